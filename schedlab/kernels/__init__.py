@@ -1,0 +1,1 @@
+"""The simulations: arrays in, arrays out. Imports NumPy and Numba, and nothing above itself."""

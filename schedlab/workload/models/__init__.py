@@ -1,0 +1,1 @@
+"""Workload models: parameters and a seed in, a table of jobs out."""
