@@ -1,3 +1,41 @@
-"""schedlab: a research toolkit for parallel job scheduling."""
+"""schedlab: a research toolkit for parallel job scheduling.
+
+Importing it is cheap: what a name needs is loaded at its first use.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "list_traces": "workload.archive",
+    "load_trace": "workload.trace",
+    "model_trace": "workload.trace",
+    "read_swf": "workload.trace",
+    "Trace": "workload.trace",
+    "SWFError": "workload.swf",
+    "Flat": "machine",
+    "FCFS": "schemes",
+    "EASY": "schemes",
+    "Conservative": "schemes",
+    "Schedule": "schedule",
+    "ScheduleError": "schedule",
+    "simulate": "simulation",
+    "simulate_many": "simulation",
+    "sweep": "sweep",
+}
+_ROOMS = ("charts", "kernels", "metrics", "papers", "workload")
+
+__all__ = [*_HOME, *_ROOMS]
+
+
+def __getattr__(name):
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

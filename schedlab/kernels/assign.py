@@ -1,0 +1,94 @@
+"""Which processors a job holds, for schedules that only say how many: the lowest-numbered free ones at its start.
+
+Free processors are kept as a sorted list of intervals (first, last). A job takes whole intervals from the front and a part
+of the last one; at its end its intervals go back and join their neighbours.
+"""
+
+import numpy as np
+
+from ._jit import kernel, part
+from .ordered import FIRST, LAST, insert, ordered, place_of, remove_at
+
+
+@kernel
+def assign(start, end, procs, machine):
+    """Give processors to jobs.
+
+    Parameters
+    ----------
+    start, end : int64, shape (n_jobs,), seconds
+        A schedule that never holds more than `machine` processors.
+    procs : int64, shape (n_jobs,)
+    machine : int
+
+    Returns
+    -------
+    offset : int64, shape (n_jobs + 1,)
+        The intervals of job j are ``offset[j]:offset[j + 1]``; a job of length zero has none.
+    first, last : int64, shape (n_intervals,)
+        Processor numbers from 0, both ends included.
+    """
+    n = start.size
+    by_start, by_end = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")
+    free = ordered(2 * machine + 2)
+    insert(free, 0, machine - 1)
+    begin = np.zeros(n, np.int64)  # of each job's intervals, in the order in which they were given
+    count = np.zeros(n, np.int64)
+    first, last = np.empty(2 * n + 1, np.int64), np.empty(2 * n + 1, np.int64)
+    ended = used = 0
+    for i in range(n):
+        job = by_start[i]
+        while ended < n and end[by_end[ended]] <= start[job]:
+            gone = by_end[ended]
+            for k in range(begin[gone], begin[gone] + count[gone]):
+                _give_back(free, first[k], last[k])
+            ended += 1
+        if end[job] == start[job]:
+            continue
+        if used + free.window[LAST] - free.window[FIRST] > first.size:
+            first = np.append(first, np.empty(first.size, np.int64))
+            last = np.append(last, np.empty(last.size, np.int64))
+        begin[job] = used
+        used = _take(free, procs[job], first, last, used)
+        count[job] = used - begin[job]
+    return _in_job_order(begin, count, first, last)
+
+
+@part
+def _take(free, procs, first, last, used):
+    while procs > 0:
+        place = free.window[FIRST]
+        begin, end = free.key[place], min(free.item[place], free.key[place] + procs - 1)
+        if end == free.item[place]:
+            remove_at(free, place)
+        else:
+            free.key[place] = end + 1
+        first[used], last[used] = begin, end
+        used += 1
+        procs -= end - begin + 1
+    return used
+
+
+@part
+def _give_back(free, begin, end):
+    place = place_of(free, begin, begin)
+    if place < free.window[LAST] and free.key[place] == end + 1:
+        end = free.item[place]
+        remove_at(free, place)
+        place = place_of(free, begin, begin)
+    if place > free.window[FIRST] and free.item[place - 1] == begin - 1:
+        free.item[place - 1] = end
+    else:
+        insert(free, begin, end)
+
+
+@kernel
+def _in_job_order(begin, count, first, last):
+    offset = np.zeros(begin.size + 1, np.int64)
+    offset[1:] = np.cumsum(count)
+    firsts, lasts = np.empty(offset[-1], np.int64), np.empty(offset[-1], np.int64)
+    for job in range(begin.size):
+        for k in range(count[job]):
+            firsts[offset[job] + k] = first[begin[job] + k]
+            lasts[offset[job] + k] = last[begin[job] + k]
+    return offset, firsts, lasts

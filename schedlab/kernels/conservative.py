@@ -1,0 +1,205 @@
+"""Conservative backfilling: every waiting job holds a reservation in a profile of free processors.
+
+Follows PAPERS.md section 1.5. A job is placed on arrival at the earliest time at which its processors are free for its
+estimate, without moving others, and starts when its reservation comes. When a job completes before its
+estimated end, one compression pass for that instant, before the instant's arrivals, visits the waiting jobs
+in the order of the queue (or of their reservations) and moves each to its earliest feasible time.
+The variant "rebuild" forgets all reservations at each pass instead and places the waiting jobs anew in the
+order of the queue, so that it promises nothing.
+
+Most visits of a compression find that the job cannot move. A job stands at the earliest time that was feasible
+when it was last visited, so an earlier one must use processors freed since then: by the completions of this instant,
+or by jobs that moved after that visit, in this pass or in the last. Where nothing that was freed since reaches the
+job's width, it is passed over without a search.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import kernel, maker, part
+from .cluster import (
+    ARRIVED,
+    EARLY,
+    FREE,
+    NEWCOMER,
+    NOW,
+    Jobs,
+    advance,
+    begin,
+    new_cluster,
+    place_in_queue,
+    sort_queue,
+)
+from .ordered import FIRST, LAST, Ordered, insert, ordered, remove
+from .profile import NEVER, add, clear, earliest, forget_past, free_from, peak, profile
+
+QUEUE, RESERVATION, NONE, REBUILD = range(4)  # what `compression` may be
+
+
+class Book(NamedTuple):
+    """The reservations; every field is modified in place.
+
+    Attributes
+    ----------
+    steps : Ordered
+        The availability profile: running jobs and reservations.
+    due : Ordered
+        Waiting jobs by the time of their reservation.
+    reserved : int64, shape (n_jobs,), seconds
+        The same by job; `NEVER` for a job that has none yet.
+    freed_until : int64, shape (1,), seconds
+        End of the last stretch that was freed since the waiting jobs were last visited.
+    """
+
+    steps: Ordered
+    due: Ordered
+    reserved: np.ndarray
+    freed_until: np.ndarray
+
+
+@maker
+def _new_book(n, machine):
+    due = ordered(n + n // 2 + 1)
+    return Book(profile(machine, n), due, np.full(n, NEVER, np.int64), np.zeros(1, np.int64))
+
+
+@kernel
+def conservative(submit, run, estimate, procs, machine, rank, moving, policy, compression, each):
+    """Simulate conservative backfilling.
+
+    Parameters
+    ----------
+    submit, run, estimate : int64, shape (n_jobs,), seconds
+        In arrival order; ``0 <= run <= estimate``.
+    procs : int64, shape (n_jobs,)
+        From 1 to `machine`.
+    machine : int
+        Processors of the machine.
+    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
+        Order in which jobs are visited when reservations are compressed or rebuilt: a fixed place for each job
+        or, if `moving`, a function of time (`schedlab.kernels.priority`).
+    compression : {QUEUE, RESERVATION, NONE, REBUILD}
+    each : bool
+        One pass for each event instead of one for each instant.
+
+    Returns
+    -------
+    start, promise : int64, shape (n_jobs,), seconds
+        Start times, and the reservation that a job was given first.
+    """
+    n = submit.size
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    book = _new_book(n, machine)
+    score = np.empty(n if moving else 0, np.float64)
+    visits = ordered(n if compression == RESERVATION else 0)
+    while advance(c, _next_due(book)):
+        forget_past(book.steps, c.clock[NOW])
+        if moving:
+            sort_queue(c, policy, score)
+        if compression == REBUILD and (c.clock[EARLY] or moving or not _newcomers_are_last(c)):
+            _rebuild(c, book)
+        else:
+            if c.clock[EARLY]:
+                _release_early(c, book)
+                if compression == QUEUE:
+                    _compress(c, book, c.queue)
+                elif compression == RESERVATION:
+                    _copy(book.due, visits)
+                    _compress(c, book, visits)
+            _place_newcomers(c, book)
+        _start_due(c, book)
+    return c.start, c.promise
+
+
+@part
+def _next_due(book):
+    due = book.due
+    return due.key[due.window[FIRST]] if due.window[FIRST] < due.window[LAST] else NEVER
+
+
+@part
+def _reserve(c, book, job, instant):
+    add(book.steps, instant, instant + c.jobs.estimate[job], -c.jobs.procs[job])
+    insert(book.due, instant, job)
+    book.reserved[job] = instant
+    if c.promise[job] < 0:
+        c.promise[job] = instant
+
+
+@part
+def _place_newcomers(c, book):
+    jobs = c.jobs
+    for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
+        instant = earliest(book.steps, c.clock[NOW], NEVER, jobs.procs[job], jobs.estimate[job])
+        _reserve(c, book, job, instant)
+
+
+@part
+def _start_due(c, book):
+    due = book.due
+    while _next_due(book) <= c.clock[NOW]:
+        job = due.item[due.window[FIRST]]
+        due.window[FIRST] += 1
+        begin(c, place_in_queue(c, job))
+
+
+@part
+def _release_early(c, book):
+    jobs = c.jobs
+    for i in range(c.clock[EARLY]):
+        job = c.early[i]
+        expected = c.start[job] + jobs.estimate[job]
+        add(book.steps, c.clock[NOW], expected, jobs.procs[job])
+        book.freed_until[0] = max(book.freed_until[0], expected)
+
+
+@part
+def _compress(c, book, visits):
+    jobs, steps, now = c.jobs, book.steps, c.clock[NOW]
+    ceiling = peak(steps, now, book.freed_until[0])
+    book.freed_until[0] = now
+    for place in range(visits.window[FIRST], visits.window[LAST]):
+        job = visits.item[place]
+        procs, duration, instant = jobs.procs[job], jobs.estimate[job], book.reserved[job]
+        if procs > ceiling or instant == NEVER:
+            continue
+        better = earliest(steps, now, instant, procs, duration)
+        if better < instant:
+            add(steps, instant, instant + duration, procs)
+            remove(book.due, instant, job)
+            _reserve(c, book, job, better)
+            ceiling = max(ceiling, peak(steps, max(instant, better + duration), instant + duration))
+            book.freed_until[0] = max(book.freed_until[0], instant + duration)
+
+
+@part
+def _copy(due, visits):
+    first, last = due.window[FIRST], due.window[LAST]
+    for place in range(first, last):
+        visits.item[place - first] = due.item[place]
+    visits.window[FIRST], visits.window[LAST] = 0, last - first
+
+
+@part
+def _newcomers_are_last(c):
+    """Tell whether this instant's arrivals stand at the end of the queue, in the order of arrival."""
+    place = c.queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER])
+    for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
+        if c.queue.item[place] != job:
+            return False
+        place += 1
+    return True
+
+
+@part
+def _rebuild(c, book):
+    jobs, running, steps, now = c.jobs, c.running, book.steps, c.clock[NOW]
+    clear(steps, now, c.clock[FREE])
+    for place in range(running.window[FIRST], running.window[LAST]):
+        free_from(steps, running.key[place], jobs.procs[running.item[place]])
+    book.due.window[FIRST] = book.due.window[LAST] = 0
+    for place in range(c.queue.window[FIRST], c.queue.window[LAST]):
+        job = c.queue.item[place]
+        instant = earliest(steps, now, NEVER, jobs.procs[job], jobs.estimate[job])
+        _reserve(c, book, job, instant)

@@ -1,0 +1,177 @@
+"""EASY (aggressive) backfilling: one reservation, for the job at the head of the queue.
+
+Follows PAPERS.md section 1.4 (Lifka 1995; Skovira et al. 1996; Mu'alem and Feitelson 2001). At each pass: start heads
+of the queue while they fit; find when the first that does not fit could start if the running jobs end at their
+estimated ends (the shadow time) and how many processors it would leave over (the extra processors); then
+start any other waiting job that ends by the shadow time or that needs extra processors only. Jobs that end
+at the same instant are counted together.
+
+Candidates are tried in the order of the queue or in one of their own (shortest first: EASY-SJBF). Only those that
+pass their test before any of them has started can pass it later, so only they are sorted.
+
+When nothing was freed since the last pass and the head is the same, the reservation still holds and every older
+candidate still fails (time has gone on): newcomers alone are looked at, and if one came, it alone.
+"""
+
+import numpy as np
+
+from ._jit import kernel, part
+from .cluster import (
+    ARRIVED,
+    FREE,
+    FREED,
+    NEVER,
+    NEWCOMER,
+    NOW,
+    Jobs,
+    advance,
+    begin,
+    new_cluster,
+    place_in_queue,
+    sort_queue,
+    start_heads_that_fit,
+    waiting,
+)
+from .ordered import FIRST, LAST
+from .priority import sort
+
+SHADOW, EXTRA, HEAD = range(3)
+NOBODY = -1
+
+
+@kernel
+def easy(
+    submit, run, estimate, procs, machine, rank, moving, policy, own, own_rank, own_moving, own_policy, each
+):
+    """Simulate EASY backfilling.
+
+    Parameters
+    ----------
+    submit, run, estimate : int64, shape (n_jobs,), seconds
+        In arrival order; ``0 <= run <= estimate``.
+    procs : int64, shape (n_jobs,)
+        From 1 to `machine`.
+    machine : int
+        Processors of the machine.
+    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
+        Order of the queue: a fixed place for each job or, if `moving`, a function of time
+        (`schedlab.kernels.priority`).
+    own, own_rank, own_moving, own_policy : bool; as above
+        Whether backfilling has an order of its own, and which.
+    each : bool
+        One pass for each event instead of one for each instant.
+
+    Returns
+    -------
+    start, promise : int64, shape (n_jobs,), seconds
+        Start times, and the shadow time that a job was given when it was first blocked at the head
+        of the queue; -1 for a job that never was.
+    """
+    n = submit.size
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    score = np.empty(n if moving or own else 0, np.float64)
+    candidates = np.empty(n if own else 0, np.int64)
+    reservation = np.full(3, NOBODY, np.int64)
+    while advance(c, NEVER):
+        if moving:
+            sort_queue(c, policy, score)
+        if not _still_blocked(c, reservation):
+            start_heads_that_fit(c)
+            _reserve_for_head(c, reservation)
+        elif c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
+            _backfill_newcomer(c, reservation)
+            continue
+        if own:
+            count = _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates)
+            _backfill_in_own_order(c, reservation, candidates, count)
+        else:
+            _backfill(c, reservation)
+    return c.start, c.promise
+
+
+@part
+def _still_blocked(c, reservation):
+    return not c.clock[FREED] and waiting(c) and c.queue.item[c.queue.window[FIRST]] == reservation[HEAD]
+
+
+@part
+def _reserve_for_head(c, reservation):
+    if not waiting(c):
+        reservation[HEAD] = NOBODY
+        return
+    running, procs = c.running, c.jobs.procs
+    head = c.queue.item[c.queue.window[FIRST]]
+    available = c.clock[FREE]
+    shadow = c.clock[NOW]
+    place = running.window[FIRST]
+    while available < procs[head]:
+        shadow = running.key[place]
+        while place < running.window[LAST] and running.key[place] == shadow:
+            available += procs[running.item[place]]
+            place += 1
+    if c.promise[head] < 0:
+        c.promise[head] = shadow
+    reservation[HEAD], reservation[SHADOW], reservation[EXTRA] = head, shadow, available - procs[head]
+
+
+@part
+def _may_start(c, reservation, job):
+    procs = c.jobs.procs[job]
+    if procs > c.clock[FREE]:
+        return False
+    return procs <= reservation[EXTRA] or _ends_by_shadow(c, reservation, job)
+
+
+@part
+def _ends_by_shadow(c, reservation, job):
+    return c.clock[NOW] + c.jobs.estimate[job] <= reservation[SHADOW]
+
+
+@part
+def _begin_behind_head(c, reservation, place):
+    job = c.queue.item[place]
+    if not _ends_by_shadow(c, reservation, job):
+        reservation[EXTRA] -= c.jobs.procs[job]
+    return begin(c, place)
+
+
+@part
+def _backfill(c, reservation):
+    queue = c.queue
+    place = queue.window[FIRST] + 1
+    while place < queue.window[LAST] and c.clock[FREE] > 0:
+        if _may_start(c, reservation, queue.item[place]):
+            place = _begin_behind_head(c, reservation, place)
+        else:
+            place += 1
+
+
+@part
+def _backfill_newcomer(c, reservation):
+    job = c.clock[NEWCOMER]
+    if job < c.clock[ARRIVED] and _may_start(c, reservation, job):
+        _begin_behind_head(c, reservation, place_in_queue(c, job))
+
+
+@part
+def _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates):
+    jobs, queue, now = c.jobs, c.queue, c.clock[NOW]
+    count = 0
+    for place in range(queue.window[FIRST] + 1, queue.window[LAST]):
+        job = queue.item[place]
+        if _may_start(c, reservation, job):
+            candidates[count] = job
+            if own_moving:
+                score[count] = own_policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
+            else:
+                score[count] = own_rank[job]
+            count += 1
+    sort(score, candidates, 0, count)
+    return count
+
+
+@part
+def _backfill_in_own_order(c, reservation, candidates, count):
+    for i in range(count):
+        if _may_start(c, reservation, candidates[i]):
+            _begin_behind_head(c, reservation, place_in_queue(c, candidates[i]))

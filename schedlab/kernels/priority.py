@@ -1,0 +1,131 @@
+"""Orders of the queue: small functions of a job, of which the smallest value goes first.
+
+An order is fixed, ``f(submit, estimate, procs)``, or moves with time, ``f(now, submit, estimate, procs)``: int64 seconds
+and processors, submit time and `now` counted from the first submission, a float64 result. Equal values keep first come,
+first served. A user's function is treated as these are: compiled to a C callback, whose type is one and the same for
+every function, so that a kernel that takes it stays cached on disk.
+"""
+
+from math import log2, log10, sqrt
+
+import numba
+import numpy as np
+
+from ._jit import kernel, part
+
+INT, FLOAT = numba.types.int64, numba.types.float64
+FIXED, MOVING = FLOAT(INT, INT, INT), FLOAT(INT, INT, INT, INT)
+
+
+def sjf(submit, estimate, procs):
+    """Shortest estimate first."""
+    return estimate
+
+
+def ljf(submit, estimate, procs):
+    """Longest estimate first."""
+    return -estimate
+
+
+def lcfs(submit, estimate, procs):
+    """Last come, first served."""
+    return -submit
+
+
+def narrow(submit, estimate, procs):
+    """Fewest processors first."""
+    return procs
+
+
+def wide(submit, estimate, procs):
+    """Most processors first."""
+    return -procs
+
+
+def saf(submit, estimate, procs):
+    """Smallest area (estimate x processors) first."""
+    return estimate * procs
+
+
+def laf(submit, estimate, procs):
+    """Largest area (estimate x processors) first."""
+    return -estimate * procs
+
+
+def f1(submit, estimate, procs):
+    """F1 of Carastan-Santos and de Camargo, SC 2017, Table 3."""
+    return log10(max(estimate, 1)) * procs + 870.0 * log10(max(submit, 1))
+
+
+def f2(submit, estimate, procs):
+    """F2 of Carastan-Santos and de Camargo, SC 2017, Table 3."""
+    return sqrt(max(estimate, 1)) * procs + 25600.0 * log10(max(submit, 1))
+
+
+def f3(submit, estimate, procs):
+    """F3 of Carastan-Santos and de Camargo, SC 2017, Table 3."""
+    return max(estimate, 1) * procs + 6860000.0 * log10(max(submit, 1))
+
+
+def f4(submit, estimate, procs):
+    """F4 of Carastan-Santos and de Camargo, SC 2017, Table 3."""
+    return max(estimate, 1) * sqrt(procs) + 530000.0 * log10(max(submit, 1))
+
+
+def xfactor(now, submit, estimate, procs):
+    """Largest expansion factor, (wait + estimate) / estimate, first."""
+    return -(now - submit + max(estimate, 1)) / max(estimate, 1)
+
+
+def wfp3(now, submit, estimate, procs):
+    """WFP3 of Tang et al., Cluster 2009: wide jobs that have waited long for their length first."""
+    relative = (now - submit) / max(estimate, 1)
+    return -(relative * relative * relative) * procs
+
+
+def unicef(now, submit, estimate, procs):
+    """UNICEF of Tang et al., Cluster 2009: small short jobs quickly; log2 of one processor counts as 1."""
+    return -(now - submit) / (log2(max(procs, 2)) * max(estimate, 1))
+
+
+@part
+def sort(key, item, first, last):
+    """Sort the pairs of places [first, last) by (key, item), in place.
+
+    Shell's method: the order of the last pass is nearly that of this one, which an insertion sort is
+    best at; the wide gaps keep an order that turns over at every pass from becoming quadratic.
+    """
+    gap = 1
+    while gap < (last - first) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(first + gap, last):
+            moved_key, moved_item = key[i], item[i]
+            j = i - gap
+            while j >= first and (key[j] > moved_key or (key[j] == moved_key and item[j] > moved_item)):
+                key[j + gap], item[j + gap] = key[j], item[j]
+                j -= gap
+            key[j + gap], item[j + gap] = moved_key, moved_item
+        gap //= 3
+
+
+def c_function(function, signature):
+    """Compile an order to a C callback; leave it as it is when numba's JIT is switched off.
+
+    Cached on disk where the function has a source (a file or a notebook cell), else compiled once a process.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    try:
+        return numba.cfunc(signature, cache=True)(function)
+    except RuntimeError:  # numba's word for "no place to cache": typed at a prompt, made by exec
+        return numba.cfunc(signature)(function)
+
+
+@kernel
+def scores(order, submit, estimate, procs):
+    """Give the value of a fixed order for each job; float64, shape (n_jobs,)."""
+    result = np.empty(submit.size, np.float64)
+    for job in range(submit.size):
+        result[job] = order(submit[job], estimate[job], procs[job])
+    return result

@@ -1,0 +1,114 @@
+"""The availability profile: free processors as a step function of future time.
+
+A sorted list of steps, (time, free): `free` processors from `time` until the next step, the last step for ever.
+Neighbouring steps never have the same number of free processors, and the first is the one that holds now.
+"""
+
+import numpy as np
+
+from ._jit import maker, part, routine
+from .ordered import FIRST, LAST, insert, ordered, place_of, remove_at
+
+NEVER = np.iinfo(np.int64).max
+
+
+@maker
+def profile(procs, jobs):
+    """Make the profile of an idle machine on which at most `jobs` jobs at a time will have a place.
+
+    A job adds two steps at the most; half as much room again keeps carrying the list to the front rare.
+    """
+    steps = ordered(3 * jobs + 8)
+    clear(steps, 0, procs)
+    return steps
+
+
+@part
+def clear(steps, now, free):
+    """Make the profile one step."""
+    steps.key[0], steps.item[0] = now, free
+    steps.window[FIRST], steps.window[LAST] = 0, 1
+
+
+@part
+def step_at(steps, instant):
+    """Find the step that holds at an instant, which must not lie before the first step."""
+    return place_of(steps, instant + 1, -1) - 1
+
+
+@part
+def forget_past(steps, now):
+    """Drop the steps that have ended by now."""
+    first, last = steps.window[FIRST], steps.window[LAST]
+    while first + 1 < last and steps.key[first + 1] <= now:
+        first += 1
+    steps.window[FIRST] = first
+
+
+@routine
+def add(steps, begin, end, procs):
+    """Add `procs` free processors on [begin, end), or take them where negative."""
+    if begin >= end:
+        return
+    _cut(steps, end)
+    first = _cut(steps, begin)
+    place = first
+    while steps.key[place] < end:
+        steps.item[place] += procs
+        place += 1
+    if first > steps.window[FIRST] and steps.item[first] == steps.item[first - 1]:
+        if remove_at(steps, first) == first:  # what stands behind has moved up
+            place -= 1
+    if steps.item[place] == steps.item[place - 1]:
+        remove_at(steps, place)
+
+
+@part
+def free_from(steps, begin, procs):
+    """Add `procs` free processors for ever from an instant not before the last step's."""
+    last = steps.window[LAST] - 1
+    free = steps.item[last] + procs
+    if begin <= steps.key[last]:
+        steps.item[last] = free
+    else:
+        insert(steps, begin, free)
+
+
+@part
+def _cut(steps, instant):
+    """Let a step begin at an instant; give its place."""
+    place = step_at(steps, instant)
+    if steps.key[place] < instant:
+        place = insert(steps, instant, steps.item[place])
+    return place
+
+
+@part
+def peak(steps, begin, end):
+    """Find the most processors that are ever free in [begin, end)."""
+    most = 0
+    for place in range(step_at(steps, begin), steps.window[LAST]):
+        if steps.key[place] >= end:
+            break
+        most = max(most, steps.item[place])
+    return most
+
+
+@routine
+def earliest(steps, now, before, procs, duration):
+    """Find the earliest start at which `procs` processors are free for `duration` seconds.
+
+    From `before` on they are taken to be free whatever the profile says: a job that holds a reservation there may
+    lean on it. A duration of zero needs the processors at the start itself.
+    """
+    last = steps.window[LAST]
+    start, duration = now, max(duration, 1)  # whole seconds: free at an instant is free for a second
+    for place in range(steps.window[FIRST], last):
+        until = steps.key[place + 1] if place + 1 < last else NEVER
+        if steps.item[place] < procs:
+            start = until
+            if start >= before:
+                break
+        elif until - start >= duration or until >= before:
+            return start
+    return before

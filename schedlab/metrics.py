@@ -1,0 +1,152 @@
+"""Measures of a schedule: of each job, over classes of jobs, and of the machine.
+
+Definitions are those of PAPERS.md section 1.2, unweighted over jobs. `start`, `end` and so on are seconds on the clock of
+the log, int64, shape (n_jobs,).
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+
+TAU = 10.0  # seconds; Feitelson 2001
+
+SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
+SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
+WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide, long
+
+
+def slowdown(turnaround, run):
+    """Give turnaround / run time; float64."""
+    return turnaround / np.maximum(run, 1e-9)
+
+
+def bounded_slowdown(turnaround, run, tau=TAU):
+    """Give max(1, turnaround / max(run, tau)); float64.
+
+    Parameters
+    ----------
+    turnaround, run : array, shape (n_jobs,), seconds
+    tau : float, seconds
+        Below this length a job's slowdown is not taken at its word.
+
+    References
+    ----------
+    Feitelson, "Metrics for parallel job scheduling and their convergence", JSSPP 2001.
+    """
+    return np.maximum(turnaround / np.maximum(run, tau), 1.0)
+
+
+def per_processor_slowdown(turnaround, run, procs, tau=TAU):
+    """Give max(1, turnaround / (processors x max(run, tau))); float64.
+
+    References
+    ----------
+    Zotkin and Keleher, "Job-length estimation and performance in backfilling schedulers", HPDC 1999.
+    """
+    return np.maximum(turnaround / (procs * np.maximum(run, tau)), 1.0)
+
+
+def utilization(start, end, procs, machine, window):
+    """Give the share of the machine's processor-seconds in a window that jobs held.
+
+    Parameters
+    ----------
+    start, end, procs : array, shape (n_jobs,)
+    machine : int
+        Processors.
+    window : (float, float)
+        Seconds, [begin, end).
+    """
+    begin, finish = window
+    held = np.clip(np.minimum(end, finish) - np.maximum(start, begin), 0, None)
+    return float((held * procs).sum() / (machine * (finish - begin))) if finish > begin else float("nan")
+
+
+def effective_work(run, procs, efficiency=1.0):
+    """Give the sequential work done, in processor-seconds: run time x processors x efficiency, summed.
+
+    Sabin's effective load is this over processors x span. A rigid job counts as perfectly efficient.
+    """
+    return float((np.asarray(run) * np.asarray(procs) * efficiency).sum())
+
+
+def states(submit, start, end, procs):
+    """Follow the machine and the queue over time.
+
+    Returns
+    -------
+    DataFrame
+        One row for each distinct instant: time (seconds), and from then until the next row used (processors),
+        queued (jobs) and demand (processors that the queued jobs want).
+    """
+    one = np.ones_like(procs)
+    none = np.zeros_like(procs)
+    time = np.concatenate([submit, start, end])
+    changes = np.stack(
+        [
+            np.concatenate([none, procs, -procs]),
+            np.concatenate([one, -one, none]),
+            np.concatenate([procs, -procs, none]),
+        ]
+    )
+    order = np.argsort(time, kind="stable")
+    time = time[order]
+    last = np.flatnonzero(np.append(np.diff(time) > 0, True))
+    used, queued, demand = np.cumsum(changes[:, order], axis=1)[:, last]
+    return pd.DataFrame({"time": time[last], "used": used, "queued": queued, "demand": demand})
+
+
+def loss_of_capacity(timeline, machine):
+    """Give Kurian's loss of capacity in processor-seconds: idle processors that queued jobs could have filled.
+
+    While jobs are queued, min(processors they want, idle processors), integrated over time.
+
+    Parameters
+    ----------
+    timeline : DataFrame
+        From `states`.
+    machine : int
+        Processors.
+    """
+    lasts = np.diff(timeline["time"])
+    idle = machine - timeline["used"].to_numpy()[:-1]
+    return int((np.minimum(timeline["demand"].to_numpy()[:-1], idle) * lasts).sum())
+
+
+def classes(jobs: pd.DataFrame, by) -> pd.Series:
+    """Sort jobs into classes.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        `Schedule.jobs` (run_time, procs, logged_area and any other column).
+    by : str, mapping, function or Series
+        ``"kurian"``: short or long (3600 s), narrow or wide (32 processors): SN, SW, LN, LW.
+        ``"sabin"``: by processor-seconds in the log.
+        ``"size"``: processors, in powers of two.
+        Any other column name: its values.
+        ``{column: edges}``: intervals [low, high) of a column.
+        A function of the table, or a Series of labels with the index of the jobs.
+    """
+    if callable(by) and not isinstance(by, pd.Series):
+        return pd.Series(by(jobs), index=jobs.index)
+    if isinstance(by, pd.Series):
+        return by.reindex(jobs.index)
+    if isinstance(by, Mapping):
+        ((column, edges),) = by.items()
+        return pd.cut(jobs[column], list(edges), right=False)
+    if by == "kurian":
+        long, wide = jobs["run_time"] >= LONG, jobs["procs"] >= WIDE
+        labels = np.select([~long & ~wide, ~long & wide, long & ~wide], ["SN", "SW", "LN"], "LW")
+        return pd.Series(pd.Categorical(labels, ["SN", "SW", "LN", "LW"], ordered=True), index=jobs.index)
+    if by == "sabin":
+        return pd.cut(jobs["logged_area"], SABIN_EDGES, right=False, labels=SABIN_NAMES)
+    if by == "size":
+        top = int(np.ceil(np.log2(max(jobs["procs"].max(), 2))))
+        edges = [0, *(2**power for power in range(top + 1))]
+        names = ["1", *(f"{low + 1}-{high}" if high > low + 1 else f"{high}" for low, high in zip(edges[1:], edges[2:], strict=False))]
+        return pd.cut(jobs["procs"], edges, labels=names)
+    if by in jobs.columns:
+        return jobs[by]
+    raise ValueError(f"unknown classes {by!r}; known: kurian, sabin, size, a column ({', '.join(jobs.columns)}), ...")

@@ -1,0 +1,25 @@
+"""Schemes: names and settings in frozen dataclasses, and the call of the kernel behind each."""
+
+from .rigid import EASY, FCFS, Arrivals, Conservative, Scheme
+
+BY_NAME = {"fcfs": FCFS, "easy": EASY, "conservative": Conservative}
+SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
+
+__all__ = ["BY_NAME", "EASY", "FCFS", "Arrivals", "Conservative", "Scheme", "scheme"]
+
+
+def scheme(given: "str | Scheme") -> Scheme:
+    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``.
+
+    A scheme is given back as it is.
+    """
+    if isinstance(given, Scheme):
+        return given
+    if not isinstance(given, str):
+        raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
+    name, _, order = given.lower().partition("-")
+    if given.lower() in SPECIAL:
+        return SPECIAL[given.lower()]
+    if name not in BY_NAME:
+        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(sorted((*BY_NAME, *SPECIAL)))}")
+    return BY_NAME[name](order=order or "fcfs")

@@ -1,0 +1,114 @@
+"""`simulate`: a trace and a scheme in, a schedule out; and `simulate_many`, the same for a batch over threads."""
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from .machine import Flat
+from .schedule import Schedule
+from .schemes import Arrivals, Scheme, scheme as scheme_named
+from .workload.trace import OVERRUN, Trace, run_times
+
+EVENTS = ("batched", "each")
+
+
+def simulate(
+    trace: Trace,
+    scheme: str | Scheme = "easy",
+    *,
+    machine: Flat | int | None = None,
+    overrun: str = "kill",
+    events: str = "batched",
+) -> Schedule:
+    """Simulate a trace under a scheme.
+
+    Parameters
+    ----------
+    trace : Trace
+    scheme : Scheme or str
+        ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``.
+    machine : Flat or int, optional
+        The trace's own machine if left out; or one that its widest job fits on.
+    overrun : {"kill", "extend"}
+        A job that outlives its estimate is ended there, or has its estimate raised to its run time.
+    events : {"batched", "each"}
+        One scheduling pass for each instant, or one for each single event as some published simulators have
+        it (`schedlab.kernels.cluster`).
+
+    Returns
+    -------
+    Schedule
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, seed=1)
+    >>> sl.simulate(trace, sl.EASY()).validate().metrics()["jobs"]
+    1000.0
+    """
+    scheme = scheme_named(scheme)
+    machine = _machine(machine, trace)
+    for what, value, known in (("overrun", overrun, OVERRUN), ("events", events, EVENTS)):
+        if value not in known:
+            raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+    jobs, origin = _arrivals(trace, overrun)
+    start, promise = scheme.run(jobs, machine.procs, events == "each")
+    start += origin
+    promise[promise >= 0] += origin
+    return Schedule(trace, scheme, machine, overrun, events, start, promise)
+
+
+def simulate_many(runs: Iterable[tuple[Trace, str | Scheme]], *, threads: int | None = None, **conventions) -> list[Schedule]:
+    """Simulate a batch of (trace, scheme) pairs over threads; the result is the same for any number of them.
+
+    Parameters
+    ----------
+    runs : iterable of (Trace, Scheme or str)
+        Loads, seeds and parameters are in the traces and the schemes.
+    threads : int, optional
+        One for each core if left out.
+    **conventions
+        machine, overrun and events, as in `simulate`.
+
+    Returns
+    -------
+    list of Schedule
+        In the order of `runs`.
+    """
+    return list(simulate_each(runs, threads=threads, **conventions))
+
+
+def simulate_each(
+    runs: Iterable[tuple[Trace, str | Scheme]], *, threads: int | None = None, **conventions
+) -> Iterator[Schedule]:
+    """Do what `simulate_many` does, one schedule at a time, in order, as soon as it is there."""
+    runs = list(runs)
+    with ThreadPoolExecutor(max_workers=threads or os.cpu_count()) as pool:
+        yield from pool.map(lambda run: simulate(*run, **conventions), runs)
+
+
+def _machine(machine, trace):
+    if machine is None:
+        return Flat(trace.procs)
+    machine = Flat(machine) if isinstance(machine, int) else machine
+    widest = trace.table["requested_procs"].max()
+    if widest > machine.procs:
+        raise ValueError(
+            f"{trace.name} has a job of {widest} processors, the machine {machine.procs}: "
+            f"trace.with_procs({machine.procs}) drops such jobs and says so"
+        )
+    return machine
+
+
+def _arrivals(trace, overrun):
+    table = trace.table
+    if table.empty:
+        raise ValueError(f"{trace.name} has no jobs to simulate")
+    submit = table["submit_time"].to_numpy()
+    run = run_times(table, overrun).to_numpy()
+    estimate = table["requested_time"].to_numpy()
+    if overrun == "extend":
+        estimate = np.maximum(estimate, run)
+    return Arrivals(submit - submit[0], run, estimate, table["requested_procs"].to_numpy()), submit[0]

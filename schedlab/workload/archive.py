@@ -1,0 +1,406 @@
+"""The archive's traces: which there are, where a copy lies, and whether it is the archive's own text.
+
+A trace goes by the official name of its file. It is looked for in the folder that the environment variable
+``SCHEDLAB_DATA`` names, then in the cache; a missing one is downloaded from the archive's own address. A
+download gets its final name only when it is complete and its text the right one.
+
+Checksums are of the *uncompressed* text, since the same log may be packed differently. The checksum of every
+file that passed is noted in the cache, as ``NAME.swf.gz.sha256``, for two reasons: where the catalogue has
+none, the text seen first is the one that must come back; and a file that has not changed since is not hashed
+again. A user's own folder is only read, never written to.
+
+References
+----------
+D. G. Feitelson, D. Tsafrir, D. Krakov, "Experience with using the Parallel Workloads Archive", J. Parallel
+Distrib. Comput. 74(10), 2014, pp. 2967-2982.
+"""
+
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import warnings
+import zlib
+from contextlib import ExitStack, suppress
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import pandas as pd
+
+from schedlab import paths
+
+BASE_URL = "https://www.cs.huji.ac.il/labs/parallel/workload"
+
+_COUNTS = ("bytes", "procs", "jobs")
+_OFFICIAL = re.compile(r"(?P<log>.+-\d{4})-(?P<version>\d+(\.\d+)*)(?P<cleaned>-cln)?")
+_BLOCK = 1 << 20
+
+
+class TraceNotFound(LookupError):
+    """No such trace, or no copy of it to be had."""
+
+
+class TraceCorrupt(ValueError):
+    """A file, or a download, that is not the archive's text.
+
+    Attributes
+    ----------
+    place : str
+        The path or the address.
+    fault : str
+        What is wrong there.
+    """
+
+    def __init__(self, place, fault):
+        super().__init__(str(place), fault)
+        self.place, self.fault = self.args
+
+    def __str__(self):
+        return f"{self.place}: {self.fault}"
+
+
+def catalogue() -> pd.DataFrame:
+    """Give what is known of each of the archive's files.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by official name. Text columns ``folder`` (in the archive; empty where the archive has no such
+        file), ``sha256`` (of the uncompressed text), ``machine``, ``start``, ``end`` (ISO dates, some to the
+        month only), ``acknowledge`` (whom to thank) and ``note`` are empty where unknown; Int64 columns
+        ``bytes`` (of the uncompressed text), ``procs`` and ``jobs`` (records in the file) are missing there.
+
+    Examples
+    --------
+    >>> int(catalogue().loc["KTH-SP2-1996-2.1-cln", "procs"])
+    100
+    """
+    # A lazy copy: a caller's changes stay the caller's.
+    return _read_catalogue(paths.data_dir() / "archive.csv").copy(deep=False)
+
+
+@cache
+def _read_catalogue(path):
+    table = pd.read_csv(path, index_col="name", dtype=str, keep_default_na=False, encoding="utf-8")
+    return table.assign(**{count: pd.to_numeric(table[count]).astype("Int64") for count in _COUNTS})
+
+
+def resolve(name: str) -> str:
+    """Give the official name that a name, or the beginning of one, stands for.
+
+    Parameters
+    ----------
+    name : str
+        Upper or lower case; whole, or without the last dash-separated parts. Of several versions of one log
+        a cleaned one goes first, then the highest.
+
+    Raises
+    ------
+    TraceNotFound
+        When no trace, or more than one log, goes by that name.
+
+    Examples
+    --------
+    >>> resolve("CTC-SP2-1996")
+    'CTC-SP2-1996-3.1-cln'
+    """
+    official = {known.casefold(): known for known in catalogue().index}
+    key = name.casefold()
+    if key in official:
+        return official[key]
+    fits = [known for folded, known in official.items() if folded.startswith(f"{key}-")]
+    logs = {_edition(known)[0] for known in fits}
+    if len(logs) == 1:
+        return max(fits, key=_edition)
+    if logs:
+        raise TraceNotFound(f"{name!r} fits several traces: {', '.join(sorted(logs))}")
+    # Compared with the logs' names: a version suffix would only blur what was meant.
+    stems = {folded: _edition(folded)[0] for folded in official}
+    near = get_close_matches(key, dict.fromkeys(stems.values()))
+    known = sorted(official, key=lambda folded: [*near, stems[folded]].index(stems[folded]))
+    raise TraceNotFound(f"unknown trace {name!r}; known: {', '.join(official[folded] for folded in known)}")
+
+
+def _edition(name):
+    """Take an official name apart: the log, whether cleaned, the version; sorts as `resolve` prefers."""
+    parts = _OFFICIAL.fullmatch(name)
+    if parts is None:
+        return name, False, ()
+    version = tuple(int(part) for part in parts["version"].split("."))
+    return parts["log"], parts["cleaned"] is not None, version
+
+
+def find(name: str) -> Path | None:
+    """Give the path of a local copy: first in the folder ``SCHEDLAB_DATA``, then in the cache.
+
+    The file is not opened. `fetch` also sees to it that the text is the right one.
+
+    Parameters
+    ----------
+    name : str
+        Anything that `resolve` understands. The file is ``NAME.swf.gz``, or else ``NAME.swf``.
+
+    Raises
+    ------
+    TraceNotFound
+        When there is no trace of that name.
+    """
+    return _locate(resolve(name))[1]
+
+
+def _locate(name):
+    """Give the place ("SCHEDLAB_DATA", "cache" or "") and the path (or None) of an official name."""
+    own = os.environ.get("SCHEDLAB_DATA")
+    places = {"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}
+    for place, folder in (places | {"cache": paths.cache_dir("traces")}).items():
+        for path in (folder / f"{name}.swf.gz", folder / f"{name}.swf"):
+            if path.is_file():
+                return place, path
+    return "", None
+
+
+def fetch(name: str, progress: bool = True) -> Path:
+    """Give the path of a verified copy, downloading the trace when there is none.
+
+    Parameters
+    ----------
+    name : str
+        Anything that `resolve` understands.
+    progress : bool
+        Whether a download shows a progress bar.
+
+    Returns
+    -------
+    Path
+        A file whose text has been verified since it last changed.
+
+    Raises
+    ------
+    TraceNotFound
+        When there is no trace of that name, or no copy here and none to be had from the archive; says what
+        to do by hand.
+    TraceCorrupt
+        When the user's own file, the download, or a cached file that cannot be replaced is not the archive's
+        text. A bad download is deleted; a user's file never is.
+
+    Warns
+    -----
+    UserWarning
+        When a damaged file in the cache was replaced.
+    """
+    name = resolve(name)
+    place, path = _locate(name)
+    if path is None:
+        return _download(name, progress)
+    if _unchanged(name, path):
+        return path
+    try:
+        verify(path, name)
+        return path
+    except TraceCorrupt as found:
+        if place != "cache":
+            raise
+        damage = found
+    try:
+        fresh = _download(name, progress)
+    except (TraceNotFound, TraceCorrupt) as failure:
+        raise TraceCorrupt(path, f"{damage.fault}; no new copy could be had\n{failure}") from None
+    warnings.warn(f"{damage}; fetched again", stacklevel=2)
+    return fresh
+
+
+def verify(path: str | Path, name: str) -> None:
+    """Read a file through, and see that it is the complete text of a trace.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, packed with gzip or not, whatever it is called.
+    name : str
+        Anything that `resolve` understands.
+
+    Raises
+    ------
+    TraceCorrupt
+        When the gzip is broken or incomplete, the text does not look like SWF, or its checksum is not the
+        catalogue's. Where the catalogue has none, it is compared with that of the first copy seen.
+    """
+    name, path = resolve(name), Path(path)
+    digest = _digest(path)
+    check_digest(name, digest, path)
+    _remember(name, digest, path)
+
+
+def check_digest(name: str, digest: str, path: str | Path) -> None:
+    """Compare the checksum of a text that has been read already with the one it should have.
+
+    Parameters
+    ----------
+    name : str
+        Anything that `resolve` understands.
+    digest : str
+        SHA-256 of the uncompressed text, in hexadecimal.
+    path : str or Path
+        Where the text was read from, for the message.
+
+    Raises
+    ------
+    TraceCorrupt
+        When the two differ. A checksum known neither to the catalogue nor from an earlier copy fits anything.
+    """
+    name = resolve(name)
+    expected = _expected(name)
+    if not expected or digest == expected:
+        return
+    fault = f"not the archive's text of {name}: its SHA-256 is {digest}, expected {expected}"
+    if not catalogue().loc[name, "sha256"]:
+        fault += f", that of the first copy seen (delete {_note(name)} to take the new text instead)"
+    raise TraceCorrupt(path, fault)
+
+
+def list_traces() -> pd.DataFrame:
+    """List the traces that can be asked for by name.
+
+    Returns
+    -------
+    DataFrame
+        One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), and
+        ``local``, the place of a copy: "SCHEDLAB_DATA", "cache", or "" where there is none.
+    """
+    table = catalogue()
+    period = (table["start"] + " to " + table["end"]).where(table["start"] != "", "")
+    table = table.assign(period=period, local=[_locate(name)[0] for name in table.index])
+    return table.reset_index()[["name", "machine", "procs", "jobs", "period", "local"]]
+
+
+def _download(name, progress):
+    from requests import HTTPError, RequestException  # pooch lets them through
+
+    folder = catalogue().loc[name, "folder"]
+    if not folder:
+        raise TraceNotFound(_by_hand(name, "the archive does not keep it"))
+    target = paths.cache_dir("traces") / f"{name}.swf.gz"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    url = f"{BASE_URL}/{folder}/{target.name}"
+    # Within the cache, so that the last step is a rename; removed with what is in it, whatever happens.
+    with TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
+        part = Path(scratch, target.name)
+        try:
+            _get(url, part, progress)
+            digest = _digest(part)
+            check_digest(name, digest, url)
+        except HTTPError as error:
+            answer = f"{url} answered {error.response.status_code} {error.response.reason}"
+            raise TraceNotFound(_by_hand(name, answer, f"{BASE_URL}/logs.html")) from None
+        except RequestException as error:
+            trouble = f"no complete answer from {urlsplit(url).netloc} ({type(error).__name__})"
+            raise TraceNotFound(_by_hand(name, trouble, url)) from None
+        except TraceCorrupt as error:
+            raise TraceCorrupt(url, f"{error.fault}; the download was deleted") from None
+        if not _is_packed(part):
+            part = _pack(part)
+        os.replace(part, target)
+    _remember(name, digest, target)
+    return target
+
+
+def _get(url, path, progress):
+    # It takes a quarter of a second to import, and most sessions find their traces at hand.
+    from pooch import HTTPDownloader
+
+    with ExitStack() as answers:
+        # pooch leaves open an answer that it cannot use, and its socket with it.
+        def close_later(answer, **_):
+            answers.callback(answer.close)
+
+        download = HTTPDownloader(progressbar=progress, chunk_size=_BLOCK, hooks={"response": close_later})
+        download(url, str(path), None)
+
+
+def _by_hand(name, trouble, source=None):
+    """Say what a user can do about a trace that could not be fetched."""
+    at_hand = [known for known in catalogue().index if _locate(known)[1]]
+    return "\n".join(
+        [
+            f"cannot fetch {name}: {trouble}",
+            f"  get by hand     {name}.swf.gz" + (f" from {source}" if source else ""),
+            f"  and put it in   {paths.cache_dir('traces')}",
+            f"  or the folder   SCHEDLAB_DATA (now {os.environ.get('SCHEDLAB_DATA') or 'not set'})",
+            f"  at hand now     {', '.join(at_hand) or 'none'}",
+        ]
+    )
+
+
+def _is_packed(path):
+    with open(path, "rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _pack(path):
+    """Pack a text that arrived unpacked: some servers declare a .gz to be text in a gzip content encoding."""
+    packed = path.with_suffix(".packed")
+    with open(path, "rb") as text, gzip.open(packed, "wb") as out:
+        shutil.copyfileobj(text, out, _BLOCK)
+    return packed
+
+
+def _digest(path):
+    """Give the SHA-256 of the text in a file, having seen that it is complete and looks like SWF."""
+    sha, head, tail = hashlib.sha256(), b"", b""
+    try:
+        with gzip.open(path) if _is_packed(path) else open(path, "rb") as text:
+            while block := text.read(_BLOCK):
+                sha.update(block)
+                head = head or block
+                tail = (tail + block)[-4096:]
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TraceCorrupt(path, f"not a sound gzip file ({error})") from None
+    first = re.search(rb"^[ \t]*[^;\s].*", head, re.MULTILINE)
+    last = tail.rstrip().rpartition(b"\n")[2]
+    for line in (first[0] if first else b"", last):
+        if not _is_record(line):
+            found = line[:60].decode(errors="replace")
+            raise TraceCorrupt(path, f"does not look like SWF: found {found!r}, expected 18 numbers")
+    return sha.hexdigest()
+
+
+def _is_record(line):
+    fields = line.split()
+    with suppress(ValueError):
+        return len([float(field) for field in fields]) == 18
+    return False
+
+
+def _note(name):
+    return paths.cache_dir("traces") / f"{name}.swf.gz.sha256"
+
+
+def _expected(name):
+    """Give the checksum that a trace's text must have: the catalogue's, else the noted one, else ""."""
+    known = catalogue().loc[name, "sha256"]
+    if not known and _note(name).is_file():
+        known = _note(name).read_text(encoding="utf-8").partition(" ")[0]
+    return known
+
+
+def _memo(name, digest, path):
+    """Write a note: the checksum, and by what size and time of change the file will be known again."""
+    now = path.stat()
+    return f"{digest}  {name}.swf\n{now.st_size} {now.st_mtime_ns} {str(path.resolve())!a}\n"
+
+
+def _remember(name, digest, path):
+    # A cache that cannot be written costs another look next time, nothing else.
+    with suppress(OSError):
+        _note(name).parent.mkdir(parents=True, exist_ok=True)
+        _note(name).write_text(_memo(name, digest, path), encoding="utf-8")
+
+
+def _unchanged(name, path):
+    """Tell whether a file is as it was when its text was found to be the right one."""
+    note, expected = _note(name), _expected(name)
+    return note.is_file() and note.read_text(encoding="utf-8") == _memo(name, expected, path)

@@ -1,0 +1,368 @@
+"""`Trace`: an immutable table of jobs with the facts of its machine, and the ways to get and to change one."""
+
+import os
+import re
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+
+from . import archive, swf
+from .filter import usable
+from .models.lublin import lublin_feitelson
+
+OVERRUN = ("kill", "extend")
+_COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
+MODEL_NAMES = {"lublin": "Lublin-Feitelson model"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace:
+    """Jobs that can be simulated, on a machine of known size. Every change makes a new trace.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The jobs; see `jobs`.
+    name : str
+        Name of the log or model.
+    procs : int
+        Processors of the machine.
+    header : swf.Header
+        The comment lines of the log.
+    source : {"archive", "stand-in", "file", "model"}
+        Where the jobs come from.
+    dropped, repaired : DataFrame
+        What the load filter left out and what it filled in, with reasons (`schedlab.workload.filter.usable`).
+    logged_area : Series
+        Run time x processors of each job as read, before any rescaling: processor-seconds, index job_number.
+    history : tuple of str
+        What was done since the log was read, in order.
+    """
+
+    table: pd.DataFrame
+    name: str
+    procs: int
+    header: swf.Header
+    source: str
+    dropped: pd.DataFrame
+    repaired: pd.DataFrame
+    logged_area: pd.Series
+    history: tuple[str, ...] = ()
+
+    @property
+    def jobs(self) -> pd.DataFrame:
+        """One row a job: index job_number, SWF columns, sorted by submit time; times in seconds.
+
+        It is a copy (made on write): changing it leaves the trace as it is.
+        """
+        return self.table.copy(deep=False)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        standin = " STAND-IN, not the real log" if self.source == "stand-in" else ""
+        lines = [
+            f"<Trace {self.name} ({self.source}){standin}: {len(self):,} jobs on {self.procs:,} processors,"
+            f" offered load {_load_text(self)}",
+            *(f"   {step}" for step in self.history),
+        ]
+        if len(self.dropped) or len(self.repaired):
+            lines.append(f"   {len(self.dropped):,} records dropped, {len(self.repaired):,} values repaired")
+        return "\n".join(lines) + ">"
+
+    @property
+    def title(self) -> str:
+        """Name for a chart's subtitle: it says when the jobs are not those of a real log."""
+        return f"{self.name} (stand-in, not the real log)" if self.source == "stand-in" else self.name
+
+    # -- parts of a trace -------------------------------------------------------------------------------
+
+    def head(self, jobs: int) -> "Trace":
+        """Keep the first jobs by submit time."""
+        if jobs < 1:
+            raise ValueError(f"jobs must be at least 1, got {jobs}")
+        return self._with(self.table.iloc[:jobs], f"first {min(jobs, len(self)):,} jobs")
+
+    def between(self, begin, end) -> "Trace":
+        """Keep the jobs submitted in [begin, end).
+
+        Parameters
+        ----------
+        begin, end : str, datetime or number
+            Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log.
+        """
+        first, last = self._seconds(begin), self._seconds(end)
+        if first >= last:
+            raise ValueError(f"the period must begin before it ends, got {begin} to {end}")
+        submit = self.table["submit_time"]
+        kept = self.table[(submit >= first) & (submit < last)]
+        if kept.empty:
+            raise ValueError(f"no job of {self.name} was submitted from {begin} to {end}; the log has {self._period()}")
+        return self._with(kept, f"submitted from {begin} to {end}")
+
+    def _period(self):
+        submit = self.table["submit_time"]
+        return f"{self.at(submit.iloc[0])} to {self.at(submit.iloc[-1])}"
+
+    def at(self, seconds: float) -> pd.Timestamp | float:
+        """Give the date at a second of the log, in the machine's time zone; the second itself if that is unknown."""
+        epoch = self.header.unix_start_time
+        if epoch is None:
+            return seconds
+        return pd.Timestamp(epoch + seconds, unit="s", tz="UTC").tz_convert(self._zone())
+
+    def _seconds(self, instant):
+        if isinstance(instant, int | float | np.number):
+            return float(instant)
+        epoch = self.header.unix_start_time
+        if epoch is None:
+            raise ValueError(f"{self.name} does not say when it began (no UnixStartTime); give seconds, not {instant!r}")
+        date = pd.Timestamp(instant)
+        date = date.tz_localize(self._zone()) if date.tzinfo is None else date
+        return date.timestamp() - epoch
+
+    def _zone(self):
+        return ZoneInfo(self.header.timezone) if self.header.timezone else ZoneInfo("UTC")
+
+    # -- load -------------------------------------------------------------------------------------------
+
+    def offered_load(self, overrun: str = "kill") -> float:
+        """Processor-seconds submitted, over what the machine has between the first and the last submission.
+
+        Parameters
+        ----------
+        overrun : {"kill", "extend"}
+            Whether a job that outlives its estimate counts up to it (as in `simulate`) or in full.
+        """
+        _check("overrun", overrun, OVERRUN)
+        submit = self.table["submit_time"]
+        span = int(submit.iloc[-1] - submit.iloc[0])
+        if span == 0:
+            return float("inf")
+        return self.work(overrun) / (self.procs * span)
+
+    def work(self, overrun: str = "kill") -> int:
+        """Sum up run time x processors, in processor-seconds; `overrun` as in `offered_load`."""
+        return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
+
+    def scale_load(self, load: float, by: str = "run_time", overrun: str = "kill") -> "Trace":
+        """Change the offered load to a given value.
+
+        Parameters
+        ----------
+        load : float
+            Offered load wanted, above 0 (1 is all that the machine has).
+        by : {"run_time", "interarrival"}
+            Multiply run times and estimates, or divide the times between submissions; rounded to the
+            nearest second, durations to at least one. Durations therefore reach the target within their rounding.
+        overrun : {"kill", "extend"}
+            As in `offered_load`.
+        """
+        if not (np.isfinite(load) and load > 0):
+            raise ValueError(f"load must be greater than 0, got {load}")
+        _check("by", by, ("run_time", "interarrival"))
+        before = self.offered_load(overrun)
+        if not np.isfinite(before):
+            raise ValueError(f"{self.name} has no offered load to scale: all its jobs are submitted at one instant")
+        return self.scale(load / before, by, f"offered load {before:.4f} -> {load:g}")
+
+    def scale(self, factor: float, by: str = "run_time", why: str = "load") -> "Trace":
+        """Multiply the load by a factor: run times and estimates, or the rate of submissions."""
+        if not (np.isfinite(factor) and factor > 0):
+            raise ValueError(f"factor must be greater than 0, got {factor}")
+        _check("by", by, ("run_time", "interarrival"))
+        table = self.table.copy(deep=False)
+        if by == "run_time":
+            for field in ("run_time", "requested_time"):
+                table[field] = np.maximum(1, np.rint(table[field] * factor)).astype("int64")
+            return self._with(table, f"{why}: run times and estimates x {factor:.4f}")
+        first = table["submit_time"].iloc[0]
+        table["submit_time"] = first + np.rint((table["submit_time"] - first) / factor).astype("int64")
+        return self._with(table, f"{why}: inter-arrival times / {factor:.4f}")
+
+    # -- estimates and machine ---------------------------------------------------------------------------
+
+    def with_estimates(self, kind, factor: float = 2.0) -> "Trace":
+        """Replace the users' estimates (requested times).
+
+        Parameters
+        ----------
+        kind : {"exact", "factor"}, or int64 array-like or Series, shape (n_jobs,), seconds
+            The run time itself; `factor` times it, rounded up; or the estimates themselves.
+        """
+        table = self.table.copy(deep=False)
+        run = table["run_time"]
+        if isinstance(kind, str):
+            _check("estimates", kind, ("exact", "factor"))
+            if kind == "factor" and not (np.isfinite(factor) and factor > 0):
+                raise ValueError(f"factor must be greater than 0, got {factor}")
+            table["requested_time"] = run if kind == "exact" else np.ceil(run * factor).astype("int64")
+            return self._with(table, "estimates: exact" if kind == "exact" else f"estimates: run time x {factor:g}")
+        given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
+        if given.shape != (len(table),):
+            raise ValueError(f"estimates have shape {given.shape}, expected one for each of the {len(table)} jobs")
+        bad = np.flatnonzero(~(given > 0))
+        if bad.size:
+            raise ValueError(f"estimate of job {table.index[bad[0]]} is {given[bad[0]]}, expected a positive number")
+        table["requested_time"] = np.ceil(given).astype("int64")
+        return self._with(table, "estimates: given by the caller")
+
+    def with_procs(self, procs: int) -> "Trace":
+        """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so."""
+        if procs < 1:
+            raise ValueError(f"procs must be at least 1, got {procs}")
+        too_wide = self.table["requested_procs"] > procs
+        gone = self.table[too_wide]
+        gone.insert(0, "reason", f"wider than the machine ({procs} processors)")
+        changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
+        return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
+
+    def _with(self, table, step) -> "Trace":
+        return replace(self, table=table.sort_values("submit_time", kind="stable"), history=(*self.history, step))
+
+    # -- files -------------------------------------------------------------------------------------------
+
+    def to_swf(self, path) -> None:
+        """Write the jobs as an SWF log (gzipped if the name ends in .gz), with what was done as notes."""
+        swf.write_log((self.swf_header(), self._records()), path)
+
+    def to_parquet(self, path) -> None:
+        """Write the jobs as a Parquet file; needs the optional package pyarrow."""
+        self.table.to_parquet(path)
+
+    def _records(self):
+        return self.table.reset_index()[list(swf.FIELDS)]
+
+    def swf_header(self) -> swf.Header:
+        """Give the header to write: the log's own lines, and what was done to it as notes."""
+        done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
+        if len(self.dropped) or len(self.repaired):
+            done.append(f"{len(self.dropped)} records dropped, {len(self.repaired)} values repaired")
+        kept = [line for line in self.header.lines if not _COUNTS.match(line)]
+        size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
+        return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
+
+
+def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
+    """Give the run times as simulated: cut at the estimate ("kill") or in full ("extend")."""
+    run = jobs["run_time"]
+    return np.minimum(run, jobs["requested_time"]) if overrun == "kill" else run
+
+
+def _check(what, value, known):
+    if value not in known:
+        raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+
+
+def _load_text(trace):
+    return f"{trace.offered_load():.3f}" if len(trace) else "unknown"
+
+
+def read_swf(
+    path: str | os.PathLike,
+    *,
+    procs: int | None = None,
+    missing_estimate: str | float = "run",
+    lenient: bool = False,
+) -> Trace:
+    """Read a log in the Standard Workload Format and keep the records that can be simulated.
+
+    Parameters
+    ----------
+    path : path
+        A .swf or .swf.gz file.
+    procs : int, optional
+        Size of the machine, if not the header's MaxProcs or else MaxNodes.
+    missing_estimate : "run", "drop" or a number of seconds
+        What to do with a record without a requested time: take its run time (the default), leave it out, or
+        take the number.
+    lenient : bool
+        Skip bad lines (they appear in `Trace.dropped`) instead of raising.
+
+    Raises
+    ------
+    swf.SWFError
+        With file, line, field, value and what was expected.
+    """
+    log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
+    return _from_log(log, log.name, "file", procs, missing_estimate)
+
+
+def load_trace(
+    name: str,
+    *,
+    procs: int | None = None,
+    missing_estimate: str | float = "run",
+    progress: bool = True,
+) -> Trace:
+    """Load a log of the Parallel Workloads Archive by its name; the version may be left out.
+
+    It is looked for in the folder named by the environment variable SCHEDLAB_DATA, then in the cache, and
+    else fetched from the archive; its checksum is verified.
+
+    Parameters
+    ----------
+    name : str
+        ``"CTC-SP2-1996"`` or ``"CTC-SP2-1996-3.1-cln"``; `list_traces` has them all.
+    procs, missing_estimate
+        As in `read_swf`.
+    progress : bool
+        Show the progress of a download.
+    """
+    official = archive.resolve(name)
+    path = archive.fetch(official, progress=progress)
+    log = swf.cached_log(path)
+    archive.check_digest(official, log.sha256, path)
+    return _from_log(log, official, "archive", procs, missing_estimate)
+
+
+def model_trace(model: str = "lublin", jobs: int = 10_000, procs: int = 256, seed: int = 0) -> Trace:
+    """Generate a trace from a workload model.
+
+    The model has no estimates: a job's estimate is its run time.
+
+    Parameters
+    ----------
+    model : {"lublin"}
+        Lublin and Feitelson 2003, one class of batch jobs.
+    jobs, procs, seed : int
+        How many jobs, for a machine of which size, drawn with which seed.
+    """
+    _check("model", model, tuple(MODEL_NAMES))
+    drawn = lublin_feitelson(jobs=jobs, procs=procs, seed=seed).reset_index()
+    records = pd.DataFrame({field: drawn.get(field, -1) for field in swf.FIELDS})
+    header = swf.Header((f"; Computer: {MODEL_NAMES[model]}", f"; MaxProcs: {procs}"))
+    table, dropped, repaired = usable(records, procs)
+    history = (f"{jobs:,} jobs for {procs:,} processors, seed {seed}",)
+    return Trace(table, MODEL_NAMES[model], procs, header, "model", dropped, repaired, _area(table), history)
+
+
+def _from_log(log, name, source, procs, missing_estimate):
+    size = log.header.procs if procs is None else procs
+    if size is None:
+        raise swf.SWFError(f"{log.name}: the header has neither MaxProcs nor MaxNodes; give procs=")
+    if size < 1:
+        raise ValueError(f"procs must be at least 1, got {size}")
+    table, dropped, repaired = usable(log.records, size, missing_estimate)
+    if len(log.skipped):
+        dropped = pd.concat([dropped, _skipped(log.skipped)])
+    if table.empty:
+        raise swf.SWFError(f"{log.name}: none of its {len(log.records):,} records can be simulated; {_summary(dropped)}")
+    return Trace(table, name, int(size), log.header, source, dropped, repaired, _area(table))
+
+
+def _area(table):
+    return table["run_time"] * table["requested_procs"]
+
+
+def _skipped(lines):
+    text = [f"line {row.line}: {row.reason}" for row in lines.itertuples()]
+    return pd.DataFrame({"reason": text}, index=pd.Index([-1] * len(text), name="job_number"))
+
+
+def _summary(dropped):
+    counts = dropped["reason"].value_counts()
+    return "; ".join(f"{count:,}: {reason}" for reason, count in counts.items())

@@ -1,0 +1,30 @@
+"""What all tests share: hypothesis without a clock, a cache of their own, and the logs where they are at hand."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A deadline would time the compiler.
+settings.register_profile("schedlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("schedlab")
+
+LOGS = os.environ.get("SCHEDLAB_DATA")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip, saying why, what needs the archive's logs where they are not at hand."""
+    missing = pytest.mark.skip(reason="needs the archive's logs; set SCHEDLAB_DATA to their folder")
+    for item in items:
+        if "traces" in item.keywords and not (LOGS and Path(LOGS).is_dir()):
+            item.add_marker(missing)
+
+
+@pytest.fixture
+def reference():
+    """Give the folder of published schedules, which stands beside the logs."""
+    folder = Path(LOGS).parent / "reference"
+    if not folder.is_dir():
+        pytest.skip(f"needs the published schedules in {folder}")
+    return folder

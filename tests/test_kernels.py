@@ -1,0 +1,126 @@
+"""The kernels against their naive twins, job by job, and against the laws of scheduling."""
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workloads import arrays, trace_of, workloads
+
+import schedlab as sl
+from schedlab.schemes.orders import NAMES
+from schedlab.schemes.rigid import COMPRESSION, Arrivals
+
+pytestmark = pytest.mark.reduced
+
+ORDERS = st.sampled_from(NAMES)
+EVENTS = st.sampled_from(["batched", "each"])
+
+
+def own_fixed(submit, estimate, procs):
+    """Odd on purpose: many ties, and the reverse of what is usual."""
+    return (submit * 7 + estimate * 3 + procs) % 4
+
+
+def own_moving(now, submit, estimate, procs):
+    """Turn the order of the queue over at nearly every instant."""
+    return (now * 5 + submit * 3 + estimate * procs) % 7
+
+
+def as_twin_order(order):
+    """Give the twins, whose functions all take the time, a function of ours."""
+    if order is own_fixed:
+        return lambda now, submit, estimate, procs: own_fixed(submit, estimate, procs)
+    return order
+
+
+ANY_ORDER = st.one_of(ORDERS, st.sampled_from([own_fixed, own_moving]))
+
+
+def run(scheme, jobs, procs, events):
+    """Simulate and validate; give start times and promises counted from zero, in trace order."""
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, events=events).validate()
+    return schedule.start.tolist(), schedule.promise.tolist()
+
+
+@given(workloads(), ANY_ORDER, EVENTS)
+def test_fcfs_is_its_twin(workload, order, events):
+    jobs, procs = workload
+    start, _ = run(sl.FCFS(order=order), jobs, procs, events)
+    assert start == twins.fcfs(jobs, procs, order=as_twin_order(order), events=events)
+
+
+@settings(max_examples=300)
+@given(workloads(), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS)
+def test_easy_is_its_twin(workload, order, backfill, events):
+    jobs, procs = workload
+    start, promise = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events)
+    own = None if backfill is None else as_twin_order(backfill)
+    expected = twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
+    assert (start, promise) == expected
+
+
+@settings(max_examples=300)
+@given(workloads(), ANY_ORDER, st.sampled_from(list(COMPRESSION)), EVENTS)
+def test_conservative_is_its_twin(workload, order, compression, events):
+    jobs, procs = workload
+    start, promise = run(sl.Conservative(order=order, compression=compression), jobs, procs, events)
+    expected = twins.conservative(
+        jobs, procs, order=as_twin_order(order), compression=compression, events=events
+    )
+    assert (start, promise) == expected
+
+
+SCHEMES = st.sampled_from([sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(order="wfp3"), sl.Conservative()])
+
+
+@given(workloads(), SCHEMES, st.integers(1, 10**9))
+def test_shifting_all_times_shifts_the_schedule(workload, scheme, shift):
+    jobs, procs = workload
+    later = [job._replace(submit=job.submit + shift) for job in jobs]
+    start, _ = run(scheme, jobs, procs, "batched")
+    assert run(scheme, later, procs, "batched")[0] == [instant + shift for instant in start]
+
+
+@given(workloads(), SCHEMES)
+def test_ample_processors_mean_no_wait(workload, scheme):
+    jobs, _ = workload
+    start, _ = run(scheme, jobs, sum(job.procs for job in jobs), "batched")
+    assert start == [job.submit for job in jobs]
+
+
+@given(workloads(), SCHEMES, st.randoms())
+def test_the_order_of_rows_is_irrelevant_but_for_ties(workload, scheme, random):
+    jobs, procs = workload
+    distinct = [job._replace(submit=100 * i + job.submit) for i, job in enumerate(jobs)]
+    shuffled = random.sample(distinct, len(distinct))
+    schedule = sl.simulate(trace_of(shuffled, procs), scheme)
+    by_submit = dict(zip(schedule.jobs["submit_time"], schedule.start.tolist(), strict=True))
+    start, _ = run(scheme, distinct, procs, "batched")
+    assert [by_submit[job.submit] for job in distinct] == start
+
+
+@given(workloads())
+def test_conservative_without_early_ends_never_moves(workload):
+    jobs, procs = workload
+    exact = [job._replace(estimate=job.run) for job in jobs]
+    start, promise = run(sl.Conservative(), exact, procs, "batched")
+    assert start == promise
+
+
+def test_times_and_sizes_beyond_32_bits_do_not_overflow():
+    ten_years, million = 315_360_000, 10**6
+    jobs = [(0, ten_years, ten_years, million), (1, ten_years, ten_years, million), (2, 5, 5, 1)]
+    for scheme in (sl.FCFS(), sl.EASY(), sl.Conservative()):
+        schedule = sl.simulate(trace_of(jobs, million), scheme).validate()
+        assert schedule.start.tolist() == [0, ten_years, 2 * ten_years]
+        assert schedule.metrics()["utilization"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_kernels_leave_their_input_alone():
+    jobs = [(0, 3, 5, 2), (0, 2, 2, 1), (1, 4, 4, 2)]
+    columns = arrays(jobs)
+    before = [column.copy() for column in columns]
+    for scheme in (sl.FCFS(order="wfp3"), sl.EASY(order="xfactor", backfill="sjf"), sl.Conservative(order="sjf")):
+        scheme.run(Arrivals(*columns), 2, False)
+    assert all(np.array_equal(old, new) for old, new in zip(before, columns, strict=True))

@@ -1,0 +1,651 @@
+"""SWF: the reader against a naive twin, every error's wording, headers, round trips, the table cache."""
+
+import gzip
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from schedlab.workload import swf
+from schedlab.workload.swf import FIELDS, Header, Log, SWFError, cached_log, read_log, write_log
+
+RECORD = b"1 0 588530 937 306 142.00 -1 -1 35100 -1 1 97 -1 307 3 -1 -1 -1\n"
+HEADER = b"; Version: 2.2\n; MaxProcs: 338\n"
+
+
+def read(text: bytes, **options) -> Log:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "X.swf"
+        path.write_bytes(text)
+        return read_log(path, **options)
+
+
+def with_field(number: int, value: bytes) -> bytes:
+    fields = RECORD.split()
+    fields[number - 1] = value
+    return b" ".join(fields) + b"\n"
+
+
+def table(n_rows: int = 3, **columns) -> pd.DataFrame:
+    return pd.DataFrame({field: columns.get(field, np.arange(n_rows)) for field in FIELDS})
+
+
+# The naive twin -----------------------------------------------------------------------------------------
+
+NUMBER = re.compile(rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def is_record(fields):
+    if len(fields) != 18 or not all(NUMBER.fullmatch(field) for field in fields):
+        return False
+    values = [float(field) for field in fields]
+    return all(abs(value) < 2**53 for value in values) and all(
+        values[place] >= 0 or values[place] == -1 for place in (4, 7)
+    )
+
+
+def twin(text):
+    """Comment lines, records, and the numbers of the bad lines."""
+    comments, records, bad = [], [], []
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        fields = line.split()
+        if fields and fields[0].startswith(b";"):
+            comments.append(line.rstrip(b"\r").decode())
+        elif is_record(fields):
+            records.append([float(field) for field in fields])
+        elif fields:
+            bad.append(number)
+    return comments, records, bad
+
+
+plain_integers = st.integers(-1, 2**53 - 1).map(lambda n: b"%d" % n)
+small_integers = st.integers(-1, 20).map(lambda n: b"%d" % n)
+reals = st.floats(-1, 1e15).map(lambda x: repr(abs(x)).encode())
+decimals = st.decimals(0, 10**9, places=2).map(lambda d: str(d).encode())
+# The last but three lies halfway between two floats, and the ones after it beside it.
+ODD_NUMBERS = (
+    *(b"1e5", b"+3", b".5", b"5.", b"-0", b"-0.0", b"007", b"1E-3", b"2.5e+2", b"-1.0", b"1e-400"),
+    *(b"0" * 30, b"0.10000000000000000000000001", b"3.14159265358979323846", b"9007199254740991"),
+    *(b"4503599627370497.5", b"4503599627370497.51", b"4503599627370497.49", b"4503599627370498.5"),
+)
+numbers = st.one_of(small_integers, plain_integers, reals, decimals, st.sampled_from(ODD_NUMBERS))
+NO_NUMBERS = (
+    *(b"abc", b"nan", b"NaN", b"inf", b"-Infinity", b"0x10", b"1_000", b"1,5", "\uff11".encode(), b"\xa0"),
+    *(b"-", b"+", b".", b"-.", b"1e", b"e5", b"1.2.3", b"--1", b"1-", b"1;", b"\xff", b"1e999"),
+    *(b"9007199254740992", b"-9007199254740993", b"9007199254740991.9", b"123456789012345678901234567890"),
+    *(b"99999999999999999", b"18446744073709551617"),
+)
+blanks = st.sampled_from([b" ", b"  ", b"\t", b" \t ", b"\r", b"\v", b"\f", b" " * 9])
+margins = st.one_of(st.just(b""), blanks)
+line_ends = st.sampled_from([b"\n", b"\r\n"])
+
+
+@st.composite
+def lines_of(draw, fields):
+    *first, last = draw(fields)
+    spaced = b"".join(field + draw(blanks) for field in first)
+    return draw(margins) + spaced + last + draw(margins) + draw(line_ends)
+
+
+@st.composite
+def comments(draw):
+    words = draw(st.text(st.characters(exclude_characters="\0\n", exclude_categories=["Cs"]), max_size=20))
+    return draw(margins) + b";" + words.encode() + draw(line_ends)
+
+
+records = lines_of(st.lists(numbers, min_size=18, max_size=18))
+good_lines = st.one_of(records, records, comments(), st.tuples(margins, line_ends).map(b"".join))
+bad_lines = lines_of(
+    st.one_of(
+        st.lists(numbers, min_size=1, max_size=17),
+        st.lists(numbers, min_size=19, max_size=21),
+        st.lists(st.one_of(numbers, st.sampled_from(NO_NUMBERS)), min_size=18, max_size=18),
+        st.lists(st.sampled_from([b"-2", b"-1", b"5", b"-0.5"]), min_size=18, max_size=18),
+    )
+)
+
+
+def texts(lines):
+    """Whole files: a byte order mark or none, at least one record, the last line end there or not."""
+    marks = st.sampled_from([b"", b"\xef\xbb\xbf"])
+    bodies = st.tuples(st.lists(lines, max_size=8).map(b"".join), records).map(b"".join)
+    ends = st.sampled_from([lambda body: body, lambda body: body.rstrip(b"\r\n")])
+    return st.builds(lambda mark, body, end: mark + end(body), marks, bodies, ends)
+
+
+def assert_same_as_twin(log, text):
+    lines, rows, bad = twin(text)
+    assert log.header.lines == tuple(lines)
+    assert list(log.records.columns) == list(FIELDS)
+    assert log.records.to_numpy(np.float64).tolist() == rows
+    for field, column in zip(FIELDS, zip(*rows, strict=True), strict=True):
+        whole = all(value == int(value) for value in column)
+        assert log.records[field].dtype == (np.int64 if whole else np.float64)
+    assert log.skipped["line"].tolist() == bad
+
+
+@pytest.mark.reduced
+@given(texts(good_lines))
+@example(RECORD)
+@example(b"\xef\xbb\xbf" + RECORD.rstrip())
+@example(HEADER + with_field(4, b"0.1") + b"; in the middle\r\n\r\n" + RECORD)
+def test_reads_what_the_twin_reads(text):
+    assert_same_as_twin(read(text), text)
+
+
+@pytest.mark.reduced
+@given(texts(st.one_of(good_lines, bad_lines)))
+def test_lenient_skips_what_the_twin_calls_bad_and_strict_stops_at_the_first(text):
+    assert_same_as_twin(read(text, lenient=True), text)
+    bad = twin(text)[2]
+    if bad:
+        with pytest.raises(SWFError, match=rf"^X[.]swf:{bad[0]}: "):
+            read(text)
+
+
+@given(texts(good_lines))
+def test_what_is_written_is_read_back(text):
+    log = read(text)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("X.swf", "X.swf.gz"):
+            write_log(log, Path(folder, name))
+            again = read_log(Path(folder, name))
+            pd.testing.assert_frame_equal(again.records, log.records, check_exact=True)
+            assert again.header == log.header
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS)
+def test_odd_numbers_are_read_as_python_does(number):
+    assert read(with_field(4, number)).records["run_time"][0] == float(number)
+
+
+# Errors -------------------------------------------------------------------------------------------------
+
+
+def run_time(value: bytes, found: str, expected: str = "a number"):
+    text = HEADER + RECORD + with_field(4, value)
+    return pytest.param(text, f":4: field 4 (run_time) is {found}, expected {expected}", id=found)
+
+
+BAD_LINES = [
+    run_time(b"abc", "'abc'"),
+    run_time(b"nan", "'nan'"),
+    run_time(b"NaN", "'NaN'"),
+    run_time(b"inf", "'inf'"),
+    run_time(b"-Infinity", "'-Infinity'"),
+    run_time(b"0x1F", "'0x1F'"),
+    run_time(b"1_000", "'1_000'"),
+    run_time("\uff11\uff12".encode(), "'\uff11\uff12'"),
+    run_time(b"caf\xe9", "'caf\u00e9'"),
+    run_time(b"\x01", r"'\x01'"),
+    run_time(b"x" * 100, f"'{'x' * 60}...'"),
+    run_time(b"9007199254740992", "'9007199254740992'", "a number below 2^53 in magnitude"),
+    run_time(b"-9223372036854775809", "'-9223372036854775809'", "a number below 2^53 in magnitude"),
+    run_time(b"1e999", "'1e999'", "a number below 2^53 in magnitude"),
+    (RECORD + with_field(5, b"-3"), "field 5 (allocated_procs) is '-3', expected a number of processors"),
+    (RECORD + with_field(8, b"-2.5"), "field 8 (requested_procs) is '-2.5', expected a number of processors"),
+    (RECORD + RECORD.replace(b" 97", b""), ":2: 17 fields, expected 18"),
+    (RECORD + RECORD.replace(b"\n", b" 7\n"), ":2: 19 fields, expected 18"),
+    (RECORD + b"abc\n", ":2: 1 field, expected 18"),
+]
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(("text", "message"), BAD_LINES)
+def test_a_bad_line_stops_the_strict_reader_and_is_listed_by_the_lenient_one(text, message):
+    with pytest.raises(SWFError) as error:
+        read(text)
+    assert str(error.value).startswith("X.swf:")
+    assert message in str(error.value)
+    log = read(text + RECORD, lenient=True)
+    assert len(log.records) == 2
+    assert [f"X.swf:{line}: {reason}" for line, reason in log.skipped[["line", "reason"]].to_numpy()] == [
+        str(error.value)
+    ]
+
+
+def test_skipped_lines_are_accounted_for():
+    log = read(b"1 2 3\n" + RECORD + with_field(6, b"x") + b"; note\n" + with_field(8, b"-9"), lenient=True)
+    assert log.skipped.to_dict("list") == {
+        "line": [1, 3, 5],
+        "field": [0, 6, 8],
+        "value": ["1 2 3", "x", "-9"],
+        "reason": [
+            "3 fields, expected 18",
+            "field 6 (avg_cpu_time) is 'x', expected a number",
+            "field 8 (requested_procs) is '-9', expected a number of processors, or -1 for unknown",
+        ],
+    }
+    assert len(log.records) == 1
+    assert log.skipped.dtypes.equals(read(RECORD).skipped.dtypes)
+
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
+NO_RECORD = "X.swf: no line is a record, expected at least one of 18 numbers"
+ENDS_EARLY = "X.swf: the gzip stream ends early (truncated download?), expected a complete file"
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"", "X.swf: the file is empty, expected SWF text", id="empty"),
+        pytest.param(gzip.compress(b""), "X.swf: the file is empty, expected SWF text", id="empty gzip"),
+        pytest.param(PNG, "X.swf: the file is binary, expected SWF text", id="PNG"),
+        pytest.param("1 2".encode("utf-16"), "X.swf: the file is binary, expected SWF text", id="UTF-16"),
+        pytest.param(b"job,run\n1,2\n", "X.swf:1: 1 field, expected 18", id="CSV"),
+        pytest.param(
+            RECORD.replace(b" ", b", "),
+            "X.swf:1: field 1 (job_number) is '1,', expected a number",
+            id="CSV, 18",
+        ),
+        pytest.param(HEADER, NO_RECORD, id="header only"),
+        pytest.param(b"\n \r\n", NO_RECORD, id="blanks only"),
+        pytest.param(b"\xef\xbb\xbf", NO_RECORD, id="byte order mark only"),
+        pytest.param(gzip.compress(RECORD * 50)[:-20], ENDS_EARLY, id="truncated gzip"),
+        pytest.param(gzip.compress(RECORD)[:-1], ENDS_EARLY, id="gzip without its last byte"),
+        pytest.param(gzip.compress(RECORD)[:4], ENDS_EARLY, id="gzip cut in its header"),
+    ],
+)
+def test_a_file_that_is_no_log_is_refused(content, message):
+    with pytest.raises(SWFError, match=f"^{re.escape(message)}$"):
+        read(content)
+
+
+def test_a_hole_in_a_long_file_is_a_bad_line():
+    with pytest.raises(
+        SWFError, match=r"^X[.]swf:51: field 4 \(run_time\) is '\\x00\\x00', expected a number$"
+    ):
+        read(RECORD * 50 + with_field(4, bytes(2)))
+
+
+def test_a_damaged_gzip_is_refused():
+    content = bytearray(gzip.compress(RECORD * 50))
+    content[-6] ^= 1  # in the checksum
+    with pytest.raises(
+        SWFError, match=r"^X[.]swf: the gzip stream is damaged \(CRC .*\), expected a sound file$"
+    ):
+        read(bytes(content))
+
+
+def test_lenient_needs_at_least_one_record():
+    with pytest.raises(SWFError, match=f"^{re.escape(NO_RECORD)}$"):
+        read(b"job,run\n1,2\n", lenient=True)
+
+
+@pytest.mark.parametrize("reader", [read_log, cached_log])
+def test_a_missing_file_is_named(reader, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"Y[.]swf: no such file, expected an SWF log"):
+        reader(tmp_path / "Y.swf")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"1 " * 2_000_000, "X.swf:2: 2000000 fields, expected 18"),
+        (b"7" * 5_000_000, "X.swf:2: 1 field, expected 18"),
+        (
+            RECORD[:-3] + b"7" * 5_000_000,
+            f"field 18 (think_time) is '{'7' * 60}...', expected a number below",
+        ),
+    ],
+    ids=["fields", "digits", "digits in a record"],
+)
+def test_a_huge_line_is_an_ordinary_error(line, message):
+    with pytest.raises(SWFError) as error:
+        read(RECORD + line)
+    assert message in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def test_a_file_of_blank_lines_asks_for_little_memory():
+    assert len(read(b"\n" * 20_000_000 + RECORD).records) == 1
+
+
+def test_gzip_is_told_by_content(tmp_path):
+    plain, packed = tmp_path / "plain.swf.gz", tmp_path / "packed.swf"
+    plain.write_bytes(RECORD)
+    packed.write_bytes(gzip.compress(RECORD))
+    assert read_log(plain).records.equals(read_log(packed).records)
+    assert read_log(plain).sha256 == read_log(packed).sha256
+    assert (read_log(plain).name, read_log(str(packed)).name) == ("plain", "packed")
+
+
+# Header -------------------------------------------------------------------------------------------------
+
+CTC = (
+    "; Computer: IBM SP2",
+    "; Acknowledge: Dan Dwyer and Steve Hotovy",
+    "; Information: http://www.tc.cornell.edu/",
+    ";              http://www.cs.huji.ac.il/labs/parallel/workload/",
+    "; MaxNodes: 338 (batch partition; 512 total)",
+    "; Note: uses the EASY scheduler",
+    "; Queues: these are actually LoadLeveler classes",
+    "; Queue:  1 DSI      ",
+    "; Queue:  2 astro    ",
+    ";",
+    "; free-standing text",
+    "; Note: THIS IS A CLEANED VERSION OF THE LOG!",
+    ";       The filter used to produce it was",
+    ";         user=135 and (job>=47421 and job<=50307) (2080 jobs removed)",
+    ";\tsee: http://www-hpc.cea.fr/",
+    ";",
+)
+
+
+@pytest.mark.reduced
+def test_header_values_are_found():
+    header = Header(CTC)
+    assert header.labels() == (
+        *("Computer", "Acknowledge", "Information", "MaxNodes", "Note", "Queues", "Queue"),
+    )
+    assert header.get("computer") == header.computer == "IBM SP2"
+    assert header.get("Information").splitlines() == [
+        "http://www.tc.cornell.edu/",
+        "http://www.cs.huji.ac.il/labs/parallel/workload/",
+    ]
+    assert header.all("NOTE") == [
+        "uses the EASY scheduler",
+        "THIS IS A CLEANED VERSION OF THE LOG!\nThe filter used to produce it was\n"
+        "user=135 and (job>=47421 and job<=50307) (2080 jobs removed)\nsee: http://www-hpc.cea.fr/",
+    ]
+    assert header.procs == header.integer("MaxNodes") == 338
+    assert header.queues == {1: "DSI", 2: "astro"}
+    assert header.partitions == {}
+    assert header.acknowledge == "Dan Dwyer and Steve Hotovy"
+    assert (header.unix_start_time, header.timezone, header.installation) == (None, None, None)
+    assert (header.get("Version"), header.get("Version", "2.2"), header.all("Version")) == (None, "2.2", [])
+
+
+def test_labels_without_blank_in_any_case_and_unknown_ones():
+    header = Header(
+        (
+            *(
+                ";Version: SWF v2",
+                "  ; maxprocs : 64",
+                ";Preemption:no",
+                ";MaxMemory: N/A",
+                ";MaxNodes: 1,024",
+            ),
+            *("; Copyright: JOBLOG Repository Data Usage Agreement:", ";   This Job Trace Repository"),
+            *(
+                "; Partition:  1  ",
+                "; Partition: 10 z+i5U=:",
+                "; Partition: none",
+                "; Queue:  1  [fque:1]    ",
+            ),
+            *("; Acknowledge: one", "; Acknowledge: two", ";  Http://upper.case/", "; Scheduler is: EASY"),
+        )
+    )
+    assert header.get("Version") == "SWF v2"
+    assert header.get("Preemption") == "no"
+    assert header.get("Copyright").endswith("Agreement:\nThis Job Trace Repository")
+    assert header.procs == 64
+    assert header.integer("MaxMemory") is None
+    assert header.integer("MaxNodes") is None
+    assert header.partitions == {1: "", 10: "z+i5U=:"}
+    assert header.queues == {1: "[fque:1]"}
+    assert header.acknowledge == "one\ntwo\nHttp://upper.case/\nScheduler is: EASY"
+
+
+@pytest.mark.parametrize(
+    ("lines", "procs"),
+    [
+        (("; MaxNodes: 57", "; MaxProcs: 178"), 178),
+        (("; MaxNodes: 57", "; MaxProcs: N/A"), 57),
+        (("; MaxNodes: 57", "; MaxProcs: -1"), 57),
+        (("; Computer: IBM SP2",), None),
+    ],
+)
+def test_machine_size(lines, procs):
+    assert Header(lines).procs == procs
+
+
+@pytest.mark.parametrize(
+    "line", ["no comment", "; two\n; lines", "; carriage return\r", "\u00a0; a blank?", ""]
+)
+def test_a_header_holds_comment_lines_only(line):
+    with pytest.raises(SWFError, match="expected one line that begins with ';'"):
+        Header((line,))
+
+
+@pytest.mark.reduced
+def test_header_text_survives_in_utf8_and_latin1(tmp_path):
+    log = read("; Installation: Ume\u00e5\n".encode() + b"; Computer: Ume\xe5 \xff\r\n;\t\n" + RECORD)
+    assert log.header.lines == ("; Installation: Ume\u00e5", "; Computer: Ume\u00e5 \u00ff", ";\t")
+    write_log(log, tmp_path / "X.swf")
+    assert read_log(tmp_path / "X.swf").header == log.header
+
+
+# Writing ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reduced
+def test_columns_are_aligned_and_the_layout_is_stable(tmp_path):
+    records = table(run_time=[1.0, 20.0, 300.0], avg_cpu_time=[0.1, 12.0, 1e-7], user_id=[-1, 5, 1234])
+    write_log((Header(("; MaxProcs: 4",)), records.set_index("user_id", drop=False)), tmp_path / "X.swf")
+    assert (tmp_path / "X.swf").read_text() == (
+        "; MaxProcs: 4\n"
+        "0 0 0   1 0   0.1 0 0 0 0 0   -1 0 0 0 0 0 0\n"
+        "1 1 1  20 1  12.0 1 1 1 1 1    5 1 1 1 1 1 1\n"
+        "2 2 2 300 2 1e-07 2 2 2 2 2 1234 2 2 2 2 2 2\n"
+    )
+    again = read_log(tmp_path / "X.swf").records
+    assert again["run_time"].dtype == np.int64
+    assert again["avg_cpu_time"].tolist() == [0.1, 12.0, 1e-7]
+
+
+def test_the_same_log_gives_the_same_bytes(tmp_path):
+    for name in ("one.swf.gz", "two.swf.gz"):
+        write_log((Header(), table()), tmp_path / name)
+    assert (tmp_path / "one.swf.gz").read_bytes() == (tmp_path / "two.swf.gz").read_bytes()
+    assert (tmp_path / "one.swf.gz").read_bytes()[4:8] == bytes(4)  # the time stamp
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        (table(run_time=[1, np.nan, 2]), "row 1 of the records: run_time is nan, expected a number"),
+        (
+            table(run_time=[1, 2, -np.inf]),
+            "row 2 of the records: run_time is -inf, expected a number below 2^53",
+        ),
+        (table(user_id=[2**53 + 1, 0, 0]), "user_id is 9007199254740993, expected a number below 2^53"),
+        (table(user_id=pd.array([1, None, 2], "Int64")), "user_id is <NA>, expected a number"),
+        (
+            table(requested_procs=[1, -1, -2]),
+            "row 2 of the records: requested_procs is -2, expected a number of",
+        ),
+        (table(queue=["a", "b", "c"]), "queue is a column of str, expected numbers"),
+        (
+            table(wait_time=pd.to_timedelta([1, 2, 3])),
+            "wait_time is a column of timedelta64[ns], expected numbers",
+        ),
+        (table().drop(columns=["queue", "status"]), "the records lack status, queue; expected the 18 fields"),
+        (table(0), "there are no records to write, expected at least one"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(records, message, tmp_path):
+    (tmp_path / "X.swf").write_bytes(RECORD)
+    with pytest.raises(SWFError, match=re.escape(message)):
+        write_log((Header(), records), tmp_path / "X.swf")
+    assert [path.name for path in tmp_path.iterdir()] == ["X.swf"]
+    assert (tmp_path / "X.swf").read_bytes() == RECORD
+
+
+def test_an_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(OSError, match="disk full"):
+        write_log((Header(), table()), tmp_path / "X.swf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
+        write_log((Header(), table()), tmp_path / "nowhere" / "X.swf")
+
+
+# The table cache ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "tables"
+
+
+@pytest.fixture
+def log_file(tmp_path):
+    path = tmp_path / "X.swf.gz"
+    second = b"2 10 -1 0.1 300 70000 -1 5000000000 1 1 1 1 1 1 1 1 1 1\n"
+    path.write_bytes(gzip.compress("; Installation: Ume\u00e5\n".encode() + RECORD + second))
+    return path
+
+
+def forbid_parsing(monkeypatch):
+    monkeypatch.setattr(swf, "scan_records", None)
+
+
+def assert_same_log(log, other):
+    pd.testing.assert_frame_equal(log.records, other.records, check_exact=True)
+    pd.testing.assert_frame_equal(log.skipped, other.skipped)
+    assert (log.header, log.sha256, log.path) == (other.header, other.sha256, other.path)
+
+
+@pytest.mark.reduced
+def test_the_second_reading_comes_from_the_cache(log_file, cache, monkeypatch):
+    expected = read_log(log_file)
+    assert_same_log(cached_log(log_file), expected)
+    assert len(list(cache.iterdir())) == 1
+    forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_a_changed_file_is_read_anew(log_file, cache):
+    cached_log(log_file)
+    log_file.write_bytes(RECORD)
+    assert len(cached_log(log_file).records) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: b"garbage",
+        lambda content: content[: len(content) // 2],
+        lambda content: content.replace(b"Installation", b"installation"),
+        lambda content: content.replace(b"queue", b"quack"),
+    ],
+    ids=["empty", "garbage", "cut", "altered content", "altered names"],
+)
+def test_a_damaged_cache_file_is_rebuilt(damage, log_file, cache, monkeypatch):
+    expected = cached_log(log_file)
+    (kept,) = cache.iterdir()
+    sound = kept.read_bytes()
+    kept.write_bytes(damage(sound))
+    assert kept.read_bytes() != sound
+    assert_same_log(cached_log(log_file), expected)
+    forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(log_file, cache):
+    cache.parent.write_text("a file where the folder should be")
+    assert_same_log(cached_log(log_file), read_log(log_file))
+
+
+# The archive's logs -------------------------------------------------------------------------------------
+
+# Records and SHA-256 of the uncompressed text: traces/README.md, sections 2 and 5.
+TRACES = {
+    "CTC-SP2-1996-3.1-cln": (77_222, "8e33a9b597e1ddda2d2164347bac08c9444e1a2620a7947df52f0a1622ec4cde"),
+    "HPC2N-2002-2.2-cln": (202_871, "77b8993c73ae438385f6c0015708251f52dc316267b03ac19a406fbea2802afa"),
+    "LLNL-Thunder-2007-1.1-cln": (
+        121_039,
+        "aad5a3120a6adf0342d46fb4830e022121cdfbd3de9ecdd9cf10145b8864b6a5",
+    ),
+    "SDSC-BLUE-2000-4.2-cln": (243_306, "13892839f430583231a14bb811fd50a31b5b529eb37faacdbbefb71e73390e3e"),
+    "LLNL-Atlas-2006-2.1-cln": (43_778, "8b3aaab739fa0bda8abaccc37c207d0b19d9d147b19e7f47a1641133a56fd07f"),
+    "SDSC-Par-1996-3.1-cln": (32_135, "fcb46fa6462b7ac460963025749f604f28b2e813101edd082a720842e80a7aa8"),
+    "SDSC-SP2-1998-4.2-cln": (59_715, "2bb635f4b5793f52bd49ccb8fd913d95f9c5be6346925162cadcaf0117e28cf2"),
+    "KTH-SP2-1996-2.1-cln": (28_476, "fba36494c4e4257f72182e8b629ebb0bcb054b3b82851ef957445bd627adcc87"),
+    "KTH-SP2-1996-2": (28_489, "df76b94e5f670db52179688a98deec3e1887d10adb39f96c900b8e92abb386ab"),
+    "SDSC-DS-2004-2.1-cln": (96_069, "76814a412fa415e68ffb8cc0ae801c870988e5577e60275588050332f6b1e690"),
+    "Sandia-Ross-2001-1.1-cln": (57_882, "acee6b96aa76f815d9a6a81ee6d3e3026f462b6e0c340f9f4ef465e05b3c22b3"),
+    "OSC-Clust-2000-3.1-cln": (36_097, "0ed54b81ccb10b11fbead557af8a37dd135e07e27756f1016c80ebceb7c8f79a"),
+    "LANL-CM5-1994-4.1-cln": (122_060, "4766a62dabcc7403ec0a55534aff297203e692ddbf6637bd40100a3800f6354a"),
+    "NASA-iPSC-1993-3.1-cln": (18_239, "9d997a2c20a7f7b0b6d81638d756ce8b2c524c4f2e9ec78da36001743ca33d76"),
+    "CEA-Curie-2011-2.1-cln": (312_826, "b732a04aea71e2f154c8feee580be549d0bba1462bc91ec581944cb3dd6d442d"),
+    "RICC-2010-2": (447_794, "986a2a12df85adc3c2a2eb80a31b4ff9a056b92637526ee53fb70637b1bf0518"),
+    "lublin_256": (10_000, "a394ab3d81179ebcf645a1cbd593a60b6dff7f11a510e1e6285c45f43310c962"),
+}
+# The logs with hundredths of seconds in field 6; those with 142.00 and the like count as whole.
+FRACTIONAL = ("HPC2N", "OSC", "SDSC-BLUE", "SDSC-DS", "SDSC-Par", "SDSC-SP2")
+
+
+def trace_file(name: str) -> Path:
+    folder = os.environ.get("SCHEDLAB_DATA")
+    if not folder:
+        pytest.skip("SCHEDLAB_DATA does not name the folder of the archive's logs")
+    return Path(folder) / f"{name}.swf.gz"
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("name", TRACES)
+def test_a_trace_is_read_whole_and_makes_the_round_trip(name, tmp_path):
+    log = read_log(trace_file(name))
+    assert (len(log.records), log.sha256, log.name) == (*TRACES[name], name)
+    assert log.records["avg_cpu_time"].dtype == (np.float64 if name.startswith(FRACTIONAL) else np.int64)
+    write_log(log, tmp_path / "again.swf")
+    again = read_log(tmp_path / "again.swf")
+    assert again.records.equals(log.records)
+    assert again.header.lines == log.header.lines
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("name", ["SDSC-Par-1996-3.1-cln", "Sandia-Ross-2001-1.1-cln", "lublin_256"])
+def test_a_trace_is_read_as_the_twin_reads_it(name):
+    assert_same_as_twin(read_log(trace_file(name)), gzip.decompress(trace_file(name).read_bytes()))
+
+
+@pytest.mark.traces
+def test_facts_in_the_headers_of_the_traces():
+    headers = {name: read_log(trace_file(name)).header for name in TRACES}
+    ctc = headers["CTC-SP2-1996-3.1-cln"]
+    assert ctc.get("MaxNodes") == "338 (batch partition; 512 total)"
+    assert ctc.procs == ctc.integer("MaxNodes") == ctc.integer("MaxProcs") == 338
+    assert ctc.queues == {1: "DSI", 2: "astro", 3: "piofs", 4: "informix"}
+    assert (ctc.unix_start_time, ctc.timezone) == (835823160, "US/Eastern")
+    datastar = headers["SDSC-DS-2004-2.1-cln"]
+    assert datastar.procs == 1664
+    assert datastar.get("Copyright").splitlines()[-1].startswith("this data is properly referenced")
+    assert datastar.queues[1] == "express          (p655 /  2hr /   8nodes / weekdays)"
+    curie = headers["CEA-Curie-2011-2.1-cln"]
+    assert (curie.procs, curie.installation, curie.acknowledge) == (
+        *(93312, "CEA Curie Cluster", "Joseph Emeras, CEA/CNRS"),
+    )
+    assert curie.partitions[19] == "`;"
+    assert curie.all("Note")[0] == (
+        "Curie is composed of 3 types of nodes: thin, fat, and hybrid,\n"
+        "see: http://www-hpc.cea.fr/en/complexe/tgcc-curie.htm"
+    )
+    assert len(curie.partitions) == 33
+    queues = headers["SDSC-Par-1996-3.1-cln"].queues
+    assert len(queues) == 34
+    assert (queues[0], queues[1], queues[6], queues[33]) == ("interactive", "q4t", "qf16s", "test")
+    assert len(headers["SDSC-BLUE-2000-4.2-cln"].all("Information")) == 7
+    assert headers["Sandia-Ross-2001-1.1-cln"].integer("MaxRuntime") is None
+    assert headers["lublin_256"].procs == 256
+    assert "NASA-iPSC-1993-3.1-cln" in headers
+    assert headers["NASA-iPSC-1993-3.1-cln"].all("Note")[1] == (
+        "group 1 is normal users\ngroup 2 is system personnel"
+    )

@@ -1,0 +1,319 @@
+"""
+The naive twins against tables worked by hand and against published reference schedules.
+
+Tables list (submit, run, estimate, procs). Unless a test names another source, its numbers were worked out
+on paper from the rules in `twins`; the comments tell the story of the schedule.
+"""
+
+import csv
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+from twins import Job, conservative, easy, fcfs, order_value
+
+BOTH = pytest.mark.parametrize("events", ["batched", "each"])
+
+
+def table(*rows):
+    return [Job(*row) for row in rows]
+
+
+# --- Orders ---
+
+
+def test_order_values():
+    # wait 250, so x = 2.5; log2(4) = 2; log10(10) = 1; log10(100) = 2; sqrt(100) = 10: all exact.
+    expected = {
+        "fcfs": 10,
+        "lcfs": -10,
+        "sjf": 100,
+        "ljf": -100,
+        "narrow": 4,
+        "wide": -4,
+        "saf": 400,
+        "laf": -400,
+        "xfactor": -3.5,  # -(250 + 100) / 100
+        "wfp3": -62.5,  # -15.625 * 4
+        "unicef": -1.25,  # -250 / (2 * 100)
+        "f1": 878.0,  # 2 * 4 + 870
+        "f2": 25640.0,  # 10 * 4 + 25600
+        "f3": 6860400.0,  # 100 * 4 + 6860000
+        "f4": 530200.0,  # 100 * 2 + 530000
+    }
+    assert {name: order_value(name, 260, 10, 100, 4) for name in expected} == expected
+
+
+def test_order_values_at_the_lower_limits():
+    # Estimate, submit time and log2(procs) all count as 1 where they would be 0.
+    expected = {"xfactor": -9.0, "wfp3": -512.0, "unicef": -8.0, "f1": 0.0, "f2": 1.0, "f3": 1.0, "f4": 1.0}
+    assert {name: order_value(name, 8, 0, 0, 1) for name in expected} == expected
+
+
+def test_order_functions_see_times_from_the_first_submission():
+    seen = set()
+
+    def last_first(now, submit, estimate, procs):
+        seen.add((now, submit, estimate, procs))
+        return -submit
+
+    jobs = table((1003, 1, 2, 1), (1000, 5, 6, 1), (1004, 1, 3, 1))
+    assert fcfs(jobs, 1, order=last_first) == [1006, 1000, 1005]
+    job_1 = {(0, 0, 6, 1)}
+    job_0 = {(now, 3, 2, 1) for now in (3, 4, 5, 6)}  # ranked again at every event until it starts
+    job_2 = {(now, 4, 3, 1) for now in (4, 5)}
+    assert seen == job_1 | job_0 | job_2
+
+
+# --- FCFS, machine of 4 ---
+
+FCFS_JOBS = table((0, 4, 6, 3), (1, 3, 3, 2), (2, 1, 1, 1), (4, 0, 2, 4), (5, 2, 2, 1))
+
+
+@BOTH
+def test_fcfs(events):
+    # Job 2 would fit at 2 but waits behind job 1 until job 0 ends at 4. Job 3 needs the whole machine, gets
+    # it at 7 and takes no time, so job 4 follows at the same instant.
+    assert fcfs(FCFS_JOBS, 4, events=events) == [0, 4, 4, 7, 7]
+
+
+@BOTH
+def test_fcfs_ignores_row_order(events):
+    assert fcfs(FCFS_JOBS[::-1], 4, events=events) == [7, 7, 4, 4, 0]
+
+
+def test_fcfs_in_another_order():
+    # By estimate job 2 goes ahead of job 1; at 4 the fresh job 3 (estimate 2) goes first and takes no time.
+    assert fcfs(FCFS_JOBS, 4, order="sjf") == [0, 4, 2, 4, 5]
+
+
+def test_ties_in_another_order_go_to_the_first_submitted_then_to_the_first_row():
+    jobs = table((2, 1, 1, 1), (2, 1, 1, 1), (1, 1, 1, 1), (0, 5, 5, 1))
+    assert fcfs(jobs, 1, order="sjf") == [6, 7, 5, 0]
+
+
+def test_batched_arrivals_are_ranked_together():
+    # Batched: the shorter first. Each: the first row starts before the second is seen.
+    jobs = table((0, 9, 9, 2), (0, 1, 1, 2))
+    assert fcfs(jobs, 2, order="sjf") == [1, 0]
+    assert fcfs(jobs, 2, order="sjf", events="each") == [0, 9]
+
+
+@BOTH
+def test_no_jobs(events):
+    assert fcfs([], 4, events=events) == []
+    assert easy([], 4, events=events) == ([], [])
+    assert conservative([], 4, events=events) == ([], [])
+
+
+# --- EASY ---
+
+
+def test_easy_on_the_example_of_grudenic_and_bogunovic():
+    # PAPERS.md 5.3, GRU-6: P = 7, two running jobs, then J1 to J4, "EASY starts J2 2, J1 7, J3 9, J4 9:
+    # makespan 14, mean slowdown 3.0125"; "EASY reserves J1 for t=7", "at 7 [...] reserves J3" (for 9).
+    jobs = table((0, 2, 2, 4), (0, 7, 7, 3), (0, 2, 2, 6), (0, 4, 4, 3), (0, 5, 5, 2), (0, 4, 4, 2))
+    starts, promises = easy(jobs, 7)
+    assert starts == [0, 0, 7, 2, 9, 9]
+    assert promises == [-1, -1, 7, -1, 9, -1]
+    ends = [start + job.run for start, job in zip(starts, jobs, strict=True)]
+    assert max(ends) == 14
+    slowdowns = [end / job.run for end, job in zip(ends, jobs, strict=True)][2:]
+    assert sum(slowdowns) / 4 == pytest.approx(3.0125)
+
+
+@pytest.mark.parametrize(
+    ("backfill", "expected"),
+    [
+        # At 2, four are free and the head (job 1, promised 10) leaves two extra. Job 2 is long and takes
+        # both, so none is left for job 3; job 4 ends just at the shadow time. Job 3 is the next blocked head.
+        (None, ([0, 10, 2, 15, 2], [-1, 10, -1, 15, -1])),
+        # Job 4 goes first but ends in time and so uses no extra processors: the same schedule.
+        ("sjf", ([0, 10, 2, 15, 2], [-1, 10, -1, 15, -1])),
+        # Job 3 goes first and takes one of the two extra ones; job 2 has to wait until job 1 ends.
+        ("narrow", ([0, 10, 15, 2, 2], [-1, 10, 15, -1, -1])),
+    ],
+)
+def test_easy_extra_processors(backfill, expected):
+    jobs = table((0, 10, 10, 6), (1, 5, 5, 8), (2, 20, 20, 2), (2, 20, 20, 1), (2, 8, 8, 2))
+    assert easy(jobs, 10, backfill=backfill) == expected
+
+
+def test_easy_counts_simultaneous_ends_together():
+    # The head needs 4: the first job's 3 and the free one would do, but both jobs end at 10, so 2 are extra.
+    jobs = table((0, 10, 10, 3), (0, 10, 10, 2), (1, 5, 5, 4), (1, 20, 20, 1))
+    assert easy(jobs, 6) == ([0, 0, 10, 1], [-1, -1, 10, -1])
+
+
+@pytest.mark.parametrize(
+    ("order", "backfill", "expected"),
+    [
+        # Job 1 starts at 1 beside job 0, job 2 follows when it ends, and job 3 has to wait for that one.
+        ("fcfs", None, ([0, 1, 7, 12], [-1, -1, 7, 12])),
+        # Job 3 is the head, promised 10. Job 2 and job 1 would both end by then, but only one fits: job 2.
+        ("sjf", None, ([0, 13, 1, 10], [-1, 13, -1, 10])),
+        # The same head, but now job 1 is tried first.
+        ("sjf", "fcfs", ([0, 1, 13, 10], [-1, -1, 13, 10])),
+    ],
+)
+def test_easy_order_decides_the_head_and_by_default_the_backfilling(order, backfill, expected):
+    jobs = table((0, 10, 10, 2), (1, 6, 6, 2), (1, 5, 5, 2), (1, 3, 3, 4))
+    assert easy(jobs, 4, order=order, backfill=backfill) == expected
+
+
+def test_easy_keeps_the_first_promise():
+    # Promised 10; the early completion at 2 would make that 9, and the next one lets the job start at 3.
+    jobs = table((0, 2, 10, 2), (0, 3, 9, 2), (1, 2, 2, 4))
+    assert easy(jobs, 4) == ([0, 0, 3], [-1, -1, 10])
+
+
+def test_easy_zero_estimate_holds_its_processors_for_the_rest_of_the_pass():
+    # Job 0 takes the machine for no time; job 1 is a blocked head until the next round of the same instant.
+    jobs = table((0, 0, 0, 2), (0, 4, 4, 2))
+    assert easy(jobs, 2) == ([0, 0], [-1, 0])
+
+
+def test_easy_per_event_completions_come_one_at_a_time():
+    # Both running jobs end early at 5. Each: after the first, job 3 fills the hole up to the head's shadow
+    # time 8. Batched: the whole machine is free at once and the head starts.
+    jobs = table((0, 5, 8, 2), (0, 5, 8, 2), (1, 3, 3, 4), (2, 3, 3, 2))
+    assert easy(jobs, 4) == ([0, 0, 5, 8], [-1, -1, 8, 8])
+    assert easy(jobs, 4, events="each") == ([0, 0, 8, 5], [-1, -1, 8, -1])
+
+
+def test_easy_per_event_completions_come_in_order_of_start():
+    # Job 2 was backfilled at 1, before job 1 started at 2; both end early at 6. Job 2 completes first, which
+    # leaves no room for job 4, and then the head, job 3, gets the whole machine. (Were job 1 the first to
+    # complete, job 4 would fit before job 2's estimated end at 8.)
+    jobs = table((0, 2, 2, 3), (1, 4, 8, 3), (1, 5, 7, 1), (3, 9, 9, 4), (3, 2, 2, 3))
+    assert easy(jobs, 4, events="each") == ([0, 2, 1, 6, 15], [-1, 2, -1, 10, 15])
+
+
+@pytest.mark.parametrize(("estimate", "promise"), [(5, -1), (6, 6)])
+def test_easy_per_event_a_job_at_its_estimated_end_is_over(estimate, promise):
+    # Job 1 is seen before the completion of job 0 at 5, but it waits for it only if the estimate says so.
+    jobs = table((0, 5, estimate, 2), (5, 1, 1, 2))
+    assert easy(jobs, 2, events="each") == ([0, 5], [-1, promise])
+
+
+# --- Conservative ---
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("compression", "starts"),
+    [
+        ("queue", [0, 0, 10, 3]),
+        ("reservation", [0, 0, 7, 3]),
+        ("none", [0, 0, 10, 6]),
+        ("rebuild", [0, 0, 6, 11]),
+    ],
+)
+def test_conservative_compression(compression, starts, events):
+    # Machine of 4, full until 6 by the estimates; job 2 (wide) is promised 10, and job 3, which fits before
+    # it, 6. Job 0 ends early at 3. Queue: job 2 cannot move while job 3 is in its way, then job 3 moves to 3;
+    # job 1 ends on time at 6 and triggers no second pass, which would move job 2 to 7. Reservation: job 3
+    # moves first and job 2 follows to its end at 7. Rebuild: job 2 gets 6, where job 1 ends, and then there
+    # is no room for job 3 before 11.
+    jobs = table((0, 3, 10, 2), (0, 6, 6, 2), (1, 5, 5, 4), (1, 4, 4, 2))
+    assert conservative(jobs, 4, compression=compression, events=events) == (starts, [0, 0, 10, 6])
+
+
+@pytest.mark.parametrize("compression", ["queue", "rebuild"])
+def test_conservative_in_another_order(compression):
+    # The same jobs, the shorter job 3 visited first.
+    jobs = table((0, 3, 10, 2), (0, 6, 6, 2), (1, 5, 5, 4), (1, 4, 4, 2))
+    expected = [0, 0, 7, 3], [0, 0, 10, 6]
+    assert conservative(jobs, 4, order="sjf", compression=compression) == expected
+
+
+def test_conservative_arrivals_are_placed_fcfs_whatever_the_order():
+    jobs = table((0, 10, 10, 1), (0, 5, 5, 1), (0, 1, 1, 1))
+    assert conservative(jobs, 1, order="sjf") == ([0, 10, 15], [0, 10, 15])
+    assert conservative(jobs, 1, order="sjf", compression="rebuild") == ([6, 1, 0], [6, 1, 0])
+
+
+@BOTH
+def test_conservative_reservations_are_events(events):
+    # Job 0 ends at 4 and nothing else happens until the reservations at 10 and 15.
+    jobs = table((0, 4, 10, 4), (1, 5, 5, 4), (2, 3, 3, 2), (3, 2, 2, 2))
+    promises = [0, 10, 15, 15]
+    assert conservative(jobs, 4, compression="none", events=events) == (promises, promises)
+    assert conservative(jobs, 4, events=events) == ([0, 4, 9, 9], promises)
+
+
+@BOTH
+def test_conservative_does_not_delay_a_second_waiting_job(events):
+    # Job 3 would leave the head alone (EASY starts it at 2 on the extra processor) but not job 2, promised 9.
+    jobs = table((0, 5, 5, 3), (1, 4, 4, 3), (1, 2, 2, 4), (2, 8, 8, 1))
+    assert easy(jobs, 4, events=events)[0] == [0, 5, 10, 2]
+    assert conservative(jobs, 4, events=events) == ([0, 5, 9, 11], [0, 5, 9, 11])
+
+
+def test_conservative_compresses_before_the_arrivals_of_the_instant():
+    # Job 2 comes at 4, when job 0 ends early: the hole until 10 would suit it, but job 1 has moved into it.
+    jobs = table((0, 4, 10, 4), (1, 5, 5, 4), (4, 6, 6, 4))
+    assert conservative(jobs, 4) == ([0, 4, 9], [0, 10, 9])
+    assert conservative(jobs, 4, compression="none") == ([0, 10, 4], [0, 10, 4])
+    # Each: the arrival is placed first, behind job 1's old reservation.
+    assert conservative(jobs, 4, events="each") == ([0, 4, 9], [0, 10, 15])
+
+
+def test_conservative_per_event_completions_come_one_at_a_time():
+    # Both running jobs end early at 5. Each: after the first, only job 3 can move, into the hole up to 8.
+    jobs = table((0, 5, 8, 2), (0, 5, 8, 2), (1, 3, 3, 4), (2, 3, 3, 2))
+    assert conservative(jobs, 4) == ([0, 0, 5, 8], [0, 0, 8, 11])
+    assert conservative(jobs, 4, events="each") == ([0, 0, 8, 5], [0, 0, 8, 11])
+
+
+@BOTH
+def test_conservative_zero_run_completes_early_at_its_start(events):
+    jobs = table((0, 0, 10, 2), (0, 4, 4, 2))
+    # Each: at the second arrival the first job's completion is still to come.
+    assert conservative(jobs, 2, events=events) == ([0, 0], [0, 10])
+    assert conservative(jobs, 2, compression="none", events=events) == ([0, 10], [0, 10])
+
+
+@BOTH
+def test_conservative_zero_estimate_needs_room_but_holds_nothing(events):
+    jobs = table((0, 5, 5, 2), (1, 0, 0, 1), (1, 3, 3, 2))
+    assert conservative(jobs, 2, events=events) == ([0, 5, 5], [0, 5, 5])
+
+
+def test_conservative_compression_never_moves_a_job_back():
+    # Job 2 (zero estimate, whole machine) is promised 10 and job 3 put over it. When job 1 ends early at 4,
+    # the first time with three free processors is 18; job 2 keeps its 10.
+    jobs = table((0, 10, 10, 2), (0, 4, 5, 1), (1, 0, 0, 3), (1, 8, 8, 3))
+    assert conservative(jobs, 3) == ([0, 0, 10, 10], [0, 0, 10, 10])
+
+
+# --- Published schedules ---
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize(
+    ("variant", "clairvoyant", "backfill"),
+    [("easy", False, None), ("easy-clairvoyant", True, None), ("easy-sjbf-clairvoyant", True, "sjf")],
+)
+def test_easy_reproduces_published_schedules(variant, clairvoyant, backfill):
+    # Schedules of the predictsim study for KTH-SP2-1996, 100 processors (PAPERS.md section 10, BASE-2).
+    if "SCHEDLAB_DATA" not in os.environ:
+        pytest.skip("SCHEDLAB_DATA is not set")
+    path = Path(os.environ["SCHEDLAB_DATA"]).parent / "reference" / f"KTH-SP2-1996.{variant}.csv.gz"
+    if not path.exists():
+        pytest.skip(f"{path} is missing")
+    jobs, published = [], []
+    with gzip.open(path, "rt") as file:
+        for row in csv.DictReader(file):
+            submit, run = int(row["submit_time"]), int(row["run_time"])
+            estimate = run if clairvoyant else int(row["requested_time"])
+            jobs.append(Job(submit, min(run, estimate), estimate, int(row["procs"])))
+            published.append(submit + int(row["wait_time"]))
+    # A twin is slow, so only the first jobs are simulated. What starts before the submission of the first job
+    # left out cannot depend on the rest.
+    n_jobs = 2000
+    cut = jobs[n_jobs].submit
+    starts, _ = easy(jobs[:n_jobs], 100, backfill=backfill, events="each")
+    assert sum(start < cut for start in starts) > 0.95 * n_jobs
+    assert [min(start, cut) for start in starts] == [min(start, cut) for start in published[:n_jobs]]

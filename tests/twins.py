@@ -1,0 +1,206 @@
+"""
+Naive twins of the base schedulers: plain lists and a rescan at every event, to be checked by eye.
+
+They follow sections 1.1, 1.4, 1.5 and 10 of the requirements and import nothing from the package, so that a
+kernel agreeing with them agrees with a second reading of the same text. Jobs are named by their position in
+the list they came in (the "trace order"); times are whole seconds; an estimate is never below the run time.
+
+Whatever the scheme, a job holds its processors on [start, end), and "FCFS order" is submit time, then trace
+order. Coincident events are taken in one of two ways. ``events="batched"``: all completions of the instant,
+all its arrivals, then one decision. ``events="each"``: one event at a time, arrivals before completions,
+completions in the order in which the jobs started, and a decision after each. A job that takes no time
+completes at the instant of its start, which is a further event of that instant.
+"""
+
+from collections import namedtuple
+from math import log2, log10, sqrt
+
+Job = namedtuple("Job", "submit run estimate procs")
+
+
+def order_value(order, now, submit, estimate, procs):
+    """Return what a named order sorts waiting jobs by, lower first; times count from the first submission."""
+    wait, r, s = now - submit, max(estimate, 1), max(submit, 1)
+    x = wait / r
+    return {
+        "fcfs": submit,
+        "lcfs": -submit,
+        "sjf": estimate,
+        "ljf": -estimate,
+        "narrow": procs,
+        "wide": -procs,
+        "saf": estimate * procs,
+        "laf": -estimate * procs,
+        "xfactor": -(wait + r) / r,
+        "wfp3": -(x * x * x) * procs,
+        "unicef": -wait / (log2(max(procs, 2)) * r),
+        "f1": log10(r) * procs + 870.0 * log10(s),
+        "f2": sqrt(r) * procs + 25600.0 * log10(s),
+        "f3": r * procs + 6860000.0 * log10(s),
+        "f4": r * sqrt(procs) + 530000.0 * log10(s),
+    }[order]
+
+
+def fcfs(jobs, procs, *, order="fcfs", events="batched"):
+    """Start jobs in order; the first that does not fit blocks all others. Returns the start times."""
+    ranked = _ranking(jobs, order)
+
+    def decide(now, held, waiting, arrived, early):
+        return _take_fitting_heads(jobs, ranked(waiting, now), procs - sum(p for _, p in held))
+
+    return _simulate(jobs, events, decide)
+
+
+def easy(jobs, procs, *, order="fcfs", backfill=None, events="batched"):
+    """
+    Let jobs overtake a blocked head unless its start, as estimated at this moment, would suffer (1.4).
+
+    Returns the start times, and per job the shadow time found when it first was a blocked head (-1: never).
+    """
+    ranked = _ranking(jobs, order)
+    ranked_to_backfill = _ranking(jobs, order if backfill is None else backfill)
+    promises = {}
+
+    def decide(now, held, waiting, arrived, early):
+        queue = ranked(waiting, now)
+        begun = _take_fitting_heads(jobs, queue, procs - sum(p for _, p in held))
+        if not queue:
+            return begun
+        head = queue.pop(0)
+        # A job begun in this pass holds its processors to the end of the pass, even if its estimate is 0.
+        held = held + [(now + jobs[j].estimate, jobs[j].procs) for j in begun]
+        free = procs - sum(p for _, p in held)
+
+        def free_at(t):
+            return free + sum(p for end, p in held if end <= t)
+
+        shadow = min(end for end, _ in held if free_at(end) >= jobs[head].procs)
+        extra = free_at(shadow) - jobs[head].procs
+        promises.setdefault(head, shadow)
+        for j in ranked_to_backfill(queue, now):
+            in_time = now + jobs[j].estimate <= shadow
+            if jobs[j].procs <= free and (in_time or jobs[j].procs <= extra):
+                begun.append(j)
+                free -= jobs[j].procs
+                if not in_time:
+                    extra -= jobs[j].procs
+        return begun
+
+    starts = _simulate(jobs, events, decide)
+    return starts, [promises.get(j, -1) for j in range(len(jobs))]
+
+
+def conservative(jobs, procs, *, order="fcfs", compression="queue", events="batched"):
+    """
+    Give every job a reservation on arrival; an early completion lets the reservations move forward (1.5).
+
+    With ``compression="rebuild"`` all reservations are made anew at every decision instead. Returns the start
+    times and the first reservation of every job.
+    """
+    assert compression in ("queue", "reservation", "none", "rebuild"), compression
+    ranked = _ranking(jobs, order)
+    reserved, promises = {}, {}
+
+    def reserve(j, now, held):
+        """Reserve the earliest time from now on where the processors stay free for the estimate."""
+        estimate, needed = jobs[j].estimate, jobs[j].procs
+        holds = [(now, end, p) for end, p in held]
+        holds += [(t, t + jobs[i].estimate, jobs[i].procs) for i, t in reserved.items()]
+
+        def free_at(t):
+            return procs - sum(p for begin, end, p in holds if begin <= t < end)
+
+        def fits(t):  # processors get fewer only where a hold begins
+            return all(free_at(u) >= needed for u in [t] + [b for b, _, _ in holds if t < b < t + estimate])
+
+        # Processors get more only where a hold ends, so no other time can be the earliest.
+        reserved[j] = min(t for t in [now] + [end for _, end, _ in holds if end > now] if fits(t))
+        promises.setdefault(j, reserved[j])
+
+    def compress(now, held):
+        fixed = sorted(reserved, key=lambda j: (reserved[j], jobs[j].submit, j))
+        for j in ranked(reserved, now) if compression == "queue" else fixed:
+            before = reserved.pop(j)
+            reserve(j, now, held)
+            # Only a zero estimate can lose its place: it holds nothing, so others may have been put over it.
+            reserved[j] = min(before, reserved[j])
+
+    def decide(now, held, waiting, arrived, early):
+        if compression == "rebuild":
+            reserved.clear()
+            waiting = arrived = ranked(waiting, now)
+        elif early and compression != "none":
+            compress(now, held)
+        for j in arrived:
+            reserve(j, now, held)
+        begun = [j for j in waiting if reserved[j] <= now]
+        for j in begun:
+            del reserved[j]
+        return begun
+
+    starts = _simulate(jobs, events, decide, reserved)
+    return starts, [promises[j] for j in range(len(jobs))]
+
+
+def _simulate(jobs, events, decide, reserved=None):
+    """
+    Go from event to event and return the start times; `decide` names the jobs to start after each event.
+
+    `decide` is told the time, the (estimated end, procs) of the running jobs, the waiting jobs and, among
+    them, those just arrived (both FCFS), and whether a job has just completed before its estimated end. The
+    times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
+    """
+    assert events in ("batched", "each"), events
+    starts = {}
+    coming = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
+    waiting, running = [], []  # waiting in FCFS order, running in order of start
+
+    def end(j):
+        return starts[j] + jobs[j].run
+
+    def estimated_end(j):
+        return starts[j] + jobs[j].estimate
+
+    while coming or waiting or running:
+        times = [jobs[j].submit for j in coming] + [end(j) for j in running]
+        now = min(times + list((reserved or {}).values()))
+        arrived = [j for j in coming if jobs[j].submit == now]
+        completed = [j for j in running if end(j) == now]
+        if events == "each":
+            arrived = arrived[:1]
+            completed = [] if arrived else completed[:1]
+        coming = coming[len(arrived) :]
+        waiting = waiting + arrived
+        running = [j for j in running if j not in completed]
+        # Under "each" a job may still await its completion event, but by its estimate it is over.
+        held = [(estimated_end(j), jobs[j].procs) for j in running if estimated_end(j) > now]
+        early = any(estimated_end(j) > now for j in completed)
+        begun = decide(now, held, waiting, arrived, early)
+        starts.update((j, now) for j in begun)
+        waiting = [j for j in waiting if j not in begun]
+        running = running + begun
+    return [starts[j] for j in range(len(jobs))]
+
+
+def _ranking(jobs, order):
+    """Return a function that sorts jobs by an order's name or function as it stands now, ties FCFS."""
+    first = min((job.submit for job in jobs), default=0)
+
+    def ranked(some, now):
+        def key(j):
+            submit, _, estimate, procs = jobs[j]
+            seen = now - first, submit - first, estimate, procs
+            return order(*seen) if callable(order) else order_value(order, *seen), submit, j
+
+        return sorted(some, key=key)
+
+    return ranked
+
+
+def _take_fitting_heads(jobs, queue, free):
+    """Remove jobs from the front of the queue while they fit, and return them."""
+    taken = []
+    while queue and jobs[queue[0]].procs <= free:
+        free -= jobs[queue[0]].procs
+        taken.append(queue.pop(0))
+    return taken

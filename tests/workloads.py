@@ -1,0 +1,50 @@
+"""Small workloads for hypothesis: full of ties, zero run times, full-machine jobs and estimates of all kinds."""
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+from twins import Job
+
+from schedlab.workload.swf import FIELDS, Header
+from schedlab.workload.trace import Trace
+
+MACHINES = st.integers(1, 6)
+INSTANTS = st.integers(0, 12)
+LENGTHS = st.one_of(st.integers(0, 8), st.sampled_from([0, 1, 4, 8]))
+
+
+@st.composite
+def workloads(draw, shortest=0, most=14, exact=False):
+    """Draw (jobs, procs): a list of `Job` in submit order with ties, and a machine they fit on."""
+    procs = draw(MACHINES)
+    jobs = []
+    for _ in range(draw(st.integers(1, most))):
+        run = draw(LENGTHS.filter(lambda length: length >= shortest))
+        over = 0 if exact else draw(st.sampled_from([0, 0, 1, 3, 8]))
+        width = draw(st.sampled_from([1, procs, draw(st.integers(1, procs))]))
+        jobs.append(Job(draw(INSTANTS), run, run + over, width))
+    return sorted(jobs, key=lambda job: job.submit), procs
+
+
+def arrays(jobs):
+    """Give submit, run, estimate and procs as the kernels take them."""
+    table = np.array(jobs, dtype=np.int64)
+    return tuple(np.ascontiguousarray(table[:, column]) for column in range(4))
+
+
+def trace_of(jobs, procs):
+    """Make a trace of jobs given as (submit, run, estimate, procs), whatever their run times."""
+    submit, run, estimate, width = arrays(jobs)
+    table = pd.DataFrame({field: np.full(len(jobs), -1) for field in FIELDS})
+    table = table.assign(
+        job_number=np.arange(1, len(jobs) + 1),
+        submit_time=submit,
+        run_time=run,
+        requested_time=estimate,
+        requested_procs=width,
+        allocated_procs=width,
+        status=1,
+    ).set_index("job_number")
+    table = table.sort_values("submit_time", kind="stable")
+    nothing = table.iloc[:0]
+    return Trace(table, "a test", procs, Header(), "model", nothing, nothing, run * table["requested_procs"])
