@@ -210,6 +210,16 @@ class Trace:
         table["requested_time"] = np.ceil(given).astype("int64")
         return self._with(table, "estimates: given by the caller")
 
+    def cut_at_estimates(self) -> "Trace":
+        """Cut run times at their estimates for good, as `simulate` does for one run with overrun="kill".
+
+        What published clairvoyant simulations start from: exact estimates of what was left after the kill.
+        """
+        over = int((self.table["run_time"] > self.table["requested_time"]).sum())
+        table = self.table.copy(deep=False)
+        table["run_time"] = run_times(table, "kill")
+        return self._with(table, f"{over:,} run times cut at their estimates")
+
     def with_procs(self, procs: int) -> "Trace":
         """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so."""
         if procs < 1:
