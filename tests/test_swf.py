@@ -165,6 +165,12 @@ def test_odd_numbers_are_read_as_python_does(number):
     assert read(with_field(4, number)).records["run_time"][0] == float(number)
 
 
+@pytest.mark.parametrize("text", NO_NUMBERS)
+def test_what_is_no_number_is_refused(text):
+    with pytest.raises(SWFError, match=r"^X[.]swf:1: field 18 [(]think_time[)] is .*, expected a number"):
+        read(with_field(18, text))
+
+
 # Errors -------------------------------------------------------------------------------------------------
 
 
@@ -192,6 +198,7 @@ BAD_LINES = [
     (RECORD + with_field(8, b"-2.5"), "field 8 (requested_procs) is '-2.5', expected a number of processors"),
     (RECORD + RECORD.replace(b" 97", b""), ":2: 17 fields, expected 18"),
     (RECORD + RECORD.replace(b"\n", b" 7\n"), ":2: 19 fields, expected 18"),
+    (RECORD + RECORD.replace(b"97 -1", b"97-1"), ":2: 17 fields, expected 18"),
     (RECORD + b"abc\n", ":2: 1 field, expected 18"),
 ]
 

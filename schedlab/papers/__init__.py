@@ -1,0 +1,24 @@
+"""The papers: each a module with its figures, and a ledger of what it claims and what was measured.
+
+A paper's module has `TITLE`, `FIGURES` (a tuple of functions of the size, each giving a `Figure`) and ``claims()`` (a
+table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the report and the command line need.
+"""
+
+from importlib import import_module
+
+from .figure import LEDGER, VERDICTS, Figure, ledger
+
+__all__ = ["LEDGER", "PAPERS", "VERDICTS", "Figure", "claims", "ledger", "modules"]
+
+PAPERS = ("core",)  # in the order of the report
+
+
+def modules() -> list:
+    """Load the papers' modules, in the order of the report."""
+    return [import_module(f"{__name__}.{name}") for name in PAPERS]
+
+
+def __getattr__(name):
+    if name in PAPERS:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,119 @@
+"""The core: the base schedulers on real logs against load, and the published schedules they must match."""
+
+import pandas as pd
+
+from schedlab import charts
+from schedlab.schemes import EASY, FCFS, Conservative
+from schedlab.simulation import simulate
+from schedlab.sweep import sweep
+from schedlab.workload import archive
+from schedlab.workload.trace import Trace, load_trace, model_trace
+
+from .figure import Figure, check_size, ledger
+
+TITLE = "The base schedulers"
+LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
+SCHEMES = (FCFS(), EASY(), EASY(order="sjf"), Conservative())
+SJBF = EASY(backfill="sjf")
+LOADS = {"quick": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}
+SHOWN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown", "utilization": "utilization"}
+
+# PAPERS.md section 10: schedules published by Gaussier, Glesser, Reis and Trystram, SC 2015. For each: the
+# log as they filtered it, the scheme and its events, whether estimates are exact, and the printed means
+# (seconds; bounded slowdown with tau = 10 s), as text because every printed digit must come out.
+PUBLISHED = (
+    ("BASE-1", "KTH-SP2-1996-2", EASY(), "batched", True, {"turnaround": "15187.6077", "bounded_slowdown": "71.7224"}),
+    ("BASE-2", "KTH-SP2-1996-2", EASY(), "each", False, {"bounded_slowdown": "92.576540", "wait_time": "6836.8721"}),
+    ("BASE-2", "KTH-SP2-1996-2", EASY(), "each", True, {"bounded_slowdown": "71.722385", "wait_time": "6327.6816"}),
+    ("BASE-2", "KTH-SP2-1996-2", SJBF, "each", True, {"bounded_slowdown": "49.847719", "wait_time": "5436.0208"}),
+    ("BASE-2", "CTC-SP2-1996", EASY(), "each", False, {"bounded_slowdown": "49.571290", "wait_time": "14272.5945"}),
+    ("BASE-2", "CTC-SP2-1996", EASY(), "each", True, {"bounded_slowdown": "37.165401", "wait_time": "13581.7165"}),
+    ("BASE-2", "CTC-SP2-1996", SJBF, "each", True, {"bounded_slowdown": "17.571687", "wait_time": "10004.9610"}),
+)
+
+
+def logs() -> tuple[list[Trace], tuple[str, ...]]:
+    """Give the logs of the core's figure, or the model where they are not at hand, and a note that says so."""
+    missing = [name for name in LOGS if archive.find(archive.resolve(name)) is None]
+    if not missing:
+        return [load_trace(name) for name in LOGS], ()
+    note = (
+        f"No log at hand for {', '.join(missing)}: the Lublin-Feitelson model is simulated instead. "
+        "`schedlab traces --fetch` gets the logs, or set SCHEDLAB_DATA to a folder that has them."
+    )
+    real = [load_trace(name) for name in LOGS if name not in missing]
+    return [*real, model_trace("lublin", jobs=10_000, procs=256, seed=1)], (note,)
+
+
+def figure1(size: str = "quick", progress: bool = True) -> Figure:
+    """Rebuild the core's figure: mean wait and mean bounded slowdown against offered load.
+
+    Parameters
+    ----------
+    size : {"quick", "full"}
+        Loads in steps of 0.1 or 0.025; the traces are whole in both.
+    progress : bool
+        Show a progress bar.
+    """
+    check_size(size)
+    traces, notes = logs()
+    data = sweep(traces, SCHEMES, LOADS[size], progress=progress)
+    subtitle = "run times and estimates scaled to the load; whole traces: " + ", ".join(t.title for t in traces)
+    panels = [
+        charts.lines(data, "load", measure, column="trace", log=True, title=title, subtitle=subtitle)
+        for measure, title in (("bounded_slowdown", "Mean bounded slowdown"), ("wait_time", "Mean wait"))
+    ]
+    step = "0.1" if size == "quick" else "0.025"
+    return Figure(
+        name="figure1",
+        title="Base schedulers against load",
+        caption=(
+            "Backfilling pays at every load: FCFS saturates first, by far. EASY and conservative lie close together; "
+            "serving the shortest estimate first lowers the mean slowdown and makes long jobs pay for it. "
+            f"Loads in steps of {step}" + (" (quick; SIZE=full for 0.025)." if size == "quick" else ".")
+        ),
+        data=data,
+        chart=charts.stacked(panels),
+        table=_at_load(data, 0.8),
+        notes=notes,
+    )
+
+
+FIGURES = (figure1,)
+
+
+def _at_load(data, load):
+    table = data.loc[data["load"] == load, ["trace", "scheme", *SHOWN]].rename(columns=SHOWN)
+    return table.reset_index(drop=True)
+
+
+def claims() -> pd.DataFrame:
+    """Give the core's ledger: published schedules of EASY, to be matched in every printed digit."""
+    return ledger([_claim(*row) for row in PUBLISHED])
+
+
+def _claim(name, log, scheme, events, exact, published):
+    row = {
+        "id": name,
+        "where": "PAPERS.md, section 10",
+        "statement": f"{scheme}, {'exact' if exact else 'user'} estimates, events {events}",
+        "published": _means(published),
+        "trace": log,
+    }
+    if archive.find(archive.resolve(log)) is None:
+        return {**row, "measured": "", "verdict": "not testable", "reason": f"{log} is not at hand"}
+    trace = load_trace(log, missing_estimate="drop").cut_at_estimates()
+    measures = simulate(trace.with_estimates("exact") if exact else trace, scheme, events=events).metrics()
+    measured = {name: f"{measures[name]:.{len(text.partition('.')[2])}f}" for name, text in published.items()}
+    matches = measured == published
+    return {
+        **row,
+        "measured": _means(measured),
+        "trace": trace.title,
+        "verdict": "reproduced" if matches else "not reproduced",
+        "reason": "" if matches else "differs in a printed digit",
+    }
+
+
+def _means(values):
+    return ", ".join(f"{name} {text}" for name, text in values.items())

@@ -1,0 +1,69 @@
+"""Grids of runs: traces x loads x schemes, over threads, one row a run."""
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from .schemes import Scheme, scheme as scheme_named
+from .simulation import simulate
+from .workload.trace import Trace
+
+
+def sweep(
+    trace: Trace | Iterable[Trace],
+    scheme: str | Scheme | Sequence[str | Scheme] = "easy",
+    load: float | Sequence[float] | None = None,
+    *,
+    by: str = "run_time",
+    tau: float = 10.0,
+    threads: int | None = None,
+    progress: bool = True,
+    **conventions,
+) -> pd.DataFrame:
+    """Simulate every combination of traces, offered loads and schemes.
+
+    Parameters
+    ----------
+    trace : Trace, or several
+    scheme : Scheme or name, or several
+    load : float, or several, optional
+        Offered loads to scale each trace to; its own if left out.
+    by : {"run_time", "interarrival"}
+        How to scale (`Trace.scale_load`).
+    tau : float, seconds
+        Of the bounded slowdown.
+    threads : int, optional
+        One for each core if left out; the table is the same for any number.
+    progress : bool
+        Show a progress bar.
+    **conventions
+        machine, overrun and events, as in `simulate`.
+
+    Returns
+    -------
+    DataFrame
+        One row a run: trace, load, scheme, and the measures of `Schedule.metrics`.
+    """
+    traces = [trace] if isinstance(trace, Trace) else list(trace)
+    schemes = [scheme_named(one) for one in ([scheme] if isinstance(scheme, str | Scheme) else scheme)]
+    loads = [load] if load is None or isinstance(load, int | float) else list(load)
+    overrun = conventions.get("overrun", "kill")
+    workloads = [
+        (one, target, one if target is None else one.scale_load(target, by=by, overrun=overrun))
+        for one, target in product(traces, loads)
+    ]
+    runs = list(product(workloads, schemes))
+
+    def row(run):
+        (original, target, scaled), one = run
+        measured = simulate(scaled, one, **conventions).metrics(tau=tau)
+        names = {"trace": original.title, "load": original.offered_load(overrun) if target is None else target}
+        return {**names, "scheme": str(one), **measured}
+
+    with ThreadPoolExecutor(max_workers=threads or os.cpu_count()) as pool:
+        bar = tqdm(pool.map(row, runs), total=len(runs), desc="simulating", unit="run", disable=not progress)
+        return pd.DataFrame(list(bar))
