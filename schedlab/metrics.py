@@ -1,10 +1,10 @@
 """Measures of a schedule: of each job, over classes of jobs, and of the machine.
 
-Definitions are those of PAPERS.md section 1.2, unweighted over jobs. `start`, `end` and so on are seconds on the clock of
-the log, int64, shape (n_jobs,).
+Definitions are those of PAPERS.md section 1.2, unweighted over jobs. `start`, `end` and so on are seconds on
+the clock of the log, int64, shape (n_jobs,).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,14 @@ WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide
 
 
 def slowdown(turnaround, run):
-    """Give turnaround / run time; float64."""
-    return turnaround / np.maximum(run, 1e-9)
+    """Give turnaround / run time; float64.
+
+    A job of length zero has slowdown 1 if it did not wait; if it did, no number is large enough: inf. The
+    load filter leaves such jobs out, and the bounded slowdown was invented for them.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # fmax passes over the nan of 0 / 0, where turnaround and run time are equal.
+        return np.fmax(np.true_divide(turnaround, run), np.equal(turnaround, run))
 
 
 def bounded_slowdown(turnaround, run, tau=TAU):
@@ -34,7 +40,7 @@ def bounded_slowdown(turnaround, run, tau=TAU):
     ----------
     Feitelson, "Metrics for parallel job scheduling and their convergence", JSSPP 2001.
     """
-    return np.maximum(turnaround / np.maximum(run, tau), 1.0)
+    return np.maximum(turnaround / _at_least(tau, run), 1.0)
 
 
 def per_processor_slowdown(turnaround, run, procs, tau=TAU):
@@ -44,7 +50,13 @@ def per_processor_slowdown(turnaround, run, procs, tau=TAU):
     ----------
     Zotkin and Keleher, "Job-length estimation and performance in backfilling schedulers", HPDC 1999.
     """
-    return np.maximum(turnaround / (procs * np.maximum(run, tau)), 1.0)
+    return np.maximum(turnaround / (procs * _at_least(tau, run)), 1.0)
+
+
+def _at_least(tau, run):
+    if not tau > 0:
+        raise ValueError(f"tau must be greater than 0, got {tau}")
+    return np.maximum(run, tau)
 
 
 def utilization(start, end, procs, machine, window):
@@ -135,7 +147,9 @@ def classes(jobs: pd.DataFrame, by) -> pd.Series:
         return by.reindex(jobs.index)
     if isinstance(by, Mapping):
         ((column, edges),) = by.items()
-        return pd.cut(jobs[column], list(edges), right=False)
+        return pd.cut(_column(jobs, column), list(edges), right=False)
+    if not isinstance(by, str):
+        raise TypeError(f"classes are {by!r}, expected a name, {{column: edges}}, a function or a Series")
     if by == "kurian":
         long, wide = jobs["run_time"] >= LONG, jobs["procs"] >= WIDE
         labels = np.select([~long & ~wide, ~long & wide, long & ~wide], ["SN", "SW", "LN"], "LW")
@@ -145,8 +159,13 @@ def classes(jobs: pd.DataFrame, by) -> pd.Series:
     if by == "size":
         top = int(np.ceil(np.log2(max(jobs["procs"].max(), 2))))
         edges = [0, *(2**power for power in range(top + 1))]
-        names = ["1", *(f"{low + 1}-{high}" if high > low + 1 else f"{high}" for low, high in zip(edges[1:], edges[2:], strict=False))]
+        names = ["1", "2", *(f"{high // 2 + 1}-{high}" for high in edges[3:])]
         return pd.cut(jobs["procs"], edges, labels=names)
-    if by in jobs.columns:
-        return jobs[by]
-    raise ValueError(f"unknown classes {by!r}; known: kurian, sabin, size, a column ({', '.join(jobs.columns)}), ...")
+    return _column(jobs, by)
+
+
+def _column(jobs, name):
+    if name not in jobs.columns:
+        columns = ", ".join(jobs.columns)
+        raise ValueError(f"unknown classes {name!r}; known: kurian, sabin, size, a column ({columns})")
+    return jobs[name]

@@ -106,7 +106,7 @@ class Schedule:
         ----------
         by : optional
             Classes of jobs, as in `schedlab.metrics.classes`; then one row a class, of the measures that a
-            class has.
+            class has. Jobs in no class have a last row, nan.
         tau : float, seconds
             Of the bounded slowdown.
         window : "makespan", "arrivals" or (begin, end) in seconds
@@ -123,7 +123,7 @@ class Schedule:
         """
         per_job = self._per_job(tau)
         if by is not None:
-            return _means(per_job.groupby(metrics.classes(self.jobs, by).array, observed=False))
+            return _means(per_job.groupby(metrics.classes(self.jobs, by), observed=False, dropna=False))
         one_class = per_job.groupby(np.zeros(len(self)))
         return pd.concat([_means(one_class).iloc[0], pd.Series(self._whole(window))]).rename(str(self.scheme))
 
@@ -137,7 +137,8 @@ class Schedule:
                 "bounded_slowdown": metrics.bounded_slowdown(turnaround, self._run, tau),
                 "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self._run, self._procs, tau),
                 "killed": self.trace.table["run_time"].to_numpy() > self._run,
-            }
+            },
+            index=self.trace.table.index,
         )
 
     def _whole(self, window):

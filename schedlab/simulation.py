@@ -8,7 +8,9 @@ import numpy as np
 
 from .machine import Flat
 from .schedule import Schedule
-from .schemes import Arrivals, Scheme, scheme as scheme_named
+from .schemes import Arrivals, Scheme
+from .schemes import scheme as scheme_named
+from .schemes.orders import errors_of_orders
 from .workload.trace import OVERRUN, Trace, run_times
 
 EVENTS = ("batched", "each")
@@ -54,9 +56,11 @@ def simulate(
         if value not in known:
             raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
     jobs, origin = _arrivals(trace, overrun)
-    start, promise = scheme.run(jobs, machine.procs, events == "each")
+    with errors_of_orders():
+        start, promise = scheme.run(jobs, machine.procs, events == "each")
     start += origin
     promise[promise >= 0] += origin
+    start.flags.writeable = promise.flags.writeable = False
     return Schedule(trace, scheme, machine, overrun, events, start, promise)
 
 
@@ -85,14 +89,17 @@ def simulate_each(
 ) -> Iterator[Schedule]:
     """Do what `simulate_many` does, one schedule at a time, in order, as soon as it is there."""
     runs = list(runs)
-    with ThreadPoolExecutor(max_workers=threads or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
         yield from pool.map(lambda run: simulate(*run, **conventions), runs)
 
 
 def _machine(machine, trace):
     if machine is None:
-        return Flat(trace.procs)
-    machine = Flat(machine) if isinstance(machine, int) else machine
+        machine = trace.procs
+    if isinstance(machine, int | np.integer):
+        machine = Flat(int(machine))
+    if not hasattr(machine, "procs"):
+        raise TypeError(f"machine is {machine!r}, expected processors or a machine such as Flat(128)")
     widest = trace.table["requested_procs"].max()
     if widest > machine.procs:
         raise ValueError(

@@ -7,10 +7,11 @@ in the order of the queue (or of their reservations) and moves each to its earli
 The variant "rebuild" forgets all reservations at each pass instead and places the waiting jobs anew in the
 order of the queue, so that it promises nothing.
 
-Most visits of a compression find that the job cannot move. A job stands at the earliest time that was feasible
-when it was last visited, so an earlier one must use processors freed since then: by the completions of this instant,
-or by jobs that moved after that visit, in this pass or in the last. Where nothing that was freed since reaches the
-job's width, it is passed over without a search.
+Nearly every visit of a compression finds that the job cannot move, or that it can only slide to a slightly earlier time.
+A job stands at the earliest time that was feasible when it was last visited, so an earlier one must touch a stretch
+that was freed since then: by the completions of this instant, or by jobs that moved after that visit, in this pass or
+in the last. If no hole that touches those stretches is as long as the job, it can only slide into what was
+freed right before it; if nothing was freed as late as that, it stays. Only the others are searched for.
 """
 
 from typing import NamedTuple
@@ -31,8 +32,9 @@ from .cluster import (
     place_in_queue,
     sort_queue,
 )
+from .holes import Holes, fits_no_hole, forget_holes, measure_holes, new_holes
 from .ordered import FIRST, LAST, Ordered, insert, ordered, remove
-from .profile import NEVER, add, clear, earliest, forget_past, free_from, peak, profile
+from .profile import NEVER, add, clear, earliest, forget_past, free_from, profile, slid
 
 QUEUE, RESERVATION, NONE, REBUILD = range(4)  # what `compression` may be
 
@@ -48,20 +50,24 @@ class Book(NamedTuple):
         Waiting jobs by the time of their reservation.
     reserved : int64, shape (n_jobs,), seconds
         The same by job; `NEVER` for a job that has none yet.
+    holes : Holes
+        The holes that touch what was freed since the waiting jobs were last visited.
     freed_until : int64, shape (1,), seconds
-        End of the last stretch that was freed since the waiting jobs were last visited.
+        Where the last of those stretches ends.
     """
 
     steps: Ordered
     due: Ordered
     reserved: np.ndarray
+    holes: Holes
     freed_until: np.ndarray
 
 
 @maker
 def _new_book(n, machine):
     due = ordered(n + n // 2 + 1)
-    return Book(profile(machine, n), due, np.full(n, NEVER, np.int64), np.zeros(1, np.int64))
+    reserved = np.full(n, NEVER, np.int64)
+    return Book(profile(machine, n), due, reserved, new_holes(machine), np.zeros(1, np.int64))
 
 
 @kernel
@@ -156,21 +162,39 @@ def _release_early(c, book):
 
 @part
 def _compress(c, book, visits):
-    jobs, steps, now = c.jobs, book.steps, c.clock[NOW]
-    ceiling = peak(steps, now, book.freed_until[0])
+    jobs, steps, holes, now = c.jobs, book.steps, book.holes, c.clock[NOW]
+    forget_holes(holes)
+    horizon = book.due.key[book.due.window[LAST] - 1] if _next_due(book) < NEVER else now
+    measure_holes(holes, steps, now, now, book.freed_until[0], horizon)
+    freed_until = book.freed_until[0]
     book.freed_until[0] = now
     for place in range(visits.window[FIRST], visits.window[LAST]):
         job = visits.item[place]
         procs, duration, instant = jobs.procs[job], jobs.estimate[job], book.reserved[job]
-        if procs > ceiling or instant == NEVER:
+        if instant == NEVER or instant <= now:
             continue
-        better = earliest(steps, now, instant, procs, duration)
+        if not fits_no_hole(holes, procs, duration):
+            better = earliest(steps, now, instant, procs, duration)
+        elif instant <= freed_until:
+            better = slid(steps, now, instant, procs)
+        else:
+            continue
         if better < instant:
-            add(steps, instant, instant + duration, procs)
-            remove(book.due, instant, job)
-            _reserve(c, book, job, better)
-            ceiling = max(ceiling, peak(steps, max(instant, better + duration), instant + duration))
-            book.freed_until[0] = max(book.freed_until[0], instant + duration)
+            _move(c, book, job, better)
+            begins, ends = max(instant, better + duration), instant + duration
+            measure_holes(holes, steps, now, begins, ends, horizon)
+            freed_until = max(freed_until, ends)
+            book.freed_until[0] = max(book.freed_until[0], ends)
+
+
+@part
+def _move(c, book, job, better):
+    steps, procs, duration, instant = book.steps, c.jobs.procs[job], c.jobs.estimate[job], book.reserved[job]
+    add(steps, better, min(instant, better + duration), -procs)
+    add(steps, max(instant, better + duration), instant + duration, procs)
+    remove(book.due, instant, job)
+    insert(book.due, better, job)
+    book.reserved[job] = better
 
 
 @part

@@ -83,17 +83,6 @@ def _cut(steps, instant):
     return place
 
 
-@part
-def peak(steps, begin, end):
-    """Find the most processors that are ever free in [begin, end)."""
-    most = 0
-    for place in range(step_at(steps, begin), steps.window[LAST]):
-        if steps.key[place] >= end:
-            break
-        most = max(most, steps.item[place])
-    return most
-
-
 @routine
 def earliest(steps, now, before, procs, duration):
     """Find the earliest start at which `procs` processors are free for `duration` seconds.
@@ -112,3 +101,14 @@ def earliest(steps, now, before, procs, duration):
         elif until - start >= duration or until >= before:
             return start
     return before
+
+
+@part
+def slid(steps, now, before, procs):
+    """Find how early a job that may start at `before` can start if it only slides there, through free processors."""
+    start = before
+    place = step_at(steps, before - 1)
+    while place >= steps.window[FIRST] and steps.item[place] >= procs:
+        start = max(steps.key[place], now)
+        place -= 1
+    return start

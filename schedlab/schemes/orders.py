@@ -1,10 +1,14 @@
 """Orders of the queue: the names, and a user's own function in their place."""
 
 import inspect
+import sys
+import threading
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
+import numba
 import numpy as np
 
 from schedlab.kernels import priority
@@ -54,7 +58,8 @@ class Order:
 
 def check_order(order: str | Callable) -> None:
     """Raise where something is neither the name of an order nor a function that can be one."""
-    if callable(order):
+    order = _plain(order)
+    if inspect.isfunction(order):
         parameters = tuple(inspect.signature(order).parameters)
         if parameters not in (FIXED, MOVING):
             raise ValueError(
@@ -62,7 +67,8 @@ def check_order(order: str | Callable) -> None:
                 f"or, if it moves with time, ({', '.join(MOVING)})"
             )
     elif order not in NAMES:
-        raise ValueError(f"unknown order {order!r}; known: {', '.join(NAMES)}, or a function of ({', '.join(FIXED)})")
+        known = f"{', '.join(NAMES)}, or a function of ({', '.join(FIXED)})"
+        raise ValueError(f"unknown order {order!r}; known: {known}")
 
 
 def order_name(order: str | Callable) -> str:
@@ -75,23 +81,80 @@ def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, pro
     arrival = np.arange(submit.size)
     if order == "fcfs":
         return Order(arrival, False, _unused())
-    function = NAMED[order] if isinstance(order, str) else order
+    function = NAMED[order] if isinstance(order, str) else _plain(order)
     if tuple(inspect.signature(function).parameters) == MOVING:
         return Order(arrival, True, _compiled(function, priority.MOVING))
     value = priority.scores(_compiled(function, priority.FIXED), submit, estimate, procs)
+    if np.isnan(value).any():
+        job = np.isnan(value).argmax()
+        facts = f"submit {submit[job]}, estimate {estimate[job]}, procs {procs[job]}"
+        raise ValueError(f"order {order_name(order)} gives nan for {facts}")
     rank = np.empty_like(arrival)
     rank[np.argsort(value, kind="stable")] = arrival
     return Order(rank, False, _unused())
 
 
-@lru_cache(maxsize=64)
+@contextmanager
+def errors_of_orders():
+    """Raise what a user's order raises within the block.
+
+    Compiled, it cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the thread of
+    the simulation, and goes on with the value 0.
+    """
+    _caught.errors = errors = []
+    try:
+        yield
+    finally:
+        del _caught.errors
+    if errors:
+        raise ValueError(f"the order failed: {errors[0]!r}") from errors[0]
+
+
+_caught = threading.local()
+
+
+@cache
+def _listen():
+    before = sys.unraisablehook
+
+    def hook(unraisable):
+        if not hasattr(_caught, "errors"):
+            before(unraisable)
+        elif not _caught.errors:
+            _caught.errors.append(unraisable.exc_value)
+
+    sys.unraisablehook = hook
+
+
 def _compiled(function, signature):
-    return priority.c_function(function, signature)
+    if function in NAMED.values():
+        return _compiled_once(function, signature)
+    _listen()
+    seen = inspect.getclosurevars(function)
+    return _compiled_as_now(function, signature, repr(seen.nonlocals | seen.globals))
+
+
+_compiled_once = cache(priority.c_function)
+
+
+@lru_cache(maxsize=64)
+def _compiled_as_now(function, signature, outer_values):
+    """Compile a user's order, in 30 ms, with the values that the names from outside it have now.
+
+    Numba's disk cache would be a trap: it minds neither such values nor constants, and gives `K * estimate`
+    with another K, or one of two lambdas in a line, the code of the first.
+    """
+    return function if numba.config.DISABLE_JIT else numba.cfunc(signature)(function)
+
+
+def _plain(order):
+    """Give the function under numba's decorator: it is compiled once more, to a C callback."""
+    return getattr(order, "py_func", order)
 
 
 def _unused():
     """Give a policy for kernels that will not call it: they take one in any case."""
-    return _compiled(priority.xfactor, priority.MOVING)
+    return _compiled_once(priority.xfactor, priority.MOVING)
 
 
 def _name(order):

@@ -7,7 +7,8 @@ reason, in the tables that `usable` returns beside the jobs.
 import numpy as np
 import pandas as pd
 
-TIMES = {"submit_time": np.floor, "run_time": np.ceil, "requested_time": np.ceil}
+SIZES = ("requested_procs", "allocated_procs")
+WHOLE = {"submit_time": np.floor} | dict.fromkeys(("run_time", "requested_time", *SIZES), np.ceil)
 PARTIAL_EXECUTION = (2, 3, 4)
 
 
@@ -28,28 +29,28 @@ def usable(
     Returns
     -------
     jobs : DataFrame
-        Index job_number, sorted by submit time (stable). Times are whole seconds: submit times rounded
-        down, durations up, so that no work is lost. Requested and allocated processors both known and
-        positive, requested time positive.
+        Index job_number, sorted by submit time (stable). Times are whole seconds, sizes whole processors:
+        submit times rounded down, all others up, so that no work is lost. Requested and allocated
+        processors both known and positive, requested time positive.
     dropped : DataFrame
         The records left out, with a first column "reason".
     repaired : DataFrame
-        One row per value filled in or rounded: job_number, field, was, now, reason.
+        One row per value filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
     """
     _check_missing_estimate(missing_estimate)
-    records, repairs = _numbered(records)
-    size = _known(records["requested_procs"], records["allocated_procs"])
-    reasons = _reasons(records, size, procs, missing_estimate == "drop")
+    part = _is_part(records)
+    records, repairs = _numbered(records, part)
+    reasons = _reasons(records, part, procs, missing_estimate == "drop")
     kept = records[reasons == ""].copy()
-    size = size[reasons == ""]
 
-    for field in ("requested_procs", "allocated_procs"):
-        repairs.append(_fill(kept, field, kept[field] <= 0, size, "not in the log; taken from the other size field"))
-    for field, whole in TIMES.items():
+    for field, whole in WHOLE.items():
         if kept[field].dtype.kind == "f":
             rounded = whole(kept[field])
-            repairs.append(_fill(kept, field, rounded != kept[field], rounded, "rounded to a whole second"))
+            repairs.append(_fill(kept, field, rounded != kept[field], rounded, "rounded to a whole number"))
             kept[field] = kept[field].astype("int64")
+    size = _size(kept)
+    for field in SIZES:
+        repairs.append(_fill(kept, field, kept[field] <= 0, size, "not in the log; taken from the other size field"))
     unknown = kept["requested_time"] <= 0
     if missing_estimate == "run":
         repairs.append(_fill(kept, "requested_time", unknown, kept["run_time"], "no estimate; the run time is taken"))
@@ -65,7 +66,7 @@ def usable(
 
 
 def _check_missing_estimate(given):
-    if given in ("run", "drop") or (isinstance(given, int | float | np.number) and given > 0):
+    if given in ("run", "drop") or (isinstance(given, int | float | np.number) and 0 < given < np.inf):
         return
     raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
 
@@ -82,10 +83,9 @@ def _no_repairs():
     )
 
 
-def _numbered(records):
+def _numbered(records, part):
     """Number the records anew where two share a job number and neither is a part of the other."""
-    shared = records["job_number"].duplicated() & ~_is_part(records)
-    if not shared.any():
+    if not records["job_number"][~part].duplicated().any():
         return records, []
     renumbered = records.copy()
     number = pd.Series(np.arange(1, len(records) + 1), index=records.index)
@@ -95,18 +95,19 @@ def _numbered(records):
 
 def _is_part(records):
     """Tell which records are parts of a job that has a summary line too: same number, status 2, 3 or 4."""
-    return records["job_number"].duplicated() & records["status"].isin(PARTIAL_EXECUTION)
+    partial = records["status"].isin(PARTIAL_EXECUTION)
+    return partial & records["job_number"].isin(records["job_number"][~partial])
 
 
-def _known(first, second):
-    return first.where(first > 0, second)
+def _size(records):
+    return records["requested_procs"].where(records["requested_procs"] > 0, records["allocated_procs"])
 
 
-def _reasons(records, size, procs, without_estimate):
+def _reasons(records, part, procs, without_estimate):
     """Give for each record the first reason to leave it out, or an empty text."""
-    run = records["run_time"]
+    run, size = records["run_time"], _size(records)
     checks = [
-        (_is_part(records), "part of a job whose summary line is kept"),
+        (part, "part of a job whose summary line is kept"),
         (records["submit_time"] < 0, "submit time unknown"),
         (run < 0, "run time unknown: never started, or not recorded"),
         (run == 0, "run time is 0"),
@@ -121,15 +122,14 @@ def _reasons(records, size, procs, without_estimate):
 
 def _fill(table, field, where, values, reason):
     """Put `values` into a column where asked, and give the rows that say so."""
-    rows = table.loc[where]
-    repair = pd.DataFrame(
+    was = table[field]
+    table[field] = was.where(~where, values)
+    return pd.DataFrame(
         {
-            "job_number": rows["job_number"].to_numpy(),
+            "job_number": table.loc[where, "job_number"].to_numpy(),
             "field": field,
-            "was": rows[field].to_numpy(dtype="float64"),
-            "now": values[where].to_numpy(dtype="float64"),
+            "was": was[where].to_numpy(dtype="float64"),
+            "now": table.loc[where, field].to_numpy(dtype="float64"),
             "reason": reason,
         }
     )
-    table[field] = table[field].where(~where, values)
-    return repair

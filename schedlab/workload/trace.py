@@ -51,6 +51,10 @@ class Trace:
     logged_area: pd.Series
     history: tuple[str, ...] = ()
 
+    def __post_init__(self):
+        # A copy (made on write): what the caller does to the table later stays the caller's.
+        object.__setattr__(self, "table", self.table.sort_values("submit_time", kind="stable"))
+
     @property
     def jobs(self) -> pd.DataFrame:
         """One row a job: index job_number, SWF columns, sorted by submit time; times in seconds.
@@ -199,14 +203,19 @@ class Trace:
             _check("estimates", kind, ("exact", "factor"))
             if kind == "factor" and not (np.isfinite(factor) and factor > 0):
                 raise ValueError(f"factor must be greater than 0, got {factor}")
-            table["requested_time"] = run if kind == "exact" else np.ceil(run * factor).astype("int64")
-            return self._with(table, "estimates: exact" if kind == "exact" else f"estimates: run time x {factor:g}")
+            if kind == "exact":
+                table["requested_time"] = run
+                return self._with(table, "estimates: exact")
+            # The guard takes back what the product gained in rounding: 1.1 x 10 s are 11 s, not 12.
+            table["requested_time"] = np.ceil(run * factor * (1 - 1e-12)).astype("int64")
+            return self._with(table, f"estimates: run time x {factor:g}")
         given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
         if given.shape != (len(table),):
             raise ValueError(f"estimates have shape {given.shape}, expected one for each of the {len(table)} jobs")
-        bad = np.flatnonzero(~(given > 0))
+        bad = np.flatnonzero(~((given > 0) & (given < np.inf)))
         if bad.size:
-            raise ValueError(f"estimate of job {table.index[bad[0]]} is {given[bad[0]]}, expected a positive number")
+            job, found = table.index[bad[0]], given[bad[0]]
+            raise ValueError(f"estimate of job {job} is {found}, expected a positive number")
         table["requested_time"] = np.ceil(given).astype("int64")
         return self._with(table, "estimates: given by the caller")
 
@@ -225,13 +234,15 @@ class Trace:
         if procs < 1:
             raise ValueError(f"procs must be at least 1, got {procs}")
         too_wide = self.table["requested_procs"] > procs
+        if too_wide.all():
+            raise ValueError(f"no job of {self.name} fits on {procs} processors")
         gone = self.table[too_wide]
         gone.insert(0, "reason", f"wider than the machine ({procs} processors)")
         changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
 
     def _with(self, table, step) -> "Trace":
-        return replace(self, table=table.sort_values("submit_time", kind="stable"), history=(*self.history, step))
+        return replace(self, table=table, history=(*self.history, step))
 
     # -- files -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,90 @@
+# `make figures` and `make test` need nothing but Python 3.11-3.13 and make: each sets up .venv first.
+# The set-up takes uv where it is installed, else venv and pip. PYTHON=... names the interpreter.
+
+PYTHONS := >=3.11,<3.14
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+SIZE ?= quick
+
+# The logs, where they lie beside the checkout and nothing else was said (SCHEDLAB_DATA= does without them).
+ifeq ($(origin SCHEDLAB_DATA),undefined)
+SCHEDLAB_DATA := $(shell cd ../shared/traces 2>/dev/null && pwd)
+ifneq ($(SCHEDLAB_DATA),)
+export SCHEDLAB_DATA
+endif
+endif
+
+# uv leaves byte-compiling to the first import: let that keep it, since imports take twice as long without.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help figures test test-nojit test-bounds lab lint lock setup clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE=full: at full size)
+	$(BIN)/schedlab figures --size $(SIZE)
+
+test: $(READY) ## Run the tests (ARGS="-k easy": some of them)
+	$(BIN)/python -m pytest $(ARGS)
+
+test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m reduced $(ARGS)
+
+test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(ARGS)
+
+lab: $(READY) ## Open the notebooks in JupyterLab
+	$(BIN)/jupyter lab notebooks
+
+lint: $(READY) ## Check the code with ruff
+	$(BIN)/ruff check
+
+lock: ## Renew requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: to the newest versions)
+	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 \
+		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
+
+setup: $(READY) ## Set up .venv and nothing else
+
+clean: ## Delete all that make and the tests leave behind, .venv included
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# .venv belongs to this file. It counts when it was finished, in this folder, and its interpreter is still there;
+# otherwise it is made anew, so that it holds what requirements.lock says and nothing else.
+ifneq "$(shell test -x $(BIN)/python && cat $(READY) 2>/dev/null)" "$(CURDIR)"
+.PHONY: $(READY)
+endif
+
+# Leave in $python the interpreter to use, if any: PYTHON, or the first on the path that fits the condition $(1).
+define find_python
+python=; for name in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
+	if "$$name" -c 'import sys; assert (3, 11) <= sys.version_info < (3, 14); $(1)' 2>/dev/null; \
+	then python=$$name; break; fi; \
+done
+endef
+
+$(READY): pyproject.toml requirements.lock
+	@rm -rf $(VENV)
+	@set -e; if uv --version >/dev/null 2>&1; then \
+		echo "Setting up $(VENV) with uv"; \
+		$(call find_python,pass); \
+		test -n "$$python" || test -z "$(PYTHON)" || { echo "$(PYTHON) is not Python $(PYTHONS)" >&2; exit 1; }; \
+		export UV_PYTHON_DOWNLOADS=never; \
+		uv venv --quiet --python "$${python:-$(PYTHONS)}" $(VENV); \
+		install="uv pip install --quiet --python $(BIN)/python"; \
+	else \
+		echo "Setting up $(VENV) with pip, which takes a minute or two"; \
+		$(call find_python,import venv; import ensurepip); \
+		test -n "$$python" || { \
+			echo "schedlab needs Python $(PYTHONS) with its module venv (on Debian and Ubuntu: python3-venv)."; \
+			echo "None of these is that: $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python)."; \
+			echo "PYTHON=/path/to/python3.12 names another one."; exit 1; } >&2; \
+		"$$python" -m venv $(VENV); \
+		install="$(BIN)/python -m pip install --quiet --disable-pip-version-check"; \
+	fi; \
+	$$install --no-deps -r requirements.lock; \
+	$$install --no-deps --no-build-isolation -e .; \
+	echo "$(CURDIR)" > $@

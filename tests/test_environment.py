@@ -1,0 +1,85 @@
+"""One project, described in several files: they agree with pyproject.toml and with each other."""
+
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import schedlab as sl
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "requirements.lock").read_text().splitlines()
+PYTHONS = ["3.11.0", "3.12.0", "3.13.0"]
+
+
+def needs(*extras):
+    """Give the project's requirements by name, with those of some extras."""
+    lines = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][extra] for extra in extras)]
+    return {canonicalize_name(line.name): line for line in map(Requirement, chain(*lines))}
+
+
+def pins(python):
+    """Give the locked version of each package for one Python on Linux."""
+    environment = {
+        "python_version": python.rpartition(".")[0],
+        "python_full_version": python,
+        "sys_platform": "linux",
+        "os_name": "posix",
+        "implementation_name": "cpython",
+    }
+    found = {}
+    for line in map(Requirement, LOCK):
+        if line.marker is None or line.marker.evaluate(environment):
+            assert line.name not in found, f"{line.name} is pinned twice for Python {python}"
+            (pin,) = line.specifier
+            found[canonicalize_name(line.name)] = pin.version
+    return found
+
+
+def test_environment_yml_agrees_with_pyproject():
+    # No conda channel is at hand to solve it, so the names and bounds are compared.
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert environment["name"] == PROJECT["name"]
+    assert environment["channels"] == ["conda-forge", "nodefaults"]
+    conda = [Requirement(line) for line in environment["dependencies"] if isinstance(line, str)]
+    assert len({line.name for line in conda}) == len(conda)
+    found = {line.name: line.specifier for line in conda if line.name != "pip"}
+    expected = {name: line.specifier for name, line in needs().items()}
+    assert found == expected | {"python": Requirement(f"python{PROJECT['requires-python']}").specifier}
+    assert environment["dependencies"][-2:] == ["pip", {"pip": ["-e ."]}]
+
+
+def test_lock_holds_names_and_versions_only():
+    # An address, a path, an option of the installer or a hash would all need another character.
+    pin = re.compile(r"[a-z0-9-]+==[0-9a-z.]+( ; [\w .<>=!'()]+)?")
+    assert LOCK
+    assert [line for line in LOCK if not pin.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_lock_satisfies_pyproject(python):
+    locked = pins(python)
+    for name, line in needs("test").items():
+        assert name in locked, f"{name} is not pinned: `make lock`"
+        assert locked[name] in line.specifier, f"{name}=={locked[name]} but {line.specifier}: `make lock`"
+
+
+def test_makefile_asks_for_the_pythons_of_pyproject():
+    makefile = (ROOT / "Makefile").read_text()
+    assert f"PYTHONS := {PROJECT['requires-python']}\n" in makefile
+    assert PROJECT["requires-python"] == ">=3.11,<3.14"
+    assert "(3, 11) <= sys.version_info < (3, 14)" in makefile
+
+
+def test_version_is_the_same_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == sl.__version__
+    assert citation["license"] == PROJECT["license"]
+    newest = re.search(r"^## \[([^]]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest[1] == sl.__version__

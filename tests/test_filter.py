@@ -1,0 +1,259 @@
+"""The load filter against a twin of plain loops, its accounting, and the counts known of archive logs."""
+
+import re
+from math import ceil, floor, inf, nan
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import schedlab as sl
+from schedlab.workload.filter import usable
+from schedlab.workload.swf import FIELDS
+
+SIZES = ("requested_procs", "allocated_procs")
+FILLED = "not in the log; taken from the other size field"
+ROUNDED = "rounded to a whole number"
+
+
+def twin(rows, procs, missing):
+    """Filter records given as dictionaries; give (jobs, [(reason, record)], [repair]), as lists."""
+
+    def is_part(row):
+        summaries = [other["job_number"] for other in rows if other["status"] not in (2, 3, 4)]
+        return row["status"] in (2, 3, 4) and row["job_number"] in summaries
+
+    numbers = [row["job_number"] for row in rows if not is_part(row)]
+    anew = len(set(numbers)) < len(numbers)
+    jobs, dropped, repairs = [], [], []
+    for place, row in enumerate(rows, start=1):
+        record = dict(row)
+
+        def put(field, now, reason, record=record):
+            if record[field] != now:
+                was, record[field] = record[field], now
+                repairs.append((record["job_number"], field, was, now, reason))
+
+        if anew:
+            put("job_number", place, "job numbers were not unique")
+        size = record["requested_procs"] if record["requested_procs"] > 0 else record["allocated_procs"]
+        why = None
+        if is_part(row):
+            why = "part of a job whose summary line is kept"
+        elif record["submit_time"] < 0:
+            why = "submit time unknown"
+        elif record["run_time"] < 0:
+            why = "run time unknown: never started, or not recorded"
+        elif record["run_time"] == 0:
+            why = "run time is 0"
+        elif size <= 0:
+            why = "number of processors unknown"
+        elif size > procs:
+            why = f"wider than the machine ({procs} processors)"
+        elif missing == "drop" and record["requested_time"] <= 0:
+            why = "no estimate"
+        if why:
+            dropped.append((why, record))
+            continue
+        put("submit_time", floor(record["submit_time"]), ROUNDED)
+        for field in ("run_time", "requested_time", *SIZES):
+            put(field, ceil(record[field]), ROUNDED)
+        for field, other in (SIZES, SIZES[::-1]):
+            if record[field] <= 0:
+                put(field, record[other], FILLED)
+        if record["requested_time"] <= 0 and missing == "run":
+            put("requested_time", record["run_time"], "no estimate; the run time is taken")
+        elif record["requested_time"] <= 0:
+            put("requested_time", ceil(missing), "no estimate; the number given is taken")
+        jobs.append(record)
+    return sorted(jobs, key=lambda job: job["submit_time"]), dropped, repairs
+
+
+@st.composite
+def logs(draw):
+    """Draw records rich in unknown values, shared numbers, partial executions and, at times, halves."""
+    halves = draw(st.booleans())
+
+    def number(*whole):
+        drawn = draw(st.sampled_from(whole))
+        return drawn + draw(st.sampled_from([0, 0, 0.5])) if halves and drawn >= 0 else drawn
+
+    rows = []
+    for place in range(draw(st.integers(1, 8))):
+        row = dict.fromkeys(FIELDS, 100 * place)  # the fields that the filter is to leave alone
+        row |= {
+            "job_number": place + 1 if draw(st.booleans()) else draw(st.integers(1, 4)),
+            "submit_time": number(-1, 0, 1, 2, 3),
+            "run_time": number(-1, 0, 1, 2, 7),
+            "allocated_procs": number(-1, 0, 1, 2, 3, 4),
+            "requested_procs": number(-1, 0, 1, 2, 3, 4),
+            "requested_time": number(-1, 0, 1, 5),
+            "status": draw(st.sampled_from([-1, 0, 1, 1, 2, 3, 4, 5])),
+        }
+        rows.append(row)
+    return rows
+
+
+MISSING = st.sampled_from(["run", "drop", 600, 0.5, np.int64(3)])
+
+
+@pytest.mark.reduced
+@given(logs(), st.integers(1, 4), MISSING)
+def test_the_filter_is_its_twin(rows, procs, missing):
+    records = pd.DataFrame(rows)
+    before = records.copy()
+    jobs, dropped, repaired = usable(records, procs, missing)
+    expected_jobs, expected_dropped, expected_repairs = twin(rows, procs, missing)
+
+    assert jobs.reset_index()[list(FIELDS)].to_dict("records") == expected_jobs
+    assert jobs.index.is_unique
+    table = dropped.reset_index()
+    given_up = zip(table["reason"], table[list(FIELDS)].to_dict("records"), strict=True)
+    assert list(given_up) == expected_dropped
+    assert sorted(repaired.itertuples(index=False, name=None)) == sorted(expected_repairs)
+    assert list(repaired.columns) == ["job_number", "field", "was", "now", "reason"]
+    for field in ("submit_time", "run_time", "requested_time", *SIZES):
+        assert jobs[field].dtype == np.int64
+    pd.testing.assert_frame_equal(records, before)
+
+
+@pytest.mark.reduced
+@settings(max_examples=50)
+@given(logs(), MISSING)
+def test_every_record_is_accounted_for_and_repairs_can_be_undone(rows, missing):
+    jobs, dropped, repaired = usable(pd.DataFrame(rows), 3, missing)
+    assert len(jobs) + len(dropped) == len(rows)
+    restored = pd.concat([jobs, dropped.drop(columns="reason")]).reset_index().astype("float64")
+    number = restored["job_number"].copy()
+    for repair in repaired.iloc[::-1].itertuples():  # the last first: a value may be changed twice
+        row = number == repair.job_number
+        if repair.field != "job_number":
+            row &= restored.index < len(jobs)  # a part of the job, dropped, may have its number
+        assert (restored.loc[row, repair.field] == repair.now).all()
+        restored.loc[row, repair.field] = repair.was
+    # wait_time is not touched and tells the records apart.
+    restored = restored.sort_values("wait_time", ignore_index=True)[list(FIELDS)]
+    pd.testing.assert_frame_equal(restored, pd.DataFrame(rows).astype("float64"))
+
+
+def records(**columns):
+    """Make plain records: one job a second, of ten seconds, on two processors."""
+    n = len(next(iter(columns.values())))
+    plain = {field: np.full(n, -1) for field in FIELDS}
+    plain |= {
+        "job_number": np.arange(1, n + 1),
+        "submit_time": np.arange(n),
+        "run_time": np.full(n, 10),
+        "allocated_procs": np.full(n, 2),
+        "requested_procs": np.full(n, 2),
+        "requested_time": np.full(n, 60),
+        "status": np.ones(n, int),
+    }
+    return pd.DataFrame(plain | columns)
+
+
+def test_real_times_lose_no_work():
+    log = records(submit_time=[0.9, 1.0], run_time=[2.1, 3.0], requested_time=[5.5, 6.0])
+    jobs, _, repaired = usable(log, 4)
+    assert jobs["submit_time"].tolist() == [0, 1]
+    assert jobs["run_time"].tolist() == [3, 3]
+    assert jobs["requested_time"].tolist() == [6, 6]
+    assert repaired[["job_number", "field", "was", "now"]].to_numpy().tolist() == [
+        [1, "submit_time", 0.9, 0.0],
+        [1, "run_time", 2.1, 3.0],
+        [1, "requested_time", 5.5, 6.0],
+    ]
+
+
+def test_sizes_that_are_not_whole_are_rounded_up():
+    jobs, _, repaired = usable(records(allocated_procs=[1.5, 2.0], requested_procs=[-1, 2]), 2)
+    assert jobs["requested_procs"].tolist() == [2, 2]
+    assert jobs["requested_procs"].dtype == np.int64
+    assert repaired["field"].tolist() == ["allocated_procs", "requested_procs"]
+
+
+def test_parts_of_a_job_give_way_to_its_summary():
+    log = records(job_number=[1, 1, 1, 2], status=[1, 2, 3, 2], run_time=[30, 10, 20, 5])
+    jobs, dropped, _ = usable(log, 4)
+    assert jobs["run_time"].to_dict() == {1: 30, 2: 5}  # job 2 has no summary: 2 is a site's own code there
+    assert dropped["reason"].tolist() == ["part of a job whose summary line is kept"] * 2
+
+
+def test_parts_are_told_even_where_other_numbers_are_shared():
+    log = records(job_number=[1, 1, 2, 2], status=[1, 3, 1, 1], run_time=[30, 30, 7, 8])
+    jobs, dropped, repaired = usable(log, 4)
+    assert jobs["run_time"].to_dict() == {1: 30, 3: 7, 4: 8}
+    assert dropped.index.tolist() == [2]
+    assert repaired["was"].tolist() == [1, 2, 2]
+    assert repaired["now"].tolist() == repaired["job_number"].tolist() == [2, 3, 4]
+
+
+def test_a_summary_after_its_parts_is_no_second_job():
+    jobs, dropped, repaired = usable(records(job_number=[1, 1, 2], status=[2, 1, 1]), 4)
+    assert jobs.index.tolist() == [1, 2]
+    assert len(dropped) == 1
+    assert repaired.empty
+
+
+def test_jobs_are_sorted_by_submission_ties_in_the_order_of_the_log():
+    jobs, _, _ = usable(records(submit_time=[5, 0, 5, 0]), 4)
+    assert jobs.index.tolist() == [2, 4, 1, 3]
+    assert jobs.index.name == "job_number"
+
+
+@pytest.mark.parametrize("bad", [0, -5, nan, inf, -inf, "mean", None, [1]])
+def test_a_missing_estimate_is_a_word_or_a_positive_number(bad):
+    with pytest.raises(ValueError, match=re.escape(f"missing_estimate is {bad!r}, expected")):
+        usable(records(requested_time=[-1]), 4, bad)
+
+
+def test_a_missing_estimate_given_as_a_number_is_rounded_up():
+    jobs, _, _ = usable(records(requested_time=[-1, 0, 20]), 4, 0.2)
+    assert jobs["requested_time"].tolist() == [1, 1, 20]
+
+
+def test_only_the_first_reason_counts():
+    log = records(submit_time=[-1], run_time=[-1], requested_procs=[9])
+    assert usable(log, 4)[1]["reason"].tolist() == ["submit time unknown"]
+
+
+# Counted independently, traces/README.md sections 1 and 3.
+COUNTS = [
+    ("CTC-SP2-1996-3.1-cln", "run", 77_205),
+    ("KTH-SP2-1996-2.1-cln", "run", 28_467),
+    ("SDSC-SP2-1998-4.2-cln", "run", 54_034),
+    ("HPC2N-2002-2.2-cln", "run", 202_871),
+    ("SDSC-BLUE-2000-4.2-cln", "run", 232_536),
+    ("CTC-SP2-1996-3.1-cln", "drop", 77_199),
+    ("SDSC-SP2-1998-4.2-cln", "drop", 53_999),
+    ("KTH-SP2-1996-2", "drop", 28_481),
+    ("LLNL-Thunder-2007-1.1-cln", "drop", 33_416),
+]
+RECORDS = {"CTC": 77_222, "KTH-SP2-1996-2.1": 28_476, "KTH-SP2-1996-2": 28_489, "SDSC-SP2": 59_715}
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize(("name", "missing", "count"), COUNTS)
+def test_as_many_jobs_as_published(name, missing, count):
+    trace = sl.load_trace(name, missing_estimate=missing)
+    assert len(trace) == count
+    stem = next((stem for stem in RECORDS if name.startswith(stem)), None)
+    if stem:
+        assert len(trace) + len(trace.dropped) == RECORDS[stem]
+
+
+@pytest.mark.traces
+def test_reasons_on_thunder():
+    reasons = sl.load_trace("LLNL-Thunder-2007").dropped["reason"].value_counts().to_dict()
+    assert reasons == {"run time is 0": 6_236, "submit time unknown": 1_190}
+
+
+@pytest.mark.traces
+def test_exit_codes_of_sandia_ross_are_not_taken_for_partial_executions():
+    trace = sl.load_trace("Sandia-Ross-2001")
+    codes = (trace.jobs["status"] == 2).sum() + (trace.dropped["status"] == 2).sum()
+    assert codes == 1_994
+    assert (trace.jobs["status"] == 2).sum() == 1_829  # the others have run time 0 or no processors
+    assert not trace.dropped["reason"].str.startswith("part of").any()

@@ -1,0 +1,247 @@
+"""The house: which room may import which, what a bare import costs, and what may lie at the top."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import schedlab as sl
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "schedlab"
+
+# From bottom to top: a room imports from itself and from the rooms before it.
+ROOMS = (
+    "paths",
+    "kernels",
+    "workload",
+    "machine",
+    "schemes",
+    "metrics",
+    "schedule",
+    "simulation",
+    "sweep",
+    "charts",
+    "widgets",
+    "papers",
+    "report",
+    "cli",
+)
+KERNELS_IMPORT = {"numpy", "numba", "math", "typing", "hashlib", "pathlib"}
+WORKLOAD_IMPORTS = {"numpy", "pandas"}
+COMPILING = {"schemes"}  # a user's own order
+DOWNLOADING = {"pooch", "requests", "tqdm"}
+DRAWING = {"charts", "widgets", "papers", "report"}
+COMES_WITH = {"requests": "pooch"}  # imported here, installed by a dependency's own word
+IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
+
+TOP = {
+    "notebooks",
+    "schedlab",
+    "data",
+    "tests",
+    "environment.yml",
+    "README.md",
+    "pyproject.toml",
+    "requirements.lock",
+    "Makefile",
+    "LICENSE",
+    "CITATION.cff",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    ".ci",
+    ".gitignore",
+}
+
+
+def room_of(module):
+    """Give the room of a module, by its name within the package: "workload.swf" -> "workload"."""
+    return module.partition(".")[0]
+
+
+def imported(text, module, is_package=False):
+    """Give what a module imports.
+
+    Parameters
+    ----------
+    text : str
+        Its source.
+    module : str
+        Its name within the package, "" for the package itself.
+    is_package : bool
+
+    Returns
+    -------
+    rooms : set of str
+        Modules of the package, by their names within it.
+    outside : set of str
+        Names of other packages.
+    """
+    rooms, outside = set(), set()
+    here = ["schedlab", *filter(None, module.split("."))]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + is_package] if node.level else []
+            base = ".".join([*base, *filter(None, [node.module])])
+            # What is taken from the package itself is a room, or a name that a room is home to.
+            names = [f"schedlab.{alias.name}" for alias in node.names] if base == "schedlab" else [base]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "schedlab":
+                rooms |= at_home(rest)
+            else:
+                outside.add(package)
+    return rooms, outside
+
+
+def at_home(name):
+    """Give the modules that a name of the package reaches; the bare package reaches all that it offers."""
+    if not name or name == "*":
+        return {sl._HOME.get(offered, offered) for offered in sl.__all__}
+    if name == "__version__":
+        return set()
+    return {sl._HOME.get(name, name)}
+
+
+def sources():
+    """Give (module, is_package, source) of each file of the package, by module names within it."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        yield ".".join(parts[:-1] if is_package else parts), is_package, path.read_text(encoding="utf-8")
+
+
+def faults(module, is_package, text):
+    """Say what is wrong with the imports of one module."""
+    room = room_of(module)
+    rooms, outside = imported(text, module, is_package)
+    if not module:
+        return [f"a bare import imports {name}" for name in sorted(rooms | outside - {"importlib"})]
+    if room not in ROOMS:
+        return [f"{room} is a new room: give it a place in ROOMS, here, and in CONTRIBUTING.md"]
+    found = []
+    for target in sorted(rooms):
+        if room_of(target) not in ROOMS:
+            found.append(f"{module} imports {target}, which has no place in ROOMS")
+        elif ROOMS.index(room_of(target)) > ROOMS.index(room):
+            found.append(f"{module} imports {target}: {room_of(target)} stands above {room}")
+        elif room == "kernels" and room_of(target) != room and (module, target) != ("kernels._jit", "paths"):
+            found.append(f"{module} imports {target}: kernels know nothing but each other")
+    found += [f"{module} imports {name}" for name in sorted(outside) if not welcome(name, module)]
+    return found
+
+
+def welcome(name, module):
+    """Tell whether a module may import a package from outside."""
+    room = room_of(module)
+    if room == "kernels":
+        return name in KERNELS_IMPORT
+    if name in sys.stdlib_module_names:
+        return True
+    if room == "workload":
+        return name in WORKLOAD_IMPORTS or (module == "workload.archive" and name in DOWNLOADING)
+    if name == "numba":
+        return room in COMPILING
+    return name != "altair" or room in DRAWING
+
+
+@pytest.mark.parametrize(
+    ("module", "is_package", "text"),
+    [pytest.param(*source, id=source[0] or "schedlab") for source in sources()],
+)
+def test_no_arrow_turns_round(module, is_package, text):
+    assert faults(module, is_package, text) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "fault"),
+    [
+        ("workload.swf", "from schedlab.schemes import EASY", "schemes stands above workload"),
+        ("workload.models.jann", "def f():\n    from ... import simulation", "simulation stands above"),
+        ("workload.trace", "from .. import machine", "machine stands above workload"),
+        ("machine", "from . import metrics, workload", "metrics stands above machine"),
+        ("schedule", "from schedlab import simulate", "simulation stands above schedule"),
+        ("charts", "import schedlab as sl", "papers stands above charts"),
+        ("metrics", "import schedlab.schedule", "schedule stands above metrics"),
+        ("kernels.easy", "from schedlab.paths import cache_dir", "nothing but each other"),
+        ("kernels.easy", "import pandas", "imports pandas"),
+        ("kernels.easy", "import os", "imports os"),
+        ("workload.swf", "import pooch", "imports pooch"),
+        ("metrics", "from numba import njit", "imports numba"),
+        ("schedule", "import altair as alt", "imports altair"),
+        ("planning", "", "is a new room"),
+        ("cli", "from .planning import plan", "no place in ROOMS"),
+    ],
+)
+def test_a_wrong_import_is_seen(module, text, fault):
+    (found,) = faults(module, False, text)
+    assert fault in found
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("kernels._jit", "import numba\nfrom schedlab.paths import cache_dir"),
+        ("workload.archive", "import pooch\nfrom tqdm.auto import tqdm\nfrom schedlab import paths"),
+        ("papers.tsafrir2005", "import schedlab as sl\nimport altair as alt\nfrom . import ledger"),
+        ("cli", "from schedlab import __version__, simulate\nfrom . import papers, report"),
+    ],
+)
+def test_a_right_import_is_let_through(module, text):
+    assert faults(module, False, text) == []
+
+
+def test_what_is_imported_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = sum(project["optional-dependencies"].values(), project["dependencies"])
+    names = {line.split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in declared}
+    names = {IMPORT_NAMES.get(name, name) for name in names}
+    outside = set().union(*(imported(text, module, is_package)[1] for module, is_package, text in sources()))
+    missing = {COMES_WITH.get(name, name) for name in outside - sys.stdlib_module_names} - names
+    assert missing == set()
+
+
+IMPORT_AND_REPORT = """
+import sys
+opened, connected = [], []
+def watch(event, arguments):
+    if event == "open":
+        opened.append(str(arguments[0]))
+    if event.startswith("socket."):
+        connected.append(event)
+before = set(sys.modules)
+sys.addaudithook(watch)
+import schedlab
+new = {name for name in set(sys.modules) - before if name.partition(".")[0] not in sys.stdlib_module_names}
+assert new == {"schedlab"}, new
+assert all(path.endswith((".py", ".pyc")) for path in opened), opened
+assert not connected, connected
+"""
+
+
+def test_importing_the_package_does_no_work():
+    command = [sys.executable, "-B", "-c", IMPORT_AND_REPORT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", sl.__all__)
+def test_every_name_leads_somewhere(name):
+    # Importing a module plants its name in the package, and so would hide a function of the same name.
+    home = import_module(f"schedlab.{sl._HOME.get(name, name)}")
+    assert getattr(sl, name) is (getattr(home, name) if name in sl._HOME else home)
+
+
+def test_the_top_level_holds_what_it_may():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode or not listed.stdout:
+        pytest.skip("needs a git checkout")
+    assert {Path(line).parts[0] for line in listed.stdout.splitlines()} - TOP == set()

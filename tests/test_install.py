@@ -1,0 +1,59 @@
+"""The package as others install it: away from the checkout, and with its data."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import schedlab as sl
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(code, folder, **variables):
+    """Run Python code in a folder and give what it prints."""
+    environment = os.environ | {key: str(value) for key, value in variables.items()}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Build the wheel as pip would and unpack it, which is what installing it does; this needs no index."""
+    wheels, target = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("site-packages")
+    run(f"from hatchling.build import build_wheel; build_wheel({str(wheels)!r})", ROOT)
+    (wheel,) = wheels.iterdir()
+    zipfile.ZipFile(wheel).extractall(target)
+    return target
+
+
+def test_an_installed_package_finds_its_data_from_any_folder(installed, tmp_path):
+    code = """
+import schedlab as sl
+from schedlab.paths import data_dir
+assert (data_dir() / "archive.csv").is_file()
+assert "CTC-SP2-1996-3.1-cln" in set(sl.list_traces()["name"])
+print(sl.__file__, data_dir(), sep="\\n")
+"""
+    package, data = map(Path, run(code, tmp_path, PYTHONPATH=installed).splitlines())
+    assert package == installed / "schedlab" / "__init__.py"
+    assert data == installed / "schedlab" / "data"
+
+
+def test_an_installed_package_is_the_whole_package_and_nothing_else(installed):
+    sources = [path.relative_to(ROOT) for path in (ROOT / "schedlab").rglob("*.py")]
+    data = [Path("schedlab") / path.relative_to(ROOT) for path in (ROOT / "data").iterdir()]
+    assert [path for path in (*sources, *data) if not (installed / path).is_file()] == []
+    assert {path.name for path in installed.iterdir()} == {"schedlab", f"schedlab-{sl.__version__}.dist-info"}
+
+
+def test_an_installed_package_has_its_command(installed, tmp_path):
+    (entry,) = installed.glob("*.dist-info/entry_points.txt")
+    assert "schedlab = schedlab.cli:main" in entry.read_text()
+    code = "import sys; sys.argv = ['schedlab', '--version']; from schedlab.cli import main; sys.exit(main())"
+    assert sl.__version__ in run(code, tmp_path, PYTHONPATH=installed)
