@@ -38,6 +38,8 @@ from .profile import NEVER, add, clear, earliest, forget_past, free_from, profil
 
 QUEUE, RESERVATION, NONE, REBUILD = range(4)  # what `compression` may be
 
+FREED_UNTIL, LONGEST = range(2)  # places in Book.memory
+
 
 class Book(NamedTuple):
     """The reservations; every field is modified in place.
@@ -52,22 +54,22 @@ class Book(NamedTuple):
         The same by job; `NEVER` for a job that has none yet.
     holes : Holes
         The holes that touch what was freed since the waiting jobs were last visited.
-    freed_until : int64, shape (1,), seconds
-        Where the last of those stretches ends.
+    memory : int64, shape (2,), seconds
+        Where the last of those stretches ends; the longest estimate met at the last visits.
     """
 
     steps: Ordered
     due: Ordered
     reserved: np.ndarray
     holes: Holes
-    freed_until: np.ndarray
+    memory: np.ndarray
 
 
 @maker
 def _new_book(n, machine):
     due = ordered(n + n // 2 + 1)
     reserved = np.full(n, NEVER, np.int64)
-    return Book(profile(machine, n), due, reserved, new_holes(machine), np.zeros(1, np.int64))
+    return Book(profile(machine, n), due, reserved, new_holes(machine), np.zeros(2, np.int64))
 
 
 @kernel
@@ -157,22 +159,23 @@ def _release_early(c, book):
         job = c.early[i]
         expected = c.start[job] + jobs.estimate[job]
         add(book.steps, c.clock[NOW], expected, jobs.procs[job])
-        book.freed_until[0] = max(book.freed_until[0], expected)
+        book.memory[FREED_UNTIL] = max(book.memory[FREED_UNTIL], expected)
 
 
 @part
 def _compress(c, book, visits):
-    jobs, steps, holes, now = c.jobs, book.steps, book.holes, c.clock[NOW]
-    forget_holes(holes)
+    jobs, steps, holes, memory, now = c.jobs, book.steps, book.holes, book.memory, c.clock[NOW]
+    forget_holes(holes, memory[LONGEST])
     horizon = book.due.key[book.due.window[LAST] - 1] if _next_due(book) < NEVER else now
-    measure_holes(holes, steps, now, now, book.freed_until[0], horizon)
-    freed_until = book.freed_until[0]
-    book.freed_until[0] = now
+    measure_holes(holes, steps, now, now, memory[FREED_UNTIL], horizon)
+    freed_until = memory[FREED_UNTIL]
+    memory[FREED_UNTIL], memory[LONGEST] = now, 0
     for place in range(visits.window[FIRST], visits.window[LAST]):
         job = visits.item[place]
         procs, duration, instant = jobs.procs[job], jobs.estimate[job], book.reserved[job]
         if instant == NEVER or instant <= now:
             continue
+        memory[LONGEST] = max(memory[LONGEST], duration)
         if not fits_no_hole(holes, procs, duration):
             better = earliest(steps, now, instant, procs, duration)
         elif instant <= freed_until:
@@ -184,7 +187,7 @@ def _compress(c, book, visits):
             begins, ends = max(instant, better + duration), instant + duration
             measure_holes(holes, steps, now, begins, ends, horizon)
             freed_until = max(freed_until, ends)
-            book.freed_until[0] = max(book.freed_until[0], ends)
+            memory[FREED_UNTIL] = max(memory[FREED_UNTIL], ends)
 
 
 @part

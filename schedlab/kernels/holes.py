@@ -10,8 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import maker, part, routine
-from .ordered import FIRST, LAST
+from .ordered import FIRST, LAST, U
 from .profile import step_at
+
+
+NO_BOUND = np.iinfo(np.int64).max
+
+# Places in Holes.memory.
+ENOUGH, UNBOUNDED = range(2)
 
 
 class Holes(NamedTuple):
@@ -22,14 +28,18 @@ class Holes(NamedTuple):
     served : int64, shape (procs + 1,)
         How many classes fit into so many processors; the class of a job is one less.
     longest : int64, shape (n_classes,), seconds
-        Modified in place.
+        Modified in place; `NO_BOUND` in the first `memory[UNBOUNDED]` classes.
     since : int64, shape (n_classes,), seconds
         Scratch: where the hole under measurement begins.
+    memory : int64, shape (2,)
+        A length in seconds from which a hole need not be measured further, since hardly a job is longer; and
+        the number of classes that have such a hole. Modified in place.
     """
 
     served: np.ndarray
     longest: np.ndarray
     since: np.ndarray
+    memory: np.ndarray
 
 
 @maker
@@ -41,7 +51,7 @@ def new_holes(procs):
         if size > top:
             count, top = count + 1, 2 * top
         served[size] = count
-    return Holes(served, np.zeros(count, np.int64), np.zeros(count, np.int64))
+    return Holes(served, np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(2, np.int64))
 
 
 @part
@@ -51,43 +61,52 @@ def fits_no_hole(holes, procs, duration):
 
 
 @part
-def forget_holes(holes):
-    """Begin anew: no holes."""
+def forget_holes(holes, enough):
+    """Begin anew: no holes, and none to be measured beyond a length."""
     holes.longest[:] = 0
+    holes.memory[ENOUGH], holes.memory[UNBOUNDED] = enough, 0
 
 
 @routine
 def measure_holes(holes, steps, now, begin, end, horizon):
     """Raise the bounds to the holes that touch [begin, end), as far as they lie before the horizon."""
+    served, memory = holes.served, holes.memory
     if begin >= end:
         return
-    served, since = holes.served, holes.since
-    place = step_at(steps, begin)
-    open_classes = served[steps.item[place]]
-    _open_backwards(holes, steps, now, place, open_classes)
-    place += 1
-    while place < steps.window[LAST]:
-        instant, fitting = steps.key[place], served[steps.item[place]]
-        for size_class in range(fitting, open_classes):
-            holes.longest[size_class] = max(holes.longest[size_class], instant - since[size_class])
-        if instant < end:
-            for size_class in range(open_classes, fitting):
-                since[size_class] = instant
-            open_classes = fitting
-        else:
-            open_classes = min(open_classes, fitting)
-            if open_classes == 0:
+    first = step_at(steps, begin)
+    fitting = served[steps.item[first]]
+    _open_backwards(holes, steps, now, first, fitting)
+    for place in range(U(first + 1), U(steps.window[LAST])):
+        instant, before = steps.key[place], fitting
+        fitting = served[steps.item[place]]
+        _close(holes, fitting, before, instant)
+        if instant >= end:
+            fitting = min(fitting, before)  # what opens here does not touch what was freed
+            if fitting <= memory[UNBOUNDED]:
                 return
-        place += 1
-    for size_class in range(open_classes):
-        holes.longest[size_class] = max(holes.longest[size_class], horizon - since[size_class])
+        for size_class in range(before, fitting):
+            holes.since[size_class] = instant
+    _close(holes, 0, fitting, horizon)
+
+
+@part
+def _close(holes, first, last, instant):
+    """Measure the open holes, of classes below `last`, at an instant at which those from `first` on end."""
+    longest, since, memory = holes.longest, holes.since, holes.memory
+    unbounded = memory[UNBOUNDED]
+    while unbounded < last and instant - since[unbounded] >= memory[ENOUGH]:
+        longest[unbounded] = NO_BOUND
+        unbounded += 1
+    memory[UNBOUNDED] = unbounded
+    for size_class in range(max(first, unbounded), last):
+        longest[size_class] = max(longest[size_class], instant - since[size_class])
 
 
 @part
 def _open_backwards(holes, steps, now, place, open_classes):
     """Find where the holes that are open at a place begin."""
     served, since = holes.served, holes.since
-    while open_classes > 0:
+    while open_classes > holes.memory[UNBOUNDED]:
         begins = max(steps.key[place], now)
         fitting = served[steps.item[place - 1]] if place > steps.window[FIRST] else 0
         for size_class in range(fitting, open_classes):

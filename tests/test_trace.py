@@ -1,0 +1,548 @@
+"""Traces: nothing changes under the caller's hands, a change does what it says, files come back the same."""
+
+import gzip
+import importlib.util
+import re
+import tempfile
+from dataclasses import FrozenInstanceError, replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import LOGS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workloads import trace_of, workloads
+
+import schedlab as sl
+from schedlab.workload.archive import TraceNotFound
+from schedlab.workload.swf import Header, SWFError
+from schedlab.workload.trace import run_times
+
+JOBS = [(0, 10, 20, 2), (5, 30, 25, 1), (5, 7, 7, 3), (20, 4, 9, 1)]
+
+
+@pytest.fixture
+def trace():
+    return trace_of(JOBS, 4)
+
+
+@pytest.fixture(autouse=True)
+def _cache_of_its_own(request, monkeypatch, tmp_path):
+    if "traces" not in request.keywords:  # those are worth keeping from one run to the next
+        monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
+
+
+def same(one, other):
+    """Tell whether two traces have the same jobs on the same machine."""
+    return one.procs == other.procs and one.jobs.equals(other.jobs)
+
+
+# Immutability -------------------------------------------------------------------------------------------
+
+
+def test_changing_what_a_trace_gives_leaves_it_alone(trace):
+    jobs = trace.jobs
+    jobs.loc[1, "run_time"] = 99
+    jobs["run_time"] += 1
+    jobs["new"] = 0
+    jobs.iloc[:, 0] = 0
+    assert same(trace, trace_of(JOBS, 4))
+
+
+def test_changing_the_table_that_went_in_leaves_the_trace_alone(trace):
+    table = trace.jobs
+    made = replace(trace, table=table)
+    table.loc[1, "run_time"] = 99
+    table["submit_time"] = 0
+    assert same(made, trace)
+
+
+def test_attributes_cannot_be_set(trace):
+    with pytest.raises(FrozenInstanceError):
+        trace.procs = 8
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda trace: trace.head(2),
+        lambda trace: trace.between(0, 6),
+        lambda trace: trace.scale_load(0.9),
+        lambda trace: trace.scale_load(0.9, by="interarrival"),
+        lambda trace: trace.with_estimates("exact"),
+        lambda trace: trace.with_estimates([1, 2, 3, 4]),
+        lambda trace: trace.cut_at_estimates(),
+        lambda trace: trace.with_procs(2),
+    ],
+)
+def test_every_change_makes_a_new_trace_with_a_line_of_history(trace, change):
+    changed = change(trace)
+    assert same(trace, trace_of(JOBS, 4))
+    assert trace.history == ()
+    assert len(trace.dropped) == 0
+    assert not same(changed, trace)
+    assert len(changed.history) == 1
+    assert changed.history[0] in repr(changed)
+    assert change(change(trace).with_procs(4)).history[0] == changed.history[0]
+    assert changed.logged_area.equals(trace.logged_area)
+
+
+def test_jobs_are_in_the_order_of_their_submission_however_the_table_was(trace):
+    shuffled = replace(trace, table=trace.jobs.loc[[4, 3, 2, 1]])
+    assert shuffled.jobs.index.tolist() == [1, 3, 2, 4]  # of two at one instant, the first in the table
+
+
+# Parts --------------------------------------------------------------------------------------------------
+
+
+def test_head_keeps_the_first_jobs(trace):
+    assert trace.head(2).jobs.index.tolist() == [1, 2]
+    assert same(trace.head(100), trace)
+    assert trace.head(100).history == ("first 4 jobs",)
+    with pytest.raises(ValueError, match="jobs must be at least 1, got 0"):
+        trace.head(0)
+
+
+def test_between_seconds_takes_the_begin_and_not_the_end(trace):
+    assert trace.between(5, 20).jobs.index.tolist() == [2, 3]
+    assert trace.between(4.5, 20.5).jobs.index.tolist() == [2, 3, 4]
+
+
+def dated(submits, epoch, zone):
+    """Make a trace of jobs submitted at the given seconds of a log that began at a second of 1970."""
+    header = Header((f"; UnixStartTime: {epoch}", *([f"; TimeZoneString: {zone}"] if zone else [])))
+    return replace(trace_of([(submit, 1, 1, 1) for submit in submits], 1), header=header)
+
+
+@pytest.mark.parametrize("zone", ["US/Eastern", "Europe/Stockholm", "Asia/Tokyo", None])
+def test_dates_are_those_of_the_machine(zone):
+    here = ZoneInfo(zone or "UTC")
+    midnight = int(datetime(1996, 9, 1, tzinfo=here).timestamp())
+    begin = int(datetime(1996, 8, 20, 15, 30, tzinfo=here).timestamp())
+    log = dated([0, midnight - begin - 1, midnight - begin, midnight - begin + 86_400], begin, zone)
+    assert log.between("1996-09-01", "1996-09-02").jobs["submit_time"].tolist() == [midnight - begin]
+    assert log.between(datetime(1996, 9, 1), "1996-09-03").jobs.index.tolist() == [3, 4]
+    aware = pd.Timestamp(midnight, unit="s", tz="UTC")
+    assert log.between(aware, "1996-09-02").jobs.index.tolist() == [3]
+    assert log.at(0) == pd.Timestamp("1996-08-20 15:30", tz=here)
+
+
+def test_a_day_in_spring_has_23_hours():
+    epoch = int(datetime(1997, 4, 6, tzinfo=ZoneInfo("US/Eastern")).timestamp())
+    log = dated([0, 22 * 3600 + 3599, 23 * 3600], epoch, "US/Eastern")
+    assert len(log.between("1997-04-06", "1997-04-07")) == 2
+
+
+def test_a_period_without_jobs_is_an_error_that_says_what_there_is():
+    log = dated([0, 86_400], 841_536_000, "US/Eastern")
+    with pytest.raises(ValueError, match=r"no job of a test was submitted .*; the log has 1996-08-31 .* to"):
+        log.between("1999-01-01", "1999-02-01")
+    with pytest.raises(ValueError, match="the period must begin before it ends"):
+        log.between(5, 5)
+    with pytest.raises(ValueError, match="the period must begin before it ends"):
+        log.between("1999-02-01", "1999-01-01")
+
+
+def test_dates_need_to_know_when_the_log_began(trace):
+    with pytest.raises(ValueError, match="no UnixStartTime"):
+        trace.between("1996-09-01", "1996-10-01")
+    assert trace.at(5) == 5
+
+
+@pytest.mark.traces
+def test_september_1996_on_the_ctc():
+    trace = sl.load_trace("CTC-SP2-1996")
+    zone = ZoneInfo("US/Eastern")
+    begin, end = (datetime(1996, month, 1, tzinfo=zone).timestamp() - 835_823_160 for month in (9, 10))
+    expected = sum(begin <= submit < end for submit in trace.jobs["submit_time"].tolist())
+    assert expected > 5_000
+    assert len(trace.between("1996-09-01", "1996-10-01")) == expected
+
+
+# Load ---------------------------------------------------------------------------------------------------
+
+
+def naive_load(jobs, procs, kill):
+    area = sum((min(job.run, job.estimate) if kill else job.run) * job.procs for job in jobs)
+    span = max(job.submit for job in jobs) - min(job.submit for job in jobs)
+    return area / (procs * span) if span else float("inf")
+
+
+def with_overruns(jobs):
+    """Let every second job outlive its estimate."""
+    return [job._replace(run=job.run + 3) if i % 2 else job for i, job in enumerate(jobs)]
+
+
+@pytest.mark.reduced
+@given(workloads())
+def test_offered_load_is_what_the_loop_says(workload):
+    jobs, procs = workload
+    jobs = with_overruns(jobs)
+    trace = trace_of(jobs, procs)
+    assert trace.offered_load() == pytest.approx(naive_load(jobs, procs, kill=True), rel=1e-12)
+    assert trace.offered_load("extend") == pytest.approx(naive_load(jobs, procs, kill=False), rel=1e-12)
+
+
+@pytest.mark.reduced
+@settings(max_examples=50)
+@given(workloads(shortest=1), st.floats(0.1, 20), st.sampled_from(["kill", "extend"]))
+def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, overrun):
+    jobs, procs = workload
+    trace = trace_of(with_overruns(jobs), procs)
+    if not np.isfinite(trace.offered_load()):
+        return
+    scaled = trace.scale_load(load, overrun=overrun)
+    factor = load / trace.offered_load(overrun)
+    for field in ("run_time", "requested_time"):
+        expected = [max(1, round(value * factor)) for value in trace.jobs[field].tolist()]
+        assert scaled.jobs[field].tolist() == expected
+    untouched = ["submit_time", "requested_procs"]
+    assert scaled.jobs[untouched].equals(trace.jobs[untouched])
+    # Half a second a job, or up to one where the duration would have been 0.
+    span = trace.jobs["submit_time"].max() - trace.jobs["submit_time"].min()
+    allowed = trace.jobs["requested_procs"].sum() / (procs * span)
+    assert abs(scaled.offered_load(overrun) - load) <= allowed + 1e-9
+
+
+@pytest.mark.reduced
+@settings(max_examples=50)
+@given(workloads(shortest=1), st.floats(0.01, 2), st.sampled_from(["kill", "extend"]), st.integers(0, 10**9))
+def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload, load, overrun, first):
+    jobs, procs = workload
+    trace = trace_of([job._replace(submit=job.submit + first) for job in with_overruns(jobs)], procs)
+    before = trace.offered_load(overrun)
+    if not np.isfinite(before):
+        return
+    scaled = trace.scale_load(load, by="interarrival", overrun=overrun)
+    submit, now = trace.jobs["submit_time"].to_numpy(), scaled.jobs["submit_time"].to_numpy()
+    assert now[0] == submit[0]
+    assert np.abs((now - now[0]) - (submit - submit[0]) * before / load).max() <= 0.5 + 1e-6
+    untouched = ["run_time", "requested_time", "requested_procs"]
+    assert scaled.jobs[untouched].equals(trace.jobs[untouched])
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("by", ["run_time", "interarrival"])
+@pytest.mark.parametrize("load", [0.2, 0.9, 1.3])
+def test_the_ctc_log_reaches_any_load(by, load):
+    trace = sl.load_trace("CTC-SP2-1996")
+    for overrun in ("kill", "extend"):
+        scaled = trace.scale_load(load, by=by, overrun=overrun)
+        assert scaled.offered_load(overrun) == pytest.approx(load, rel=1e-4)
+
+
+def test_sab_0b_65_to_90_percent_multiplies_run_times_by_their_ratio():
+    # Offered load exactly 0.65: 13 x 10^6 processor-seconds on 4 processors in 5 x 10^6 s.
+    jobs = [(0, 1_300_000, 2_600_000, 2), (5_000_000, 2_600_000, 3_900_000, 4)]
+    scaled = trace_of(jobs, 4).scale_load(0.90)
+    assert scaled.jobs["run_time"].tolist() == [1_800_000, 3_600_000]
+    assert scaled.jobs["requested_time"].tolist() == [3_600_000, 5_400_000]
+    assert scaled.offered_load() == pytest.approx(0.90)
+    assert scaled.history == ("offered load 0.6500 -> 0.9: run times and estimates x 1.3846",)
+
+
+@pytest.mark.parametrize("load", [0, -0.2, float("nan"), float("inf")])
+def test_a_load_is_a_positive_number(trace, load):
+    with pytest.raises(ValueError, match=f"load must be greater than 0, got {load}"):
+        trace.scale_load(load)
+    with pytest.raises(ValueError, match=f"factor must be greater than 0, got {load}"):
+        trace.scale(load)
+
+
+def test_unknown_ways_to_scale_are_named(trace):
+    with pytest.raises(ValueError, match="unknown by 'size'; known: run_time, interarrival"):
+        trace.scale_load(0.5, by="size")
+    with pytest.raises(ValueError, match="unknown overrun 'keep'; known: kill, extend"):
+        trace.offered_load("keep")
+
+
+def test_jobs_of_one_instant_have_no_load_to_scale():
+    with pytest.raises(ValueError, match="submitted at one instant"):
+        trace_of([(3, 1, 1, 1), (3, 2, 2, 1)], 4).scale_load(0.5)
+
+
+def published_loads():
+    """Read the offered loads of traces/README.md, section 2; none where the logs are not at hand."""
+    readme = Path(LOGS or ".") / "README.md"
+    text = readme.read_text() if LOGS and readme.exists() else ""
+    row = re.compile(r"\| `([\w.-]+)` \| [\d,]+ \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|")
+    loads = {name: float(load) for name, load in row.findall(text)}
+    # Those two have the most records, and would take as long as all the others.
+    return {name: load for name, load in loads.items() if not name.startswith(("CEA", "RICC"))}
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize(("name", "load"), published_loads().items())
+def test_offered_loads_of_the_logs_are_as_counted(name, load):
+    trace = sl.read_swf(Path(LOGS) / f"{name}.swf.gz")
+    # Counted there over allocated processors; the trace takes the requested ones where it can.
+    allocated = replace(trace, table=trace.jobs.assign(requested_procs=trace.jobs["allocated_procs"]))
+    assert allocated.offered_load("extend") == pytest.approx(load, abs=6e-4)
+    if (trace.jobs["requested_procs"] == trace.jobs["allocated_procs"]).all():
+        assert trace.offered_load("extend") == pytest.approx(load, abs=6e-4)
+
+
+# What the trace says of itself --------------------------------------------------------------------------
+
+
+def test_repr_and_title_say_what_it_is(trace):
+    text = repr(trace.scale_load(0.9).head(3))
+    assert text.startswith("<Trace a test (model): 3 jobs on 4 processors, offered load ")
+    assert "\n   offered load 0.8750 -> 0.9: run times and estimates x 1.0286\n   first 3 jobs>" in text
+    standin = replace(trace, source="stand-in")
+    assert "STAND-IN, not the real log" in repr(standin)
+    assert standin.title == "a test (stand-in, not the real log)"
+    assert trace.title == trace.name == "a test"
+
+
+def test_repr_counts_what_the_filter_did(tmp_path):
+    trace = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0), record(3, requested=-1)))
+    assert repr(trace).endswith("\n   1 records dropped, 1 values repaired>")
+
+
+# Estimates and machine ----------------------------------------------------------------------------------
+
+
+def test_exact_estimates_are_the_run_times(trace):
+    assert trace.with_estimates("exact").jobs["requested_time"].tolist() == [10, 30, 7, 4]
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [(2, [20, 60, 14, 8]), (1.5, [15, 45, 11, 6]), (0.3, [3, 9, 3, 2]), (1.1, [11, 33, 8, 5])],
+)
+def test_estimates_by_a_factor_are_rounded_up_and_no_further(trace, factor, expected):
+    assert trace.with_estimates("factor", factor=factor).jobs["requested_time"].tolist() == expected
+
+
+def test_given_estimates_are_matched_by_job_number(trace):
+    by_number = pd.Series({4: 40, 3: 30, 2: 20.5, 1: 10, 99: 7})
+    assert trace.with_estimates(by_number).jobs["requested_time"].tolist() == [10, 21, 30, 40]
+    assert trace.with_estimates(np.array([1, 2, 3, 4])).jobs["requested_time"].tolist() == [1, 2, 3, 4]
+    assert trace.with_estimates((1, 2, 3, 4)).jobs["requested_time"].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("perfect", "unknown estimates 'perfect'; known: exact, factor"),
+        ([1, 2], r"estimates have shape \(2,\), expected one for each of the 4 jobs"),
+        (7, r"estimates have shape \(\), expected one for each of the 4 jobs"),
+        ([1, 2, 0, 4], r"estimate of job 3 is 0.0, expected a positive number"),
+        ([1, np.nan, 3, 4], "estimate of job 2 is nan, expected a positive number"),
+        ([1, 2, 3, np.inf], "estimate of job 4 is inf, expected a positive number"),
+        (pd.Series({1: 5, 2: 5, 3: 5}), "estimate of job 4 is nan, expected a positive number"),
+    ],
+)
+def test_estimates_that_cannot_be_are_refused(trace, kind, message):
+    with pytest.raises(ValueError, match=message):
+        trace.with_estimates(kind)
+
+
+@pytest.mark.parametrize("factor", [0, -1, float("nan"), float("inf")])
+def test_an_estimate_factor_is_a_positive_number(trace, factor):
+    with pytest.raises(ValueError, match=f"factor must be greater than 0, got {factor}"):
+        trace.with_estimates("factor", factor=factor)
+
+
+@pytest.mark.reduced
+@settings(max_examples=30)
+@given(workloads())
+def test_cut_at_estimates_is_what_the_kill_does(workload):
+    jobs, procs = workload
+    trace = trace_of(with_overruns(jobs), procs)
+    cut = trace.cut_at_estimates()
+    over = sum(job.run > job.estimate for job in with_overruns(jobs))
+    assert cut.history == (f"{over} run times cut at their estimates",)
+    killed, full = sl.simulate(trace, overrun="kill"), sl.simulate(cut, overrun="extend")
+    assert killed.start.tolist() == full.start.tolist()
+    assert killed.end.tolist() == full.end.tolist()
+    assert run_times(cut.jobs, "extend").equals(run_times(trace.jobs, "kill"))
+
+
+def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
+    small = trace.with_procs(2)
+    assert small.procs == 2
+    assert small.jobs.index.tolist() == [1, 2, 4]
+    assert small.dropped["reason"].to_dict() == {3: "wider than the machine (2 processors)"}
+    assert small.with_procs(1).dropped.index.tolist() == [3, 1]
+    assert same(trace.with_procs(8), replace(trace, procs=8))
+    assert len(trace.with_procs(8).dropped) == 0
+    with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
+        trace.with_procs(0)
+    with pytest.raises(ValueError, match="no job of a test fits on 2 processors"):
+        trace_of([(0, 1, 1, 3)], 4).with_procs(2)
+
+
+# Files --------------------------------------------------------------------------------------------------
+
+
+def record(number, submit=0, run=10, procs=2, requested=60, status=1):
+    """Write one line of SWF."""
+    known = {0: number, 1: submit, 3: run, 4: procs, 7: procs, 8: requested, 10: status}
+    return " ".join(str(known.get(place, -1)) for place in range(18))
+
+
+def log_file(folder, *lines, header=("; MaxProcs: 8",), name="X.swf"):
+    path = folder / name
+    path.write_text("\n".join([*header, *lines]) + "\n")
+    return path
+
+
+@settings(max_examples=20)
+@given(workloads(shortest=1), st.sampled_from(["swf", "swf.gz"]))
+def test_a_written_trace_is_read_back(workload, ending):
+    jobs, procs = workload
+    trace = trace_of(with_overruns(jobs), procs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"X.{ending}"
+        trace.to_swf(path)
+        assert (path.read_bytes()[:2] == b"\x1f\x8b") == (ending == "swf.gz")
+        again = sl.read_swf(path)
+    assert same(again, trace)
+    assert len(again.dropped) == len(again.repaired) == 0
+    assert again.name == "X"
+    assert again.source == "file"
+
+
+def test_the_header_survives_and_says_what_was_done(tmp_path):
+    header = ("; Computer: a toy", "; MaxJobs: 4", "; MaxProcs: 8", "; UnixStartTime: 12345", "; Note: ours")
+    lines = (record(1), record(2, submit=3), record(3, submit=5, procs=5), record(4, submit=9, run=0))
+    trace = sl.read_swf(log_file(tmp_path, *lines, header=header)).with_procs(4).head(2)
+    trace.to_swf(tmp_path / "Y.swf")
+    again = sl.read_swf(tmp_path / "Y.swf")
+    assert same(again, trace)
+    assert again.procs == 4
+    assert again.header.computer == "a toy"
+    assert again.header.unix_start_time == 12345
+    assert again.header.get("MaxJobs") is None  # no longer true
+    assert again.header.integer("MaxRecords") == 2
+    assert again.header.all("Note") == [
+        "ours",
+        "read by schedlab as X (file)",
+        "machine of 4 processors",
+        "first 2 jobs",
+        "2 records dropped, 0 values repaired",
+    ]
+
+
+def test_real_values_in_other_columns_come_back(tmp_path):
+    path = log_file(tmp_path, "1 0.5 7.25 9.5 2 3.125 -1 2 20 -1 1 -1 -1 -1 -1 -1 -1 -1")
+    trace = sl.read_swf(path)
+    assert trace.jobs["avg_cpu_time"].tolist() == [3.125]
+    trace.to_swf(tmp_path / "Y.swf.gz")
+    again = sl.read_swf(tmp_path / "Y.swf.gz")
+    assert same(again, trace)
+    assert len(trace.repaired) == 2
+    assert len(again.repaired) == 0
+
+
+@pytest.mark.traces
+def test_kth_makes_the_round_trip(tmp_path):
+    trace = sl.load_trace("KTH-SP2-1996").head(5_000)
+    trace.to_swf(tmp_path / "K.swf.gz")
+    again = sl.read_swf(tmp_path / "K.swf.gz")
+    assert same(again, trace)
+    assert again.at(0) == trace.at(0)
+
+
+@pytest.mark.skipif(bool(importlib.util.find_spec("pyarrow")), reason="pyarrow is there")
+def test_parquet_without_pyarrow_says_what_is_missing(trace, tmp_path):
+    with pytest.raises(ImportError, match="pyarrow"):
+        trace.to_parquet(tmp_path / "X.parquet")
+    assert not (tmp_path / "X.parquet").exists()
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("pyarrow"), reason="pyarrow is not there")
+def test_parquet_comes_back(trace, tmp_path):
+    trace.to_parquet(tmp_path / "X.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "X.parquet"), trace.jobs)
+
+
+def test_a_model_says_that_it_is_one():
+    trace = sl.model_trace("lublin", jobs=50, procs=32, seed=3)
+    assert trace.source == "model"
+    assert "Lublin" in trace.name
+    assert repr(trace).startswith("<Trace Lublin-Feitelson model (model): 50 jobs on 32 processors")
+    assert trace.history == ("50 jobs for 32 processors, seed 3",)
+    assert trace.jobs["requested_time"].equals(trace.jobs["run_time"].rename("requested_time"))
+    assert set(trace.repaired["field"]) <= {"requested_time", "allocated_procs"}
+    assert same(trace, sl.model_trace("lublin", jobs=50, procs=32, seed=3))
+    assert not same(trace, sl.model_trace("lublin", jobs=50, procs=32, seed=4))
+    with pytest.raises(ValueError, match="unknown model 'jann'; known: lublin"):
+        sl.model_trace("jann")
+
+
+def test_a_log_without_a_usable_record_says_why(tmp_path):
+    path = log_file(tmp_path, record(1, run=0), record(2, run=-1), record(3, run=0))
+    with pytest.raises(SWFError, match="X: none of its 3 records can be simulated; 2: run time is 0; 1: run"):
+        sl.read_swf(path)
+    unknown = log_file(tmp_path, record(1, requested=-1), name="Y.swf")
+    assert len(sl.read_swf(unknown)) == 1
+    with pytest.raises(SWFError, match="1: no estimate"):
+        sl.read_swf(unknown, missing_estimate="drop")
+
+
+def test_a_log_without_a_size_asks_for_it(tmp_path):
+    path = log_file(tmp_path, record(1), record(2, procs=3), header=("; Computer: a toy",))
+    with pytest.raises(SWFError, match="X: the header has neither MaxProcs nor MaxNodes; give procs="):
+        sl.read_swf(path)
+    trace = sl.read_swf(path, procs=2)
+    assert trace.procs == 2
+    assert trace.dropped["reason"].tolist() == ["wider than the machine (2 processors)"]
+    with pytest.raises(ValueError, match="procs must be at least 1, got -4"):
+        sl.read_swf(path, procs=-4)
+
+
+def test_a_given_size_goes_before_the_header(tmp_path):
+    assert sl.read_swf(log_file(tmp_path, record(1)), procs=16).procs == 16
+
+
+def test_unknown_names_are_answered_with_known_ones():
+    with pytest.raises(TraceNotFound, match=r"unknown trace 'CTCC-SP2'; known: .*CTC-SP2-1996-3.1-cln"):
+        sl.load_trace("CTCC-SP2")
+    with pytest.raises(FileNotFoundError, match=r"nowhere.swf: no such file"):
+        sl.read_swf("nowhere.swf")
+
+
+@pytest.mark.traces
+def test_an_archive_log_knows_its_name():
+    trace = sl.load_trace("KTH-SP2-1996")
+    assert trace.name == "KTH-SP2-1996-2.1-cln"
+    assert trace.source == "archive"
+    assert trace.procs == 100
+
+
+def test_skipped_lines_are_accounted_for(tmp_path):
+    bad = record(3).replace("60", "6x")
+    path = log_file(tmp_path, record(1), "not a record", record(2, run=0), bad, record(4))
+    with pytest.raises(SWFError, match=r"X.swf:3: 3 fields, expected 18"):
+        sl.read_swf(path)
+    trace = sl.read_swf(path, lenient=True)
+    assert trace.jobs.index.tolist() == [1, 4]
+    assert trace.dropped["reason"].tolist() == [
+        "run time is 0",
+        "line 3: 3 fields, expected 18",
+        "line 5: field 9 (requested_time) is '6x', expected a number",
+    ]
+    assert trace.dropped.index.tolist() == [2, -1, -1]
+
+
+def test_a_file_that_ends_mid_way(tmp_path):
+    whole = log_file(tmp_path, *(record(number) for number in range(1, 50))).read_bytes()
+    cut = whole[: whole.rindex(b"60")]
+    text, packed = tmp_path / "cut.swf", tmp_path / "cut.swf.gz"
+    text.write_bytes(cut)
+    with pytest.raises(SWFError, match=r"cut.swf:50: 8 fields, expected 18"):
+        sl.read_swf(text)
+    trace = sl.read_swf(text, lenient=True)
+    assert len(trace) == 48
+    assert trace.dropped["reason"].tolist() == ["line 50: 8 fields, expected 18"]
+    packed.write_bytes(gzip.compress(whole)[:-20])
+    for lenient in (False, True):  # what is missing cannot be counted
+        with pytest.raises(SWFError, match="the gzip stream ends early"):
+            sl.read_swf(packed, lenient=lenient)
