@@ -22,7 +22,7 @@ _HOME = {
     "ScheduleError": "schedule",
     "simulate": "simulation",
     "simulate_many": "simulation",
-    "sweep": "sweep",
+    "sweep": "sweeps",
 }
 _ROOMS = ("charts", "kernels", "metrics", "papers", "workload")
 

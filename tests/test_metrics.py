@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ PER_JOB = ["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_proce
 
 @st.composite
 def schedules(draw, most=14):
-    """Draw a schedule of jobs with ties, zero lengths and overruns, at times on a larger machine than its own."""
+    """Draw a schedule of jobs with ties, zero lengths and overruns, some on a larger machine than its own."""
     jobs, procs = draw(workloads(most=most))
     jobs = [job._replace(run=job.run + draw(st.sampled_from([0, 0, 4]))) for job in jobs]
     overrun = draw(st.sampled_from(["kill", "extend"]))
@@ -51,7 +52,7 @@ class Plain:
     def intervals(self):
         """Give (begin, end, processors in use, queued jobs) between any two neighbouring events."""
         times = sorted({*self.submit, *self.start, *self.end})
-        for begin, end in zip(times, times[1:], strict=False):
+        for begin, end in pairwise(times):
             used = sum(self.procs[j] for j in range(self.n) if self.start[j] <= begin < self.end[j])
             yield begin, end, used, [j for j in range(self.n) if self.submit[j] <= begin < self.start[j]]
 
@@ -180,8 +181,9 @@ def test_utilization_of_a_window(schedule, begin, length):
     assert schedule.metrics(window=stated)["utilization"] == pytest.approx(naive(*stated))
     if last > first:
         assert schedule.metrics(window="arrivals")["utilization"] == pytest.approx(naive(first, last))
-    if max(plain.end) > first:
-        assert schedule.metrics(window="makespan")["utilization"] == pytest.approx(naive(first, max(plain.end)))
+    end = max(plain.end)
+    if end > first:
+        assert schedule.metrics(window="makespan")["utilization"] == pytest.approx(naive(first, end))
     for wrong in ("span", "all"):
         with pytest.raises(ValueError, match=f"unknown window '{wrong}'; known: makespan, arrivals, or"):
             schedule.metrics(window=wrong)
@@ -391,7 +393,7 @@ def test_unknown_classes_are_answered_with_known_ones(schedule, unknown):
 
 @pytest.mark.parametrize("odd", [["a", "b", "c", "d"], np.arange(4), 7])
 def test_classes_of_another_kind_are_refused(schedule, odd):
-    with pytest.raises(TypeError, match="classes are .*, expected a name"):
+    with pytest.raises(TypeError, match=r"classes are .*, expected a name"):
         schedule.metrics(by=odd)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ._jit import kernel
 from .cluster import NEVER, Jobs, advance, new_cluster, sort_queue, start_heads_that_fit
 
+
 @kernel
 def fcfs(submit, run, estimate, procs, machine, rank, moving, policy, each):
     """Simulate FCFS.

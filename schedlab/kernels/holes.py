@@ -13,7 +13,6 @@ from ._jit import maker, part, routine
 from .ordered import FIRST, LAST, U
 from .profile import step_at
 
-
 NO_BOUND = np.iinfo(np.int64).max
 
 # Places in Holes.memory.

@@ -5,7 +5,7 @@ import pandas as pd
 from schedlab import charts
 from schedlab.schemes import EASY, FCFS, Conservative
 from schedlab.simulation import simulate
-from schedlab.sweep import sweep
+from schedlab.sweeps import sweep
 from schedlab.workload import archive
 from schedlab.workload.trace import Trace, load_trace, model_trace
 

@@ -8,7 +8,8 @@ from itertools import product
 import pandas as pd
 from tqdm.auto import tqdm
 
-from .schemes import Scheme, scheme as scheme_named
+from .schemes import Scheme
+from .schemes import scheme as scheme_named
 from .simulation import simulate
 from .workload.trace import Trace
 

@@ -1,0 +1,7 @@
+"""`python -m schedlab` is the command `schedlab`."""
+
+import sys
+
+from schedlab.cli import main
+
+sys.exit(main())
