@@ -12,7 +12,7 @@ from schedlab.schemes import BY_NAME, SPECIAL, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
 from schedlab.sweeps import sweep
-from schedlab.workload import archive, swf
+from schedlab.workload import archive
 from schedlab.workload.trace import OVERRUN, load_trace, model_trace, read_swf
 
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
@@ -24,6 +24,7 @@ SHOWN = {
     "loss_of_capacity_share": "capacity lost",
     "mean_queue": "queue",
 }
+OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
     f"{', '.join((*BY_NAME, *SPECIAL))}, or one of the first three with an order of the queue, such as easy-sjf; "
     f"orders: {', '.join(NAMES)}"
@@ -98,12 +99,12 @@ def _parser():
     several.add_argument("--out", metavar="FILE.csv", help="write the table with all its measures")
     several.set_defaults(run=_compare)
 
-    figures = commands.add_parser("figures", help="rebuild every figure into one HTML page", description=_figures.__doc__)
+    figures = commands.add_parser("figures", help="rebuild every figure in one page", description=_figures.__doc__)
     figures.add_argument("--size", choices=papers.SIZES, default="quick", help="(default: quick)")
     figures.add_argument("--out", default="build/report.html", metavar="FILE", help="(default: build/report.html)")
     figures.set_defaults(run=_figures)
 
-    claims = commands.add_parser("claims", help="print what was published beside what is measured", description=_claims.__doc__)
+    claims = commands.add_parser("claims", help="print published beside measured", description=_claims.__doc__)
     claims.add_argument("--out", metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
     return parser
@@ -115,8 +116,8 @@ def _workload_arguments(parser):
     parser.add_argument("--between", nargs=2, metavar="DATE", help="only jobs submitted from a date up to another")
     parser.add_argument("--procs", type=int, metavar="P", help="size of the machine, if not the log's own")
     parser.add_argument("--by", choices=("run_time", "interarrival"), default="run_time", help="what --load scales")
-    parser.add_argument("--overrun", choices=OVERRUN, default="kill", help="jobs that outlive their estimate (default: kill)")
-    parser.add_argument("--events", choices=EVENTS, default="batched", help="a pass for each instant, or for each event")
+    parser.add_argument("--overrun", choices=OVERRUN, default="kill", help="what becomes of jobs that outlive their estimate")
+    parser.add_argument("--events", choices=EVENTS, default="batched", help="a pass for each instant, or each event")
     parser.add_argument(
         "--missing-estimate",
         type=_missing_estimate,
@@ -182,13 +183,10 @@ def _simulate(options):
     _print(schedule.metrics().rename("").to_frame(), header=False)
     if options.classes:
         print()
-        _print(schedule.metrics(by=options.classes).rename_axis("class")[["jobs", *[c for c in SHOWN if c in _PER_JOB]]])
+        _print(schedule.metrics(by=options.classes).rename_axis("class")[list(OF_CLASSES)])
     if options.out:
         (schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)(options.out)
         print(f"written: {options.out}", file=sys.stderr)
-
-
-_PER_JOB = ("wait_time", "median_wait_time", "bounded_slowdown")
 
 
 def _compare(options):

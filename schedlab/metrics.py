@@ -1,7 +1,7 @@
 """Measures of a schedule: of each job, over classes of jobs, and of the machine.
 
-Definitions are those of PAPERS.md section 1.2, unweighted over jobs. `start`, `end` and so on are seconds on
-the clock of the log, int64, shape (n_jobs,).
+Means are unweighted over jobs; a function names the source of its definition where authors differ. `start`, `end` and
+so on are seconds on the clock of the log, int64, shape (n_jobs,).
 """
 
 from collections.abc import Mapping

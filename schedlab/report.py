@@ -104,8 +104,8 @@ def _section(name, title, built, ledger):
 
 
 def _traces():
-    known = archive.catalogue()
-    rows = [f"<li>{_text(name)}: {_text(str(row.acknowledge))}</li>" for name, row in known.iterrows() if archive.find(name)]
+    thanked = archive.catalogue()["acknowledge"]
+    rows = [f"<li>{_text(name)}: {_text(str(whom))}</li>" for name, whom in thanked.items() if archive.find(name)]
     thanks = "<p>Logs at hand, and whom to thank for them:</p><ul>" + "".join(rows) + "</ul>" if rows else ""
     return (
         "<section><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: D. G. Feitelson, D. Tsafrir and "

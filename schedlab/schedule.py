@@ -191,7 +191,7 @@ class Schedule:
         over = np.flatnonzero(timeline["used"] > self.machine.procs)
         if over.size:
             at = timeline.iloc[over[0]]
-            raise ScheduleError(f"{at['used']:.0f} processors held at {at['time']:.0f} s, there are {self.machine.procs}")
+            raise ScheduleError(f"{at['used']} processors held at {at['time']} s, there are {self.machine.procs}")
         if isinstance(self.scheme, FCFS) and self.scheme.order == "fcfs":
             late = np.append(False, np.diff(self.start) < 0)
             self._forbid(late, "job {job} starts at {start}, before a job submitted earlier")

@@ -64,7 +64,9 @@ def simulate(
     return Schedule(trace, scheme, machine, overrun, events, start, promise)
 
 
-def simulate_many(runs: Iterable[tuple[Trace, str | Scheme]], *, threads: int | None = None, **conventions) -> list[Schedule]:
+def simulate_many(
+    runs: Iterable[tuple[Trace, str | Scheme]], *, threads: int | None = None, **conventions
+) -> list[Schedule]:
     """Simulate a batch of (trace, scheme) pairs over threads; the result is the same for any number of them.
 
     Parameters

@@ -1,4 +1,4 @@
-"""BASE-1 and BASE-2 (PAPERS.md section 10): published EASY schedules of KTH and CTC, job by job."""
+"""BASE-1 and BASE-2 (specification, section 10): published EASY schedules of KTH and CTC, job by job."""
 
 import numpy as np
 import pandas as pd

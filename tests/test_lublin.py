@@ -1,7 +1,7 @@
 """
 The Lublin-Feitelson model against its recipe, its published marginals and a file by its authors' program.
 
-The recipe (PAPERS.md, section 7.4) is followed literally here, job by job, with scipy's distributions.
+The recipe (specification, section 7.4) is followed literally here, job by job, with scipy's distributions.
 Statistical tests have fixed seeds and tolerances of 4 standard errors (one false alarm in 16,000), or 5
 where dozens of numbers are compared.
 """
@@ -95,7 +95,7 @@ def moment_of_exp(density, upper, power=1):
     return integrate.simpson(np.exp(power * g) * density(g), x=g) / integrate.simpson(density(g), x=g)
 
 
-# PAPERS.md, section 7.4, column by column: batch, interactive, typeless.
+# specification, section 7.4, column by column: batch, interactive, typeless.
 PARAMETERS = """
 p_serial 0.2927 0.1541 0.244
 p_power2 0.6686 0.625 0.576

@@ -111,7 +111,7 @@ def test_no_jobs(events):
 
 
 def test_easy_on_the_example_of_grudenic_and_bogunovic():
-    # PAPERS.md 5.3, GRU-6: P = 7, two running jobs, then J1 to J4, "EASY starts J2 2, J1 7, J3 9, J4 9:
+    # Specification, section 5.3, GRU-6: P = 7, two running jobs, then J1 to J4, "EASY starts J2 2, J1 7, J3 9, J4 9:
     # makespan 14, mean slowdown 3.0125"; "EASY reserves J1 for t=7", "at 7 [...] reserves J3" (for 9).
     jobs = table((0, 2, 2, 4), (0, 7, 7, 3), (0, 2, 2, 6), (0, 4, 4, 3), (0, 5, 5, 2), (0, 4, 4, 2))
     starts, promises = easy(jobs, 7)
@@ -297,7 +297,7 @@ def test_conservative_compression_never_moves_a_job_back():
     [("easy", False, None), ("easy-clairvoyant", True, None), ("easy-sjbf-clairvoyant", True, "sjf")],
 )
 def test_easy_reproduces_published_schedules(variant, clairvoyant, backfill):
-    # Schedules of the predictsim study for KTH-SP2-1996, 100 processors (PAPERS.md section 10, BASE-2).
+    # Schedules of the predictsim study for KTH-SP2-1996, 100 processors (specification, section 10, BASE-2).
     if "SCHEDLAB_DATA" not in os.environ:
         pytest.skip("SCHEDLAB_DATA is not set")
     path = Path(os.environ["SCHEDLAB_DATA"]).parent / "reference" / f"KTH-SP2-1996.{variant}.csv.gz"

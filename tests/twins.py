@@ -128,7 +128,7 @@ def conservative(jobs, procs, *, order="fcfs", compression="queue", events="batc
     def decide(now, held, waiting, arrived, early):
         if compression == "rebuild":
             reserved.clear()
-            waiting = arrived = ranked(waiting, now)
+            arrived = ranked(waiting, now)
         elif early and compression != "none":
             compress(now, held)
         for j in arrived:

@@ -1,7 +1,7 @@
 """Which processors a job holds, for schedules that only say how many: the lowest-numbered free ones at its start.
 
-Free processors are kept as a sorted list of intervals (first, last). A job takes whole intervals from the front and a part
-of the last one; at its end its intervals go back and join their neighbours.
+Free processors are kept as a sorted list of intervals (first, last). A job takes whole intervals from the front and
+a part of the last one; at its end its intervals go back and join their neighbours.
 """
 
 import numpy as np

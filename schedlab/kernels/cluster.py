@@ -4,7 +4,7 @@ At each distinct instant: completions, then arrivals (by submit time, then trace
 scheme. A job holds its processors on [start, end); one of length zero completes at the instant at which
 it started, which gives that instant another round.
 
-In the per-event mode (PAPERS.md, section 10; pyss and its descendants) the order at one instant is:
+In the per-event mode (that of pyss and its descendants, so of many published schedules) the order at one instant is:
 arrivals first, then completions in the order of their starts, with a pass after every single event; and a
 running job whose estimated end has come counts as free from the beginning of that instant.
 """

@@ -1,17 +1,18 @@
 """Conservative backfilling: every waiting job holds a reservation in a profile of free processors.
 
-Follows PAPERS.md section 1.5. A job is placed on arrival at the earliest time at which its processors are free for its
-estimate, without moving others, and starts when its reservation comes. When a job completes before its
-estimated end, one compression pass for that instant, before the instant's arrivals, visits the waiting jobs
-in the order of the queue (or of their reservations) and moves each to its earliest feasible time.
-The variant "rebuild" forgets all reservations at each pass instead and places the waiting jobs anew in the
-order of the queue, so that it promises nothing.
+After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. A job is placed on arrival at the earliest time at which its
+processors are free for its estimate, without moving others, and starts when its reservation comes. When a job
+completes before its estimated end, one compression pass for that instant, before the instant's arrivals, visits the
+waiting jobs in the order of the queue (or of their reservations) and moves each to its earliest feasible time; a
+completion at the estimated end triggers none. The variant "rebuild" forgets all reservations at each pass instead and
+places the waiting jobs anew in the order of the queue, so that it promises nothing. Jobs that are due at one instant
+start first come, first served.
 
-Nearly every visit of a compression finds that the job cannot move, or that it can only slide to a slightly earlier time.
-A job stands at the earliest time that was feasible when it was last visited, so an earlier one must touch a stretch
-that was freed since then: by the completions of this instant, or by jobs that moved after that visit, in this pass or
-in the last. If no hole that touches those stretches is as long as the job, it can only slide into what was
-freed right before it; if nothing was freed as late as that, it stays. Only the others are searched for.
+Nearly every visit of a compression finds that the job cannot move, or that it can only slide to a slightly earlier
+time. A job stands at the earliest time that was feasible when it was last visited, so an earlier one must touch a
+stretch that was freed since then: by the completions of this instant, or by jobs that moved after that visit, in this
+pass or in the last. If no hole that touches those stretches is as long as the job, it can only slide into what was
+freed right before it; if nothing was freed as late as that, it stays. A search is made for the others only.
 """
 
 from typing import NamedTuple

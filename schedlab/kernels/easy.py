@@ -1,6 +1,6 @@
 """EASY (aggressive) backfilling: one reservation, for the job at the head of the queue.
 
-Follows PAPERS.md section 1.4 (Lifka 1995; Skovira et al. 1996; Mu'alem and Feitelson 2001). At each pass: start heads
+After Lifka 1995, Skovira et al. 1996, and Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. At each pass: start heads
 of the queue while they fit; find when the first that does not fit could start if the running jobs end at their
 estimated ends (the shadow time) and how many processors it would leave over (the extra processors); then
 start any other waiting job that ends by the shadow time or that needs extra processors only. Jobs that end

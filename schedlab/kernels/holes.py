@@ -1,8 +1,8 @@
 """How long the holes of an availability profile are, for jobs of each size class.
 
-Class k is the jobs of 2**(k-1) + 1 to 2**k processors (1; 2; 3-4; 5-8; ...). For each, the longest stretch of time is kept
-in which its narrowest job would fit: a bound, raised as processors are freed and never lowered. A job that is longer
-than the bound of its class needs no search for a hole.
+Class k is the jobs of 2**(k-1) + 1 to 2**k processors (1; 2; 3-4; 5-8; ...). For each, the longest stretch of time is
+kept in which its narrowest job would fit: a bound, raised as processors are freed and not lowered as they are taken.
+A job that is longer than the bound of its class needs no search for a hole.
 """
 
 from typing import NamedTuple

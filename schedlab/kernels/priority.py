@@ -1,9 +1,9 @@
 """Orders of the queue: small functions of a job, of which the smallest value goes first.
 
-An order is fixed, ``f(submit, estimate, procs)``, or moves with time, ``f(now, submit, estimate, procs)``: int64 seconds
-and processors, submit time and `now` counted from the first submission, a float64 result. Equal values keep first come,
-first served. A user's function is treated as these are: compiled to a C callback, whose type is one and the same for
-every function, so that a kernel that takes it stays cached on disk.
+An order is fixed, ``f(submit, estimate, procs)``, or moves with time, ``f(now, submit, estimate, procs)``: int64
+seconds and processors, submit time and `now` counted from the first submission, a float64 result. Equal values keep
+first come, first served. A user's function is treated as these are: compiled to a C callback, whose type is one and
+the same for every function, so that a kernel that takes it stays cached on disk.
 """
 
 from math import log2, log10, sqrt

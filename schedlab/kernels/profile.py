@@ -62,9 +62,9 @@ def add(steps, begin, end, procs):
     while steps.key[U(place)] < end:
         steps.item[U(place)] += procs
         place += 1
-    if first > steps.window[FIRST] and steps.item[first] == steps.item[first - 1]:
-        if remove_at(steps, first) == first:  # what stands behind has moved up
-            place -= 1
+    joins = first > steps.window[FIRST] and steps.item[first] == steps.item[first - 1]
+    if joins and remove_at(steps, first) == first:  # what stands behind has moved up
+        place -= 1
     if steps.item[place] == steps.item[place - 1]:
         remove_at(steps, place)
 

@@ -18,7 +18,7 @@ SJBF = EASY(backfill="sjf")
 LOADS = {"quick": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}
 SHOWN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown", "utilization": "utilization"}
 
-# PAPERS.md section 10: schedules published by Gaussier, Glesser, Reis and Trystram, SC 2015. For each: the
+# Schedules published with Gaussier, Glesser, Reis and Trystram, SC 2015 (predictsim). For each: the
 # log as they filtered it, the scheme and its events, whether estimates are exact, and the printed means
 # (seconds; bounded slowdown with tau = 10 s), as text because every printed digit must come out.
 PUBLISHED = (
@@ -95,7 +95,7 @@ def claims() -> pd.DataFrame:
 def _claim(name, log, scheme, events, exact, published):
     row = {
         "id": name,
-        "where": "PAPERS.md, section 10",
+        "where": "result files of Gaussier et al., SC 2015",
         "statement": f"{scheme}, {'exact' if exact else 'user'} estimates, events {events}",
         "published": _means(published),
         "trace": log,

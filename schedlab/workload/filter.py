@@ -1,7 +1,8 @@
 """The load filter: which records of a log can be simulated, and what is filled in where the log is silent.
 
-Follows PAPERS.md section 8. Nothing disappears: a record left out and a value filled in each give a row, with the
-reason, in the tables that `usable` returns beside the jobs.
+The rules are those of published simulations on the archive's logs (Gaussier et al., SC 2015). Nothing disappears: a
+record left out and a value filled in each give a row, with the reason, in the tables that `usable` returns beside the
+jobs.
 """
 
 import numpy as np

@@ -123,7 +123,7 @@ class Trace:
             return float(instant)
         epoch = self.header.unix_start_time
         if epoch is None:
-            raise ValueError(f"{self.name} does not say when it began (no UnixStartTime); give seconds, not {instant!r}")
+            raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {instant!r}")
         date = pd.Timestamp(instant)
         date = date.tz_localize(self._zone()) if date.tzinfo is None else date
         return date.timestamp() - epoch
@@ -371,7 +371,7 @@ def _from_log(log, name, source, procs, missing_estimate):
     if len(log.skipped):
         dropped = pd.concat([dropped, _skipped(log.skipped)])
     if table.empty:
-        raise swf.SWFError(f"{log.name}: none of its {len(log.records):,} records can be simulated; {_summary(dropped)}")
+        raise swf.SWFError(f"{log.name}: none of {len(log.records):,} records can be simulated; {_summary(dropped)}")
     return Trace(table, name, int(size), log.header, source, dropped, repaired, _area(table))
 
 

@@ -1,0 +1,198 @@
+"""`simulate` and `simulate_many`: the conventions mean what they say, and the caller's trace is left alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workloads import trace_of, workloads
+
+import schedlab as sl
+from schedlab.simulation import simulate_each
+
+SCHEMES = [sl.FCFS(), sl.EASY(), sl.EASY(order="sjf"), sl.EASY(backfill="sjf"), sl.Conservative()]
+
+# Job 1 outlives its estimate of 5 by 5; job 2 wants the whole machine.
+OVERRUN = [(0, 10, 5, 1), (1, 4, 4, 2), (2, 3, 3, 1)]
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_a_job_that_outlives_its_estimate_is_killed_or_extended(scheme):
+    trace = trace_of(OVERRUN, 2)
+    killed = sl.simulate(trace, scheme, overrun="kill").validate()
+    assert killed.end[0] == 5
+    assert killed.jobs["killed"].tolist() == [True, False, False]
+    assert killed.jobs["run_time"].tolist() == [5, 4, 3]
+    extended = sl.simulate(trace, scheme, overrun="extend").validate()
+    assert extended.end[0] == 10
+    assert not extended.jobs["killed"].any()
+    assert extended.jobs["run_time"].tolist() == [10, 4, 3]
+    assert sl.simulate(trace, scheme).start.tolist() == killed.start.tolist()  # the default
+
+
+def test_an_extended_job_is_expected_to_end_when_it_does():
+    schedule = sl.simulate(trace_of(OVERRUN, 2), "easy", overrun="extend")
+    assert schedule.promise.tolist() == [-1, 10, -1]
+    assert schedule.start.tolist() == [0, 10, 2]
+    killed = sl.simulate(trace_of(OVERRUN, 2), "easy", overrun="kill")
+    assert killed.promise.tolist() == [-1, 5, -1]
+    assert killed.start.tolist() == [0, 5, 2]
+
+
+@pytest.mark.reduced
+def test_the_machine_is_the_traces_own_or_a_given_one():
+    trace = trace_of(OVERRUN, 2)
+    assert sl.simulate(trace).machine == sl.Flat(2)
+    for machine in (4, np.int64(4), sl.Flat(4)):
+        schedule = sl.simulate(trace, machine=machine).validate()
+        assert schedule.machine == sl.Flat(4)
+        assert schedule.start.tolist() == [0, 1, 2]
+        assert schedule.metrics()["offered_load"] == pytest.approx(trace.offered_load() / 2)
+
+
+@pytest.mark.reduced
+def test_a_machine_too_small_is_refused_with_the_way_out():
+    trace = trace_of(OVERRUN, 2)
+    words = r"a test has a job of 2 processors, the machine 1: trace.with_procs\(1\) drops such jobs"
+    for machine in (1, sl.Flat(1)):
+        with pytest.raises(ValueError, match=words):
+            sl.simulate(trace, machine=machine)
+    with pytest.raises(ValueError, match=words):  # a trace that somebody put together wrongly
+        sl.simulate(replace(trace, procs=1))
+    assert len(sl.simulate(trace.with_procs(1), machine=1).validate()) == 2
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("machine", ["big", 2.5, [4]])
+def test_a_machine_of_another_kind_is_refused(machine):
+    with pytest.raises(TypeError, match=r"machine is .*, expected processors or a machine"):
+        sl.simulate(trace_of(OVERRUN, 2), machine=machine)
+
+
+@pytest.mark.reduced
+def test_a_machine_without_processors_is_refused():
+    with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
+        sl.simulate(trace_of(OVERRUN, 2), machine=0)
+
+
+@pytest.mark.reduced
+def test_events_each_gives_arrivals_their_own_pass():
+    trace = trace_of([(0, 5, 5, 2), (5, 4, 4, 2), (5, 1, 1, 1)], 2)
+    batched, each = (sl.simulate(trace, "easy-sjf", events=events).validate() for events in ("batched", "each"))
+    assert (batched.events, each.events) == ("batched", "each")
+    # One pass for the instant sees both newcomers and takes the shorter; a pass for each takes the first.
+    assert batched.start.tolist() == [0, 6, 5]
+    assert each.start.tolist() == [0, 5, 9]
+    assert sl.simulate(trace, "easy-sjf").events == "batched"
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("conventions", "message"),
+    [
+        ({"overrun": "keep"}, "unknown overrun 'keep'; known: kill, extend"),
+        ({"events": "all"}, "unknown events 'all'; known: batched, each"),
+        ({"scheme": "esay"}, "unknown scheme 'esay'; known: conservative, easy, easy-sjbf, fcfs"),
+        ({"scheme": "easy-shortest"}, "unknown order 'shortest'; known: fcfs, lcfs, sjf"),
+    ],
+)
+def test_unknown_values_are_answered_with_known_ones(conventions, message):
+    with pytest.raises(ValueError, match=message):
+        sl.simulate(trace_of(OVERRUN, 2), **conventions)
+
+
+@pytest.mark.reduced
+def test_a_trace_without_jobs_is_refused():
+    trace = trace_of(OVERRUN, 2)
+    with pytest.raises(ValueError, match="a test has no jobs to simulate"):
+        sl.simulate(replace(trace, table=trace.jobs.iloc[:0]))
+
+
+@pytest.mark.reduced
+def test_the_callers_trace_is_left_alone():
+    trace = trace_of(OVERRUN, 2)
+    before = trace.jobs.copy(deep=True)
+    for overrun in ("kill", "extend"):
+        schedule = sl.simulate(trace, "easy-sjf", overrun=overrun)
+        _ = schedule.jobs, schedule.metrics()
+    assert trace.jobs.equals(before)
+    assert schedule.trace is trace
+
+
+@pytest.mark.reduced
+def test_schemes_go_by_their_names():
+    trace = trace_of(OVERRUN, 2)
+    named = {
+        "fcfs": sl.FCFS(),
+        "easy": sl.EASY(),
+        "EASY": sl.EASY(),
+        "easy-sjf": sl.EASY(order="sjf"),
+        "easy-sjbf": sl.EASY(backfill="sjf"),
+        "conservative": sl.Conservative(),
+    }
+    for name, scheme in named.items():
+        schedule = sl.simulate(trace, name)
+        assert schedule.scheme == scheme
+        assert schedule.start.tolist() == sl.simulate(trace, scheme).start.tolist()
+    assert sl.simulate(trace).scheme == sl.EASY()
+
+
+@pytest.mark.reduced
+@settings(max_examples=40)
+@given(workloads(), st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_is_irrelevant_where_submissions_differ(workload, scheme, random):
+    jobs, procs = workload
+    trace = trace_of([job._replace(submit=3 * i + job.submit // 5) for i, job in enumerate(jobs)], procs)
+    rows = trace.jobs.index.tolist()
+    random.shuffle(rows)
+    permuted = replace(trace, table=trace.jobs.loc[rows])
+    one, other = sl.simulate(trace, scheme), sl.simulate(permuted, scheme)
+    assert other.jobs.equals(one.jobs)
+    assert other.metrics().equals(one.metrics())
+
+
+def batch():
+    """Make runs that differ in length, so that they do not end in the order in which they begin."""
+    traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (1500, 20, 700, 100)]
+    return [(trace.scale_load(load), scheme) for trace in traces for load in (0.7, 1.1) for scheme in SCHEMES]
+
+
+@pytest.fixture(scope="module")
+def one_by_one():
+    return [sl.simulate(trace, scheme) for trace, scheme in batch()]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+def test_many_are_the_same_as_one_by_one_for_any_number_of_threads(one_by_one, threads):
+    many = sl.simulate_many(batch(), threads=threads)
+    assert len(many) == len(one_by_one) == 40
+    for found, expected in zip(many, one_by_one, strict=True):
+        assert found.scheme == expected.scheme
+        assert found.trace.history == expected.trace.history
+        assert np.array_equal(found.start, expected.start)
+        assert np.array_equal(found.promise, expected.promise)
+
+
+def test_many_take_names_and_conventions():
+    trace = trace_of(OVERRUN, 2)
+    many = sl.simulate_many(((trace, name) for name in ("fcfs", "easy")), overrun="extend", machine=3, threads=2)
+    assert [str(schedule.scheme) for schedule in many] == ["FCFS", "EASY"]
+    for schedule in many:
+        assert (schedule.overrun, schedule.machine.procs) == ("extend", 3)
+        assert np.array_equal(schedule.start, sl.simulate(trace, schedule.scheme, overrun="extend", machine=3).start)
+    assert sl.simulate_many([]) == []
+
+
+def test_many_come_one_at_a_time():
+    runs = simulate_each([(trace_of(OVERRUN, 2), "fcfs"), (trace_of(OVERRUN, 2), "nothing")], threads=1)
+    assert str(next(runs).scheme) == "FCFS"
+    with pytest.raises(ValueError, match="unknown scheme 'nothing'"):
+        next(runs)
+
+
+@pytest.mark.parametrize("threads", [0, -2])
+def test_threads_are_positive(threads):
+    with pytest.raises(ValueError, match="greater than 0"):
+        sl.simulate_many([(trace_of(OVERRUN, 2), "fcfs")], threads=threads)
