@@ -55,7 +55,7 @@ def simulate(
     for what, value, known in (("overrun", overrun, OVERRUN), ("events", events, EVENTS)):
         if value not in known:
             raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
-    jobs, origin = _arrivals(trace, overrun)
+    jobs, origin = arrivals(trace, overrun)
     with errors_of_orders():
         start, promise = scheme.run(jobs, machine.procs, events == "each")
     start += origin
@@ -111,7 +111,8 @@ def _machine(machine, trace):
     return machine
 
 
-def _arrivals(trace, overrun):
+def arrivals(trace: Trace, overrun: str = "kill") -> tuple[Arrivals, int]:
+    """Give the jobs of a trace as the kernels take them, and the second of the log at which the first arrives."""
     table = trace.table
     if table.empty:
         raise ValueError(f"{trace.name} has no jobs to simulate")

@@ -479,7 +479,7 @@ def test_a_model_says_that_it_is_one():
 
 def test_a_log_without_a_usable_record_says_why(tmp_path):
     path = log_file(tmp_path, record(1, run=0), record(2, run=-1), record(3, run=0))
-    with pytest.raises(SWFError, match="X: none of its 3 records can be simulated; 2: run time is 0; 1: run"):
+    with pytest.raises(SWFError, match="X: none of .*3 records can be simulated; 2: run time is 0; 1: run"):
         sl.read_swf(path)
     unknown = log_file(tmp_path, record(1, requested=-1), name="Y.swf")
     assert len(sl.read_swf(unknown)) == 1

@@ -101,12 +101,15 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
     c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
     book = _new_book(n, machine)
     score = np.empty(n if moving else 0, np.float64)
+    # Nothing needs rebuilding while no job ends early, unless the order moves, or a job may lose a place that it needs
+    # but, being of no length, does not hold.
+    unsettled = moving or estimate.min() == 0
     visits = ordered(n if compression == RESERVATION else 0)
     while advance(c, _next_due(book)):
         forget_past(book.steps, c.clock[NOW])
         if moving:
             sort_queue(c, policy, score)
-        if compression == REBUILD and (c.clock[EARLY] or moving or not _newcomers_are_last(c)):
+        if compression == REBUILD and (c.clock[EARLY] or unsettled or not _newcomers_are_last(c)):
             _rebuild(c, book)
         else:
             if c.clock[EARLY]:

@@ -1,0 +1,102 @@
+"""How fast the kernels are: jobs per second, memory, and the ratio to the naive twin, on whole logs.
+
+    python tests/benchmarks/bench_kernels.py [--runs 5] [LOG ...]
+
+Times are of the kernel, compiled, in one thread: the median of the runs. The twin rescans everything at every event, so
+it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is the most
+that the kernel holds beside its input, its result included.
+"""
+
+import argparse
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import twins  # the tests' own
+
+import schedlab as sl
+from schedlab.schemes.rigid import Arrivals
+from schedlab.simulation import arrivals
+
+LOGS = (
+    "KTH-SP2-1996",
+    "CTC-SP2-1996",
+    "SDSC-SP2-1998",
+    "HPC2N-2002",
+    "SDSC-BLUE-2000",
+    "lublin_256",
+)
+
+
+def wfp3_of_a_user(now, submit, estimate, procs):
+    """WFP3 as a user would write it."""
+    return -(((now - submit) / max(estimate, 1)) ** 3) * procs
+
+
+TWIN_JOBS = 1_000
+SCHEMES = {
+    "FCFS": (sl.FCFS(), twins.fcfs),
+    "EASY": (sl.EASY(), twins.easy),
+    "EASY-SJBF": (sl.EASY(backfill="sjf"), lambda jobs, procs: twins.easy(jobs, procs, backfill="sjf")),
+    "Conservative": (sl.Conservative(), twins.conservative),
+    "EASY-WFP3": (sl.EASY(order="wfp3"), None),
+    "EASY-WFP3 of a user": (sl.EASY(order=wfp3_of_a_user), None),
+}
+
+
+def seconds(run, runs):
+    """Give the median time of some runs."""
+    times = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return median(times)
+
+
+def bytes_held(run):
+    """Give the most bytes that a run holds at a time; numba allocates where tracemalloc sees it."""
+    tracemalloc.start()
+    run()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+def twin_ratio(scheme, twin, jobs, procs, runs):
+    """Give how many times faster the kernel is than its twin on the first jobs."""
+    few = Arrivals(jobs.submit[:TWIN_JOBS], jobs.run[:TWIN_JOBS], jobs.estimate[:TWIN_JOBS], jobs.procs[:TWIN_JOBS])
+    rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in vars(few).values()), strict=True)]
+    return seconds(lambda: twin(rows, procs), 1) / seconds(lambda: scheme.run(few, procs, False), runs)
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("logs", nargs="*", default=LOGS)
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    print(f"{'log':<24}{'scheme':<22}{'jobs':>8}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}{'x twin':>9}")
+    for log in options.logs:
+        trace = sl.load_trace(log)
+        jobs, _ = arrivals(trace)
+        for name, (scheme, twin) in SCHEMES.items():
+            scheme.run(jobs, trace.procs, False)  # compiles
+
+            def run(scheme=scheme, jobs=jobs, procs=trace.procs):
+                return scheme.run(jobs, procs, False)
+
+            taken, held = seconds(run, options.runs), bytes_held(run)
+            ratio = f"{twin_ratio(scheme, twin, jobs, trace.procs, options.runs):,.0f}" if twin else ""
+            print(
+                f"{trace.name:<24}{name:<22}{len(trace):>8,}{1e3 * taken:>9.1f}{len(trace) / taken:>12,.0f}"
+                f"{held / len(trace):>11.0f}{ratio:>9}"
+            )
+
+
+if __name__ == "__main__":
+    main()
