@@ -24,7 +24,7 @@ ROOMS = (
     "metrics",
     "schedule",
     "simulation",
-    "sweep",
+    "sweeps",
     "charts",
     "widgets",
     "papers",

@@ -261,9 +261,9 @@ def test_a_division_by_zero_is_raised_in_the_thread_it_comes_from(small):
     runs = [(small, "easy"), (small, sl.EASY(order=divides_by_its_wait)), (small, "fcfs")]
     with pytest.raises(ValueError, match="the order failed: ZeroDivisionError"):
         sl.simulate_many(runs, threads=3)
-    newcomer_fits = trace_of([(0, 9, 9, 1), (1, 5, 5, 2), (2, 1, 1, 1)], 2)
+    newcomers_fit = trace_of([(0, 9, 9, 1), (1, 5, 5, 2), (2, 1, 1, 1), (2, 2, 2, 1)], 2)
     with pytest.raises(ValueError, match="the order failed: ZeroDivisionError"):
-        sl.simulate(newcomer_fits, sl.EASY(backfill=divides_by_its_wait))
+        sl.simulate(newcomers_fit, sl.EASY(backfill=divides_by_its_wait))
     sl.simulate_many([runs[0], runs[2]], threads=2)
 
 

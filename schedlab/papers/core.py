@@ -68,8 +68,9 @@ def figure1(size: str = "quick", progress: bool = True) -> Figure:
         name="figure1",
         title="Base schedulers against load",
         caption=(
-            "Backfilling pays at every load: FCFS saturates first, by far. EASY and conservative lie close together; "
-            "serving the shortest estimate first lowers the mean slowdown and makes long jobs pay for it. "
+            "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate first "
+            "gives the one reservation to the shortest job, so that wide jobs wait for their processors to be free by "
+            "chance: it helps at low load, and on some logs costs utilization and mean wait at high load. "
             f"Loads in steps of {step}" + (" (quick; SIZE=full for 0.025)." if size == "quick" else ".")
         ),
         data=data,
