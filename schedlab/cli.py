@@ -1,9 +1,14 @@
 """The command line: `schedlab traces | simulate | compare | figures | claims`."""
 
 import argparse
+import math
+import os
 import shutil
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
+from threading import Timer
 
 import pandas as pd
 
@@ -16,14 +21,19 @@ from schedlab.workload import archive
 from schedlab.workload.trace import OVERRUN, load_trace, model_trace, read_swf
 
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
+PATIENCE = 1.0  # seconds without a word
 SHOWN = {
     "wait_time": "wait s",
-    "median_wait_time": "median wait s",
-    "bounded_slowdown": "bounded slowdown",
-    "utilization": "utilization",
-    "loss_of_capacity_share": "capacity lost",
+    "median_wait_time": "median s",
+    "bounded_slowdown": "bsld",
+    "utilization": "util",
+    "loss_of_capacity_share": "lost",
     "mean_queue": "queue",
 }
+SHOWN_HELP = (
+    "Columns: mean and median wait in seconds; mean bounded slowdown (bsld, tau 10 s); utilization; share of the "
+    "capacity lost, idle while jobs that could use it waited; mean length of the queue in jobs."
+)
 OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
     f"{', '.join((*BY_NAME, *SPECIAL))}, or one of the first three with an order of the queue, such as easy-sjf; "
@@ -37,16 +47,33 @@ TRACE_HELP = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; give its exit code: 0 done, 1 failed, 2 wrong usage, 3 trace not found."""
-    options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        try:
+            options = _parser().parse_args(arguments)
+            options.run(options)
+        finally:
+            print(end="", flush=True)  # here, and not when Python ends, a reader that has gone can be answered
     except archive.TraceNotFound as error:
         return _fail(error, NOT_FOUND)
-    except (ValueError, OSError) as error:
+    except BrokenPipeError:
+        _drop_output()
+        return FAILED  # without a word: `schedlab traces | head` has what it wanted
+    except OSError as error:
+        _drop_output()
+        return _fail(f"{error.filename or 'output'}: {error.strerror}" if error.strerror else error, FAILED)
+    except ValueError as error:
         return _fail(error, FAILED)
     except KeyboardInterrupt:
         return _fail("interrupted", FAILED)
     return 0
+
+
+def _drop_output():
+    """Send to nowhere what standard output still holds, if it is what failed, lest Python fail again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(error, code):
@@ -54,8 +81,13 @@ def _fail(error, code):
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")  # a line, not the usage of twenty options
+
+
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="schedlab",
         description="Simulate parallel job schedulers on real logs, and rebuild published figures.",
         epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 trace not found.",
@@ -75,49 +107,81 @@ def _parser():
         epilog="Example: schedlab simulate CTC-SP2-1996 --scheme easy --load 0.9 --out simulated.swf.gz",
     )
     _workload_arguments(one)
-    one.add_argument("--scheme", default="easy", help=f"{SCHEMES_HELP} (default: easy)")
-    one.add_argument("--load", type=float, help="scale to this offered load (1 is all that the machine has)")
+    one.add_argument("--scheme", type=_scheme, default="easy", help=f"{SCHEMES_HELP} (default: easy)")
+    one.add_argument("--load", type=_load, help="scale to this offered load (1 is all that the machine has)")
     one.add_argument("--classes", metavar="BY", help="also by class: kurian, sabin, size, or a column of the log")
-    one.add_argument("--out", metavar="FILE", help="write the schedule: .swf, .swf.gz, or .csv (Batsim's columns)")
+    one.add_argument(
+        "--out",
+        type=_file(".swf", ".swf.gz", ".csv"),
+        metavar="FILE",
+        help="write the schedule: .swf, .swf.gz, or .csv (Batsim's columns)",
+    )
     one.set_defaults(run=_simulate)
 
     several = commands.add_parser(
         "compare",
         help="simulate one trace under several schemes, at one or more loads",
-        description=_compare.__doc__,
+        description=f"{_compare.__doc__} {SHOWN_HELP}",
         epilog="Example: schedlab compare KTH-SP2-1996 --schemes fcfs,easy,conservative --load 0.7,0.8,0.9",
     )
     _workload_arguments(several)
     several.add_argument(
         "--schemes",
-        type=_listed(str),
-        default=["fcfs", "easy", "conservative"],
+        type=_listed(_scheme),
+        default="fcfs,easy,conservative",
         metavar="A,B,...",
         help=f"{SCHEMES_HELP} (default: fcfs,easy,conservative)",
     )
-    several.add_argument("--load", type=_listed(float), metavar="L,...", help="scale to these offered loads")
-    several.add_argument("--out", metavar="FILE.csv", help="write the table with all its measures")
+    several.add_argument("--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads")
+    several.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the table with all its measures")
     several.set_defaults(run=_compare)
 
     figures = commands.add_parser("figures", help="rebuild every figure in one page", description=_figures.__doc__)
-    figures.add_argument("--size", choices=papers.SIZES, default="quick", help="(default: quick)")
-    figures.add_argument("--out", default="build/report.html", metavar="FILE", help="(default: build/report.html)")
+    figures.add_argument("--size", choices=papers.SIZES, default="quick", help="steps and seeds (default: quick)")
+    figures.add_argument(
+        "--out",
+        type=_file(".html"),
+        default="build/report.html",
+        metavar="FILE.html",
+        help="the page; its folder is made if missing (default: build/report.html)",
+    )
     figures.set_defaults(run=_figures)
 
     claims = commands.add_parser("claims", help="print published beside measured", description=_claims.__doc__)
-    claims.add_argument("--out", metavar="FILE.csv", help="write the ledger as a table")
+    claims.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
     return parser
 
 
 def _workload_arguments(parser):
     parser.add_argument("trace", metavar="TRACE", help=TRACE_HELP)
-    parser.add_argument("--jobs", type=int, metavar="N", help="only the first N jobs")
-    parser.add_argument("--between", nargs=2, metavar="DATE", help="only jobs submitted from a date up to another")
-    parser.add_argument("--procs", type=int, metavar="P", help="size of the machine, if not the log's own")
-    parser.add_argument("--by", choices=("run_time", "interarrival"), default="run_time", help="what --load scales")
-    parser.add_argument("--overrun", choices=OVERRUN, default="kill", help="what becomes of jobs that outlive their estimate")
-    parser.add_argument("--events", choices=EVENTS, default="batched", help="a pass for each instant, or each event")
+    parser.add_argument("--jobs", type=_count, metavar="N", help="only the first N jobs")
+    parser.add_argument(
+        "--between",
+        nargs=2,
+        type=_instant,
+        metavar=("BEGIN", "END"),
+        help="only jobs submitted from BEGIN up to END: dates (1996-09-01), or seconds on the clock of the log",
+    )
+    parser.add_argument("--procs", type=_count, metavar="P", help="size of the machine, if not the log's own")
+    parser.add_argument(
+        "--by",
+        choices=("run_time", "interarrival"),
+        default="run_time",
+        help="what --load scales: run times and estimates, or the times between submissions (default: run_time)",
+    )
+    parser.add_argument(
+        "--overrun",
+        choices=OVERRUN,
+        default="kill",
+        help="jobs that outlive their estimate are ended there, or run on with a longer one (default: kill)",
+    )
+    parser.add_argument(
+        "--events",
+        choices=EVENTS,
+        default="batched",
+        help="a scheduling pass for each instant, or for each single event (default: batched)",
+    )
     parser.add_argument(
         "--missing-estimate",
         type=_missing_estimate,
@@ -128,16 +192,73 @@ def _workload_arguments(parser):
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
 
 
+def _argument(parse):
+    """Let argparse pass on what was wrong with an argument; of a ValueError it would keep only the name of the type."""
+
+    def typed(text):
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(error) from None
+
+    return typed
+
+
+_scheme = _argument(scheme)
+
+
+@_argument
+def _load(text):
+    load = _number_in(text)
+    if not (load > 0 and math.isfinite(load)):
+        raise ValueError(f"load must be greater than 0, got {text}")
+    return load
+
+
+@_argument
+def _count(text):
+    if not (text.isdecimal() and int(text) > 0):
+        raise ValueError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+@_argument
+def _instant(text):
+    try:
+        return float(text)
+    except ValueError:
+        return pd.Timestamp(text)
+
+
+@_argument
+def _missing_estimate(text):
+    return text if text in ("run", "drop") else _number_in(text)
+
+
+def _number_in(text):
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"expected a number, got {text!r}") from None
+
+
 def _listed(kind):
     def split(text):
-        return [kind(item) for item in text.split(",") if item]
+        if items := [kind(item.strip()) for item in text.split(",") if item.strip()]:
+            return items
+        raise argparse.ArgumentTypeError(f"expected a comma-separated list, got {text!r}")
 
-    split.__name__ = f"comma-separated list of {kind.__name__}"
     return split
 
 
-def _missing_estimate(text):
-    return text if text in ("run", "drop") else float(text)
+def _file(*known):
+    @_argument
+    def checked(path):
+        if not path.endswith(known):
+            raise ValueError(f"{path!r} has an unknown suffix, expected {' or '.join(known)}")
+        return path
+
+    return checked
 
 
 def _trace(options):
@@ -146,8 +267,10 @@ def _trace(options):
     name = options.trace
     if name == "lublin":
         trace = model_trace("lublin", jobs=options.jobs or 10_000, procs=options.procs or 256)
-    elif Path(name).is_file() or name.endswith((".swf", ".gz")):
+    elif Path(name).is_file():
         trace = read_swf(name, lenient=options.lenient, **given)
+    elif name.endswith((".swf", ".gz")):
+        raise archive.TraceNotFound(f"{name}: no such file")
     else:
         trace = load_trace(name, **given)
     if options.between:
@@ -159,7 +282,10 @@ def _trace(options):
 
 
 def _traces(options):
-    """List the logs of the Parallel Workloads Archive: machine, size, and where a copy is at hand."""
+    """List the logs of the Parallel Workloads Archive: machine, size, and where a copy is at hand.
+
+    "data" is the folder that SCHEDLAB_DATA names.
+    """
     for name in options.fetch or ():
         print(f"{archive.resolve(name)}: {archive.fetch(name)}")
     if options.fetch:
@@ -167,41 +293,41 @@ def _traces(options):
     table = archive.list_traces()
     if options.local:
         table = table[table["local"] != ""]
-    _print(table)
+    table["period"] = table["period"].str.replace(r"-\d\d(-\d\d)?\b", "", regex=True).str.replace(" to ", "-")
+    table["local"] = table["local"].replace("SCHEDLAB_DATA", "data")
+    _print(table.rename(columns={"period": "years", "local": "at hand"}))
 
 
 def _simulate(options):
     """Simulate a trace under a scheme, print its measures, and write the schedule if asked."""
-    if options.out:
-        _check_suffix(options.out, (".swf", ".swf.gz", ".csv"))
-    chosen = scheme(options.scheme)
+    _check_folder(options.out)
     trace = _trace(options)
-    if options.load is not None:
-        trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
-    schedule = simulate(trace, chosen, overrun=options.overrun, events=options.events)
-    print(f"{trace.title}, {chosen}")
-    _print(schedule.metrics().rename("").to_frame(), header=False)
-    if options.classes:
+    with _patience():
+        if options.load is not None:
+            trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
+        schedule = simulate(trace, options.scheme, overrun=options.overrun, events=options.events)
+        measures = schedule.metrics()
+        classes = schedule.metrics(by=options.classes) if options.classes else None
+        if options.out:
+            _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
+    print(f"{trace.title}, {options.scheme}; times in seconds")
+    _print(measures.reset_index(), header=False)
+    if classes is not None:
         print()
-        _print(schedule.metrics(by=options.classes).rename_axis("class")[list(OF_CLASSES)])
-    if options.out:
-        (schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)(options.out)
-        print(f"written: {options.out}", file=sys.stderr)
+        _print(classes[list(OF_CLASSES)].rename_axis("class").reset_index())
 
 
 def _compare(options):
     """Simulate a trace under several schemes and print their measures side by side."""
-    if options.out:
-        _check_suffix(options.out, (".csv",))
-    schemes = [scheme(name) for name in options.schemes]
+    _check_folder(options.out)
     trace = _trace(options)
     conventions = {"overrun": options.overrun, "events": options.events}
-    table = sweep(trace, schemes, options.load, by=options.by, **conventions)
-    print(trace.title)
-    _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN).set_index(["load", "scheme"]))
+    with _patience():
+        table = sweep(trace, options.schemes, options.load, by=options.by, **conventions)
     if options.out:
-        table.to_csv(options.out, index=False)
-        print(f"written: {options.out}", file=sys.stderr)
+        _write(options.out, lambda path: table.to_csv(path, index=False))
+    print(trace.title)
+    _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
 
 
 def _figures(options):
@@ -213,32 +339,81 @@ def _figures(options):
 
 def _claims(options):
     """Print the ledger: each published number or statement, what was measured, and the verdict."""
+    _check_folder(options.out)
+    with _patience():
+        ledgers = {module.TITLE: module.claims() for module in papers.modules()}
     if options.out:
-        _check_suffix(options.out, (".csv",))
-    for module in papers.modules():
-        ledger = module.claims()
-        print(f"{module.TITLE}\n")
+        _write(options.out, lambda path: pd.concat(ledgers.values()).to_csv(path, index=False))
+    for title, ledger in ledgers.items():
+        print(f"{title}\n")
         for row in ledger.itertuples():
             print(f"{row.id}  {row.verdict}" + (f" ({row.reason})" if row.reason else ""))
-            print(f"    {row.statement}; {row.trace}")
-            print(f"    published: {row.published}")
-            print(f"    measured:  {row.measured or '-'}")
-    if options.out:
-        pd.concat([module.claims() for module in papers.modules()]).to_csv(options.out, index=False)
+            _print_indented(f"{row.statement}; {row.trace}")
+            _print_indented(f"published: {row.published} ({row.where})")
+            _print_indented(f"measured:  {row.measured or '-'}")
 
 
-def _check_suffix(path, known):
-    if not path.endswith(known):
-        raise ValueError(f"--out is {path!r}, expected a name that ends in {' or '.join(known)}")
+def _check_folder(path):
+    """Raise before there is work to lose where a file cannot be written."""
+    folder = Path(path or ".").parent
+    if not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise OSError(f"--out is {path!r}, but {folder} is no folder that can be written to")
+
+
+def _write(path, write):
+    """Write a file that appears whole or not at all, and say so."""
+    part = Path(path).with_name(f".{os.getpid()}.{Path(path).name}")
+    try:
+        write(part)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    print(f"written: {path}", file=sys.stderr)
+
+
+@contextmanager
+def _patience():
+    """Say on standard error what is going on, if it takes long."""
+    timer = Timer(PATIENCE, print, ["simulating (the first time, the kernels are compiled)"], {"file": sys.stderr})
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _print(table, header=True):
+    """Print numbers right-aligned and words left-aligned, the widest words shortened where the terminal is narrow."""
+    words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
+    columns = [[str(name)] * header + [_cell(value) for value in table[name]] for name in table]
+    widths = [max(map(len, column), default=0) for column in columns]
+    excess = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size().columns
+    if excess > 0 and any(words):
+        widest = max((i for i in range(len(widths)) if words[i]), key=widths.__getitem__)
+        widths[widest] = max(widths[widest] - excess, 8)
+        columns[widest] = [_cut(cell, widths[widest]) for cell in columns[widest]]
+    for row in zip(*columns, strict=True):
+        cells = (f"{cell:{'<' if word else '>'}{width}}" for cell, word, width in zip(row, words, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def _cell(value):
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return "-"
+    if not math.isfinite(value) or (abs(value) < 1000 and value != int(value)):
+        return f"{value:,.4g}"
+    return f"{value:,.0f}"
+
+
+def _cut(words, width):
+    return words if len(words) <= width else words[: width - 1].rstrip(" ,") + "…"
+
+
+def _print_indented(words):
     width = shutil.get_terminal_size().columns
-    print(table.to_string(header=header, line_width=width, float_format=_number, max_colwidth=28))
-
-
-def _number(value):
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
+    print(fill(words, width, initial_indent="    ", subsequent_indent=" " * 15, break_on_hyphens=False))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ import html
 import json
 import os
 import platform
-import tempfile
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+import altair as alt
 import pandas as pd
 import vl_convert
 from tqdm.auto import tqdm
@@ -21,15 +21,22 @@ STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1, h2, h3 { line-height: 1.2; } h2 { border-top: 1px solid #ccc; padding-top: 1rem; margin-top: 2.5rem; }
-nav li { margin: .15rem 0; } figure { margin: 1.5rem 0; overflow-x: auto; } figcaption { max-width: 48rem; }
+nav li { margin: .15rem 0; } figure { margin: 1.5rem 0; } figcaption { max-width: 48rem; }
+svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; } th { text-align: left; }
+td:first-child, td.number, td[class] { white-space: nowrap; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .note { background: #fff4d6; border-left: 4px solid #e69f00; padding: .5rem 1rem; }
 .reproduced { color: #00734f; } .not-reproduced { color: #b3261e; } .trend-only { color: #8a5a00; }
+@media (max-width: 60rem) { table { font-size: .75rem; } th, td { padding: .2rem .35rem; } }
 @media print { figure, tr { break-inside: avoid; } body { margin: 0; max-width: none; } }
 """
-EMBED = "window.draw = (id, spec) => vegaEmbed('#' + id, spec, {actions: false, renderer: 'svg'});"
+VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version that the charts are written in
+EMBED = """window.draw = (id, spec) => {
+  const place = document.getElementById(id);
+  vegaEmbed(place, spec, {actions: false, renderer: 'svg'}).catch(error => { place.textContent = error; });
+};"""
 
 
 def figures(out: str | os.PathLike, size: str = "quick", progress: bool = True) -> Path:
@@ -43,16 +50,18 @@ def figures(out: str | os.PathLike, size: str = "quick", progress: bool = True) 
     progress : bool
         Show progress bars.
     """
+    out = Path(out)
+    out.parent.mkdir(parents=True, exist_ok=True)  # first, since a folder that cannot be had is better known early
     sections = []
-    for paper in tqdm(papers.modules(), desc="papers", unit="paper", disable=not progress):
+    for paper in tqdm(papers.modules(), desc="papers", unit="paper", delay=1, disable=not progress):
         built = [function(size=size, progress=progress) for function in paper.FIGURES]
         sections.append((paper.__name__.rpartition(".")[2], paper.TITLE, built, paper.claims()))
-    out = Path(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=out.parent, suffix=".part", delete=False) as page:
-        page.write(_page(sections, size))
-    os.chmod(page.name, 0o644)
-    os.replace(page.name, out)
+    part = out.with_name(f".{os.getpid()}.{out.name}")
+    try:
+        part.write_text(_page(sections, size), encoding="utf-8")
+        os.replace(part, out)
+    finally:
+        part.unlink(missing_ok=True)
     return out
 
 
@@ -69,7 +78,7 @@ def _page(sections, size):
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: figures</title>',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<style>{STYLE}</style>",
-            f"<script>{vl_convert.javascript_bundle(EMBED, vl_version='6.1')}</script></head><body>",
+            f"<script>{vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)}</script></head><body>",
             "<h1>Figures rebuilt by schedlab</h1>",
             f"<p>{_text(_settings(size))}</p>",
             *(f'<p class="note">{_text(note)}</p>' for note in notes),
@@ -93,13 +102,14 @@ def _section(name, title, built, ledger):
         key = f"{name}-{figure.name}"
         parts.append(f'<figure id="{key}"><h3>{_text(figure.title)}</h3>')
         if figure.chart is not None:
-            spec = json.dumps(figure.chart.to_dict()).replace("</", "<\\/")
+            spec = json.dumps(figure.chart.to_dict()).replace("<", "\\u003c")  # no word may end the script
             parts.append(f'<div id="{key}-chart"></div><script>draw("{key}-chart", {spec})</script>')
         parts.append(f"<figcaption>{_text(figure.caption)}</figcaption>")
         if figure.table is not None:
             parts.append(_table(figure.table))
         parts.append("</figure>")
-    parts.append(f'<h3 id="{name}-ledger">Ledger: published and measured</h3>{_table(ledger)}</section>')
+    told = ledger.loc[:, (ledger != "").any()]
+    parts.append(f'<h3 id="{name}-ledger">Ledger: published and measured</h3>{_table(told)}</section>')
     return "".join(parts)
 
 
@@ -117,7 +127,7 @@ def _traces():
 def _table(table: pd.DataFrame) -> str:
     head = "".join(f"<th>{_text(str(column))}</th>" for column in table.columns)
     body = "".join("<tr>" + "".join(_cell(value) for value in row) + "</tr>" for row in table.itertuples(index=False))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _cell(value):

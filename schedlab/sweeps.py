@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from numbers import Real
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -40,7 +41,7 @@ def sweep(
     threads : int, optional
         One for each core if left out; the table is the same for any number.
     progress : bool
-        Show a progress bar.
+        Show a progress bar, if it takes over a second.
     **conventions
         machine, overrun and events, as in `simulate`.
 
@@ -51,7 +52,7 @@ def sweep(
     """
     traces = [trace] if isinstance(trace, Trace) else list(trace)
     schemes = [scheme_named(one) for one in ([scheme] if isinstance(scheme, str | Scheme) else scheme)]
-    loads = [load] if load is None or isinstance(load, int | float) else list(load)
+    loads = [load] if load is None or isinstance(load, Real) else list(load)
     overrun = conventions.get("overrun", "kill")
     workloads = [
         (one, target, one if target is None else one.scale_load(target, by=by, overrun=overrun))
@@ -65,6 +66,6 @@ def sweep(
         names = {"trace": original.title, "load": original.offered_load(overrun) if target is None else target}
         return {**names, "scheme": str(one), **measured}
 
-    with ThreadPoolExecutor(max_workers=threads or os.cpu_count()) as pool:
-        bar = tqdm(pool.map(row, runs), total=len(runs), desc="simulating", unit="run", disable=not progress)
+    with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
+        bar = tqdm(pool.map(row, runs), total=len(runs), desc="simulating", unit="run", delay=1, disable=not progress)
         return pd.DataFrame(list(bar))

@@ -99,7 +99,6 @@ def logs(draw):
 MISSING = st.sampled_from(["run", "drop", 600, 0.5, np.int64(3)])
 
 
-@pytest.mark.reduced
 @given(logs(), st.integers(1, 4), MISSING)
 def test_the_filter_is_its_twin(rows, procs, missing):
     records = pd.DataFrame(rows)
@@ -119,7 +118,6 @@ def test_the_filter_is_its_twin(rows, procs, missing):
     pd.testing.assert_frame_equal(records, before)
 
 
-@pytest.mark.reduced
 @settings(max_examples=50)
 @given(logs(), MISSING)
 def test_every_record_is_accounted_for_and_repairs_can_be_undone(rows, missing):

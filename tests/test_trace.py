@@ -177,7 +177,6 @@ def with_overruns(jobs):
     return [job._replace(run=job.run + 3) if i % 2 else job for i, job in enumerate(jobs)]
 
 
-@pytest.mark.reduced
 @given(workloads())
 def test_offered_load_is_what_the_loop_says(workload):
     jobs, procs = workload
@@ -187,7 +186,6 @@ def test_offered_load_is_what_the_loop_says(workload):
     assert trace.offered_load("extend") == pytest.approx(naive_load(jobs, procs, kill=False), rel=1e-12)
 
 
-@pytest.mark.reduced
 @settings(max_examples=50)
 @given(workloads(shortest=1), st.floats(0.1, 20), st.sampled_from(["kill", "extend"]))
 def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, overrun):
@@ -208,7 +206,6 @@ def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, o
     assert abs(scaled.offered_load(overrun) - load) <= allowed + 1e-9
 
 
-@pytest.mark.reduced
 @settings(max_examples=50)
 @given(workloads(shortest=1), st.floats(0.01, 2), st.sampled_from(["kill", "extend"]), st.integers(0, 10**9))
 def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload, load, overrun, first):

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import maker, part
-from .heap import Heap, heap, pop, push
-from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, remove, remove_at
+from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, pop, remove, remove_at
 from .priority import sort
 from .profile import NEVER
 
@@ -57,8 +56,8 @@ class Cluster(NamedTuple):
         Jobs in the order of their starts.
     early : int64, shape (n_running,)
         Jobs that completed at this instant, before their estimated ends.
-    ends : Heap
-        True ends of the running jobs; the item is a place in `begun`.
+    ends : Ordered
+        Running jobs by true end; the item is a place in `begun`.
     running : Ordered
         Running jobs by estimated end.
     queue : Ordered
@@ -73,7 +72,7 @@ class Cluster(NamedTuple):
     rank: np.ndarray
     begun: np.ndarray
     early: np.ndarray
-    ends: Heap
+    ends: Ordered
     running: Ordered
     queue: Ordered
     clock: np.ndarray
@@ -98,8 +97,8 @@ def new_cluster(jobs, procs, rank, moving, each):
         rank + n if moving else rank.copy(),
         np.empty(n, np.int64),
         np.empty(min(n, procs), np.int64),  # a job that ends early held at least one processor until now
-        heap(n),
         ordered(n),  # each job is inserted once
+        ordered(n),
         ordered(n),
         clock,
     )
@@ -141,7 +140,8 @@ def _next_arrival(c):
 
 @part
 def _next_end(c):
-    return c.ends.time[0] if c.ends.size[0] else NEVER
+    ends = c.ends
+    return ends.key[ends.window[FIRST]] if ends.window[FIRST] < ends.window[LAST] else NEVER
 
 
 @part
@@ -184,7 +184,7 @@ def begin(c, place):
     now = clock[NOW]
     c.start[job] = now
     c.begun[clock[BEGUN]] = job
-    push(c.ends, now + jobs.run[job], clock[BEGUN])
+    insert(c.ends, now + jobs.run[job], clock[BEGUN])
     clock[BEGUN] += 1
     insert(c.running, now + jobs.estimate[job], job)
     clock[FREE] -= jobs.procs[job]

@@ -137,11 +137,14 @@ def _begin_behind_head(c, reservation, place):
 
 @part
 def _backfill(c, reservation):
-    queue = c.queue
+    queue, procs, estimate = c.queue, c.jobs.procs, c.jobs.estimate
+    free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
     place = queue.window[FIRST] + 1
-    while place < queue.window[LAST] and c.clock[FREE] > 0:
-        if _may_start(c, reservation, queue.item[place]):
+    while place < queue.window[LAST] and free > 0:
+        job = queue.item[place]
+        if procs[job] <= free and (procs[job] <= extra or estimate[job] <= longest):
             place = _begin_behind_head(c, reservation, place)
+            free, extra = c.clock[FREE], reservation[EXTRA]
         else:
             place += 1
 

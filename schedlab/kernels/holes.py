@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import maker, part, routine
-from .ordered import FIRST, LAST, U
+from ._jit import U, maker, part, routine
+from .ordered import FIRST, LAST
 from .profile import step_at
 
 NO_BOUND = np.iinfo(np.int64).max
@@ -70,7 +70,7 @@ def forget_holes(holes, enough):
 def measure_holes(holes, steps, now, begin, end, horizon):
     """Raise the bounds to the holes that touch [begin, end), as far as they lie before the horizon."""
     served, memory = holes.served, holes.memory
-    if begin >= end:
+    if begin >= end or memory[UNBOUNDED] == holes.longest.size:
         return
     first = step_at(steps, begin)
     fitting = served[steps.item[first]]

@@ -1,18 +1,17 @@
-"""A sorted list of (key, item) pairs in two arrays: the waiting queue, the running set, the reservations.
+"""A sorted list of (key, item) pairs in two arrays: the waiting queue, the running set, the reservations, the events.
 
 The pairs occupy the window ``[first, last)`` of the arrays; an insertion or a removal moves the shorter side of
-the window by one place. Lists here are short (what waits or runs at one instant), and moving a few
-hundred neighbouring words costs less than following the pointers of a tree or a linked list.
+the window by one place. Lists here are short (what waits or runs at one instant), and moving a few hundred
+neighbouring words costs less than following the pointers of a tree or a linked list, or the branches of a heap.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import maker, part, routine
+from ._jit import U, maker, part, routine
 
 FIRST, LAST = 0, 1
-U = np.uint64  # an unsigned index cannot count from the end, which frees loops of the check: moves go 5 times faster
 
 
 class Ordered(NamedTuple):
@@ -43,18 +42,19 @@ def ordered(capacity):
 @routine
 def place_of(pairs, key, item):
     """Find the first place whose pair is not smaller than (key, item)."""
-    place = pairs.window[FIRST]
-    length = pairs.window[LAST] - place
-    while length > 0:  # halving without a branch to mispredict
-        half = (length + 1) >> 1
-        place += half if pairs.key[place + half - 1] < key else 0
+    place = U(pairs.window[FIRST])
+    last = U(pairs.window[LAST])
+    length = last - place
+    while length > U(0):  # halving without a branch to mispredict
+        half = (length + U(1)) >> U(1)
+        place += half if pairs.key[place + half - U(1)] < key else U(0)
         length -= half
-    while place < pairs.window[LAST] and pairs.key[place] == key and pairs.item[place] < item:
-        place += 1
-    return place
+    while place < last and pairs.key[place] == key and pairs.item[place] < item:
+        place += U(1)
+    return np.int64(place)
 
 
-@routine
+@part
 def insert_at(pairs, place, key, item):
     """Put a pair where `place_of` would have it; give the place where it then stands."""
     first, last = pairs.window[FIRST], pairs.window[LAST]
@@ -76,13 +76,25 @@ def insert_at(pairs, place, key, item):
     return place
 
 
-@part
+@routine
 def insert(pairs, key, item):
     """Put a pair in its place."""
-    insert_at(pairs, place_of(pairs, key, item), key, item)
+    last = pairs.window[LAST]
+    if last == pairs.window[FIRST] or pairs.key[last - 1] < key:
+        insert_at(pairs, last, key, item)
+    else:
+        insert_at(pairs, place_of(pairs, key, item), key, item)
 
 
-@routine
+@part
+def pop(pairs):
+    """Take out the first pair and give its item."""
+    first = pairs.window[FIRST]
+    pairs.window[FIRST] = first + 1
+    return pairs.item[first]
+
+
+@part
 def remove_at(pairs, place):
     """Take out the pair at a place; give the place where its successor now stands."""
     first, last = pairs.window[FIRST], pairs.window[LAST]
@@ -95,7 +107,7 @@ def remove_at(pairs, place):
     return place
 
 
-@part
+@routine
 def remove(pairs, key, item):
     """Take out a pair that is there."""
     remove_at(pairs, place_of(pairs, key, item))

@@ -6,8 +6,8 @@ Neighbouring steps never have the same number of free processors, and the first 
 
 import numpy as np
 
-from ._jit import maker, part, routine
-from .ordered import FIRST, LAST, U, insert, insert_at, ordered, remove_at
+from ._jit import U, maker, part, routine
+from .ordered import FIRST, LAST, insert, insert_at, ordered, remove_at
 
 NEVER = np.iinfo(np.int64).max
 
@@ -56,17 +56,19 @@ def add(steps, begin, end, procs):
     """Add `procs` free processors on [begin, end), or take them where negative."""
     if begin >= end:
         return
-    _cut(steps, end)
+    key, free = steps.key, steps.item
     first = _cut(steps, begin)
-    place = first
-    while steps.key[U(place)] < end:
-        steps.item[U(place)] += procs
+    place, last = first, steps.window[LAST]
+    while place < last and key[U(place)] < end:
+        free[U(place)] += procs
         place += 1
-    joins = first > steps.window[FIRST] and steps.item[first] == steps.item[first - 1]
-    if joins and remove_at(steps, first) == first:  # what stands behind has moved up
-        place -= 1
-    if steps.item[place] == steps.item[place - 1]:
-        remove_at(steps, place)
+    # An insertion or a removal may move what stands before it by one place.
+    if place == last or key[place] > end:
+        first += insert_at(steps, place, end, free[place - 1] - procs) - place
+    elif free[place] == free[place - 1]:
+        first += remove_at(steps, place) - place
+    if first > steps.window[FIRST] and free[first] == free[first - 1]:
+        remove_at(steps, first)
 
 
 @part

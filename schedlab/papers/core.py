@@ -45,6 +45,12 @@ def logs() -> tuple[list[Trace], tuple[str, ...]]:
     return [*real, model_trace("lublin", jobs=10_000, procs=256, seed=1)], (note,)
 
 
+def log_or_model(name: str) -> Trace:
+    """Give a log if it is at hand, else the Lublin-Feitelson model, which says so by its name."""
+    at_hand = archive.find(archive.resolve(name)) is not None
+    return load_trace(name) if at_hand else model_trace("lublin", jobs=10_000, procs=256, seed=1)
+
+
 def figure1(size: str = "quick", progress: bool = True) -> Figure:
     """Rebuild the core's figure: mean wait and mean bounded slowdown against offered load.
 
@@ -68,9 +74,9 @@ def figure1(size: str = "quick", progress: bool = True) -> Figure:
         name="figure1",
         title="Base schedulers against load",
         caption=(
-            "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate first "
-            "gives the one reservation to the shortest job, so that wide jobs wait for their processors to be free by "
-            "chance: it helps at low load, and on some logs costs utilization and mean wait at high load. "
+            "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate "
+            "first gives the one reservation to the shortest job, so that wide jobs wait for their processors to be free "
+            "by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
             f"Loads in steps of {step}" + (" (quick; SIZE=full for 0.025)." if size == "quick" else ".")
         ),
         data=data,
@@ -84,8 +90,8 @@ FIGURES = (figure1,)
 
 
 def _at_load(data, load):
-    table = data.loc[data["load"] == load, ["trace", "scheme", *SHOWN]].rename(columns=SHOWN)
-    return table.reset_index(drop=True)
+    table = data.loc[data["load"] == load, ["trace", "load", "scheme", *SHOWN]]
+    return table.rename(columns={"load": "offered load", **SHOWN}).reset_index(drop=True)
 
 
 def claims() -> pd.DataFrame:
