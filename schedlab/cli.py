@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _drop_output():
     """Send to nowhere what standard output still holds, if it is what failed, lest Python fail again at its end."""
     try:
-        sys.stdout.flush()
+        print(end="", flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -227,7 +227,8 @@ def _instant(text):
     try:
         return float(text)
     except ValueError:
-        return pd.Timestamp(text)
+        pd.Timestamp(text)
+        return text
 
 
 @_argument

@@ -75,8 +75,8 @@ def figure1(size: str = "quick", progress: bool = True) -> Figure:
         title="Base schedulers against load",
         caption=(
             "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate "
-            "first gives the one reservation to the shortest job, so that wide jobs wait for their processors to be free "
-            "by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
+            "first gives the one reservation to the shortest job, so that wide jobs wait until enough processors are "
+            "free by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
             f"Loads in steps of {step}" + (" (quick; SIZE=full for 0.025)." if size == "quick" else ".")
         ),
         data=data,
