@@ -19,13 +19,16 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures test test-nojit test-bounds lab lint lock setup clean
+.PHONY: help figures pictures test test-nojit test-bounds lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE=full: at full size)
 	$(BIN)/schedlab figures --size $(SIZE)
+
+pictures: $(READY) ## Make the pictures of the README anew
+	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images')"
 
 test: $(READY) ## Run the tests (ARGS="-k easy": some of them)
 	$(BIN)/python -m pytest $(ARGS)

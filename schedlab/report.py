@@ -65,6 +65,19 @@ def figures(out: str | os.PathLike, size: str = "quick", progress: bool = True) 
     return out
 
 
+def pictures(folder: str | os.PathLike, size: str = "quick", progress: bool = True) -> list[Path]:
+    """Rebuild every figure that has a chart and write it as ``PAPER-FIGURE.png``; give the files."""
+    written = []
+    for paper in papers.modules():
+        for function in paper.FIGURES:
+            figure = function(size=size, progress=progress)
+            if figure.chart is not None:
+                path = Path(folder) / f"{paper.__name__.rpartition('.')[2]}-{figure.name}.png"
+                figure.chart.save(path, scale_factor=1.5)
+                written.append(path)
+    return written
+
+
 def _page(sections, size):
     contents = "".join(
         f'<li><a href="#{name}">{_text(title)}</a><ul>'
