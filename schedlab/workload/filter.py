@@ -41,8 +41,8 @@ def usable(
     _check_missing_estimate(missing_estimate)
     part = _is_part(records)
     records, repairs = _numbered(records, part)
-    reasons = _reasons(records, part, procs, missing_estimate == "drop")
-    kept = records[reasons == ""].copy()
+    left_out, reasons = _left_out(records, part, procs, missing_estimate == "drop")
+    kept = records[~left_out].copy()
 
     for field, whole in WHOLE.items():
         if kept[field].dtype.kind == "f":
@@ -60,8 +60,8 @@ def usable(
         repairs.append(_fill(kept, "requested_time", unknown, given, "no estimate; the number given is taken"))
 
     jobs = kept.set_index("job_number").sort_values("submit_time", kind="stable")
-    dropped = records[reasons != ""].set_index("job_number")
-    dropped.insert(0, "reason", reasons[reasons != ""].to_numpy())
+    dropped = records[left_out].set_index("job_number")
+    dropped.insert(0, "reason", pd.Series(reasons, index=dropped.index, dtype="str"))
     repaired = pd.concat([_no_repairs(), *(table for table in repairs if len(table))], ignore_index=True)
     return jobs, dropped, repaired
 
@@ -97,6 +97,8 @@ def _numbered(records, part):
 def _is_part(records):
     """Tell which records are parts of a job that has a summary line too: same number, status 2, 3 or 4."""
     partial = records["status"].isin(PARTIAL_EXECUTION)
+    if not partial.any():
+        return partial
     return partial & records["job_number"].isin(records["job_number"][~partial])
 
 
@@ -104,8 +106,8 @@ def _size(records):
     return records["requested_procs"].where(records["requested_procs"] > 0, records["allocated_procs"])
 
 
-def _reasons(records, part, procs, without_estimate):
-    """Give for each record the first reason to leave it out, or an empty text."""
+def _left_out(records, part, procs, without_estimate):
+    """Tell which records to leave out, and for each of these the first reason."""
     run, size = records["run_time"], _size(records)
     checks = [
         (part, "part of a job whose summary line is kept"),
@@ -118,7 +120,9 @@ def _reasons(records, part, procs, without_estimate):
     if without_estimate:
         checks.append((records["requested_time"] <= 0, "no estimate"))
     conditions, texts = zip(*checks, strict=True)
-    return pd.Series(np.select(conditions, texts, default=""), index=records.index)
+    first = np.select(conditions, range(len(texts)), default=len(texts))
+    left_out = first < len(texts)
+    return left_out, [texts[reason] for reason in first[left_out]]
 
 
 def _fill(table, field, where, values, reason):
