@@ -5,7 +5,7 @@ import math
 import os
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import fill
 from threading import Timer
@@ -104,7 +104,7 @@ def _parser():
         "simulate",
         help="simulate one trace under one scheme",
         description=_simulate.__doc__,
-        epilog="Example: schedlab simulate CTC-SP2-1996 --scheme easy --load 0.9 --out simulated.swf.gz",
+        epilog="Example: schedlab simulate CTC-SP2-1996 --scheme easy --load 0.9 --out easy.swf",
     )
     _workload_arguments(one)
     one.add_argument("--scheme", type=_scheme, default="easy", help=f"{SCHEMES_HELP} (default: easy)")
@@ -122,7 +122,7 @@ def _parser():
         "compare",
         help="simulate one trace under several schemes, at one or more loads",
         description=f"{_compare.__doc__} {SHOWN_HELP}",
-        epilog="Example: schedlab compare KTH-SP2-1996 --schemes fcfs,easy,conservative --load 0.7,0.8,0.9",
+        epilog="Example: schedlab compare KTH-SP2-1996 --schemes fcfs,easy --load 0.7,0.8,0.9",
     )
     _workload_arguments(several)
     several.add_argument(
@@ -227,8 +227,10 @@ def _instant(text):
     try:
         return float(text)
     except ValueError:
-        pd.Timestamp(text)
-        return text
+        with suppress(ValueError):
+            pd.Timestamp(text)
+            return text
+    raise ValueError(f"expected a date or a number of seconds, got {text!r}")
 
 
 @_argument
@@ -276,7 +278,7 @@ def _trace(options):
         trace = load_trace(name, **given)
     if options.between:
         trace = trace.between(*options.between)
-    if options.jobs:
+    if options.jobs and trace.source != "model":
         trace = trace.head(options.jobs)
     print(repr(trace).strip("<>"), file=sys.stderr)
     return trace
@@ -294,7 +296,8 @@ def _traces(options):
     table = archive.list_traces()
     if options.local:
         table = table[table["local"] != ""]
-    table["period"] = table["period"].str.replace(r"-\d\d(-\d\d)?\b", "", regex=True).str.replace(" to ", "-")
+    years = table["period"].str.replace(r"-\d\d\b", "", regex=True).str.replace(" to ", "-")
+    table["period"] = years.str.replace(r"(\d+)-\1", r"\1", regex=True)
     table["local"] = table["local"].replace("SCHEDLAB_DATA", "data")
     _print(table.rename(columns={"period": "years", "local": "at hand"}))
 

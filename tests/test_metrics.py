@@ -249,6 +249,11 @@ def test_loss_of_capacity_by_hand():
     assert measured["max_queue"] == 2
 
 
+def test_no_more_is_lost_than_the_queue_wants():
+    timeline = pd.DataFrame({"time": [0, 10, 20], "used": [6, 2, 0], "queued": [1, 1, 0], "demand": [3, 1, 0]})
+    assert metrics.loss_of_capacity(timeline, 8) == 2 * 10 + 1 * 10
+
+
 def test_sab_0_effective_work_of_half_efficient_processors():
     assert metrics.effective_work(1000, 5, 0.5) == 2500
     assert metrics.effective_work([1000, 10], [5, 2], [0.5, 1.0]) == 2520

@@ -314,6 +314,8 @@ def test_exact_estimates_are_the_run_times(trace):
 )
 def test_estimates_by_a_factor_are_rounded_up_and_no_further(trace, factor, expected):
     assert trace.with_estimates("factor", factor=factor).jobs["requested_time"].tolist() == expected
+    fifty = trace_of([(0, 50, 50, 1)], 1).with_estimates("factor", factor=1.1)  # 1.1 * 50 is 55.00000000000001
+    assert fifty.jobs["requested_time"].tolist() == [55]
 
 
 def test_given_estimates_are_matched_by_job_number(trace):

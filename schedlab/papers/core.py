@@ -39,7 +39,7 @@ def logs() -> tuple[list[Trace], tuple[str, ...]]:
         return [load_trace(name) for name in LOGS], ()
     note = (
         f"No log at hand for {', '.join(missing)}: the Lublin-Feitelson model is simulated instead. "
-        "`schedlab traces --fetch` gets the logs, or set SCHEDLAB_DATA to a folder that has them."
+        f"`schedlab traces --fetch {' '.join(missing)}` gets them, or set SCHEDLAB_DATA to a folder that has them."
     )
     real = [load_trace(name) for name in LOGS if name not in missing]
     return [*real, model_trace("lublin", jobs=10_000, procs=256, seed=1)], (note,)

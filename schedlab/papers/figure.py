@@ -1,9 +1,12 @@
 """What a paper's experiments give: figures, and rows of the ledger."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import altair as alt
 import pandas as pd
+
+if TYPE_CHECKING:
+    import altair as alt  # at run time it would cost every command of the command line a second or more
 
 SIZES = ("quick", "full")
 LEDGER = ("id", "where", "statement", "published", "measured", "trace", "verdict", "reason")
@@ -31,7 +34,7 @@ class Figure:
     title: str
     caption: str
     data: pd.DataFrame
-    chart: alt.TopLevelMixin | None = None
+    chart: "alt.TopLevelMixin | None" = None
     table: pd.DataFrame | None = None
     notes: tuple[str, ...] = field(default=())
 
@@ -43,9 +46,12 @@ def check_size(size: str) -> None:
 
 
 def ledger(rows: list[dict]) -> pd.DataFrame:
-    """Make a ledger of rows, and see that each has all its columns and a verdict that exists."""
-    table = pd.DataFrame(rows, columns=list(LEDGER))
-    unknown = set(table["verdict"]) - set(VERDICTS)
-    if unknown:
-        raise ValueError(f"unknown verdict {unknown.pop()!r}; known: {', '.join(VERDICTS)}")
-    return table
+    """Make a ledger of rows; each must have all columns, a verdict that exists, and the reason where it needs one."""
+    for row in rows:
+        if row.keys() != set(LEDGER):
+            raise ValueError(f"a row of the ledger has {', '.join(row)}; expected {', '.join(LEDGER)}")
+        if row["verdict"] not in VERDICTS:
+            raise ValueError(f"unknown verdict {row['verdict']!r}; known: {', '.join(VERDICTS)}")
+        if row["verdict"].startswith("not ") and not row["reason"]:
+            raise ValueError(f"{row['id']} is {row['verdict']}, but no reason is given")
+    return pd.DataFrame(rows, columns=list(LEDGER))

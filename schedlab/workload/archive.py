@@ -121,8 +121,11 @@ def resolve(name: str) -> str:
     # Compared with the logs' names: a version suffix would only blur what was meant.
     stems = {folded: _edition(folded)[0] for folded in official}
     near = get_close_matches(key, dict.fromkeys(stems.values()))
-    known = sorted(official, key=lambda folded: [*near, stems[folded]].index(stems[folded]))
-    raise TraceNotFound(f"unknown trace {name!r}; known: {', '.join(official[folded] for folded in known)}")
+    known = [official[folded] for stem in near for folded in stems if stems[folded] == stem]
+    rest = f"{len(official) - len(known)} more" if known else f"{len(official)} traces"
+    raise TraceNotFound(
+        f"unknown trace {name!r}; known: {', '.join([*known, rest])} (list_traces() or `schedlab traces` lists them)"
+    )
 
 
 def _edition(name):

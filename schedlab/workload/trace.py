@@ -206,7 +206,7 @@ class Trace:
             if kind == "exact":
                 table["requested_time"] = run
                 return self._with(table, "estimates: exact")
-            # The guard takes back what the product gained in rounding: 1.1 x 10 s are 11 s, not 12.
+            # The guard takes back what the product gained in rounding: 1.1 x 50 s are 55 s, not 56.
             table["requested_time"] = np.ceil(run * factor * (1 - 1e-12)).astype("int64")
             return self._with(table, f"estimates: run time x {factor:g}")
         given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")

@@ -1,0 +1,513 @@
+"""The command line: results on standard output, everything else on standard error, exit codes as documented."""
+
+import errno
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+import schedlab as sl
+from schedlab import cli, papers
+from schedlab.workload import archive
+
+COMMANDS = ("traces", "simulate", "compare", "figures", "claims")
+JOBS = 48
+
+
+
+def record(i):
+    """Give a job every ten minutes, of one to five processors; users ask for twice the run time."""
+    procs, run = 1 + i % 5, 900 + 300 * (i % 7)
+    return f"{i} {600 * i} -1 {run} {procs} -1 -1 {procs} {2 * run} -1 1 {i % 3} 1 1 1 1 -1 -1"
+
+
+RECORDS = [record(i) for i in range(1, JOBS + 1)]
+HEADER = ["; UnixStartTime: 0", "; TimeZoneString: UTC", "; MaxProcs: 8"]
+
+
+@pytest.fixture(autouse=True)
+def alone(request, monkeypatch, tmp_path):
+    """Keep the user's logs, cache and terminal out of the tests."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    if "traces" not in request.keywords:
+        monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
+        monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "small.swf"
+    path.write_text("\n".join([*HEADER, *RECORDS, ""]))
+    return path
+
+
+@pytest.fixture
+def broken(tmp_path):
+    path = tmp_path / "broken.swf"
+    spoiled = RECORDS[2].replace(" -1 1800 ", " -1 abc ", 1)
+    path.write_text("\n".join([*HEADER, *RECORDS[:2], spoiled, *RECORDS[3:], ""]))
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process; give exit code, standard output and standard error."""
+
+    def run(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = stop.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def rows(text):
+    """Split a printed table into words."""
+    return [line.split() for line in text.splitlines()]
+
+
+def measures(text):
+    """Read what `simulate` prints, as far as the first empty line."""
+    found = dict(line.split() for line in text.partition("\n\n")[0].splitlines()[1:])
+    return {name: float(value.replace(",", "")) for name, value in found.items()}
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir() if path.is_file())
+
+
+# Help
+
+
+def test_version(run):
+    assert run("--version") == (0, f"schedlab {sl.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_the_terminal_and_explains_everything(run, command):
+    code, out, err = run(*filter(None, [command]), "--help")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    parser = cli._parser()
+    commands = next(action for action in parser._actions if action.dest == "help" or action.choices).choices or {}
+    if not command:
+        commands = parser._subparsers._group_actions[0].choices
+        assert tuple(commands) == COMMANDS
+        assert all(f"    {name}" in out for name in COMMANDS)
+        assert "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 trace not found." in out
+        return
+    parser = parser._subparsers._group_actions[0].choices[command]
+    assert parser.description
+    assert " ".join(parser.description.split()) in " ".join(out.split())
+    for action in parser._actions:
+        assert action.help
+        assert all(name in out for name in action.option_strings)
+
+
+def test_help_names_every_scheme_and_order(run):
+    for command in ("simulate", "compare"):
+        words = run(command, "--help")[1].replace(",", " ").replace(";", " ").split()
+        assert {*cli.BY_NAME, *cli.SPECIAL, *cli.NAMES} <= set(words)
+
+
+# simulate
+
+
+def test_simulate_prints_the_measures_of_the_schedule(run, log):
+    code, out, err = run("simulate", log, "--scheme", "easy-sjf")
+    assert code == 0
+    assert out.splitlines()[0] == "small, EASY-SJF; times in seconds"
+    schedule = sl.simulate(sl.read_swf(log), "easy-sjf").validate()
+    expected = schedule.metrics()
+    assert expected["wait_time"] > 0
+    assert measures(out) == pytest.approx(expected.to_dict(), rel=1e-3)
+    assert list(measures(out)) == expected.index.tolist()
+    assert err.startswith("Trace small (file): 48 jobs on 8 processors, offered load 1.154\n")
+    assert "Traceback" not in err
+
+
+def test_simulate_takes_the_model(run):
+    code, out, err = run("simulate", "lublin", "--jobs", 200, "--procs", 64)
+    assert code == 0
+    trace = sl.model_trace("lublin", jobs=200, procs=64)
+    assert measures(out) == pytest.approx(sl.simulate(trace).metrics().to_dict(), rel=1e-3)
+    assert "200 jobs on 64 processors" in err
+
+
+def test_simulate_scales_the_load(run, log):
+    plain = measures(run("simulate", log)[1])
+    for by in ("run_time", "interarrival"):
+        scaled = measures(run("simulate", log, "--load", 0.5, "--by", by)[1])
+        assert scaled["offered_load"] == pytest.approx(0.5, abs=0.005)
+        assert scaled["makespan"] != plain["makespan"]
+        assert scaled["slowdown"] < plain["slowdown"]
+
+
+@pytest.mark.parametrize("period", [("1970-01-01 01:00", "1970-01-01 03:00"), (3600, 10800)])
+def test_simulate_takes_a_period_in_dates_or_seconds(run, log, period):
+    code, out, err = run("simulate", log, "--between", *period)
+    assert code == 0
+    assert measures(out)["jobs"] == 12  # jobs 6 to 17
+    assert f"submitted from {period[0]}" in err
+
+
+def test_simulate_takes_the_first_jobs_and_another_machine(run, log):
+    code, out, err = run("simulate", log, "--jobs", 20, "--procs", 4)
+    assert code == 0
+    assert measures(out)["jobs"] == 20
+    assert "20 jobs on 4 processors" in err
+    expected = sl.simulate(sl.read_swf(log, procs=4).head(20)).metrics()
+    assert measures(out)["wait_time"] == pytest.approx(expected["wait_time"], abs=0.5)
+
+
+def test_simulate_takes_the_conventions(run, log):
+    trace = sl.read_swf(log)
+    shorter = trace.jobs.assign(requested_time=lambda jobs: jobs["run_time"] // 2)
+    path = log.with_name("late.swf")
+    sl.Trace(**{**vars(trace), "table": shorter}).to_swf(path)
+    killed, extended = (measures(run("simulate", path, "--overrun", what)[1]) for what in ("kill", "extend"))
+    assert (killed["killed"], extended["killed"]) == (JOBS, 0)
+    assert run("simulate", path, "--events", "each")[0] == 0
+    assert run("simulate", path, "--missing-estimate", 60)[0] == 0
+
+
+def test_simulate_by_classes(run, log):
+    out = run("simulate", log, "--classes", "kurian")[1].partition("\n\n")[2]
+    assert rows(out)[0] == ["class", "jobs", "wait_time", "median_wait_time", "bounded_slowdown"]
+    assert [row[0] for row in rows(out)[1:]] == ["SN", "SW", "LN", "LW"]
+    assert sum(int(row[1]) for row in rows(out)[1:]) == JOBS
+    for by, names in (("user_id", ["0", "1", "2"]), ("size", ["1", "2", "3-4", "5-8"])):
+        out = run("simulate", log, "--classes", by)[1].partition("\n\n")[2]
+        assert [row[0] for row in rows(out)[1:]] == names
+
+
+@pytest.mark.parametrize("suffix", [".swf", ".swf.gz", ".csv"])
+def test_simulate_writes_the_schedule(run, log, tmp_path, suffix):
+    out = tmp_path / "out" / f"simulated{suffix}"
+    out.parent.mkdir()
+    code, _, err = run("simulate", log, "--load", 1, "--out", out)
+    assert code == 0
+    assert err.endswith(f"written: {out}\n")
+    assert files(out.parent) == [out.name]
+    expected = sl.simulate(sl.read_swf(log).scale_load(1)).jobs
+    if suffix == ".csv":
+        found = pd.read_csv(out).set_index("job_id")
+        columns = {"waiting_time": "wait_time", "starting_time": "start_time", "execution_time": "run_time"}
+    else:
+        assert (out.read_bytes()[:2] == b"\x1f\x8b") == (suffix == ".swf.gz")
+        found = sl.read_swf(out).jobs
+        columns = {"wait_time": "wait_time", "run_time": "run_time", "allocated_procs": "procs"}
+    for column, meaning in columns.items():
+        assert found[column].tolist() == expected[meaning].tolist()
+
+
+def test_simulate_takes_gzip(run, log):
+    packed = log.with_suffix(".swf.gz")
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    assert measures(run("simulate", packed)[1]) == measures(run("simulate", log)[1])
+
+
+def test_simulate_prints_what_is_infinite(run):
+    out = run("simulate", "lublin", "--jobs", 1)[1]
+    assert measures(out)["offered_load"] == float("inf")
+
+
+def test_lenient_skips_bad_lines_and_says_so(run, broken):
+    code, out, err = run("simulate", broken, "--lenient")
+    assert code == 0
+    assert measures(out)["jobs"] == JOBS - 1
+    assert "1 records dropped" in err
+
+
+# compare
+
+
+def test_compare_is_one_block_that_fits(run, log, tmp_path):
+    names = "fcfs,easy,easy-sjbf,conservative-unicef"
+    code, out, _ = run("compare", log, "--schemes", names, "--load", "0.7,0.9", "--out", "table.csv")
+    assert code == 0
+    title, head, *body = rows(out)
+    assert title == ["small"]
+    assert head[:2] == ["load", "scheme"]
+    assert [row[:2] for row in body] == [
+        [load, scheme] for load in ("0.7", "0.9") for scheme in ("FCFS", "EASY", "EASY-SJBF", "Conservative-UNICEF")
+    ]
+    assert max(map(len, out.splitlines())) <= 80
+    table = sl.sweep(sl.read_swf(log), names.split(","), [0.7, 0.9], progress=False)
+    assert pd.read_csv(tmp_path / "table.csv").equals(table)
+    waits = [float(row[2].replace(",", "")) for row in body]
+    assert waits == pytest.approx(table["wait_time"].tolist(), rel=1e-3)
+
+
+def test_compare_at_the_traces_own_load(run, log):
+    load = f"{sl.read_swf(log).offered_load():.4g}"
+    body = rows(run("compare", log)[1])[2:]
+    assert [row[:2] for row in body] == [[load, scheme] for scheme in ("FCFS", "EASY", "Conservative")]
+
+
+@pytest.mark.traces
+def test_compare_fits_with_the_numbers_of_a_real_log(run):
+    code, out, _ = run("compare", "KTH-SP2-1996", "--schemes", "fcfs,conservative-xfactor", "--load", "0.5,1")
+    assert code == 0
+    assert out.splitlines()[0] == "KTH-SP2-1996-2.1-cln"
+    assert len(out.splitlines()) == 6
+    assert max(map(len, out.splitlines())) <= 80
+
+
+# traces
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_traces_fit_the_terminal(run, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, err = run("traces")
+    assert (code, err) == (0, "")
+    head, *body = out.splitlines()
+    assert head.split() == ["name", "machine", "procs", "jobs", "years", "at", "hand"]
+    assert [line.split()[0] for line in body] == archive.catalogue().index.tolist()
+    assert max(map(len, out.splitlines())) <= width
+    assert "nan" not in out.lower()
+    assert "<NA>" not in out
+    assert ("…" in out) == (width == 80)
+    assert ("Linux cluster, Ohio Supercomputer Center" in out) == (width == 200)
+
+
+def test_traces_at_hand(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))
+    (tmp_path / "lublin_256.swf").touch()
+    assert rows(run("traces", "--local")[1])[1:] == [
+        ["lublin_256", "synthetic,", "Lublin-Feitelson", "model", "256", "10,000", "data"]
+    ]
+
+
+def test_traces_are_fetched(run, monkeypatch):
+    monkeypatch.setattr(archive, "fetch", lambda name: f"/somewhere/{name}.swf.gz")
+    assert run("traces", "--fetch", "lublin_256") == (0, "lublin_256: /somewhere/lublin_256.swf.gz\n", "")
+
+
+# figures and claims
+
+
+def test_figures_asks_for_the_page(run, monkeypatch):
+    from schedlab import report
+
+    asked = []
+    monkeypatch.setattr(report, "figures", lambda out, size: asked.append((out, size)) or out)
+    assert run("figures", "--size", "full", "--out", "a/b.html") == (0, "a/b.html\n", "")
+    assert run("figures") == (0, "build/report.html\n", "")
+    assert asked == [("a/b.html", "full"), ("build/report.html", "quick")]
+
+
+def test_claims_prints_and_writes_the_ledger_once(run, monkeypatch, tmp_path):
+    made = []
+    row = dict.fromkeys(papers.LEDGER, "something") | {"id": "A-1", "verdict": "trend only", "reason": "a model"}
+    paper = SimpleNamespace(TITLE="A paper", claims=lambda: made.append(1) or papers.ledger([row]))
+    monkeypatch.setattr(papers, "modules", lambda: [paper])
+    code, out, _ = run("claims", "--out", "ledger.csv")
+    assert code == 0
+    assert out.splitlines()[:3] == ["A paper", "", "A-1  trend only (a model)"]
+    assert pd.read_csv(tmp_path / "ledger.csv").to_dict("records") == [row]
+    assert made == [1]
+
+
+def test_claims_of_the_core_fit_the_terminal(run):
+    code, out, _ = run("claims")
+    assert code == 0
+    assert out.count("not testable (KTH-SP2-1996-2 is not at hand)") == 4
+    assert max(map(len, out.splitlines())) <= 80
+
+
+# What goes wrong
+
+
+def one_line(text):
+    """See that a text is one line, and give it."""
+    assert text.count("\n") == 1
+    assert text.endswith("\n")
+    assert "Traceback" not in text
+    return text
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["missing.swf"], 3, "missing.swf: no such file"),
+        (["folder/missing.swf.gz"], 3, "folder/missing.swf.gz: no such file"),
+        (["nonesuch"], 3, "unknown trace 'nonesuch'; known: 42 traces"),
+        (["sdsc-par"], 3, "'sdsc-par' fits several traces: SDSC-Par-1995, SDSC-Par-1996"),
+        (["broken.swf"], 1, "broken.swf:6: field 4 (run_time) is 'abc', expected a number"),
+        (["empty.swf"], 1, "empty.swf: the file is empty, expected SWF text"),
+        (["small.swf", "--load", "-0.2"], 2, "argument --load: load must be greater than 0, got -0.2"),
+        (["small.swf", "--load", "0"], 2, "argument --load: load must be greater than 0, got 0"),
+        (["small.swf", "--load", "nan"], 2, "argument --load: load must be greater than 0, got nan"),
+        (["small.swf", "--load", "inf"], 2, "argument --load: load must be greater than 0, got inf"),
+        (["small.swf", "--load", "high"], 2, "argument --load: expected a number, got 'high'"),
+        (["small.swf", "--jobs", "0"], 2, "argument --jobs: expected a whole number of at least 1, got '0'"),
+        (["small.swf", "--procs", "-8"], 2, "argument --procs: expected a whole number of at least 1, got '-8'"),
+        (["small.swf", "--procs", "many"], 2, "argument --procs: expected a whole number of at least 1, got 'many'"),
+        (["small.swf", "--between", "May", "Juneish"], 2, "expected a date or a number of seconds, got 'Juneish'"),
+        (["small.swf", "--between", "9", "3"], 1, "the period must begin before it ends, got 9.0 to 3.0"),
+        (["small.swf", "--between", "2001-01-01", "2002-01-01"], 1, "no job of small was submitted from 2001-01-01"),
+        (["small.swf", "--missing-estimate", "none"], 2, "argument --missing-estimate: expected a number, got 'none'"),
+        (["small.swf", "--missing-estimate", "-1"], 1, "missing_estimate is -1.0, expected"),
+        (["small.swf", "--out", "table.txt"], 2, "argument --out: 'table.txt' has an unknown suffix, expected "),
+        (["small.swf", "--out", "nowhere/table.csv"], 1, "nowhere is no folder that can be written to"),
+        (["small.swf", "--out", "small.swf/table.csv"], 1, "small.swf is no folder that can be written to"),
+        ([], 2, "the following arguments are required: TRACE"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, arguments, code, message):
+    (tmp_path / "empty.swf").touch()
+    before = files(tmp_path)
+    found, out, err = run(command, *arguments)
+    assert (found, out) == (code, "")
+    assert message in one_line(err)
+    assert err.startswith(f"schedlab {command}: " if code == 2 else "schedlab: ")
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "small.swf", "--scheme", "esay"], "unknown scheme 'esay'; known: conservative, easy, easy-sjbf"),
+        (["simulate", "small.swf", "--scheme", "easy-best"], "unknown order 'best'; known: fcfs, lcfs, sjf, "),
+        (["compare", "small.swf", "--schemes", "fcfs,esay"], "unknown scheme 'esay'"),
+        (["compare", "small.swf", "--schemes", ","], "expected a comma-separated list, got ','"),
+        (["compare", "small.swf", "--load", "0.5,-1"], "load must be greater than 0, got -1"),
+        (["compare", "small.swf", "--out", "table.swf"], "'table.swf' has an unknown suffix, expected .csv"),
+        (["figures", "--size", "huge"], "invalid choice: 'huge'"),
+        (["figures", "--out", "page.pdf"], "'page.pdf' has an unknown suffix, expected .html"),
+        (["claims", "--out", "ledger.html"], "'ledger.html' has an unknown suffix, expected .csv"),
+        (["plot"], "invalid choice: 'plot'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_wrong_usage(run, monkeypatch, arguments, message):
+    for work in ("_trace", "simulate", "sweep"):
+        monkeypatch.delattr(cli, work)  # nothing is read or simulated before
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in one_line(err)
+
+
+def test_unknown_classes(run, log):
+    code, out, err = run("simulate", log, "--classes", "colour")
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1].startswith("schedlab: unknown classes 'colour'; known: kurian, sabin, size, a column (")
+
+
+@pytest.mark.parametrize("name", ["CTC-SP2-1966", "?"])
+def test_an_unknown_trace_is_answered_in_short(run, name):
+    code, _, err = run("simulate", name)
+    assert code == 3
+    assert len(one_line(err)) < 200
+    assert "`schedlab traces` lists them" in err
+    assert ("CTC-SP2-1996-3.1-cln" in err) == (name != "?")
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare", "claims"])
+def test_a_folder_that_cannot_be_written_to_is_found_out_before_the_work(run, monkeypatch, log, command):
+    monkeypatch.setattr(cli.os, "access", lambda path, mode: False)  # root may write anywhere
+    for work in (cli, "_trace"), (papers, "modules"):
+        monkeypatch.delattr(*work)
+    code, out, err = run(command, *([log] if command != "claims" else []), "--out", "table.csv")
+    assert (code, out) == (1, "")
+    assert one_line(err) == "schedlab: --out is 'table.csv', but . is no folder that can be written to\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix"), [("simulate", ".csv"), ("simulate", ".swf"), ("compare", ".csv"), ("claims", ".csv")]
+)
+def test_a_full_disk_leaves_nothing_half_written(run, monkeypatch, log, tmp_path, command, suffix):
+    def half(self, path, **_):
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    old = tmp_path / f"old{suffix}"
+    old.write_text("as it was")
+    before = files(tmp_path)
+    monkeypatch.setattr(pd.DataFrame, "to_csv", half)
+    monkeypatch.setattr("schedlab.schedule.Schedule.to_swf", half)
+    code, out, err = run(command, *([log] if command != "claims" else []), "--out", old)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1].startswith("schedlab: ")
+    assert err.endswith(": No space left on device\n")
+    assert files(tmp_path) == before
+    assert old.read_text() == "as it was"
+
+
+def start(*arguments, stdout=subprocess.PIPE):
+    """Start a command in a process of its own."""
+    command = [sys.executable, "-c", "import sys; from schedlab.cli import main; sys.exit(main())", *arguments]
+    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_closed_pipe_is_no_error():
+    started = []
+    for arguments in (["traces"], ["--help"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        started.append(start(*arguments, stdout=writing))
+        os.close(writing)
+    assert [process.communicate(timeout=60)[1] for process in started] == ["", ""]
+    assert started[0].returncode == 1
+
+
+def test_an_output_that_is_full_is_an_error():
+    with open("/dev/full", "w") as full, start("traces", stdout=full) as process:
+        assert process.communicate(timeout=60)[1] == "schedlab: output: No space left on device\n"
+    assert process.returncode == 1
+
+
+def test_interrupted(run, monkeypatch, log):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "sweep", interrupt)
+    code, out, err = run("compare", log)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1] == "schedlab: interrupted"
+
+
+def test_control_c_ends_a_long_run(monkeypatch):
+    monkeypatch.undo()  # with the cache of compiled kernels
+    loads = ",".join(f"0.{i}" for i in range(5000, 7000))
+    with start("compare", "lublin", "--jobs", "1000", "--load", loads) as process:
+        while not process.stderr.readline().startswith("Trace"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (1, "")
+    assert err.endswith("schedlab: interrupted\n")
+    assert "Traceback" not in err
+
+
+# Progress
+
+
+def test_what_is_quick_goes_without_progress(run, monkeypatch, log):
+    for command in ("simulate", "compare"):
+        run(command, log)  # now compiled
+        monkeypatch.setattr(cli, "PATIENCE", 5)
+        assert "simulating" not in run(command, log)[2]
+
+
+@pytest.mark.parametrize(("command", "work"), [("simulate", "simulate"), ("compare", "sweep")])
+def test_what_takes_long_says_so_on_standard_error(run, monkeypatch, log, command, work):
+    quick = run(command, log)[1]
+    done = getattr(cli, work)
+    monkeypatch.setattr(cli, "PATIENCE", 0.01)
+    monkeypatch.setattr(cli, work, lambda *args, **options: time.sleep(0.3) or done(*args, **options))
+    code, out, err = run(command, log)
+    assert (code, out) == (0, quick)
+    assert "simulating (the first time, the kernels are compiled)\n" in err

@@ -1,0 +1,212 @@
+"""What papers give: figures with the data claimed, and ledgers that tell the truth."""
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import altair as alt
+import pytest
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab import papers
+from schedlab.papers import core
+
+ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced"}
+
+
+@pytest.fixture(autouse=True)
+def alone(request, monkeypatch, tmp_path):
+    if "traces" not in request.keywords:
+        monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
+        monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Two small traces at two loads in place of three whole logs at six."""
+    traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (150, 200)]
+    traces[1] = sl.Trace(**{**vars(traces[1]), "name": "another"})
+    monkeypatch.setattr(core, "logs", lambda: (traces, ("a note",)))
+    monkeypatch.setattr(core, "LOADS", {"quick": (0.6, 0.8), "full": (0.6, 0.7, 0.8)})
+    return traces
+
+
+# All papers
+
+
+@pytest.mark.parametrize("name", papers.PAPERS)
+def test_a_paper_has_what_the_report_needs(name):
+    paper = getattr(papers, name)
+    assert paper in papers.modules()
+    assert paper.TITLE
+    assert paper.FIGURES
+    ledger = paper.claims()
+    assert ledger.columns.tolist() == list(papers.LEDGER)
+    assert set(ledger["verdict"]) <= set(papers.VERDICTS)
+
+
+def test_no_other_paper():
+    with pytest.raises(AttributeError, match="module 'schedlab.papers' has no attribute 'knuth1968'"):
+        _ = papers.knuth1968
+
+
+# The core's figure
+
+
+@pytest.mark.parametrize("size", papers.SIZES)
+def test_figure1_simulates_every_scheme_at_every_load(quick, size):
+    figure = core.figure1(size, progress=False)
+    loads = core.LOADS[size]
+    expected = [(t.title, load, str(scheme)) for t in quick for load in loads for scheme in core.SCHEMES]
+    assert len(expected) == 2 * len(loads) * 4
+    assert list(figure.data[["trace", "load", "scheme"]].itertuples(index=False, name=None)) == expected
+    measures = sl.simulate(quick[1].scale_load(0.8), sl.Conservative()).metrics()
+    assert figure.data.iloc[-1][measures.index].tolist() == measures.tolist()
+
+
+def test_figure1_draws_its_data(quick):
+    figure = core.figure1(progress=False)
+    spec = figure.chart.to_dict()
+    alt.VConcatChart.from_dict(spec, validate=True)
+    slowdown, wait = spec["vconcat"]
+    for panel, measure, unit in ((slowdown, "bounded_slowdown", 1), (wait, "wait_time", 3600)):
+        drawn = spec["datasets"][panel["data"]["name"]]
+        assert [row[measure] for row in drawn] == (figure.data[measure] / unit).tolist()
+        assert [row["scheme"] for row in drawn] == figure.data["scheme"].tolist()
+        assert panel["facet"]["column"]["field"] == "trace"
+        assert " ".join(panel["title"]["subtitle"]).endswith("whole traces: Lublin-Feitelson model, another")
+
+
+def test_figure1_tells_what_is_reduced(quick):
+    short, full = (core.figure1(size, progress=False) for size in papers.SIZES)
+    assert "Loads in steps of 0.1 (quick; SIZE=full for 0.025)" in short.caption
+    assert "Loads in steps of 0.025." in full.caption
+    assert short.notes == ("a note",)
+
+
+def test_the_sizes_are_those_that_the_caption_tells():
+    assert core.LOADS["quick"] == (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    assert len(core.LOADS["full"]) == 21
+    assert core.LOADS["full"] == tuple(round(0.5 + 0.025 * i, 3) for i in range(21))
+
+
+def test_figure1_has_a_table_at_one_load(quick):
+    table = core.figure1(progress=False).table
+    assert table.columns[:3].tolist() == ["trace", "offered load", "scheme"]
+    assert len(table) == 2 * 4
+    assert set(table["offered load"]) == {0.8}
+
+
+def test_an_unknown_size_is_refused(quick):
+    with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
+        core.figure1("huge")
+
+
+def test_progress_is_silent_where_it_is_off(quick, capsys):
+    core.figure1(progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+# Logs, or the model
+
+
+def test_without_logs_the_model_is_simulated_and_says_so():
+    (trace,), (note,) = core.logs()
+    assert (trace.source, trace.title, len(trace)) == ("model", "Lublin-Feitelson model", 10_000)
+    assert note.startswith("No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: the Lublin-Feitelson model")
+    assert "`schedlab traces --fetch CTC-SP2-1996 KTH-SP2-1996 SDSC-SP2-1998`" in note
+    assert core.log_or_model("KTH-SP2-1996").source == "model"
+
+
+def test_with_some_logs_the_note_names_the_others(monkeypatch):
+    monkeypatch.setattr(core.archive, "find", lambda name: Path(name) if "KTH" in name else None)
+    monkeypatch.setattr(core, "load_trace", lambda name: name)
+    (real, model), (note,) = core.logs()
+    assert real == "KTH-SP2-1996"
+    assert model.source == "model"
+    assert note.startswith("No log at hand for CTC-SP2-1996, SDSC-SP2-1998: ")
+    assert core.log_or_model("KTH-SP2-1996") == "KTH-SP2-1996"
+
+
+def test_with_all_logs_there_is_nothing_to_note(monkeypatch):
+    monkeypatch.setattr(core.archive, "find", Path)
+    monkeypatch.setattr(core, "load_trace", lambda name: name)
+    assert core.logs() == (list(core.LOGS), ())
+
+
+# The core's ledger
+
+
+@pytest.mark.traces
+def test_every_published_schedule_is_reproduced():
+    ledger = core.claims()
+    assert ledger["verdict"].tolist() == ["reproduced"] * 7
+    assert ledger["measured"].tolist() == ledger["published"].tolist()
+    assert set(ledger["reason"]) == {""}
+    assert set(ledger["trace"]) == {"KTH-SP2-1996-2", "CTC-SP2-1996-3.1-cln"}
+
+
+def test_without_logs_nothing_can_be_tested():
+    ledger = core.claims()
+    assert ledger["verdict"].tolist() == ["not testable"] * 7
+    assert ledger["reason"].tolist() == ["KTH-SP2-1996-2 is not at hand"] * 4 + ["CTC-SP2-1996 is not at hand"] * 3
+    assert set(ledger["measured"]) == {""}
+    assert ledger["published"][0] == "turnaround 15187.6077, bounded_slowdown 71.7224"
+
+
+@pytest.mark.parametrize(
+    ("published", "verdict"),
+    [
+        ({"wait_time": "1.33"}, "reproduced"),
+        ({"wait_time": "1.333"}, "reproduced"),
+        ({"wait_time": "1.34"}, "not reproduced"),
+    ],
+)
+def test_every_printed_digit_must_come_out(monkeypatch, published, verdict):
+    # Job 1 holds both processors until 5, job 2 until 9: waits 0, 4 and, on what is left, 0.
+    trace = trace_of([(0, 5, 5, 2), (1, 4, 4, 1), (5, 1, 1, 1)], 2)
+    monkeypatch.setattr(core.archive, "find", Path)
+    monkeypatch.setattr(core, "load_trace", lambda name, missing_estimate: trace)
+    monkeypatch.setattr(core, "PUBLISHED", [("A", "KTH-SP2-1996-2", sl.EASY(), "batched", True, published)])
+    (row,) = core.claims().to_dict("records")
+    assert (row["verdict"], row["trace"]) == (verdict, "a test")
+    assert row["measured"] == f"wait_time {4 / 3:.{len(published['wait_time']) - 2}f}"
+    assert row["reason"] == ("" if verdict == "reproduced" else "differs in a printed digit")
+
+
+# What papers are made of
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"verdict": "confirmed"}, "unknown verdict 'confirmed'; known: reproduced, trend only, not reproduced, not t"),
+        ({"verdict": ""}, "unknown verdict ''"),
+        ({"verdict": "not reproduced"}, "A-1 is not reproduced, but no reason is given"),
+        ({"verdict": "not testable"}, "A-1 is not testable, but no reason is given"),
+        ({"page": "3"}, "a row of the ledger has id, .*, page; expected id, where, statement"),
+    ],
+)
+def test_a_ledger_refuses_what_is_no_verdict(change, message):
+    with pytest.raises(ValueError, match=message):
+        papers.ledger([ROW, ROW | change])
+
+
+def test_a_ledger_refuses_rows_that_lack_something():
+    for column in papers.LEDGER:
+        with pytest.raises(ValueError, match="a row of the ledger has .*; expected id, where"):
+            papers.ledger([{name: value for name, value in ROW.items() if name != column}])
+
+
+def test_a_ledger_has_its_columns_in_order():
+    rows = [dict(reversed(ROW.items())), ROW | {"verdict": "not testable", "reason": "no log"}]
+    assert papers.ledger(rows).columns.tolist() == list(papers.LEDGER)
+    assert papers.ledger(rows)["verdict"].tolist() == ["reproduced", "not testable"]
+    assert papers.ledger([]).columns.tolist() == list(papers.LEDGER)
+
+
+def test_a_figure_stays_as_it_was_made(quick):
+    figure = papers.Figure(name="table1", title="A table", caption="None.", data=quick[0].jobs)
+    assert (figure.chart, figure.table, figure.notes) == (None, None, ())
+    with pytest.raises(FrozenInstanceError):
+        figure.title = "Another"

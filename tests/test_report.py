@@ -1,0 +1,261 @@
+"""The report: one page that holds everything, opens with no network, and is there whole or not at all."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from html.parser import HTMLParser
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import altair as alt
+import pandas as pd
+import pytest
+import vl_convert
+
+import schedlab as sl
+from schedlab import charts, papers, report
+from schedlab.papers import core
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
+EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
+
+
+class Page(HTMLParser):
+    """What a page consists of: ids, links, texts by tag, and what it would load from elsewhere."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.loads, self.tags, self.words = [], [], [], [], []
+        self.inside = ""
+        self.styles, self.scripts = "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag
+        self.tags.append(tag)
+        found = dict(attributes)
+        self.ids += [found["id"]] if "id" in found else []
+        if tag == "a":
+            self.links.append(found["href"])
+        else:
+            self.loads += [found[name] for name in ("src", "href", "data", "action") if name in found]
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, words):
+        if self.inside == "script":
+            self.scripts.append(words)
+        elif self.inside == "style":
+            self.styles += words
+        else:
+            self.words.append(words)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def specs(self):
+        """Give the charts, as they are handed to Vega."""
+        drawn = (re.fullmatch(r'draw\("(.*?)", (.*)\)', script) for script in self.scripts)
+        return {match[1]: json.loads(match[2]) for match in drawn if match}
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch, tmp_path):
+    monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(vl_convert, "javascript_bundle", LIBRARY)
+
+
+@pytest.fixture
+def paper(monkeypatch):
+    """A paper with a chart, a table, and every verdict, full of words that are no HTML."""
+    table = pd.DataFrame({"load": [0.5, 0.9], "wait_time": [1234.5, 20.0], "scheme": [EVIL, "EASY"]})
+
+    def chart(size, progress):
+        drawn = charts.lines(table, "load", "wait_time", title=EVIL, subtitle="a trace")
+        return papers.Figure("chart", f"Chart {EVIL}", f"See {size} {EVIL}", table, drawn, table, ("One note",))
+
+    def pair(size, progress):
+        panels = [charts.lines(table, "load", "wait_time", column="scheme", log=True) for _ in range(2)]
+        return papers.Figure("pair", "Two panels", "Both.", table, charts.stacked(panels), notes=("One note",))
+
+    def words(size, progress):
+        return papers.Figure("words", "A table", "Numbers.", table, table=table, notes=(f"Another {EVIL}",))
+
+    rows = [dict.fromkeys(papers.LEDGER, f"a {verdict}") | {"verdict": verdict} for verdict in papers.VERDICTS]
+    paper = SimpleNamespace(
+        __name__="schedlab.papers.tiny",
+        TITLE=f"Tiny {EVIL}",
+        FIGURES=(chart, pair, words),
+        claims=lambda: papers.ledger(rows),
+    )
+    monkeypatch.setattr(papers, "modules", lambda: [paper])
+    return paper
+
+
+@pytest.fixture
+def page(paper, tmp_path):
+    return Page(report.figures(tmp_path / "new" / "report.html", progress=False).read_text(encoding="utf-8"))
+
+
+# What is in it
+
+
+def test_the_contents_lead_to_everything(page):
+    assert page.links == ["#tiny", "#tiny-chart", "#tiny-pair", "#tiny-words", "#tiny-ledger"]
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert len(set(page.ids)) == len(page.ids)
+
+
+def test_captions_tables_notes_and_versions(page):
+    for words in (f"See quick {EVIL}", "Both.", "Numbers.", f"Tiny {EVIL}", "size quick", "1,234"):
+        assert words in page.text
+    assert page.text.count("One note") == 1  # however many figures have it
+    assert f"Another {EVIL}" in page.text
+    for name in report.VERSIONS:
+        assert f"{name} {sl.__version__ if name == 'schedlab' else version(name)}" in page.text
+    assert {"numpy", "numba", "pandas", "altair"} <= set(report.VERSIONS)
+    assert page.tags.count("table") == 3
+
+
+def test_the_ledger_is_there_with_every_verdict(page):
+    for column in papers.LEDGER:
+        assert column in page.text
+    for verdict in papers.VERDICTS:
+        assert f"a {verdict} {verdict} a {verdict}" in page.text
+
+
+def test_a_ledger_shows_no_column_without_an_entry(paper, tmp_path):
+    row = dict.fromkeys(papers.LEDGER, "entry") | {"verdict": "reproduced", "reason": ""}
+    paper.claims = lambda: papers.ledger([row])
+    page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
+    assert page.text.partition("Ledger: published and measured")[2].startswith(
+        " id where statement published measured trace verdict entry "
+    )
+
+
+def test_words_stay_words(page):
+    assert "b" not in page.tags
+    assert page.tags.count("script") == 1 + 2
+    assert list(page.specs()) == ["tiny-chart-chart", "tiny-pair-chart"]
+    assert page.specs()["tiny-chart-chart"]["title"]["text"] == EVIL
+
+
+def test_it_loads_nothing_from_elsewhere(page):
+    assert page.loads == []
+    assert not re.findall(r"url\(|@import", page.styles)
+    for spec in page.specs().values():
+        assert '"url"' not in json.dumps(spec)
+
+
+def test_it_carries_the_vega_lite_that_the_charts_are_written_in(page):
+    assert alt.SCHEMA_VERSION.startswith(f"v{report.VEGA_LITE}.")
+    assert report.VEGA_LITE in vl_convert.get_vegalite_versions()
+    library = max(page.scripts, key=len)
+    assert len(library) > 500_000
+    assert f'"{alt.SCHEMA_VERSION[1:]}"' in library
+
+
+def test_it_is_silent_without_progress(paper, tmp_path, capsys):
+    report.figures(tmp_path / "report.html", progress=False)
+    report.figures(tmp_path / "report.html")  # quick
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_logs_it_says_that_the_model_is_simulated(monkeypatch, tmp_path):
+    model = core.model_trace
+    monkeypatch.setattr(core, "model_trace", lambda *args, **_: model("lublin", jobs=100, procs=64))
+    monkeypatch.setattr(core, "LOADS", {"quick": (0.7, 0.8)})
+    page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
+    assert "No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: the Lublin-Feitelson model" in page.text
+    assert page.text.count("not testable") == 7
+    (spec,) = page.specs().values()
+    for panel in spec["vconcat"]:
+        assert " ".join(panel["title"]["subtitle"]).endswith("whole traces: Lublin-Feitelson model")
+    assert "whom to thank" not in page.text
+
+
+def test_logs_at_hand_are_acknowledged(paper, monkeypatch, tmp_path):
+    (tmp_path / "HPC2N-2002-2.2-cln.swf").touch()
+    monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))
+    page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
+    assert "HPC2N-2002-2.2-cln: Åke Sandgren, HPC2N" in page.text
+
+
+# Whole or not at all
+
+
+def fail(*_, **__):
+    raise OSError("the disk is full")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        ("paper", "claims"),
+        (alt.Chart, "to_dict"),
+        (report, "_traces"),
+        (report.Path, "write_text"),
+        (report.os, "replace"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_a_failure_leaves_the_old_page_and_nothing_else(paper, monkeypatch, tmp_path, owner, name):
+    old = tmp_path / "out" / "report.html"
+    report.figures(old, progress=False)
+    before = old.read_bytes()
+    monkeypatch.setattr(paper if owner == "paper" else owner, name, fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        report.figures(old, progress=False)
+    assert [path.name for path in old.parent.iterdir()] == ["report.html"]
+    assert old.read_bytes() == before
+
+
+def test_a_new_page_takes_the_place_of_the_old_one(paper, tmp_path):
+    out = tmp_path / "report.html"
+    for size in papers.SIZES:
+        assert report.figures(str(out), size=size, progress=False) == out
+        assert f"size {size}" in out.read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_that_cannot_be_had_is_known_before_the_work(paper, tmp_path):
+    (tmp_path / "file").touch()
+    paper.FIGURES = (lambda size, progress: pytest.fail("there was work"),)
+    with pytest.raises(OSError, match="file"):
+        report.figures(tmp_path / "file" / "report.html", progress=False)
+
+
+# In a browser
+
+
+def test_a_browser_without_network_draws_every_chart(paper, tmp_path):
+    if CHROMIUM is None:
+        pytest.skip("no chromium to open the report with")
+    out = report.figures(tmp_path / "report.html", progress=False)
+    settings = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--user-data-dir={tmp_path / 'browser'}",
+        "--virtual-time-budget=20000",
+        "--dump-dom",
+    ]
+    done = subprocess.run([CHROMIUM, *settings, out.as_uri()], capture_output=True, text=True, timeout=60, check=True)
+    page = Page(done.stdout)
+    assert page.text.count(f"Chart {EVIL}") == 2  # in the contents and above the figure
+    drawn = re.findall(r'<svg[^>]*class="marks".*?</svg>', done.stdout, re.DOTALL)
+    assert len(drawn) == len(page.specs()) == 2
+    points = [svg.count('aria-roledescription="point"') for svg in drawn]
+    assert points == [2, 2 * 2]
+    for svg in drawn:
+        assert "mean wait (hours)" in svg
+        assert "offered load" in svg
