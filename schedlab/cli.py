@@ -379,8 +379,9 @@ def _write(path, write):
 def _patience():
     """Say on standard error what is going on, if it takes long."""
     timer = Timer(PATIENCE, print, ["simulating (the first time, the kernels are compiled)"], {"file": sys.stderr})
-    timer.start()
+    timer.daemon = True
     try:
+        timer.start()  # within, since Ctrl-C may come while it starts
         yield
     finally:
         timer.cancel()

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Flat:
@@ -16,6 +18,8 @@ class Flat:
     procs: int
 
     def __post_init__(self):
+        if not isinstance(self.procs, int | np.integer):
+            raise TypeError(f"procs is {self.procs!r}, expected a whole number")
         if self.procs < 1:
             raise ValueError(f"procs must be at least 1, got {self.procs}")
 

@@ -121,4 +121,6 @@ def arrivals(trace: Trace, overrun: str = "kill") -> tuple[Arrivals, int]:
     estimate = table["requested_time"].to_numpy()
     if overrun == "extend":
         estimate = np.maximum(estimate, run)
+    if float(submit[-1] - submit[0]) + estimate.sum(dtype="float64") >= 2**62:
+        raise ValueError(f"the estimates of {trace.name} add up to more seconds than int64 can count")
     return Arrivals(submit - submit[0], run, estimate, table["requested_procs"].to_numpy()), submit[0]

@@ -278,7 +278,7 @@ def test_a_function_that_cannot_be_compiled_is_an_error_with_its_place(small):
     def nothing(submit, estimate, procs):
         pass
 
-    with pytest.raises(numba.errors.TypingError, match="test_orders"):
+    with pytest.raises(ValueError, match="order nothing at .*test_orders.py:[0-9]+ cannot be compiled: No conversion"):
         starts(small, nothing)
 
 
@@ -295,3 +295,28 @@ def test_times_count_from_the_first_submission(trace):
 def test_what_a_function_takes_is_what_is_documented():
     assert FIXED == ("submit", "estimate", "procs")
     assert MOVING == ("now", "submit", "estimate", "procs")
+
+
+def never_a_number(now, submit, estimate, procs):
+    """Give nan for whoever is short."""
+    return np.sqrt(estimate - 100.0)
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("scheme", [sl.FCFS, sl.EASY, sl.Conservative])
+def test_a_moving_order_that_gives_nan_is_refused(scheme):
+    busy = trace_of([(0, 50, 50, 2), (1, 5, 5, 2), (2, 6, 6, 2)], 2)
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="gives nan"):
+        sl.simulate(busy, scheme(order=never_a_number))
+
+
+def test_values_from_outside_are_those_of_now():
+    weights = np.arange(10.0)
+
+    def weighted(submit, estimate, procs):
+        return weights[estimate % 10]
+
+    busy = trace_of([(0, 50, 50, 2), (1, 5, 5, 2), (1, 6, 6, 2)], 2)
+    before = sl.simulate(busy, sl.FCFS(order=weighted)).start.tolist()
+    weights[:] = -weights
+    assert (before, sl.simulate(busy, sl.FCFS(order=weighted)).start.tolist()) == ([0, 50, 55], [0, 56, 50])

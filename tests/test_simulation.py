@@ -196,3 +196,13 @@ def test_many_come_one_at_a_time():
 def test_threads_are_positive(threads):
     with pytest.raises(ValueError, match="greater than 0"):
         sl.simulate_many([(trace_of(OVERRUN, 2), "fcfs")], threads=threads)
+
+
+def test_times_that_int64_cannot_count_are_refused():
+    trace = sl.model_trace(jobs=2_000, procs=8, seed=1)
+    with pytest.raises(ValueError, match="expected less than 2"):
+        trace.scale_load(1e300)
+    with pytest.raises(ValueError, match="expected less than 2"):
+        trace.with_estimates("factor", 1e17)
+    with pytest.raises(ValueError, match="more seconds than int64 can count"):
+        sl.simulate(trace.with_estimates([2**52] * 2_000), "conservative")

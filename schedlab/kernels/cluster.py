@@ -21,8 +21,9 @@ from .profile import NEVER
 WAITS = -1  # in `start`: the job has not started
 
 # Places in Cluster.clock: the instant, free processors, the first newcomer of this instant and the next job to
-# arrive, jobs begun, early completions of this instant, whether processors were freed in it, per-event mode.
-NOW, FREE, NEWCOMER, ARRIVED, BEGUN, EARLY, FREED, EACH = range(8)
+# arrive, jobs begun, early completions of this instant, whether processors were freed in it, per-event mode, and
+# whether a priority was not a number.
+NOW, FREE, NEWCOMER, ARRIVED, BEGUN, EARLY, FREED, EACH, NAN = range(9)
 
 
 class Jobs(NamedTuple):
@@ -62,7 +63,7 @@ class Cluster(NamedTuple):
         Running jobs by estimated end.
     queue : Ordered
         Waiting jobs by rank.
-    clock : int64, shape (8,)
+    clock : int64, shape (9,)
         The scalars.
     """
 
@@ -86,7 +87,7 @@ def new_cluster(jobs, procs, rank, moving, each):
     is sorted.
     """
     n = jobs.submit.size
-    clock = np.zeros(8, np.int64)
+    clock = np.zeros(9, np.int64)
     clock[NOW] = -1
     clock[FREE] = procs
     clock[EACH] = each
@@ -214,11 +215,12 @@ def start_heads_that_fit(c):
 @part
 def sort_queue(c, policy, score):
     """Put the queue in the order of a priority that moves with time; `score` is scratch."""
-    queue, jobs, now = c.queue, c.jobs, c.clock[NOW]
+    queue, jobs, clock, now = c.queue, c.jobs, c.clock, c.clock[NOW]
     first, last = queue.window[FIRST], queue.window[LAST]
     for place in range(first, last):
         job = queue.item[place]
         score[place] = policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
+        clock[NAN] |= np.isnan(score[place])
     sort(score, queue.item, first, last)
     for place in range(first, last):
         queue.key[place] = place

@@ -24,6 +24,7 @@ from .cluster import (
     ARRIVED,
     EARLY,
     FREE,
+    NAN,
     NEWCOMER,
     NOW,
     Jobs,
@@ -121,6 +122,8 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
                     _compress(c, book, visits)
             _place_newcomers(c, book)
         _start_due(c, book)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
 
 

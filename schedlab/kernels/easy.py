@@ -20,6 +20,7 @@ from .cluster import (
     ARRIVED,
     FREE,
     FREED,
+    NAN,
     NEVER,
     NEWCOMER,
     NOW,
@@ -86,6 +87,8 @@ def easy(
             _backfill_in_own_order(c, reservation, candidates, count)
         else:
             _backfill(c, reservation)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
 
 
@@ -166,6 +169,7 @@ def _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates)
             candidates[count] = job
             if own_moving:
                 score[count] = own_policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
+                c.clock[NAN] |= np.isnan(score[count])
             else:
                 score[count] = own_rank[job]
             count += 1

@@ -6,7 +6,7 @@ With another order of the queue this is plain list scheduling by that priority.
 import numpy as np
 
 from ._jit import kernel
-from .cluster import NEVER, Jobs, advance, new_cluster, sort_queue, start_heads_that_fit
+from .cluster import NAN, NEVER, Jobs, advance, new_cluster, sort_queue, start_heads_that_fit
 
 
 @kernel
@@ -41,4 +41,6 @@ def fcfs(submit, run, estimate, procs, machine, rank, moving, policy, each):
         if moving:
             sort_queue(c, policy, score)
         start_heads_that_fit(c)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
     return c.start, c.promise

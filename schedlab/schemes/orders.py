@@ -1,6 +1,7 @@
 """Orders of the queue: the names, and a user's own function in their place."""
 
 import inspect
+import math
 import sys
 import threading
 from collections.abc import Callable
@@ -113,17 +114,23 @@ def errors_of_orders():
 _caught = threading.local()
 
 
-@cache
+_before = None  # the hook that was there before ours
+_lock = threading.Lock()
+
+
+def _hook(unraisable):
+    if not hasattr(_caught, "errors"):
+        _before(unraisable)
+    elif not _caught.errors:
+        _caught.errors.append(unraisable.exc_value)
+
+
 def _listen():
-    before = sys.unraisablehook
-
-    def hook(unraisable):
-        if not hasattr(_caught, "errors"):
-            before(unraisable)
-        elif not _caught.errors:
-            _caught.errors.append(unraisable.exc_value)
-
-    sys.unraisablehook = hook
+    """See that our hook is in place: others replace it, too."""
+    global _before
+    with _lock:
+        if sys.unraisablehook is not _hook:
+            _before, sys.unraisablehook = sys.unraisablehook, _hook
 
 
 def _compiled(function, signature):
@@ -131,20 +138,31 @@ def _compiled(function, signature):
         return _compiled_once(function, signature)
     _listen()
     seen = inspect.getclosurevars(function)
-    return _compiled_as_now(function, signature, repr(seen.nonlocals | seen.globals))
+    outer = tuple((seen.nonlocals | seen.globals).items())
+    plain = all(isinstance(value, int | float | np.number) or value is math or value is np for _, value in outer)
+    return (_compiled_with if plain else _compiled_now)(function, signature, outer)
 
 
 _compiled_once = cache(priority.c_function)
 
 
-@lru_cache(maxsize=64)
-def _compiled_as_now(function, signature, outer_values):
+def _compiled_now(function, signature, _):
     """Compile a user's order, in 30 ms, with the values that the names from outside it have now.
 
     Numba's disk cache would be a trap: it minds neither such values nor constants, and gives `K * estimate`
     with another K, or one of two lambdas in a line, the code of the first.
     """
-    return function if numba.config.DISABLE_JIT else numba.cfunc(signature)(function)
+    if numba.config.DISABLE_JIT:
+        return function
+    try:
+        return numba.cfunc(signature)(function)
+    except numba.core.errors.NumbaError as error:
+        reason = next((line for line in str(error).splitlines()[1:] if line.strip()), str(error)).strip()
+        place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+        raise ValueError(f"order {_name(function)} at {place} cannot be compiled: {reason}") from error
+
+
+_compiled_with = lru_cache(maxsize=64)(_compiled_now)
 
 
 def _plain(order):

@@ -8,6 +8,8 @@ jobs.
 import numpy as np
 import pandas as pd
 
+from schedlab.kernels.swf_text import EXACT
+
 SIZES = ("requested_procs", "allocated_procs")
 WHOLE = {"submit_time": np.floor} | dict.fromkeys(("run_time", "requested_time", *SIZES), np.ceil)
 PARTIAL_EXECUTION = (2, 3, 4)
@@ -67,7 +69,7 @@ def usable(
 
 
 def _check_missing_estimate(given):
-    if given in ("run", "drop") or (isinstance(given, int | float | np.number) and 0 < given < np.inf):
+    if given in ("run", "drop") or (isinstance(given, int | float | np.number) and 0 < given < EXACT):
         return
     raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
 

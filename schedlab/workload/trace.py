@@ -181,10 +181,10 @@ class Trace:
         table = self.table.copy(deep=False)
         if by == "run_time":
             for field in ("run_time", "requested_time"):
-                table[field] = np.maximum(1, np.rint(table[field] * factor)).astype("int64")
+                table[field] = np.maximum(1, _seconds(np.rint(table[field] * factor)))
             return self._with(table, f"{why}: run times and estimates x {factor:.4f}")
         first = table["submit_time"].iloc[0]
-        table["submit_time"] = first + np.rint((table["submit_time"] - first) / factor).astype("int64")
+        table["submit_time"] = first + _seconds(np.rint((table["submit_time"] - first) / factor))
         return self._with(table, f"{why}: inter-arrival times / {factor:.4f}")
 
     # -- estimates and machine ---------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class Trace:
                 table["requested_time"] = run
                 return self._with(table, "estimates: exact")
             # The guard takes back what the product gained in rounding: 1.1 x 50 s are 55 s, not 56.
-            table["requested_time"] = np.ceil(run * factor * (1 - 1e-12)).astype("int64")
+            table["requested_time"] = _seconds(np.ceil(run * factor * (1 - 1e-12)))
             return self._with(table, f"estimates: run time x {factor:g}")
         given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
         if given.shape != (len(table),):
@@ -216,7 +216,7 @@ class Trace:
         if bad.size:
             job, found = table.index[bad[0]], given[bad[0]]
             raise ValueError(f"estimate of job {job} is {found}, expected a positive number")
-        table["requested_time"] = np.ceil(given).astype("int64")
+        table["requested_time"] = _seconds(np.ceil(given))
         return self._with(table, "estimates: given by the caller")
 
     def cut_at_estimates(self) -> "Trace":
@@ -271,6 +271,14 @@ def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
     """Give the run times as simulated: cut at the estimate ("kill") or in full ("extend")."""
     run = jobs["run_time"]
     return np.minimum(run, jobs["requested_time"]) if overrun == "kill" else run
+
+
+def _seconds(times):
+    """Make whole numbers int64; beyond what float64 holds exactly they would be no times but noise."""
+    longest = float(np.max(times))
+    if longest >= swf.EXACT:
+        raise ValueError(f"a time would be {longest:g} s, expected less than 2**53")
+    return times.astype("int64")
 
 
 def _check(what, value, known):
