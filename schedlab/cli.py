@@ -407,7 +407,7 @@ def _cell(value):
         return value
     if pd.isna(value):
         return "-"
-    if not math.isfinite(value) or (abs(value) < 1000 and value != int(value)):
+    if abs(value) < 1000 and value != int(value):
         return f"{value:,.4g}"
     return f"{value:,.0f}"
 
