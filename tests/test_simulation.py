@@ -122,6 +122,14 @@ def test_the_callers_trace_is_left_alone():
 
 
 @pytest.mark.reduced
+def test_times_are_on_the_clock_of_the_log():
+    later = [(10**9 + submit, run, estimate, procs) for submit, run, estimate, procs in OVERRUN]
+    schedule = sl.simulate(trace_of(later, 2), "easy").validate()
+    assert schedule.start.tolist() == [10**9, 10**9 + 5, 10**9 + 2]
+    assert schedule.promise.tolist() == [-1, 10**9 + 5, -1]
+
+
+@pytest.mark.reduced
 def test_schemes_go_by_their_names():
     trace = trace_of(OVERRUN, 2)
     named = {
