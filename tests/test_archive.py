@@ -185,7 +185,8 @@ def test_resolve_names_what_is_known_nearest_first():
     with pytest.raises(TraceNotFound) as error:
         archive.resolve("?")
     count = len(archive.catalogue())
-    assert str(error.value) == f"unknown trace '?'; known: {count} traces (list_traces() or `schedlab traces` lists them)"
+    way_out = "(list_traces() or `schedlab traces` lists them)"
+    assert str(error.value) == f"unknown trace '?'; known: {count} traces {way_out}"
 
 
 @pytest.mark.parametrize("call", [archive.find, archive.fetch, lambda name: archive.verify("any", name)])
