@@ -268,6 +268,10 @@ def _trace(options):
     """Load the trace that the options name, whole or in part, and say on standard error what it is."""
     given = {"procs": options.procs, "missing_estimate": options.missing_estimate}
     name = options.trace
+    if options.lenient and not Path(name).is_file():
+        raise ValueError(f"--lenient is for files; {name} is none")
+    if name == "lublin" and options.missing_estimate != "run":
+        raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
     if name == "lublin":
         trace = model_trace("lublin", jobs=options.jobs or 10_000, procs=options.procs or 256)
     elif Path(name).is_file():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
+from .workload.trace import check_procs
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,7 @@ class Flat:
     procs: int
 
     def __post_init__(self):
-        if not isinstance(self.procs, int | np.integer):
-            raise TypeError(f"procs is {self.procs!r}, expected a whole number")
-        if self.procs < 1:
-            raise ValueError(f"procs must be at least 1, got {self.procs}")
+        check_procs(self.procs)
 
     def __str__(self) -> str:
         return f"{self.procs:,} processors"

@@ -50,6 +50,7 @@ def simulate(
     >>> sl.simulate(trace, sl.EASY()).validate().metrics()["jobs"]
     1000.0
     """
+    check_trace(trace)
     scheme = scheme_named(scheme)
     machine = _machine(machine, trace)
     for what, value, known in (("overrun", overrun, OVERRUN), ("events", events, EVENTS)):
@@ -111,16 +112,24 @@ def _machine(machine, trace):
     return machine
 
 
+def check_trace(trace) -> None:
+    """Raise where something else was given for a trace."""
+    if not isinstance(trace, Trace):
+        found = repr(trace) if isinstance(trace, str) else f"a {type(trace).__name__}"
+        raise TypeError(f"trace is {found}, expected a Trace: load_trace(name) or read_swf(path) gives one")
+
+
 def arrivals(trace: Trace, overrun: str = "kill") -> tuple[Arrivals, int]:
     """Give the jobs of a trace as the kernels take them, and the second of the log at which the first arrives."""
     table = trace.table
     if table.empty:
         raise ValueError(f"{trace.name} has no jobs to simulate")
-    submit = table["submit_time"].to_numpy()
-    run = run_times(table, overrun).to_numpy()
-    estimate = table["requested_time"].to_numpy()
+    # Copies: kernels are compiled once for arrays that can be written and once more for those that pandas locks.
+    submit = table["submit_time"].to_numpy(copy=True)
+    run = run_times(table, overrun).to_numpy(copy=True)
+    estimate = table["requested_time"].to_numpy(copy=True)
     if overrun == "extend":
         estimate = np.maximum(estimate, run)
     if float(submit[-1] - submit[0]) + estimate.sum(dtype="float64") >= 2**62:
         raise ValueError(f"the estimates of {trace.name} add up to more seconds than int64 can count")
-    return Arrivals(submit - submit[0], run, estimate, table["requested_procs"].to_numpy()), submit[0]
+    return Arrivals(submit - submit[0], run, estimate, table["requested_procs"].to_numpy(copy=True)), submit[0]

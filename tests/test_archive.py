@@ -189,6 +189,11 @@ def test_resolve_names_what_is_known_nearest_first():
     assert str(error.value) == f"unknown trace '?'; known: {count} traces {way_out}"
 
 
+def test_a_name_must_be_text():
+    with pytest.raises(TypeError, match=r"^name is None, expected the name of a trace"):
+        archive.resolve(None)
+
+
 @pytest.mark.parametrize("call", [archive.find, archive.fetch, lambda name: archive.verify("any", name)])
 def test_everything_refuses_an_unknown_name(call):
     with pytest.raises(TraceNotFound, match="unknown trace 'nonesuch'"):

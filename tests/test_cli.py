@@ -363,6 +363,8 @@ def one_line(text):
         (["small.swf", "--out", "table.txt"], 2, "argument --out: 'table.txt' has an unknown suffix, expected "),
         (["small.swf", "--out", "nowhere/table.csv"], 1, "nowhere is no folder that can be written to"),
         (["small.swf", "--out", "small.swf/table.csv"], 1, "small.swf is no folder that can be written to"),
+        (["kth-sp2", "--lenient"], 1, "--lenient is for files; kth-sp2 is none"),
+        (["lublin", "--missing-estimate", "drop"], 1, "--missing-estimate is for logs; every job of the model has"),
         ([], 2, "the following arguments are required: TRACE"),
     ],
 )

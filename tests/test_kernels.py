@@ -5,7 +5,7 @@ import pytest
 import twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workloads import arrays, trace_of, workloads
+from workloads import arrays, crowd, trace_of, workloads
 
 import schedlab as sl
 from schedlab.schemes.orders import NAMES
@@ -69,6 +69,16 @@ def test_conservative_is_its_twin(workload, order, compression, events):
         jobs, procs, order=as_twin_order(order), compression=compression, events=events
     )
     assert (start, promise) == expected
+
+
+@pytest.mark.parametrize("events", ["batched", "each"])
+@pytest.mark.parametrize("compression", COMPRESSION)
+@pytest.mark.parametrize("seed", range(4))
+def test_conservative_is_its_twin_where_many_wait(seed, compression, events):
+    """Only a long queue makes it worth while to measure holes (`conservative.FEW`)."""
+    jobs = crowd(seed)
+    start, promise = run(sl.Conservative(compression=compression), jobs, 8, events)
+    assert (start, promise) == twins.conservative(jobs, 8, compression=compression, events=events)
 
 
 SCHEMES = st.sampled_from([sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(order="wfp3"), sl.Conservative()])

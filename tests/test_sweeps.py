@@ -129,3 +129,19 @@ def test_what_is_quick_is_silent(traces, capsys):
     sl.sweep(traces[1], "easy", progress=False)  # now compiled
     sl.sweep(traces[1], "easy")
     assert capsys.readouterr() == ("", "")
+
+
+def test_schemes_of_one_name_are_numbered(traces):
+    def order(key):
+        return sl.FCFS(order=key)
+
+    short, wide = order(lambda submit, estimate, procs: estimate), order(lambda submit, estimate, procs: -procs)
+    table = sl.sweep(traces[0], [short, wide, short], progress=False)
+    first = str(short)
+    assert table["scheme"].tolist() == [first, f"{first} (2)", first]
+
+
+@pytest.mark.parametrize("given", ["CTC-SP2-1996", ["CTC-SP2-1996"], 7 * [None]])
+def test_traces_must_be_traces(given):
+    with pytest.raises(TypeError, match=r"^trace is .*, expected a Trace: load_trace\(name\) or read_swf\(path\)"):
+        sl.sweep(given, progress=False)

@@ -373,6 +373,8 @@ def test_a_smaller_machine_drops_wide_jobs_and_says_so(trace):
     assert len(trace.with_procs(8).dropped) == 0
     with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
         trace.with_procs(0)
+    with pytest.raises(TypeError, match=r"procs is 2\.5, expected a whole number"):
+        trace.with_procs(2.5)
     with pytest.raises(ValueError, match="no job of a test fits on 2 processors"):
         trace_of([(0, 1, 1, 3)], 4).with_procs(2)
 
@@ -495,6 +497,8 @@ def test_a_log_without_a_size_asks_for_it(tmp_path):
     assert trace.dropped["reason"].tolist() == ["wider than the machine (2 processors)"]
     with pytest.raises(ValueError, match="procs must be at least 1, got -4"):
         sl.read_swf(path, procs=-4)
+    with pytest.raises(ValueError, match="procs must be at most 16,777,216, got 100,000,000,000"):
+        sl.read_swf(path, procs=10**11)
 
 
 def test_a_given_size_goes_before_the_header(tmp_path):

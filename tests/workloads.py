@@ -26,6 +26,15 @@ def workloads(draw, shortest=0, most=14, exact=False):
     return sorted(jobs, key=lambda job: job.submit), procs
 
 
+def crowd(seed, jobs=90, procs=8):
+    """Draw jobs that all arrive within moments, so that nearly all of them wait at a time."""
+    random = np.random.default_rng(seed)
+    run = random.integers(0, 30, jobs)
+    estimate = run + random.choice([0, 0, 5, 30], jobs)
+    columns = (np.sort(random.integers(0, 10, jobs)), run, estimate, random.integers(1, procs + 1, jobs))
+    return [Job(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
 def arrays(jobs):
     """Give submit, run, estimate and procs as the kernels take them."""
     table = np.array(jobs, dtype=np.int64)

@@ -12,7 +12,8 @@ Nearly every visit of a compression finds that the job cannot move, or that it c
 time. A job stands at the earliest time that was feasible when it was last visited, so an earlier one must touch a
 stretch that was freed since then: by the completions of this instant, or by jobs that moved after that visit, in this
 pass or in the last. If no hole that touches those stretches is as long as the job, it can only slide into what was
-freed right before it; if nothing was freed as late as that, it stays. A search is made for the others only.
+freed right before it; if nothing was freed as late as that, it stays. A search is made for the others only, and for the
+last few of a pass, for which it would not pay to measure holes.
 """
 
 from typing import NamedTuple
@@ -34,13 +35,16 @@ from .cluster import (
     place_in_queue,
     sort_queue,
 )
-from .holes import Holes, fits_no_hole, forget_holes, measure_holes, new_holes
+from .holes import Holes, fits_no_hole, forget_holes, measure_holes, new_holes, suppose_holes
 from .ordered import FIRST, LAST, Ordered, insert, ordered, remove
 from .profile import NEVER, add, clear, earliest, forget_past, free_from, profile, slid
 
 QUEUE, RESERVATION, NONE, REBUILD = range(4)  # what `compression` may be
 
 FREED_UNTIL, LONGEST = range(2)  # places in Book.memory
+
+# For so many visits searching costs less than measuring holes: KTH 42 ms instead of 50, SDSC-SP2 163 instead of 191.
+FEW = 32
 
 
 class Book(NamedTuple):
@@ -174,7 +178,7 @@ def _compress(c, book, visits):
     jobs, steps, holes, memory, now = c.jobs, book.steps, book.holes, book.memory, c.clock[NOW]
     forget_holes(holes, memory[LONGEST])
     horizon = book.due.key[book.due.window[LAST] - 1] if _next_due(book) < NEVER else now
-    measure_holes(holes, steps, now, now, memory[FREED_UNTIL], horizon)
+    _look_for_holes(book, now, now, memory[FREED_UNTIL], horizon, visits.window[LAST] - visits.window[FIRST])
     freed_until = memory[FREED_UNTIL]
     memory[FREED_UNTIL], memory[LONGEST] = now, 0
     for place in range(visits.window[FIRST], visits.window[LAST]):
@@ -192,9 +196,17 @@ def _compress(c, book, visits):
         if better < instant:
             _move(c, book, job, better)
             begins, ends = max(instant, better + duration), instant + duration
-            measure_holes(holes, steps, now, begins, ends, horizon)
+            _look_for_holes(book, now, begins, ends, horizon, visits.window[LAST] - place)
             freed_until = max(freed_until, ends)
             memory[FREED_UNTIL] = max(memory[FREED_UNTIL], ends)
+
+
+@part
+def _look_for_holes(book, now, begin, end, horizon, visits):
+    if visits > FEW:
+        measure_holes(book.holes, book.steps, now, begin, end, horizon)
+    else:
+        suppose_holes(book.holes)
 
 
 @part

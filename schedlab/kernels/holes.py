@@ -66,6 +66,13 @@ def forget_holes(holes, enough):
     holes.memory[ENOUGH], holes.memory[UNBOUNDED] = enough, 0
 
 
+@part
+def suppose_holes(holes):
+    """Give up measuring: there may be a hole of any length for every class."""
+    holes.longest[:] = NO_BOUND
+    holes.memory[UNBOUNDED] = holes.longest.size
+
+
 @routine
 def measure_holes(holes, steps, now, begin, end, horizon):
     """Raise the bounds to the holes that touch [begin, end), as far as they lie before the horizon."""

@@ -13,6 +13,7 @@ from .figure import Figure, check_size, ledger
 
 TITLE = "The base schedulers"
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
+MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where a log is not at hand
 SCHEMES = (FCFS(), EASY(), EASY(order="sjf"), Conservative())
 SJBF = EASY(backfill="sjf")
 LOADS = {"quick": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}
@@ -42,13 +43,13 @@ def logs() -> tuple[list[Trace], tuple[str, ...]]:
         f"`schedlab traces --fetch {' '.join(missing)}` gets them, or set SCHEDLAB_DATA to a folder that has them."
     )
     real = [load_trace(name) for name in LOGS if name not in missing]
-    return [*real, model_trace("lublin", jobs=10_000, procs=256, seed=1)], (note,)
+    return [*real, model_trace(**MODEL)], (note,)
 
 
 def log_or_model(name: str) -> Trace:
     """Give a log if it is at hand, else the Lublin-Feitelson model, which says so by its name."""
     at_hand = archive.find(archive.resolve(name)) is not None
-    return load_trace(name) if at_hand else model_trace("lublin", jobs=10_000, procs=256, seed=1)
+    return load_trace(name) if at_hand else model_trace(**MODEL)
 
 
 def figure1(size: str = "quick", progress: bool = True) -> Figure:

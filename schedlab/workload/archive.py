@@ -108,6 +108,8 @@ def resolve(name: str) -> str:
     >>> resolve("CTC-SP2-1996")
     'CTC-SP2-1996-3.1-cln'
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name is {name!r}, expected the name of a trace, such as 'CTC-SP2-1996'")
     official = {known.casefold(): known for known in catalogue().index}
     key = name.casefold()
     if key in official:

@@ -14,6 +14,7 @@ from .models.lublin import lublin_feitelson
 
 OVERRUN = ("kill", "extend")
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
+MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model"}
 
 
@@ -231,8 +232,7 @@ class Trace:
 
     def with_procs(self, procs: int) -> "Trace":
         """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so."""
-        if procs < 1:
-            raise ValueError(f"procs must be at least 1, got {procs}")
+        check_procs(procs)
         too_wide = self.table["requested_procs"] > procs
         if too_wide.all():
             raise ValueError(f"no job of {self.name} fits on {procs} processors")
@@ -265,6 +265,16 @@ class Trace:
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
         return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
+
+
+def check_procs(procs: int) -> None:
+    """Raise where a number of processors is none that a machine may have."""
+    if isinstance(procs, bool) or not isinstance(procs, int | np.integer):
+        raise TypeError(f"procs is {procs!r}, expected a whole number")
+    if procs < 1:
+        raise ValueError(f"procs must be at least 1, got {procs}")
+    if procs > MOST_PROCS:
+        raise ValueError(f"procs must be at most {MOST_PROCS:,}, got {procs:,}")
 
 
 def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
@@ -373,8 +383,7 @@ def _from_log(log, name, source, procs, missing_estimate):
     size = log.header.procs if procs is None else procs
     if size is None:
         raise swf.SWFError(f"{log.name}: the header has neither MaxProcs nor MaxNodes; give procs=")
-    if size < 1:
-        raise ValueError(f"procs must be at least 1, got {size}")
+    check_procs(size)
     table, dropped, repaired = usable(log.records, size, missing_estimate)
     if len(log.skipped):
         dropped = pd.concat([dropped, _skipped(log.skipped)])
