@@ -12,8 +12,10 @@ _HOME = {
     "load_trace": "workload.trace",
     "model_trace": "workload.trace",
     "read_swf": "workload.trace",
+    "read_sacct": "workload.sacct",
     "Trace": "workload.trace",
     "SWFError": "workload.swf",
+    "SacctError": "workload.sacct",
     "Flat": "machine",
     "FCFS": "schemes",
     "EASY": "schemes",
@@ -24,7 +26,7 @@ _HOME = {
     "simulate_many": "simulation",
     "sweep": "sweeps",
 }
-_ROOMS = ("charts", "kernels", "metrics", "papers", "workload")
+_ROOMS = ("charts", "kernels", "metrics", "papers", "widgets", "workload")
 
 __all__ = [*_HOME, *_ROOMS]
 

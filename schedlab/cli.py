@@ -18,6 +18,7 @@ from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
 from schedlab.sweeps import sweep
 from schedlab.workload import archive
+from schedlab.workload.sacct import is_export, read_sacct
 from schedlab.workload.trace import OVERRUN, load_trace, model_trace, read_swf
 
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
@@ -40,8 +41,8 @@ SCHEMES_HELP = (
     f"orders: {', '.join(NAMES)}"
 )
 TRACE_HELP = (
-    "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz), "
-    "or 'lublin' for the Lublin-Feitelson model"
+    "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz) "
+    "or of what Slurm's sacct --parsable2 wrote, or 'lublin' for the Lublin-Feitelson model"
 )
 
 
@@ -275,7 +276,8 @@ def _trace(options):
     if name == "lublin":
         trace = model_trace("lublin", jobs=options.jobs or 10_000, procs=options.procs or 256)
     elif Path(name).is_file():
-        trace = read_swf(name, lenient=options.lenient, **given)
+        read = read_sacct if is_export(name) else read_swf
+        trace = read(name, lenient=options.lenient, **given)
     elif name.endswith((".swf", ".gz")):
         raise archive.TraceNotFound(f"{name}: no such file")
     else:

@@ -36,7 +36,7 @@ WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes"}  # a user's own order
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"charts", "widgets", "papers", "report"}
-COMES_WITH = {"requests": "pooch"}  # imported here, installed by a dependency's own word
+COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets"}  # imported here, installed by a dependency's own word
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
 
 TOP = {
@@ -169,7 +169,7 @@ def test_no_arrow_turns_round(module, is_package, text):
         ("workload.trace", "from .. import machine", "machine stands above workload"),
         ("machine", "from . import metrics, workload", "metrics stands above machine"),
         ("schedule", "from schedlab import simulate", "simulation stands above schedule"),
-        ("charts", "import schedlab as sl", "papers stands above charts"),
+        ("widgets", "import schedlab as sl", "papers stands above widgets"),
         ("metrics", "import schedlab.schedule", "schedule stands above metrics"),
         ("kernels.easy", "from schedlab.paths import cache_dir", "nothing but each other"),
         ("kernels.easy", "import pandas", "imports pandas"),

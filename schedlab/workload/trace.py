@@ -99,7 +99,7 @@ class Trace:
         begin, end : str, datetime or number
             Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log.
         """
-        first, last = self._seconds(begin), self._seconds(end)
+        first, last = self.seconds(begin), self.seconds(end)
         if first >= last:
             raise ValueError(f"the period must begin before it ends, got {begin} to {end}")
         submit = self.table["submit_time"]
@@ -119,7 +119,8 @@ class Trace:
             return seconds
         return pd.Timestamp(epoch + seconds, unit="s", tz="UTC").tz_convert(self._zone())
 
-    def _seconds(self, instant):
+    def seconds(self, instant) -> float:
+        """Give the second of the log at a date in the machine's time zone; a number of seconds is given back."""
         if isinstance(instant, int | float | np.number):
             return float(instant)
         epoch = self.header.unix_start_time
@@ -327,7 +328,7 @@ def read_swf(
         With file, line, field, value and what was expected.
     """
     log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
-    return _from_log(log, log.name, "file", procs, missing_estimate)
+    return from_log(log, log.name, "file", procs, missing_estimate)
 
 
 def load_trace(
@@ -355,7 +356,7 @@ def load_trace(
     path = archive.fetch(official, progress=progress)
     log = swf.cached_log(path)
     archive.check_digest(official, log.sha256, path)
-    return _from_log(log, official, "archive", procs, missing_estimate)
+    return from_log(log, official, "archive", procs, missing_estimate)
 
 
 def model_trace(model: str = "lublin", jobs: int = 10_000, procs: int = 256, seed: int = 0) -> Trace:
@@ -379,7 +380,27 @@ def model_trace(model: str = "lublin", jobs: int = 10_000, procs: int = 256, see
     return Trace(table, MODEL_NAMES[model], procs, header, "model", dropped, repaired, _area(table), history)
 
 
-def _from_log(log, name, source, procs, missing_estimate):
+def from_log(
+    log: swf.Log,
+    name: str,
+    source: str,
+    procs: int | None,
+    missing_estimate: str | float,
+    left_out: pd.DataFrame | None = None,
+) -> Trace:
+    """Make a trace of a log: the way of every reader.
+
+    Parameters
+    ----------
+    log : swf.Log
+        Header and records.
+    name, source : str
+        As in `Trace`.
+    procs, missing_estimate
+        As in `read_swf`.
+    left_out : DataFrame, optional
+        Records that the reader left out by itself, in the form of `Trace.dropped`.
+    """
     size = log.header.procs if procs is None else procs
     if size is None:
         raise swf.SWFError(f"{log.name}: the header has neither MaxProcs nor MaxNodes; give procs=")
@@ -387,8 +408,11 @@ def _from_log(log, name, source, procs, missing_estimate):
     table, dropped, repaired = usable(log.records, size, missing_estimate)
     if len(log.skipped):
         dropped = pd.concat([dropped, _skipped(log.skipped)])
+    if left_out is not None and len(left_out):
+        dropped = pd.concat([left_out, dropped])
     if table.empty:
-        raise swf.SWFError(f"{log.name}: none of {len(log.records):,} records can be simulated; {_summary(dropped)}")
+        n_records = len(dropped) - len(log.skipped)
+        raise swf.SWFError(f"{log.name}: none of {n_records:,} records can be simulated; {_summary(dropped)}")
     return Trace(table, name, int(size), log.header, source, dropped, repaired, _area(table))
 
 

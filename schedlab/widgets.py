@@ -1,0 +1,442 @@
+"""Live figures: a function that draws, and controls for what it takes.
+
+A control that is let go draws anew; what was drawn before comes from memory. While a figure is computed a thin mark
+shows above it; what goes wrong is shown in the figure's place, never a stale figure.
+"""
+
+import asyncio
+import html
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, lru_cache
+from numbers import Integral, Real
+
+import altair as alt
+import anywidget
+import ipywidgets
+import pandas as pd
+import traitlets
+
+from . import charts
+from .schemes import BY_NAME, SPECIAL
+from .schemes import scheme as scheme_named
+from .schemes.orders import NAMES
+from .simulation import simulate
+from .workload import archive
+from .workload.trace import OVERRUN, Trace, load_trace
+
+REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
+PATIENCE = 0.02  # seconds without a further move, so that a figure for a value already left is not computed
+WEEK = 7 * 24 * 3600
+EMBED = {"actions": False, "renderer": "svg"}
+
+_LABELS = {"style": {"description_width": "initial"}}
+_WIDE, _NARROW = {"width": "26em"}, {"width": "auto"}
+_BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
+_IDLE = '<div style="height:3px"></div>'
+_ERROR = '<div class="schedlab-error" role="alert" style="{}">{}</div>'
+_ERROR_STYLE = "border-left:4px solid #D55E00;padding:.5em 1em;white-space:pre-wrap;color:var(--jp-ui-font-color1,#222)"
+
+
+def live(function: Callable, /, *, code: Callable | None = None, height: float | None = None, **controls) -> "Live":
+    """Put controls above a figure and draw it anew whenever one of them is let go.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the values of the controls by keyword; gives an Altair chart, or a chart and a table to show below it
+        (a DataFrame or its Styler).
+    code : callable, optional
+        Gives, of the same values, the Python that rebuilds what is on the screen; by default it calls `function`.
+    height : float, optional
+        Of the figure in pixels, kept while it is drawn anew; by default that of the first chart.
+    **controls
+        For each parameter a control: ``(low, high)`` or ``(low, high, step)`` a slider; a range or a list of numbers a
+        slider over them; another list, or a mapping of labels to values, a menu; True or False a box to tick; text a
+        line of text; or a widget. It begins with the parameter's default, if there is one, else at the front.
+
+    Returns
+    -------
+    Live
+        A widget: ``.settings`` are the values of the controls, ``.reset()`` sets them back.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> def waits(load=0.8, scheme="easy"):
+    ...     table = sl.sweep(trace, scheme, load, progress=False)
+    ...     return sl.charts.lines(table, x="load", y="wait_time")
+    >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.05), scheme=["fcfs", "easy"])
+    >>> figure.controls["load"].value = 0.9
+    """
+    return Live(function, code=code, height=height, **controls)
+
+
+class Live(ipywidgets.VBox):
+    """The widget that `live` makes.
+
+    Attributes
+    ----------
+    controls : dict of str to widget
+    chart : altair.JupyterChart
+    drawn : int
+        How many figures were computed, those from memory not counted.
+    """
+
+    def __init__(self, function, /, *, code=None, height=None, **controls):
+        _offline()
+        self._function, self._code = function, code or self._call
+        defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+        self.controls = {name: _control(name, given, defaults.get(name)) for name, given in controls.items()}
+        self._first = self.settings
+        self._memory = OrderedDict()
+        self._timer = None
+        self._height = height
+        self.drawn = 0
+
+        self.chart = alt.JupyterChart(None, embed_options=EMBED)
+        self._busy, self._error, self._table = ipywidgets.HTML(_IDLE), ipywidgets.HTML(), ipywidgets.HTML()
+        self._script = Code()
+        reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back")
+        reset.on_click(lambda _: self.reset())
+        self._place = ipywidgets.VBox([self.chart, self._error])
+        row = ipywidgets.Layout(flex_flow="row wrap", align_items="center")
+        top = ipywidgets.HBox([*self.controls.values(), reset], layout=row)
+        super().__init__([top, self._busy, self._place, self._table, self._script])
+        self.add_class("schedlab-live")
+        for control in self.controls.values():
+            control.observe(self._moved, "value")
+        self.redraw()
+
+    @property
+    def settings(self) -> dict:
+        """Values of the controls, by name."""
+        return {name: control.value for name, control in self.controls.items()}
+
+    def reset(self) -> None:
+        """Set all controls to the values that they began with."""
+        for name, value in self._first.items():
+            self.controls[name].value = value
+
+    def redraw(self) -> None:
+        """Draw the figure for the values of the controls, from memory if it is there."""
+        self._timer = None
+        values = self.settings
+        try:
+            key = tuple(values.values())
+            spec, table = self._memory[key] if key in self._memory else self._compute(key, values)
+            self._memory.move_to_end(key)
+        except Exception as error:  # whatever it is, the user sees it where the figure would be
+            spec, table = None, ""
+            self._error.value = _ERROR.format(_ERROR_STYLE, html.escape(f"{type(error).__name__}: {error}"))
+        else:
+            self._error.value = ""
+        self.chart.spec = spec
+        self._table.value = table
+        self._script.code = self._code(**values)  # also where the figure failed: to look into it
+        self._busy.value = _IDLE
+
+    def _compute(self, key, values):
+        drawn = self._function(**values)
+        chart, table = drawn if isinstance(drawn, tuple) else (drawn, None)
+        found = chart.to_dict(validate=False), "" if table is None else table.to_html()
+        self.drawn += 1
+        self._memory[key] = found
+        if len(self._memory) > REMEMBERED:
+            self._memory.popitem(last=False)
+        if self._height is None:
+            self._height = _height(found[0])
+        self._place.layout.min_height = f"{self._height:.0f}px"
+        return found
+
+    def _call(self, **values):
+        """Give the lines that call the function: after an import where it is from a module, else with a word of it."""
+        name, module = self._function.__name__, self._function.__module__
+        arguments = ", ".join(f"{parameter}={value!r}" for parameter, value in values.items())
+        origin = f"# {name} is defined in this notebook" if module == "__main__" else f"from {module} import {name}"
+        drawn = "chart, table" if self._table.value else "chart"
+        return f"{origin}\n{drawn} = {name}({arguments})\nchart"
+
+    def _moved(self, _):
+        """Draw anew, unless the next move is already on its way."""
+        self._busy.value = _BUSY
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # outside a notebook there is nothing to wait for
+            self.redraw()
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(PATIENCE, self.redraw)
+
+
+def explore(*traces: Trace | str) -> "Live":
+    """Explore a workload and try policies on it: a live figure with everything to choose.
+
+    Choose the trace, the load, the overrun rule, two schemes, and what to see: the machine and the queue over time,
+    the Gantt chart of some weeks, the waits of the two schemes job by job, or what was submitted when. The table
+    below has the measures of both schemes and their difference.
+
+    Parameters
+    ----------
+    *traces : Trace or str
+        What to begin with, and others to choose; names are loaded when chosen. Logs of the archive at hand are
+        offered too.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> bench = sl.widgets.explore(sl.model_trace("lublin", jobs=500, procs=64))
+    >>> bench.controls["view"].value = "Gantt chart"
+    """
+    given = {one.title if isinstance(one, Trace) else archive.resolve(one): one for one in traces}
+    listed = archive.list_traces()
+    offered = {name: name for name in listed.loc[listed["local"] != "", "name"]} | given
+    if not offered:
+        raise ValueError("there is no trace to explore: give one, or set SCHEDLAB_DATA to a folder of logs")
+    first = next(iter(given or offered))
+    offered = {first: offered.pop(first)} | offered
+    week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, description="from week", **_LABELS)
+    loads = [("as it is", None), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
+    panel = live(
+        bench,
+        code=_bench_code,
+        height=520,
+        trace=offered,
+        load=ipywidgets.SelectionSlider(options=loads, index=0, description="offered load", layout=_WIDE, **_LABELS),
+        overrun=list(OVERRUN),
+        scheme=_SCHEMES,
+        order=list(NAMES),
+        against=_SCHEMES,
+        view=list(VIEWS),
+        week=week,
+        weeks=[1, 2, 4, 8, 13, 26, 52],
+    )
+
+    def fit(change):
+        week.max = _weeks(_trace(change["new"])) - 1
+
+    panel.controls["trace"].observe(fit, "value")
+    return panel
+
+
+def bench(
+    trace: Trace | str,
+    load: float | None = None,
+    overrun: str = "kill",
+    scheme: str = "easy",
+    order: str = "fcfs",
+    against: str = "fcfs",
+    view: str = "over time",
+    week: int = 0,
+    weeks: int = 4,
+) -> tuple:
+    """Draw one view of a trace under a scheme, and set its measures beside those of another.
+
+    The whole trace is simulated; the weeks are those that the chart shows.
+
+    Parameters
+    ----------
+    trace : Trace or str
+    load : float, optional
+        Offered load to scale run times to.
+    overrun : {"kill", "extend"}
+    scheme, order, against : str
+        The scheme and the order of its queue; the scheme that it is compared with, first come first served.
+    view : {"over time", "Gantt chart", "job by job", "arrivals"}
+    week, weeks : int
+        The first week to show, counted from 0, and how many.
+
+    Returns
+    -------
+    chart, table
+    """
+    if view not in VIEWS:
+        raise ValueError(f"unknown view {view!r}; known: {', '.join(VIEWS)}")
+    workload = _workload(_trace(trace), load, overrun)
+    schedule, other = (
+        _simulated(workload, one, overrun) for one in (_ordered(scheme, order), scheme_named(against))
+    )
+    chart = VIEWS[view](schedule, other, _window(workload, week, weeks))
+    return chart, charts.table(_side_by_side(schedule, other))
+
+
+# What is drawn, of the schedule, the one that it is compared with, and the window in seconds of the log.
+VIEWS = {
+    "over time": lambda schedule, other, window: charts.profile(schedule, window),
+    "Gantt chart": lambda schedule, other, window: charts.gantt(schedule, window),
+    "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
+    "arrivals": lambda schedule, other, window: charts.arrivals(schedule.trace),
+}
+_SCHEMES = [*BY_NAME, *SPECIAL]
+_MEASURES = {
+    "wait_time": "mean wait (s)",
+    "median_wait_time": "median wait (s)",
+    "p95_wait_time": "95th percentile of the wait (s)",
+    "bounded_slowdown": "mean bounded slowdown",
+    "utilization": "utilization",
+    "loss_of_capacity_share": "loss of capacity (share)",
+    "mean_queue": "mean queue (jobs)",
+    "killed": "killed at their estimate (jobs)",
+}
+
+
+def _side_by_side(schedule, other):
+    ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
+    columns = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}
+    if len(columns) == 1:
+        return pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
+    change = (100 * (ours / theirs - 1)).where(theirs > 0)
+    columns |= {"difference": ours - theirs, "change (%)": change}
+    return pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
+
+
+@lru_cache(maxsize=4)
+def _trace(given):
+    return load_trace(given) if isinstance(given, str) else given
+
+
+@lru_cache(maxsize=4)
+def _workload(trace, load, overrun):
+    return trace if load is None else trace.scale_load(load, overrun=overrun)
+
+
+@lru_cache(maxsize=8)
+def _simulated(workload, scheme, overrun):
+    return simulate(workload, scheme, overrun=overrun)
+
+
+def _ordered(scheme, order):
+    return replace(scheme_named(scheme), order=order)
+
+
+def _weeks(trace):
+    submit = trace.table["submit_time"]
+    return int((submit.iloc[-1] - submit.iloc[0]) // WEEK + 1)
+
+
+def _window(trace, week, weeks):
+    begin = int(trace.table["submit_time"].iloc[0]) + week * WEEK
+    return begin, begin + weeks * WEEK
+
+
+def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks):
+    """Give the lines that draw the same view without `bench`."""
+    one, other = _ordered(scheme, order), scheme_named(against)
+    source = "trace  # the one given to explore" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
+    if load is not None:
+        call = f".scale_load({load}, overrun={overrun!r})"
+        source = f"trace{call}  # of the one given to explore" if isinstance(trace, Trace) else source + call
+    run = f"sl.simulate(trace, sl.{one!r}, overrun={overrun!r})"
+    window = f"window={_window(_workload(_trace(trace), load, overrun), week, weeks)}"
+    drawn = {
+        "over time": f"sl.charts.profile({run}, {window})",
+        "Gantt chart": f"sl.charts.gantt({run}, {window})",
+        "job by job": f"sl.charts.scatter(sl.simulate(trace, sl.{other!r}, overrun={overrun!r}), {run})",
+        "arrivals": "sl.charts.arrivals(trace)",
+    }
+    return f"import schedlab as sl\ntrace = {source}\n{drawn[view]}"
+
+
+class Code(anywidget.AnyWidget):
+    """A button that shows and copies the Python behind a figure.
+
+    Attributes
+    ----------
+    code : str
+    """
+
+    code = traitlets.Unicode().tag(sync=True)
+    _esm = """
+    function render({ model, el }) {
+      const button = document.createElement("button");
+      button.className = "jupyter-button widget-button schedlab-code";
+      button.style.width = "auto";
+      const shown = document.createElement("pre");
+      shown.style.cssText = "margin:.3em 0;padding:.5em;border:1px solid var(--jp-border-color2,#ccc);" +
+        "color:var(--jp-ui-font-color1,#222);user-select:all";
+      shown.hidden = true;
+      const label = text => { button.textContent = text; };
+      const fill = () => { shown.textContent = model.get("code"); };
+      label("Copy as code");
+      button.onclick = async () => {
+        if (!shown.hidden) { shown.hidden = true; label("Copy as code"); return; }
+        fill();
+        shown.hidden = false;
+        try { await navigator.clipboard.writeText(model.get("code")); label("Copied; hide"); }
+        catch { getSelection().selectAllChildren(shown); label("Press Ctrl-C; hide"); }
+      };
+      model.on("change:code", fill);
+      el.append(button, shown);
+    }
+    export default { render };
+    """
+
+
+@cache
+def _offline():
+    """Let Altair's widget do without the network: a second, once in a session."""
+    alt.JupyterChart.enable_offline()
+
+
+def _control(name, given, default):
+    if isinstance(given, ipywidgets.ValueWidget):
+        control = given
+        control.description = control.description or _words(name)
+    else:
+        control = _made(given, description=_words(name), **_LABELS)
+        control.layout = _WIDE if control.has_trait("readout") else _NARROW
+        if default is not None and default is not inspect.Parameter.empty:
+            with suppress(traitlets.TraitError, ValueError):  # a default that is not offered
+                control.value = default
+    if control.has_trait("continuous_update"):
+        control.continuous_update = False
+    return control
+
+
+def _made(given, **settings):
+    if isinstance(given, bool):
+        return ipywidgets.Checkbox(given, indent=False, **settings)
+    if isinstance(given, str):
+        return ipywidgets.Text(given, **settings)
+    if isinstance(given, tuple) and len(given) in (2, 3) and all(isinstance(value, Real) for value in given):
+        return _slider(*given, settings=settings)
+    if isinstance(given, Mapping) and given:
+        return ipywidgets.Dropdown(options=list(given.items()), **settings)
+    if isinstance(given, Sequence) and len(given):
+        if all(isinstance(value, Real) for value in given):
+            return ipywidgets.SelectionSlider(options=list(given), **settings)
+        return ipywidgets.Dropdown(options=list(given), **settings)
+    raise TypeError(
+        f"{settings['description']} is {given!r}, expected (low, high), (low, high, step), a list, "
+        "a mapping of labels to values, True or False, text, or a widget"
+    )
+
+
+def _slider(low, high, step=None, *, settings):
+    whole = all(isinstance(value, Integral) for value in (low, high, step or 1))
+    if not low < high or (step is not None and not step > 0):
+        raise ValueError(f"{settings['description']} is from {low} to {high} in steps of {step}, expected low < high")
+    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+    step = step or (1 if whole else (high - low) / 20)
+    return kind(value=low, min=low, max=high, step=step, **settings)
+
+
+def _words(name):
+    return name.replace("_", " ")
+
+
+def _height(spec):
+    """Estimate how many pixels high a chart will be drawn, with titles, axes and legends."""
+    if "vconcat" in spec:
+        return sum(_height(part) for part in spec["vconcat"])
+    if "hconcat" in spec:
+        return max(_height(part) for part in spec["hconcat"])
+    if "spec" in spec:
+        return _height(spec["spec"]) + 60
+    height = spec.get("height", 300)
+    return (height if isinstance(height, Real) else 300) + 140

@@ -1,0 +1,754 @@
+"""Slurm's accounting: each format, each reason to leave a record out, each error, by expectations worked by hand."""
+
+import gzip
+import math
+import re
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import schedlab as sl
+from schedlab import cli
+from schedlab.workload import sacct, swf
+from schedlab.workload.sacct import (
+    SacctError,
+    _duration,
+    _instant,
+    _kilobytes,
+    _plain_instants,
+    example_path,
+    is_export,
+)
+
+NOON = 1_709_294_400  # 2024-03-01T12:00:00 UTC
+PLAIN = {
+    "JobID": "7",
+    "JobIDRaw": "7",
+    "Partition": "batch",
+    "User": "ann",
+    "Group": "staff",
+    "Submit": "2024-03-01T12:00:00",
+    "Eligible": "2024-03-01T12:00:00",
+    "Start": "2024-03-01T12:10:00",
+    "End": "2024-03-01T12:40:00",
+    "ElapsedRaw": "1800",
+    "TimelimitRaw": "60",
+    "AllocCPUS": "16",
+    "NNodes": "2",
+    "ReqMem": "4000Mc",
+    "State": "COMPLETED",
+}
+STARTED_NEVER = {"Start": "None", "ElapsedRaw": "0", "AllocCPUS": "0"}
+
+
+def job(number=7, **fields):
+    """Give one record: that of `PLAIN`, but for some fields."""
+    return PLAIN | {"JobID": str(number), "JobIDRaw": str(number).partition("_")[0].partition("+")[0]} | fields
+
+
+def export(folder, *records, columns=None, name="jobs.txt"):
+    """Write an export of some columns, all of the first record's unless they are named."""
+    columns = columns or list(records[0])
+    lines = ["|".join(columns), *("|".join(record[column] for column in columns) for record in records)]
+    return written(folder, "\n".join(lines) + "\n", name)
+
+
+def written(folder, text, name="jobs.txt"):
+    path = Path(folder) / name
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read an export of the records given."""
+
+    def reader(*records, columns=None, **options):
+        return sl.read_sacct(export(tmp_path, *records, columns=columns), **options)
+
+    return reader
+
+
+def reasons(trace):
+    """Give the reasons and how often each was given."""
+    return trace.dropped["reason"].value_counts().to_dict()
+
+
+# One job ------------------------------------------------------------------------------------------------
+
+
+def test_a_job_gets_the_columns_of_swf(read):
+    trace = read(PLAIN, procs=64)
+    (found,) = trace.jobs.reset_index().to_dict("records")
+    assert found == dict.fromkeys(swf.FIELDS, -1) | {
+        "job_number": 7,
+        "submit_time": 0,
+        "wait_time": 600,
+        "run_time": 1800,
+        "allocated_procs": 16,
+        "requested_procs": 16,
+        "requested_time": 3600,
+        "requested_memory": 4_096_000,
+        "status": 1,
+        "user_id": 1,
+        "group_id": 1,
+        "partition": 1,
+    }
+    assert (trace.name, trace.source, trace.procs, trace.history) == ("jobs", "file", 64, ())
+    assert len(trace.dropped) == len(trace.repaired) == 0
+    sl.simulate(trace, "easy").validate()
+
+
+def test_the_header_says_where_and_when(read):
+    trace = read(PLAIN | {"Cluster": "blue"}, job(8, Partition="long", Cluster="blue"), time_zone="Europe/Stockholm")
+    assert trace.header.lines == (
+        "; Version: 2.2",
+        "; Computer: Slurm cluster blue",
+        "; Conversion: by schedlab from the output of sacct",
+        f"; UnixStartTime: {NOON - 3600}",  # Stockholm is an hour ahead in winter
+        "; TimeZoneString: Europe/Stockholm",
+        "; MaxProcs: 32",
+        "; Partition: 1 batch",
+        "; Partition: 2 long",
+        "; Note: a processor is a CPU as Slurm counts them",
+        "; Note: users and groups are numbered, their names were not kept",
+    )
+    assert trace.at(0) == pd.Timestamp("2024-03-01 12:00", tz="Europe/Stockholm")
+    assert len(trace.between("2024-03-01", "2024-03-02")) == 2
+    with pytest.raises(ValueError, match="no job of jobs was submitted"):
+        trace.between("2024-03-02", "2024-03-03")
+
+
+def test_without_a_time_zone_dates_are_those_of_utc(read):
+    trace = read(PLAIN)
+    assert trace.header.unix_start_time == NOON
+    assert "no time zone was given; dates are those of UTC" in trace.header.all("Note")
+
+
+def test_names_of_people_are_kept_nowhere(read, tmp_path):
+    people = [job(1, User="xavier"), job(2, User="yvonne", Group="guests"), job(3, User="xavier"), job(4, User="")]
+    trace = read(*people, job(5, User="zoe", **STARTED_NEVER))
+    assert trace.jobs["user_id"].tolist() == [1, 2, 1, -1]
+    assert trace.jobs["group_id"].tolist() == [1, 2, 1, 1]
+    assert trace.dropped["user_id"].tolist() == [3]
+    trace.to_swf(tmp_path / "out.swf")
+    everything = (tmp_path / "out.swf").read_text() + repr(trace) + trace.dropped.to_csv() + trace.repaired.to_csv()
+    assert not re.search("xavier|yvonne|zoe|guests|staff", everything)
+
+
+def test_an_account_stands_in_for_a_group(read):
+    columns = {**PLAIN, "Account": "p1"}
+    del columns["Group"]
+    assert read(columns, columns | {"JobID": "8", "JobIDRaw": "8", "Account": "p2"}).jobs["group_id"].tolist() == [1, 2]
+
+
+def test_a_trace_comes_back_from_swf(read, tmp_path):
+    trace = read(job(5), job(6, TimelimitRaw="UNLIMITED"), job(9, AllocCPUS="3"))
+    trace.to_swf(tmp_path / "out.swf.gz")
+    again = sl.read_swf(tmp_path / "out.swf.gz")
+    assert again.jobs.equals(trace.jobs)
+    assert again.procs == trace.procs == 35
+
+
+# Durations ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("00:00", 0),
+        ("05:30", 330),
+        ("90:00", 5400),
+        ("01:02:03", 3723),
+        ("100:00:00", 360_000),
+        ("2-12", 216_000),
+        ("2-12:05", 216_300),
+        ("2-12:05:30", 216_330),
+        ("00:01.500", 1.5),
+        ("1-00:00:00.250", 86_400.25),
+        ("UNLIMITED", math.nan),
+        ("Partition_Limit", math.nan),
+        ("INVALID", math.nan),
+        ("Unknown", math.nan),
+        ("None", math.nan),
+        ("", math.nan),
+    ],
+)
+def test_durations_by_hand(text, seconds):
+    assert _duration(text) == pytest.approx(seconds, nan_ok=True, abs=0)
+
+
+@pytest.mark.parametrize("text", ["12", "1:2:3:4", "00:60", "00:60:00", "1-", "-1:00", "1-2:60", "a:b", "\u0663:00"])
+def test_what_is_no_duration(text):
+    with pytest.raises(ValueError, match=re.escape(sacct.A_DURATION)):
+        _duration(text)
+
+
+@given(st.integers(0, 10**8), st.integers(0, 999))
+@example(86_399, 999)
+def test_a_duration_comes_back_however_it_is_written(seconds, milliseconds):
+    days, rest = divmod(seconds, 86_400)
+    hours, minutes = rest // 3600, rest % 3600 // 60
+    clock = f"{minutes:02}:{rest % 60:02}"
+    assert _duration(f"{days}-{hours:02}:{clock}") == seconds
+    assert _duration(f"{seconds // 3600:02}:{clock}") == seconds
+    assert _duration(f"{seconds // 60}:{seconds % 60:02}") == seconds
+    assert _duration(f"{days}-{hours:02}:{minutes:02}") == seconds - seconds % 60
+    assert _duration(f"{days}-{hours:02}") == seconds - seconds % 3600
+    exact = pytest.approx(seconds + milliseconds / 1000, abs=1e-6)
+    assert _duration(f"{days}-{hours:02}:{clock}.{milliseconds:03}") == exact
+
+
+@pytest.mark.parametrize(
+    ("known", "run"),
+    [
+        ({"ElapsedRaw": "100", "Elapsed": "00:03:20"}, 100),
+        ({"ElapsedRaw": "", "Elapsed": "00:03:20"}, 200),
+        ({"Elapsed": "00:03:20"}, 200),
+        ({"Elapsed": "INVALID"}, 1800),  # from Start and End
+        ({}, 1800),
+    ],
+)
+def test_run_times_come_from_the_first_column_that_knows(read, known, run):
+    record = {name: text for name, text in PLAIN.items() if name != "ElapsedRaw"} | known
+    assert read(record).jobs["run_time"].tolist() == [run]
+
+
+def test_parts_of_a_second_are_rounded_up_and_said_so(read):
+    record = {name: text for name, text in PLAIN.items() if name != "ElapsedRaw"} | {"Elapsed": "00:10.250"}
+    trace = read(record)
+    assert trace.jobs["run_time"].tolist() == [11]
+    assert trace.repaired[["field", "was", "now"]].to_numpy().tolist() == [["run_time", 10.25, 11.0]]
+
+
+@pytest.mark.parametrize("text", ["UNLIMITED", "Partition_Limit", "INVALID", "", "0"])
+def test_a_job_without_a_limit_has_a_missing_estimate(read, text):
+    record = job(TimelimitRaw=text)
+    trace = read(record)
+    assert trace.jobs["requested_time"].tolist() == [1800]
+    assert trace.repaired["reason"].tolist() == ["no estimate; the run time is taken"]
+    assert read(record, missing_estimate=7200).jobs["requested_time"].tolist() == [7200]
+    assert reasons(read(record, job(8), missing_estimate="drop")) == {"no estimate": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("01:30:00", 5400), ("7-00:00:00", 604_800), ("30:00", 1800)],
+)
+def test_limits_may_be_written_out(read, text, limit):
+    record = {name: given for name, given in PLAIN.items() if name != "TimelimitRaw"} | {"Timelimit": text}
+    assert read(record).jobs["requested_time"].tolist() == [limit]
+
+
+# Instants -----------------------------------------------------------------------------------------------
+
+STOCKHOLM = ZoneInfo("Europe/Stockholm")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2024-03-01T12:00:00", NOON - 3600),
+        ("2024-03-01 12:00:00", NOON - 3600),
+        ("2024-07-01T00:00:00", 1_719_784_800),
+        ("2024-03-01T12:00:00Z", NOON),
+        ("2024-03-01T12:00:00+0200", NOON - 7200),
+        (str(NOON), NOON),
+        ("Unknown", math.nan),
+        ("None", math.nan),
+        ("", math.nan),
+    ],
+)
+def test_instants_by_hand(text, seconds):
+    assert _instant(text, STOCKHOLM, 0) == pytest.approx(seconds, nan_ok=True, abs=0)
+    assert _instant(text, STOCKHOLM, 1) == pytest.approx(seconds, nan_ok=True, abs=0)
+
+
+@pytest.mark.parametrize("text", ["12:00:00", "Ystday 12:00", "2024-03-01", "2024-13-01T00:00:00", "20240301", "soon"])
+def test_what_is_no_instant(text):
+    with pytest.raises(ValueError, match=re.escape(sacct.A_TIME)):
+        _instant(text, STOCKHOLM, 0)
+
+
+@given(st.integers(10**9, 2 * 10**9), st.sampled_from(["Europe/Stockholm", "US/Eastern", "Australia/Lord_Howe", "UTC"]))
+def test_one_of_the_two_meanings_of_a_time_is_the_right_one(seconds, name):
+    zone = ZoneInfo(name)
+    text = datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%dT%H:%M:%S")
+    early, late = (_instant(text, zone, fold) for fold in (0, 1))
+    assert seconds in (early, late)
+    assert early <= late
+    texts = np.array([text, str(seconds), text.replace("T", " "), "Unknown", "soon"], dtype=object)
+    for fold, expected in enumerate((early, late)):
+        found = _plain_instants(texts, zone, fold)
+        assert found[0] == expected
+        assert np.isnan(found[1:]).all()
+
+
+def test_an_hour_that_came_twice_keeps_the_order_of_events(read):
+    # 27 October 2024: 02:00 to 03:00 came as summer time, from 00:00 UTC, and again as winter time, from 01:00 UTC.
+    times = [
+        ("02:10", "02:40", "04:00"),  # nothing speaks against summer time for both
+        ("02:40", "02:10", "04:00"),  # the start can only be in winter time
+        ("01:50", "02:30", "02:20"),  # the end can only be in winter time
+    ]
+    records = [
+        job(number, **{name: f"2024-10-27T{at}:00" for name, at in zip(("Submit", "Start", "End"), row, strict=True)})
+        for number, row in enumerate(times, start=1)
+    ]
+    columns = [name for name in PLAIN if name not in ("ElapsedRaw", "Eligible")]
+    jobs = read(*records, columns=columns, time_zone="Europe/Stockholm").jobs.sort_index()
+    assert jobs["submit_time"].tolist() == [20 * 60, 50 * 60, 0]
+    assert jobs["wait_time"].tolist() == [30 * 60, 30 * 60, 40 * 60]
+    assert jobs["run_time"].tolist() == [8400, 6600, 50 * 60]
+
+
+def test_an_hour_that_the_clock_skipped_is_an_error(read):
+    record = job(Start="2024-03-31T02:30:00", End="2024-03-31T04:00:00")
+    with pytest.raises(SacctError, match=r"jobs.txt:2: field 8 \(Start\) is '2024-03-31T02:30:00', expected a time th"):
+        read(record, time_zone="Europe/Stockholm")
+    assert len(read(record)) == 1
+
+
+def test_seconds_since_1970_need_no_time_zone(read):
+    record = job(Submit=str(NOON), Eligible=str(NOON), Start=str(NOON + 5), End=str(NOON + 95), ElapsedRaw="90")
+    trace = read(record, time_zone="Asia/Tokyo")
+    assert trace.header.unix_start_time == NOON
+    assert trace.jobs["wait_time"].tolist() == [5]
+
+
+def test_a_job_may_arrive_when_nothing_holds_it_back(read):
+    records = [job(1, Eligible="2024-03-01T12:04:00"), job(2, Eligible="Unknown"), job(3)]
+    assert read(*records).jobs["wait_time"].tolist() == [600, 600, 600]
+    trace = read(*records, arrival="eligible")
+    assert trace.jobs.sort_index()["submit_time"].tolist() == [240, 0, 0]
+    assert trace.jobs.sort_index()["wait_time"].tolist() == [360, 600, 600]
+    assert "submit times are those at which jobs became eligible" in trace.header.all("Note")
+
+
+def test_a_job_that_started_before_its_submission_has_no_known_wait(read):
+    assert read(job(Start="2024-03-01T11:59:00")).jobs["wait_time"].tolist() == [-1]
+
+
+# Sizes and memory ---------------------------------------------------------------------------------------
+
+
+def test_what_a_job_occupied_counts_and_not_what_it_asked_for(read):
+    trace = read(PLAIN | {"ReqCPUS": "1"})
+    assert trace.jobs[["requested_procs", "allocated_procs"]].to_numpy().tolist() == [[16, 16]]
+
+
+@pytest.mark.parametrize("column", ["NCPUS", "ReqCPUS", "ncpus"])
+def test_other_columns_stand_in_for_the_size(read, column):
+    record = {name: text for name, text in PLAIN.items() if name != "AllocCPUS"} | {column: "24"}
+    trace = read(record)
+    assert trace.jobs["requested_procs"].tolist() == [24]
+    assert trace.repaired["field"].tolist() == (["allocated_procs"] if column == "ReqCPUS" else [])
+
+
+def test_nodes_may_be_counted_instead(read):
+    trace = read(job(1), job(2, NNodes="5"), procs_of="nodes")
+    assert trace.jobs["requested_procs"].tolist() == [2, 5]
+    assert trace.procs == 7
+    assert "a processor is a node" in trace.header.all("Note")
+    assert trace.history == ("size of the machine not in the record; the most nodes in use at one instant: 7",)
+
+
+@pytest.mark.parametrize(
+    ("text", "kilobytes"),
+    [
+        ("4000Mc", 4_096_000),
+        ("4000M", 4_096_000),
+        ("4000", 4_096_000),
+        ("16Gn", 16_777_216),
+        ("1.50G", 1_572_864),
+        ("2T", 2_147_483_648),
+        ("512Kn", 512),
+        ("1P", 2**40),
+        ("0", math.nan),
+        ("0n", math.nan),
+        ("?", math.nan),
+        ("?n", math.nan),
+        ("", math.nan),
+    ],
+)
+def test_amounts_of_memory_by_hand(text, kilobytes):
+    assert _kilobytes(text) == pytest.approx(kilobytes, nan_ok=True, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "procs_of", "kilobytes"),
+    [
+        ("1Gc", "cpus", 2**20),  # 16 CPUS on 2 nodes
+        ("1Gn", "cpus", 2**20 // 8),
+        ("1G", "cpus", 2**20 // 16),
+        ("1Gc", "nodes", 2**20 * 8),
+        ("1Gn", "nodes", 2**20),
+        ("1G", "nodes", 2**20 // 2),
+        ("17K", "cpus", 2),  # rounded up
+        ("?", "cpus", -1),
+    ],
+)
+def test_memory_is_that_of_a_processor(read, text, procs_of, kilobytes):
+    assert read(job(ReqMem=text), procs_of=procs_of).jobs["requested_memory"].tolist() == [kilobytes]
+
+
+def test_memory_of_a_node_is_unknown_without_their_number(read):
+    columns = [name for name in PLAIN if name != "NNodes"]
+    jobs = read(job(1, ReqMem="1Gn"), job(2, ReqMem="1Gc"), columns=columns).jobs
+    assert jobs["requested_memory"].tolist() == [-1, 2**20]
+
+
+def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
+    def held(number, start, end, cpus):
+        return job(number, Start=f"2024-03-01T12:{start}:00", End=f"2024-03-01T12:{end}:00", AllocCPUS=cpus)
+
+    records = [held(1, 10, 20, "8"), held(2, 20, 30, "12"), held(3, 25, 40, "3"), held(4, 40, 50, "14")]
+    columns = [name for name in PLAIN if name != "ElapsedRaw"]
+    trace = read(*records, columns=columns)  # job 1 ends as job 2 starts
+    assert trace.procs == trace.header.procs == 15
+    assert trace.history == ("size of the machine not in the record; the most cpus in use at one instant: 15",)
+    assert trace.history[0] in repr(trace)
+    given = read(*records, columns=columns, procs=13)
+    assert (given.procs, given.history) == (13, ())
+    assert reasons(given) == {"wider than the machine (13 processors)": 1}
+    with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
+        read(*records, procs=0)
+
+
+# Jobs, arrays, steps, runs ------------------------------------------------------------------------------
+
+
+def test_steps_are_left_out_and_counted(read):
+    of_a_step = {"Partition": "", "User": "", "Group": "", "TimelimitRaw": "", "ReqMem": "", "NNodes": ""}
+    names = ["7.batch", "7.extern", "7.0", "7.interactive", "9_4.0", "9+1.12", "9+0.0+1"]
+    steps = [job(name, JobIDRaw=f"{name[0]}.0", **of_a_step) for name in names]
+    trace = read(job(7), *steps, job(9))
+    assert trace.jobs.index.tolist() == [7, 9]
+    assert reasons(trace) == {"a step of a job, not a job": 7}
+    assert trace.dropped.index.tolist() == [7] * 4 + [9] * 3
+
+
+def test_each_task_of_an_array_is_a_job(read):
+    records = [
+        job("40_1", JobIDRaw="41"),
+        job("40_2", JobIDRaw="40"),
+        job("40_[5-10%2]", JobIDRaw="40", State="PENDING", End="Unknown", **STARTED_NEVER),
+        job("40_[1,3,5,...", JobIDRaw="42", State="CANCELLED by 1000", **STARTED_NEVER),
+        job("50+0", JobIDRaw="50"),
+        job("50+1", JobIDRaw="51"),
+    ]
+    trace = read(*records)
+    assert trace.jobs.index.tolist() == [41, 40, 50, 51]
+    assert trace.repaired.empty
+    assert trace.dropped["reason"].to_dict() == {
+        40: "still waiting when the record was made",
+        42: "cancelled before it started",
+    }
+
+
+def test_without_raw_numbers_the_tasks_of_an_array_get_new_ones(read):
+    columns = [name for name in PLAIN if name != "JobIDRaw"]
+    trace = read(job("40_1"), job("40_2"), job("41"), job("90.0"), columns=columns)
+    assert trace.jobs.index.tolist() == [91, 40, 41]  # above all that the file names
+    assert trace.repaired.drop(columns="reason").to_numpy().tolist() == [[91, "job_number", 40.0, 91.0]]
+
+
+def test_raw_numbers_alone_will_do(read):
+    columns = [name for name in PLAIN if name != "JobID"]
+    trace = read(job(7), job(8), job("8.batch", JobIDRaw="8.batch"), columns=columns)
+    assert trace.jobs.index.tolist() == [7, 8]
+    assert reasons(trace) == {"a step of a job, not a job": 1}
+
+
+@pytest.mark.parametrize("state", ["REQUEUED", "NODE_FAIL", "PREEMPTED", "RESIZING"])
+def test_each_run_of_a_job_is_a_job_and_the_last_keeps_the_number(read, state):
+    first = job(7, State=state)
+    second = job(7, Submit="2024-03-01T12:40:00", Start="2024-03-01T12:42:00", End="2024-03-01T13:12:00")
+    trace = read(first, second, job(8))
+    assert trace.jobs.index.tolist() == [9, 8, 7]
+    assert trace.jobs["submit_time"].to_dict() == {9: 0, 8: 0, 7: 2400}
+    assert trace.jobs["status"].to_dict() == {9: 0 if state == "NODE_FAIL" else 5, 8: 1, 7: 1}
+    (repair,) = trace.repaired.to_dict("records")
+    reason = "several runs, or tasks, under one number; the last keeps it"
+    assert repair == {"job_number": 9, "field": "job_number", "was": 7.0, "now": 9.0, "reason": reason}
+    assert trace.dropped.empty
+    sl.simulate(trace, "easy").validate()
+
+
+def test_of_a_record_given_twice_the_one_that_tells_the_end_is_kept(read):
+    running = job(7, State="RUNNING", End="Unknown", ElapsedRaw="60")
+    for records in ([running, job(7)], [job(7), running], [job(7), job(7)]):
+        trace = read(*records)
+        assert trace.jobs["run_time"].to_dict() == {7: 1800}
+        assert reasons(trace) == {"given twice: same job, submission and start": 1}
+        assert trace.repaired.empty
+
+
+def test_outputs_may_follow_one_another(tmp_path):
+    one, other = (export(tmp_path, job(number)).read_text() for number in (1, 2))
+    assert sl.read_sacct(written(tmp_path, one + other)).jobs.index.tolist() == [1, 2]
+
+
+# States -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [
+        ("COMPLETED", 1),
+        ("FAILED", 0),
+        ("TIMEOUT", 0),
+        ("DEADLINE", 0),
+        ("NODE_FAIL", 0),
+        ("BOOT_FAIL", 0),
+        ("OUT_OF_MEMORY", 0),
+        ("CANCELLED", 5),
+        ("CANCELLED by 1000", 5),
+        ("CANCELLED+", 5),
+        ("PREEMPTED", 5),
+        ("REQUEUED", 5),
+        ("RESIZING", 5),
+        ("REVOKED", 5),
+    ],
+)
+def test_states_have_a_status(read, state, status):
+    assert read(job(State=state)).jobs["status"].tolist() == [status]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"State": "PENDING", "End": "Unknown", **STARTED_NEVER}, "still waiting when the record was made"),
+        ({"State": "REQUEUE_HOLD", "End": "Unknown", **STARTED_NEVER}, "still waiting when the record was made"),
+        ({"State": "RUNNING", "End": "Unknown"}, "still running when the record was made"),
+        ({"State": "SUSPENDED", "End": "Unknown"}, "still running when the record was made"),
+        ({"State": "RUNNING"}, "still running when the record was made"),
+        ({"State": "COMPLETED", "End": "Unknown"}, "still running when the record was made"),
+        ({"State": "CANCELLED by 1000", **STARTED_NEVER}, "cancelled before it started"),
+        ({"State": "CANCELLED", **STARTED_NEVER, "Start": "Unknown"}, "cancelled before it started"),
+        ({"State": "CANCELLED", "ElapsedRaw": "0", "AllocCPUS": "0"}, "cancelled before it started"),
+        ({"State": "CANCELLED", "ElapsedRaw": "0"}, "run time is 0"),
+        ({"State": "REVOKED", **STARTED_NEVER}, "never started"),
+        ({"State": "DEADLINE", **STARTED_NEVER}, "never started"),
+        ({"State": "FAILED", "ElapsedRaw": "0"}, "run time is 0"),
+        ({"ElapsedRaw": "", "End": "2024-03-01T12:00:00"}, "run time unknown: never started, or not recorded"),
+        ({"AllocCPUS": "0"}, "number of processors unknown"),
+        ({"AllocCPUS": "65"}, "wider than the machine (64 processors)"),
+        ({"Submit": "Unknown"}, "submit time unknown"),
+    ],
+)
+def test_every_record_left_out_has_its_reason(read, fields, reason):
+    trace = read(job(1), job(2, **fields), procs=64)
+    assert trace.jobs.index.tolist() == [1]
+    assert trace.dropped["reason"].to_dict() == {2: reason}
+    assert list(trace.dropped.columns) == ["reason", *swf.FIELDS[1:]]
+
+
+def test_an_end_before_the_start_tells_no_run_time(read):
+    trace = read(job(1), job(2, ElapsedRaw="", End="2024-03-01T12:00:00"))
+    assert trace.dropped["run_time"].tolist() == [-1]
+
+
+def test_nothing_left_is_an_error_that_says_why(read):
+    waiting = job(1, State="PENDING", End="Unknown", **STARTED_NEVER)
+    message = r"jobs.txt: none of 3 records can be simulated; 2: still waiting .*; 1: a step of a job"
+    with pytest.raises(SacctError, match=message):
+        read(waiting, waiting | {"JobID": "2"}, job("3.batch"))
+
+
+# Partitions ---------------------------------------------------------------------------------------------
+
+
+def test_one_partition_may_be_kept(read):
+    both = {"State": "CANCELLED by 7", "End": "2024-03-01T12:05:00", **STARTED_NEVER}
+    records = [job(1), job(2, Partition="long"), job(3, Partition="batch,long", **both), job(4, Partition="")]
+    whole = read(*records)
+    assert whole.jobs["partition"].tolist() == [1, 2, -1]
+    assert whole.dropped["partition"].tolist() == [1]
+    assert whole.header.partitions == {1: "batch", 2: "long"}
+    trace = read(*records, partition="long")
+    assert trace.jobs["partition"].to_dict() == {2: 2}
+    assert trace.dropped["partition"].to_dict() == {1: 1, 3: 2, 4: -1}
+    assert trace.dropped["reason"].to_dict() == {
+        1: "not of partition long",
+        3: "cancelled before it started",
+        4: "not of partition long",
+    }
+    with pytest.raises(SacctError, match="jobs.txt: no job of partition 'short'; known: batch, long"):
+        read(*records, partition="short")
+
+
+# Errors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {sacct.A_TIME}"),
+        ({"State": "DONE"}, "field 15 (State) is 'DONE', expected one of Slurm's job states, such as COMPLETED or"),
+        ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {sacct.A_COUNT}"),
+        ({"TimelimitRaw": "1h"}, f"field 11 (TimelimitRaw) is '1h', expected {sacct.A_DURATION}"),
+        ({"AllocCPUS": "1.5K"}, "field 12 (AllocCPUS) is '1.5K', expected a whole number (run sacct with --noconvert)"),
+        ({"ReqMem": "much"}, "field 14 (ReqMem) is 'much', expected an amount of memory like 4000Mc, 16Gn, 2T or 0"),
+        ({"JobID": "job7"}, "field 1 (JobID) is 'job7', expected a job like 123, 123_4, 123_[5-9] or 123+0, or"),
+        ({"JobIDRaw": ""}, "field 2 (JobIDRaw) is '', expected a job like 123"),
+        ({"User": "a|b"}, "16 fields, expected 15 (a '|' or a line end inside a JobName or Comment? leave such"),
+    ],
+)
+def test_a_bad_line_is_named_or_skipped(read, fields, message):
+    records = [job(1), job(2), job(3, **fields), job(4, **fields)]
+    with pytest.raises(SacctError, match=re.escape(f"jobs.txt:4: {message}")):
+        read(*records)
+    trace = read(*records, lenient=True)
+    assert trace.jobs.index.tolist() == [1, 2]
+    first, second = trace.dropped["reason"]
+    assert first.startswith(f"line 4: {message}")
+    assert second.startswith(f"line 5: {message}")
+
+
+def test_a_bad_record_does_not_displace_a_good_one(read):
+    trace = read(job(1), job(1, ReqMem="much"), lenient=True)
+    assert trace.jobs.index.tolist() == [1]
+    assert reasons(trace) == {f"line 3: field 14 (ReqMem) is 'much', expected {sacct.A_MEMORY}": 1}
+
+
+@pytest.mark.parametrize(
+    ("without", "words"),
+    [
+        (("Submit",), "no column Submit"),
+        (("Start", "State"), "no column Start, no State"),
+        (("ElapsedRaw", "End"), "no column ElapsedRaw or Elapsed or End"),
+        (("TimelimitRaw",), "no column TimelimitRaw or Timelimit"),
+        (("AllocCPUS",), "no column AllocCPUS or NCPUS or ReqCPUS"),
+    ],
+)
+def test_missing_columns_are_named_with_the_command(read, without, words):
+    with pytest.raises(SacctError) as error:
+        read(PLAIN, columns=[name for name in PLAIN if name not in without])
+    assert str(error.value) == f"jobs.txt: {words}; run\n    {sacct.COMMAND}"
+
+
+def test_options_have_columns_of_their_own(read):
+    columns = [name for name in PLAIN if name not in ("NNodes", "Partition", "Eligible")]
+    assert len(read(PLAIN, columns=columns)) == 1
+    with pytest.raises(SacctError, match="no column NNodes or AllocNodes or ReqNodes"):
+        read(PLAIN, columns=columns, procs_of="nodes")
+    with pytest.raises(SacctError, match="no column Partition, no Eligible"):
+        read(PLAIN, columns=columns, partition="batch", arrival="eligible")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"procs_of": "cores"}, "unknown procs_of 'cores'; known: cpus, nodes"),
+        ({"arrival": "start"}, "unknown arrival 'start'; known: submit, eligible"),
+        ({"time_zone": "Mars/Olympus"}, "unknown time zone 'Mars/Olympus', expected a name like Europe/Stockholm"),
+        ({"missing_estimate": "mean"}, "missing_estimate is 'mean'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(read, options, message):
+    with pytest.raises(ValueError, match=message):
+        read(PLAIN, **options)
+
+
+def test_jobs_of_several_clusters_are_refused(read):
+    with pytest.raises(SacctError, match=r"jobs of several clusters \(blue, red\), expected one; run sacct with --c"):
+        read(PLAIN | {"Cluster": "red"}, PLAIN | {"Cluster": "blue"})
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_refused(tmp_path, text):
+    with pytest.raises(SacctError, match=r"jobs.txt: the file is empty, expected the output of sacct; run"):
+        sl.read_sacct(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["       JobID      State", "7|7|batch|COMPLETED", "JobID,State", "; Version: 2.2", "Name|Place"],
+)
+def test_what_is_no_output_of_sacct_is_refused(tmp_path, head):
+    found = re.escape(f"jobs.txt:1: found {head!r}, expected the names of columns with '|' between them, JobID among")
+    with pytest.raises(SacctError, match=found):
+        sl.read_sacct(written(tmp_path, f"{head}\n{head}\n"))
+
+
+def test_other_forms_of_the_file_are_read(tmp_path):
+    text = export(tmp_path, job(1), job(2)).read_text()
+    expected = sl.read_sacct(written(tmp_path, text)).jobs
+    trailing = "".join(f"{line}|\n" for line in text.splitlines())  # --parsable
+    for other in (trailing, text.replace("\n", "\r\n"), "\ufeff" + text, "\n" + text.rstrip("\n")):
+        path = tmp_path / "other.txt"
+        path.write_bytes(other.encode())
+        assert sl.read_sacct(path).jobs.equals(expected)
+    zipped = tmp_path / "jobs.psv.gz"
+    zipped.write_bytes(gzip.compress(text.encode()))
+    trace = sl.read_sacct(zipped)
+    assert trace.name == "jobs"
+    assert trace.jobs.equals(expected)
+    zipped.write_bytes(zipped.read_bytes()[:-20])
+    with pytest.raises(SacctError, match="jobs.psv.gz: the gzip stream is damaged"):
+        sl.read_sacct(zipped)
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes(text.replace("ann", "andré").encode("latin-1"))
+    assert sl.read_sacct(latin).jobs.equals(expected)
+    latin.write_bytes(b"\0" * 100)
+    with pytest.raises(SacctError, match="latin.txt: the file is binary"):
+        sl.read_sacct(latin)
+    with pytest.raises(FileNotFoundError, match="nowhere.txt: no such file, expected the output of sacct"):
+        sl.read_sacct("nowhere.txt")
+
+
+# The example, the documentation, the command line -------------------------------------------------------
+
+
+def test_the_documented_command_is_the_one_in_the_errors():
+    words = " ".join(sl.read_sacct.__doc__.split())
+    assert " ".join(sacct.COMMAND.replace(",ElapsedRaw", ", ElapsedRaw").split()) in words
+
+
+def test_the_example_has_something_of_everything():
+    rows = [line.split("|") for line in example_path().read_text().splitlines()]
+    states = {row[-1].split()[0] for row in rows[1:]}
+    assert states >= {"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "PREEMPTED", "REQUEUED", "RESIZING"}
+    assert states >= {"OUT_OF_MEMORY", "PENDING", "RUNNING"}
+    limits = {row[11] for row in rows}
+    assert limits >= {"UNLIMITED", "Partition_Limit", "2-00:00:00", "00:30:00"}
+    assert {row[14] for row in rows} >= {"0", "4000Mc", "16Gn"}
+    names = " ".join(row[0] for row in rows)
+    assert all(re.search(what, names) for what in (r"_\d", r"_\[", r"\+0", r"\.batch", r"\.extern", r"\.0"))
+    assert {row[3] for row in rows} >= {"debug", "short", "long", "short,long"}
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative"])
+def test_the_example_can_be_simulated(scheme):
+    trace = sl.read_sacct(example_path(), time_zone="Europe/Stockholm")
+    assert trace.procs == 128
+    lines = example_path().read_text().splitlines()
+    assert len(trace) + len(trace.dropped) == len(lines) - 1
+    assert reasons(trace)["a step of a job, not a job"] == sum("." in line.partition("|")[0] for line in lines)
+    assert 150 <= len(trace) <= 300
+    assert set(trace.repaired["field"]) == {"job_number", "requested_time"}
+    sl.simulate(trace, scheme).validate()
+    assert 0 < len(trace.between("2024-03-05", "2024-03-06")) < len(trace)
+
+
+def test_the_command_line_knows_an_export(tmp_path, capsys):
+    assert is_export(example_path())
+    assert cli.main(["simulate", str(example_path()), "--procs", "128"]) == 0
+    assert capsys.readouterr().err.startswith("Trace sacct-example (file): 268 jobs on 128 processors")
+    zipped = tmp_path / "jobs.txt.gz"
+    zipped.write_bytes(gzip.compress(example_path().read_bytes()))
+    assert is_export(zipped)
+    zipped.write_bytes(zipped.read_bytes()[:12])
+    for text in ("; Version: 2.2\n", "1 0 1 1\n", ""):
+        assert not is_export(written(tmp_path, text, "X.swf"))
+    assert not is_export(zipped)
+    assert cli.main(["simulate", str(export(tmp_path, job(1, State="DONE")))]) == 1
+    assert "schedlab: jobs.txt:2: field 15 (State) is 'DONE'" in capsys.readouterr().err

@@ -1,0 +1,297 @@
+"""Live figures as plain functions: no browser, no kernel of a notebook."""
+
+import asyncio
+import gc
+from dataclasses import replace
+
+import altair as alt
+import ipywidgets
+import pandas as pd
+import pytest
+
+import schedlab as sl
+from schedlab import widgets
+
+calls = []
+
+
+@pytest.fixture(autouse=True)
+def no_calls():
+    calls.clear()
+
+
+def drawing(load=0.8, scheme="easy"):
+    """Draw a point, and note that it was drawn."""
+    calls.append((load, scheme))
+    points = alt.Chart(pd.DataFrame({"load": [load]})).mark_point().encode(x="load:Q")
+    return points.properties(title=scheme, height=120)
+
+
+def failing(load=0.5):
+    if load > 0.7:
+        raise ValueError(f"load <{load}> is too high")
+    return drawing(load)
+
+
+@pytest.fixture
+def figure():
+    return sl.widgets.live(drawing, load=(0.5, 1.0, 0.1), scheme=["fcfs", "easy"])
+
+
+def drawn_load(figure):
+    """Read the load from the data of the chart that is on the screen."""
+    ((row,),) = figure.chart.spec["datasets"].values()
+    return row["load"]
+
+
+def test_the_first_figure_is_drawn_with_the_defaults(figure):
+    assert figure.settings == {"load": 0.8, "scheme": "easy"}
+    assert calls == [(0.8, "easy")]
+    assert drawn_load(figure) == 0.8
+    assert figure.chart.spec["title"] == "easy"
+
+
+def test_a_move_draws_anew_and_a_return_comes_from_memory(figure):
+    figure.controls["load"].value = 0.6
+    assert drawn_load(figure) == pytest.approx(0.6)
+    figure.controls["scheme"].value = "fcfs"
+    assert figure.chart.spec["title"] == "fcfs"
+    figure.controls["scheme"].value = "easy"
+    assert (drawn_load(figure), figure.chart.spec["title"]) == (pytest.approx(0.6), "easy")
+    assert [scheme for _, scheme in calls] == ["easy", "easy", "fcfs"]
+    assert figure.drawn == 3
+
+
+def test_controls_wait_for_the_release(figure):
+    assert figure.controls["load"].continuous_update is False
+
+
+def test_reset_sets_everything_back(figure):
+    figure.controls["load"].value = 0.9
+    figure.controls["scheme"].value = "fcfs"
+    figure.reset()
+    assert figure.settings == {"load": 0.8, "scheme": "easy"}
+    assert drawn_load(figure) == 0.8
+
+
+def test_the_oldest_figures_are_forgotten(monkeypatch):
+    monkeypatch.setattr(widgets, "REMEMBERED", 2)
+    figure = sl.widgets.live(drawing, load=[1, 2, 3])
+    for load in (2, 3, 2, 1, 2, 3):
+        figure.controls["load"].value = load
+    assert [load for load, _ in calls] == [1, 2, 3, 1, 3]  # 2 was used again before 1 came
+
+
+def test_an_error_takes_the_place_of_the_figure_and_goes_again():
+    figure = sl.widgets.live(failing, load=(0.5, 1.0, 0.1))
+    figure.controls["load"].value = 0.9
+    assert figure.chart.spec is None
+    assert "ValueError: load &lt;0.9&gt; is too high" in figure._error.value
+    assert figure._busy.value == widgets._IDLE
+    figure.controls["load"].value = 0.6
+    assert figure._error.value == ""
+    assert drawn_load(figure) == pytest.approx(0.6)
+
+
+def test_a_figure_that_fails_at_once_is_a_widget_all_the_same():
+    figure = sl.widgets.live(failing, load=(0.8, 1.0, 0.1))
+    assert "is too high" in figure._error.value
+
+
+def test_a_table_goes_below_the_figure():
+    def both(load=0.5):
+        return drawing(load), pd.DataFrame({"load": [load]})
+
+    figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
+    assert "0.5" in figure._table.value
+    assert "chart, table = both(load=0.5)" in figure._script.code
+
+
+def test_the_copied_code_rebuilds_the_figure(figure):
+    figure.controls["load"].value = 0.9
+    lines = figure._script.code.splitlines()
+    assert lines == [f"from {__name__} import drawing", "chart = drawing(load=0.9, scheme='easy')", "chart"]
+    names = {"drawing": drawing}
+    exec(lines[1], names)
+    assert names["chart"].to_dict() == figure.chart.spec
+
+
+def test_the_code_may_be_another():
+    figure = sl.widgets.live(drawing, load=[1, 2], code=lambda load: f"draw({load})")
+    figure.controls["load"].value = 2
+    assert figure._script.code == "draw(2)"
+
+
+def test_the_place_of_the_figure_keeps_its_height(figure):
+    height = figure._place.layout.min_height
+    assert height == "260px"
+    figure.controls["load"].value = 0.9
+    assert figure._place.layout.min_height == height
+    assert sl.widgets.live(drawing, height=500, load=[1, 2])._place.layout.min_height == "500px"
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "value"),
+    [
+        ((1, 5), ipywidgets.IntSlider, 1),
+        ((1, 9, 2), ipywidgets.IntSlider, 1),
+        ((0.5, 1.0), ipywidgets.FloatSlider, 0.5),
+        ((0, 1, 0.1), ipywidgets.FloatSlider, 0.0),
+        ([1, 10, 100], ipywidgets.SelectionSlider, 1),
+        (range(3, 6), ipywidgets.SelectionSlider, 3),
+        (["a", "b"], ipywidgets.Dropdown, "a"),
+        ({"one": "a", "two": "b"}, ipywidgets.Dropdown, "a"),
+        (True, ipywidgets.Checkbox, True),
+        ("text", ipywidgets.Text, "text"),
+    ],
+)
+def test_kinds_of_controls(given, kind, value):
+    control = sl.widgets.live(lambda some_value: drawing(), some_value=given).controls["some_value"]
+    assert type(control) is kind
+    assert control.value == value
+    assert control.description == "some value"
+
+
+def test_a_widget_is_taken_as_it_is():
+    own = ipywidgets.IntText(7)
+    figure = sl.widgets.live(drawing, load=own)
+    assert figure.controls["load"] is own
+    assert calls == [(7, "easy")]
+
+
+@pytest.mark.parametrize("given", [None, (), [], {}, 3.5])
+def test_what_is_no_control_is_refused(given):
+    with pytest.raises(TypeError, match=r"^some value is .*, expected \(low, high\)"):
+        sl.widgets.live(lambda some_value: drawing(), some_value=given)
+
+
+@pytest.mark.parametrize("given", [(5, 1), (1, 1), (1, 5, 0), (1.0, 2.0, -0.1)])
+def test_a_slider_needs_somewhere_to_slide(given):
+    with pytest.raises(ValueError, match=r"^load is from .* expected low < high"):
+        sl.widgets.live(drawing, load=given)
+
+
+def test_quick_moves_are_drawn_once():
+    async def moves():
+        figure = sl.widgets.live(drawing, load=(1, 100))
+        for load in range(2, 30):
+            figure.controls["load"].value = load
+        assert figure._busy.value == widgets._BUSY
+        await asyncio.sleep(10 * widgets.PATIENCE)
+        return figure
+
+    figure = asyncio.run(moves())
+    assert [load for load, _ in calls] == [1, 29]
+    assert drawn_load(figure) == 29
+    assert figure._busy.value == widgets._IDLE
+
+
+def test_memory_does_not_grow_with_the_moves():
+    figure = sl.widgets.live(drawing, load=(1, 1000))
+
+    def objects_after(moves):
+        for load in moves:
+            figure.controls["load"].value = load
+            calls.clear()
+        gc.collect()
+        return len(gc.get_objects())
+
+    early = objects_after(range(2, 102))
+    assert objects_after(range(102, 602)) < early + 250  # a chart is more than a hundred objects
+
+
+# explore ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return sl.model_trace("lublin", jobs=400, procs=64, seed=3)
+
+
+@pytest.fixture
+def no_logs(monkeypatch, tmp_path):
+    monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+
+
+@pytest.mark.parametrize("view", set(widgets.VIEWS) - {"arrivals"})
+def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
+    chart, table = widgets.bench(trace, load=0.8, scheme="easy", order="sjf", against="fcfs", view=view, weeks=1)
+    chart.to_dict()
+    schedules = [sl.simulate(trace.scale_load(0.8), one) for one in ("easy-sjf", "fcfs")]
+    waits = [schedule.metrics()["wait_time"] for schedule in schedules]
+    row = table.data.iloc[0]
+    assert row["measure"] == "mean wait (s)"
+    assert row[["EASY-SJF", "FCFS"]].tolist() == waits
+    assert row["difference"] == waits[0] - waits[1]
+    assert row["change (%)"] == pytest.approx(100 * (waits[0] / waits[1] - 1))
+
+
+def test_a_scheme_against_itself_has_no_difference(trace):
+    _, table = widgets.bench(trace, scheme="easy", against="easy")
+    assert table.data.columns.tolist() == ["measure", "EASY"]
+
+
+def test_an_unknown_view_is_refused(trace):
+    with pytest.raises(ValueError, match="unknown view 'pie'; known: over time, Gantt chart, job by job, arrivals"):
+        widgets.bench(trace, view="pie")
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_explore_begins_with_the_trace_given(trace):
+    panel = sl.widgets.explore(trace)
+    assert panel.controls["trace"].options == ((trace.title, trace),)
+    assert panel.settings["scheme"] == "easy"
+    assert panel.chart.spec is not None
+    assert panel.controls["week"].max == widgets._weeks(trace) - 1
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_the_weeks_to_choose_are_those_of_the_trace(trace):
+    short = trace.head(20)
+    panel = sl.widgets.explore(trace, replace(short, name="short"))
+    panel.controls["week"].value = panel.controls["week"].max
+    panel.controls["trace"].value = panel.controls["trace"].options[1][1]
+    assert panel.controls["week"].max == widgets._weeks(short) - 1
+    assert panel.settings["week"] <= panel.controls["week"].max
+    assert panel._error.value == ""
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_explore_needs_a_trace():
+    with pytest.raises(ValueError, match="there is no trace to explore: give one, or set SCHEDLAB_DATA"):
+        sl.widgets.explore()
+
+
+@pytest.mark.traces
+def test_explore_offers_the_logs_at_hand():
+    panel = sl.widgets.explore("kth-sp2-1996")
+    names = [label for label, _ in panel.controls["trace"].options]
+    assert names[0] == "KTH-SP2-1996-2.1-cln"
+    assert "CTC-SP2-1996-3.1-cln" in names
+
+
+@pytest.mark.usefixtures("no_logs")
+@pytest.mark.parametrize("view", set(widgets.VIEWS) - {"arrivals"})
+@pytest.mark.parametrize("load", [None, 0.8])
+def test_the_code_that_explore_gives_draws_the_same(trace, view, load):
+    panel = sl.widgets.explore(trace)
+    panel.controls["view"].value = view
+    panel.controls["load"].value = load
+    panel.controls["scheme"].value = "conservative"
+    *first, last = panel._script.code.splitlines()
+    names = {"trace": trace}
+    exec("\n".join([*first, f"chart = {last}"]), names)
+    assert names["chart"].to_dict() == panel.chart.spec
+
+
+@pytest.mark.traces
+def test_the_code_for_a_log_loads_it():
+    settings = {"load": 0.8, "overrun": "kill", "scheme": "easy", "order": "sjf", "against": "fcfs"}
+    code = widgets._bench_code(trace="KTH-SP2-1996", view="over time", week=1, weeks=2, **settings)
+    assert code.splitlines() == [
+        "import schedlab as sl",
+        "trace = sl.load_trace('KTH-SP2-1996').scale_load(0.8, overrun='kill')",
+        "sl.charts.profile(sl.simulate(trace, sl.EASY(order='sjf', backfill=None), overrun='kill'), "
+        "window=(1204650, 2414250))",  # the log begins at 599,850 s
+    ]
