@@ -19,7 +19,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures test test-nojit test-bounds lab lint lock setup clean
+.PHONY: help figures pictures test test-nojit test-bounds test-browser lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -27,8 +27,9 @@ help: ## Show this list
 figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE=full: at full size)
 	$(BIN)/schedlab figures --size $(SIZE)
 
-pictures: $(READY) ## Make the pictures of the README anew
+pictures: $(READY) ## Make the pictures of the README and the notebooks anew (needs chromium)
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images')"
+	$(BIN)/python tests/browser.py notebooks/images
 
 test: $(READY) ## Run the tests (ARGS="-k easy": some of them)
 	$(BIN)/python -m pytest $(ARGS)
@@ -38,6 +39,9 @@ test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
 
 test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(ARGS)
+
+test-browser: $(READY) ## Run every notebook in a real browser (needs chromium)
+	$(BIN)/python -m pytest -m browser $(ARGS)
 
 lab: $(READY) ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks

@@ -1,7 +1,9 @@
 """Charts: valid specifications, the right columns with their units, colours that never change, files that open."""
 
+import html
 import json
 import re
+import socket
 
 import altair as alt
 import pandas as pd
@@ -32,11 +34,18 @@ def drawn(chart):
     return pd.DataFrame(rows)
 
 
+def drawn_by(chart, mark):
+    """Give the rows of the first part of a layered chart that has a mark."""
+    spec = chart.to_dict()
+    part = next(part for part in spec["layer"] if part["mark"]["type"] == mark)
+    return pd.DataFrame(spec["datasets"][part.get("data", spec.get("data"))["name"]])
+
+
 def parts(spec):
     """Give the specifications of a chart that have an encoding."""
     if "encoding" in spec:
         yield spec
-    for inner in [spec.get("spec"), *spec.get("vconcat", [])]:
+    for inner in [spec.get("spec"), *spec.get("layer", []), *spec.get("vconcat", [])]:
         if inner:
             yield from parts(inner)
 
@@ -111,6 +120,81 @@ def test_a_panel_for_each_value_in_the_order_of_the_table(table):
     svg = vl_convert.vegalite_to_svg(spec)
     heads = [svg.index(words) for words in ("Zebra-2001", "Ant-1999<", "(stand-in, not the real log)<")]
     assert heads == sorted(heads)  # the long one on two lines
+
+
+# Intervals and dashes
+
+
+def test_an_interval_is_shaded_where_the_table_has_one(table):
+    low, high = table["wait_time"] / 2, table["wait_time"] * 2
+    chart = charts.lines(table.assign(wait_time_low=low, wait_time_high=high), "load", "wait_time", column="trace")
+    shade, line = (part["encoding"] for part in parts(chart.to_dict()))
+    assert (shade["y"]["field"], shade["y2"]["field"]) == ("wait_time_low", "wait_time_high")
+    assert line["y"]["field"] == "wait_time"
+    assert shade["y"]["title"] == line["y"]["title"] == "mean wait (hours)"
+    assert shade["color"] == line["color"]
+    assert drawn(chart)[["wait_time_low", "wait_time_high"]].to_numpy().tolist() == [
+        [hours / 2, hours * 2] for hours in range(1, 25)
+    ]
+    assert [tip["title"] for tip in line["tooltip"][3:]] == ["low", "high"]
+    half = charts.lines(table.assign(wait_time_low=low), "load", "wait_time").to_dict()
+    assert "layer" not in half
+
+
+def test_an_option_of_the_machine_has_its_dash_whatever_else_is_drawn(table):
+    names = ["flat", "contiguous", "quasi-contiguous", "anything else"]
+    alone = {name: charts.dashes([name])[0] for name in names}
+    for some in (names, names[::-1], names[1:]):
+        assert charts.dashes(some) == [alone[name] for name in some]
+    both = pd.concat([table.assign(machine="contiguous"), table.assign(machine="flat")])
+    found = encoding(charts.lines(both, "load", "wait_time", dash="machine"))
+    assert found["strokeDash"]["scale"] == {"domain": ["contiguous", "flat"], "range": [[6, 3], [1, 0]]}
+    assert [tip["field"] for tip in found["tooltip"]][:2] == ["scheme", "machine"]
+    svg = vl_convert.vegalite_to_svg(charts.lines(both, "load", "wait_time", dash="machine").to_dict())
+    legend = svg[svg.index("role-legend-entry") :]  # drawn after the lines
+    assert 'stroke-dasharray="6,3"' in legend
+    with pytest.raises(ValueError, match="the table has no column 'option'"):
+        charts.lines(table, "load", "wait_time", dash="option")
+
+
+# Bars
+
+
+def test_bars_are_changes_in_percent(table):
+    one = table[table["trace"] == TRACES[0]]  # waits of 1, 2, 3, 4 hours at load 0.5, then 5 to 8, then 9 to 12
+    chart = charts.bars(one, "load", "wait_time", "FCFS", title="A", subtitle=TRACES[0])
+    found = drawn_by(chart, "bar")
+    assert found["scheme"].tolist() == list(SCHEMES[1:]) * 3
+    assert found["change"].tolist() == pytest.approx([100, 200, 300, 20, 40, 60, 100 / 9, 200 / 9, 100 / 3])
+    bar = encoding(chart)
+    assert bar["y"]["title"] == ["change of mean wait against FCFS (%)"]
+    assert bar["x"]["title"] == "offered load"
+    assert bar["xOffset"]["field"] == "scheme"
+    assert bar["color"]["scale"]["range"] == charts.colours(list(SCHEMES[1:]))
+    assert drawn_by(chart, "rule")["zero"].tolist() == [0]
+    type(chart).from_dict(chart.to_dict(), validate=True)
+
+
+def test_bars_show_intervals(table):
+    one = table[table["trace"] == TRACES[0]].assign(wait_time_change_low=-5.0, wait_time_change_high=8.0)
+    chart = charts.bars(one, "load", "wait_time", "EASY")
+    _, interval, _ = parts(chart.to_dict())
+    assert interval["encoding"]["y"]["field"] == "wait_time_change_low"
+    assert interval["encoding"]["y2"]["field"] == "wait_time_change_high"
+    assert set(drawn_by(chart, "bar")["wait_time_change_high"]) == {8.0}
+
+
+def test_what_cannot_be_compared(table):
+    one = table[table["trace"] == TRACES[0]]
+    with pytest.raises(ValueError, match="several rows of FCFS at load 0.5, aggregate them first"):
+        charts.bars(table, "load", "wait_time", "EASY")
+    with pytest.raises(ValueError, match="no wait_time above 0 of 'EASI' at load 0.5 to compare with"):
+        charts.bars(one, "load", "wait_time", "EASI")
+    with pytest.raises(ValueError, match="no wait_time above 0 of 'EASY' at load 0.9 to compare with"):
+        charts.bars(one[(one["load"] < 0.9) | (one["scheme"] != "EASY")], "load", "wait_time", "EASY")
+    zero = one.assign(wait_time=one["wait_time"].where(one["load"] > 0.5, 0))
+    with pytest.raises(ValueError, match="no wait_time above 0 of 'EASY' at load 0.5 to compare with"):
+        charts.bars(zero, "load", "wait_time", "EASY")
 
 
 # Colours
@@ -257,3 +341,121 @@ def test_setup_makes_jupyterlab_draw_version_5(whole):
     assert kind == "application/vnd.vegalite.v5+json"
     assert data[kind]["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
     assert data[kind]["vconcat"] == whole.to_dict()["vconcat"]
+
+
+def test_charts_are_white_in_a_dark_notebook(whole):
+    config = whole.to_dict()["config"]
+    assert config["background"] == "white"
+    assert config["padding"] > 0
+
+
+# Files
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("something asks for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+STARTS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF", ".html": b"<!DOCTYPE html>", ".json": b"{"}
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize("suffix", STARTS)
+def test_save(whole, tmp_path, suffix):
+    path = tmp_path / f"chart{suffix}"
+    path.write_text("what was there before")
+    assert charts.save(whole, str(path)) == path
+    assert path.read_bytes().lstrip().startswith(STARTS[suffix])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.usefixtures("no_network")
+def test_what_is_saved_is_the_whole_chart(whole, tmp_path):
+    assert json.loads(charts.save(whole, tmp_path / "chart.json").read_text()) == whole.to_dict()
+    page = charts.save(whole, tmp_path / "chart.html").read_text()
+    assert not re.findall(r"""<(?:script|link|img)[^>]*(?:src|href)=["']?http""", page)
+    assert "mean wait (hours)" in page
+
+
+@pytest.mark.parametrize("name", ["chart.gif", "chart"])
+def test_an_unknown_format_is_refused(whole, tmp_path, name):
+    with pytest.raises(ValueError, match="expected one of .png, .svg, .pdf, .html, .json"):
+        charts.save(whole, tmp_path / name)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_file_appears_whole_or_not_at_all(whole, tmp_path, monkeypatch):
+    path = tmp_path / "chart.svg"
+    path.write_text("what was there before")
+
+    def broken(chart, part, **_):
+        part.write_text("half of it")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(type(whole), "save", broken)
+    with pytest.raises(OSError, match="disk full"):
+        charts.save(whole, path)
+    assert path.read_text() == "what was there before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# Tables
+
+
+def shown(styler):
+    """Give the cells of a styled table as they are read, heads first."""
+    page = styler.to_html()
+    read = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line) for line in page.split("<tr>")[1:]]
+    return [[html.unescape(cell) for cell in line] for line in read]
+
+
+def test_numbers_of_a_table():
+    frame = pd.DataFrame(
+        {"jobs": [77_205, 3], "wait": [12_345.678, 0.123456], "log": ["CTC", "<b>"], "killed": [True, False]}
+    )
+    before = frame.copy(deep=True)
+    assert shown(charts.table(frame)) == [
+        ["jobs", "wait", "log", "killed"],
+        ["77,205", "12,346", "CTC", "yes"],
+        ["3", "0.1235", "<b>", "no"],
+    ]
+    assert frame.equals(before)
+    assert shown(charts.table(pd.DataFrame({"wait": [1.5, float("nan")]})))[1:] == [["1.5"], ["-"]]
+
+
+def test_an_index_that_says_something_is_shown():
+    trace = sl.model_trace("lublin", jobs=50, procs=64)
+    schedule = sl.simulate(trace)
+    assert shown(charts.table(schedule.metrics()))[0] == ["", "EASY"]
+    by_size = schedule.metrics(by="size")
+    found = shown(charts.table(by_size))
+    assert found[0][1] == "jobs"
+    assert [row[0] for row in found[1:]] == [str(label) for label in by_size.index]
+
+
+def test_a_ledger():
+    ledger = pd.DataFrame(
+        {
+            "id": ["A", "B"],
+            "published": ["1", "2"],
+            "trace": ["CTC", "CTC"],
+            "measured": ["1", "3"],
+            "verdict": ["reproduced", "not reproduced"],
+        }
+    )
+    styler = charts.table(ledger, caption="Published and measured")
+    assert shown(styler)[0] == ["id", "published", "measured", "trace", "verdict"]
+    page = styler.to_html()
+    assert "Published and measured" in page
+    for verdict in ("reproduced", "not reproduced"):
+        ground, letters = re.findall("#[0-9a-f]{6}", charts.VERDICTS[verdict])
+        assert f"background-color: {ground}" in page
+        assert f"color: {letters}" in page
+    assert set(charts.VERDICTS) == set(sl.papers.VERDICTS)
+    assert page == charts.table(ledger, caption="Published and measured").to_html()
+    assert sl.papers.core.claims().shape[0] == len(shown(charts.table(sl.papers.core.claims()))) - 1

@@ -1,0 +1,51 @@
+"""Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
+
+from .cells import arrivals, heatmap
+from .compare import bars, distribution, lines, scatter
+from .tables import VERDICTS, table
+from .theme import (
+    AXES,
+    CHARACTERS,
+    COLOURS,
+    DASHES,
+    HEIGHT,
+    IN_HOURS,
+    LAB,
+    MOST_ROWS,
+    WIDTH,
+    colours,
+    dashes,
+    save,
+    setup,
+    stacked,
+    themed,
+)
+from .timeline import gantt, profile
+
+__all__ = [
+    "AXES",
+    "CHARACTERS",
+    "COLOURS",
+    "DASHES",
+    "HEIGHT",
+    "IN_HOURS",
+    "LAB",
+    "MOST_ROWS",
+    "VERDICTS",
+    "WIDTH",
+    "arrivals",
+    "bars",
+    "colours",
+    "dashes",
+    "distribution",
+    "gantt",
+    "heatmap",
+    "lines",
+    "profile",
+    "save",
+    "scatter",
+    "setup",
+    "stacked",
+    "table",
+    "themed",
+]

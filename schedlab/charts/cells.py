@@ -1,0 +1,157 @@
+"""Charts of a workload in cells with the numbers in them: sizes against run times, hours against weekdays."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .. import metrics
+from ..schedule import Schedule
+from ..workload.trace import Trace
+from .theme import DURATIONS, INK, PER_JOB, WIDE, WIDTH, about, about_trace, check_columns, headed
+
+RUN_TIMES = {
+    "under 1 min": 0,
+    "1 to 10 min": 60,
+    "10 min to 1 h": 600,
+    "1 to 10 h": 3_600,
+    "10 to 100 h": 36_000,
+    "100 h and over": 360_000,
+}  # from so many seconds on
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+ROW = 28  # height of a cell, in pixels
+CELL, WIDE_CELL = 32, 64  # its width: for a mean, for sums
+DARK = 0.6  # of the darkest cell: from here on numbers are white
+
+
+def heatmap(
+    jobs: pd.DataFrame | Trace | Schedule,
+    value: str = "jobs",
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> alt.LayerChart:
+    """Draw jobs by size (processors, in powers of two) and run time, a number in each cell that has jobs.
+
+    Parameters
+    ----------
+    jobs : DataFrame, Trace or Schedule
+        A table needs run_time and procs (or requested_procs).
+    value : str
+        "jobs" counts them, "area" sums processor-hours, a column gives its mean (times in hours).
+    title, subtitle : str, optional
+        By default what is shown; the trace, its load and its jobs.
+    """
+    said = ""
+    if isinstance(jobs, Schedule):
+        jobs, said = jobs.jobs, about(jobs)
+    elif isinstance(jobs, Trace):
+        jobs, said = jobs.jobs, about_trace(jobs)
+    if "procs" not in jobs.columns:
+        check_columns(jobs, ["requested_procs"])
+        jobs = jobs.assign(procs=jobs["requested_procs"])
+    check_columns(jobs, ["run_time"])
+    amounts, words, sum_up = _amounts(jobs, value)
+    sizes = metrics.classes(jobs, "size")
+    lengths = np.searchsorted(list(RUN_TIMES.values()), jobs["run_time"].to_numpy(), side="right") - 1
+    groups = amounts.groupby([sizes.cat.codes.to_numpy(), lengths])
+    cells = getattr(groups, sum_up)().rename_axis(["size", "length"]).rename("value").reset_index()
+    columns = _from_first_to_last(sizes.cat.categories, cells["size"])
+    rows = _from_first_to_last(list(RUN_TIMES), cells["length"])
+    cells["size"] = [sizes.cat.categories[code] for code in cells["size"]]
+    cells["length"] = [list(RUN_TIMES)[code] for code in cells["length"]]
+    cells["text"] = [_written(amount) for amount in cells["value"]]
+    along = alt.X("size:N", title="processors", sort=columns)
+    down = alt.Y("length:N", title="run time", sort=rows[::-1])
+    chart = _mosaic(cells, words, along, down, WIDE_CELL * len(columns), ROW * len(rows))
+    title = f"{words[0].upper()}{words[1:]} by size and run time" if title is None else title
+    return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), said if subtitle is None else subtitle)
+
+
+def _amounts(jobs, value):
+    """Give each job's amount, what it is, and how the amounts of a cell become one."""
+    if value == "jobs":
+        return pd.Series(1, index=jobs.index), "jobs", "sum"
+    if value == "area":
+        return jobs["run_time"] * jobs["procs"] / 3600, "processor-hours", "sum"
+    check_columns(jobs, [value])
+    name = PER_JOB.get(value, value.replace("_", " "))
+    if value in DURATIONS:
+        return jobs[value] / 3600, f"mean {name} (hours)", "mean"
+    return jobs[value], f"mean {name}", "mean"
+
+
+def _from_first_to_last(names, codes):
+    return list(names[codes.min() : codes.max() + 1])
+
+
+def _written(amount):
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+
+
+def arrivals(
+    trace: Trace,
+    start=None,
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> alt.LayerChart:
+    """Draw how many jobs an hour are submitted, on average, by weekday and hour of the day at the machine.
+
+    The mean is over the hours from the first to the last submission, both counted in full.
+
+    Parameters
+    ----------
+    trace : Trace
+    start : date, optional
+        Local date and time of second 0 of the log, for a log whose header has no UnixStartTime.
+    title, subtitle : str, optional
+        By default what is shown; the trace, its load and its jobs.
+    """
+    dated = trace.header.unix_start_time is not None
+    if start is not None and dated:
+        raise ValueError(f"{trace.name} has a UnixStartTime; start is for logs that have none")
+    if start is None and not dated:
+        raise ValueError(f"{trace.name} has no UnixStartTime; give start=, the local date of second 0 of its clock")
+    submit = trace.jobs["submit_time"].to_numpy()
+    zero = trace.at(0) if dated else pd.Timestamp(start)
+    jobs = _hours_of_week(zero, submit)
+    past = (submit[0] + zero.minute * 60 + zero.second) % 3600  # the full hour
+    hours = _hours_of_week(zero, np.arange(submit[0] - past, submit[-1] + 1, 3600))
+    with np.errstate(invalid="ignore"):  # an hour that the log does not reach
+        means = jobs / hours
+    cells = pd.DataFrame({"value": means, "day": np.repeat(WEEKDAYS, 24), "hour": np.tile(np.arange(24), 7)})
+    cells = cells.dropna(ignore_index=True)
+    cells["text"] = [f"{mean:.1f}" for mean in cells["value"]]
+    along = alt.X("hour:O", title=f"hour of the day ({_zone(zero)})")
+    down = alt.Y("day:N", title=None, sort=list(WEEKDAYS))
+    chart = _mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
+    title = "Arrivals by weekday and hour" if title is None else title
+    return headed(chart, title, CELL * 24, about_trace(trace) if subtitle is None else subtitle)
+
+
+def _hours_of_week(zero, seconds):
+    """Count instants by hour of the week, from Monday's first."""
+    dates = pd.DatetimeIndex(zero + pd.to_timedelta(seconds, unit="s"))
+    return np.bincount(dates.day_of_week * 24 + dates.hour, minlength=7 * 24)
+
+
+def _zone(zero):
+    return str(zero.tzinfo) if zero.tzinfo else "local"
+
+
+def _mosaic(cells, words, x, y, width, height):
+    """Draw value in cells of x and y, with its text in them."""
+    dark = f"datum.value > {DARK**2 * cells['value'].max()}"  # squared, as the colours follow the root
+    x.axis = alt.Axis(labelAngle=0, ticks=False, domain=False)
+    y.axis = alt.Axis(ticks=False, domain=False)
+    shade = alt.Color(
+        "value:Q",
+        title=words,
+        scale=alt.Scale(scheme="blues", type="sqrt", domainMin=0),  # root: a few cells hold most
+        legend=alt.Legend(orient="bottom", titleLimit=WIDE),
+    )
+    rectangles = alt.Chart().mark_rect(stroke="white").encode(color=shade)
+    number = alt.condition(dark, alt.value("white"), alt.value(INK))
+    text = alt.Chart().mark_text(fontSize=11).encode(text="text:N", color=number)
+    layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
+    return alt.layer(*layers, data=cells, width=width, height=height)

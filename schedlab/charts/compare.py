@@ -1,0 +1,355 @@
+"""Charts that compare: a measure against a parameter, schemes against a base, jobs under one scheme and another."""
+
+import re
+from collections.abc import Iterable, Mapping
+from textwrap import wrap
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..schedule import Schedule
+from .theme import (
+    AXES,
+    COLOURS,
+    DURATIONS,
+    HEIGHT,
+    IN_HOURS,
+    INK,
+    MOST_ROWS,
+    PER_JOB,
+    WIDTH,
+    about,
+    axis,
+    check,
+    check_columns,
+    check_limit,
+    coloured,
+    dashes,
+    headed,
+    logarithmic,
+    vertical,
+)
+
+POINTS = 400  # of a distribution's curve
+SQUARE = 400  # of a scatter plot, in pixels
+BAR = 16  # of one bar, in pixels
+
+
+def lines(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    color: str = "scheme",
+    *,
+    dash: str | None = None,
+    column: str | None = None,
+    log: bool = False,
+    title: str = "",
+    subtitle: str = "",
+) -> alt.Chart:
+    """Draw a measure against a parameter, one line for each scheme.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Where it has the
+        columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded.
+    x, y, color : str
+        Columns.
+    dash : str, optional
+        A column with one dash for each value, such as an option of the machine.
+    column : str, optional
+        A column with one panel for each value.
+    log : bool
+        Logarithmic y axis; linear near 0 where a value is 0.
+    title, subtitle : str
+        The subtitle should name the trace; a stand-in says so by its name.
+    """
+    band = [f"{y}_low", f"{y}_high"] if {f"{y}_low", f"{y}_high"} <= set(table.columns) else []
+    names = [name for name in dict.fromkeys((x, y, *band, color, dash, column)) if name]
+    check(table, names)
+    shown = table[names].copy()
+    for name in (x, y):
+        if name in IN_HOURS:
+            shown[name] = shown[name] / 3600
+    if y in IN_HOURS:
+        shown[band] = shown[band] / 3600
+    for name in filter(None, (color, dash, column)):
+        shown[name] = shown[name].astype(str)
+    panels = list(dict.fromkeys(shown[column])) if column else [""]
+    reach = pd.concat([shown[name] for name in (y, *band)])
+    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
+    across = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(reach, log))
+    colour = coloured(color, list(dict.fromkeys(shown[color])), columns=4 * len(panels))
+    tooltip = [
+        alt.Tooltip(f"{color}:N"),
+        alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
+        alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
+    ]
+    if dash:
+        tooltip.insert(1, alt.Tooltip(f"{dash}:N"))
+    if band:
+        tooltip += [alt.Tooltip(f"{name}:Q", title=name.rpartition("_")[2], format=",.4~g") for name in band]
+    parts = [alt.Chart(shown).mark_line(point=not dash, strokeWidth=2)]
+    parts[0] = parts[0].encode(x=horizontal, y=across, color=colour, tooltip=tooltip)
+    if dash:
+        # Points of their own: with the line's, Vega-Lite 5 leaves the dashes out of the legend.
+        points = alt.Chart(shown).mark_circle(size=30, opacity=1)
+        parts.append(points.encode(x=horizontal, y=across, color=colour, tooltip=tooltip))
+        options = list(dict.fromkeys(shown[dash]))
+        scale = alt.Scale(domain=options, range=dashes(options))
+        legend = alt.Legend(
+            orient="bottom", columns=4 * len(panels), labelLimit=WIDTH, symbolType="stroke", symbolSize=400
+        )
+        parts[0] = parts[0].encode(strokeDash=alt.StrokeDash(f"{dash}:N", title=dash, scale=scale, legend=legend))
+    if band:
+        low = across.copy()
+        low.shorthand = f"{band[0]}:Q"
+        shade = alt.Chart(shown).mark_area(opacity=0.2).encode(x=horizontal, y=low, y2=band[1], color=colour)
+        parts.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
+    chart = alt.layer(*parts) if len(parts) > 1 else parts[0]
+    chart = chart.properties(width=WIDTH, height=HEIGHT)
+    if column:
+        header = alt.Header(labelLimit=WIDTH, labelExpr="split(replace(datum.label, ' (', '\\n('), '\\n')")
+        facet = alt.Column(f"{column}:N", title=None, sort=panels, header=header)
+        chart = chart.facet(column=facet).resolve_scale(y="independent")
+    return headed(chart, title, WIDTH * len(panels), subtitle)
+
+
+def bars(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    base: str,
+    color: str = "scheme",
+    *,
+    title: str = "",
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw by how many percent a measure changes against a base scheme, in groups of bars.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row for each x and scheme. Where it has the columns ``{y}_change_low`` and ``{y}_change_high``, in
+        percent, they are drawn as intervals.
+    x, y, color : str
+        Columns.
+    base : str
+        The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars.
+    title, subtitle : str
+        The subtitle should name the trace; a stand-in says so by its name.
+    """
+    ends = [f"{y}_change_low", f"{y}_change_high"]
+    ends = ends if set(ends) <= set(table.columns) else []
+    names = list(dict.fromkeys((x, y, color, *ends)))
+    check(table, names)
+    shown = table[names].copy()
+    shown[color] = shown[color].astype(str)
+    doubled = shown.duplicated([x, color])
+    if doubled.any():
+        row = shown[doubled].iloc[0]
+        raise ValueError(f"the table has several rows of {row[color]} at {x} {row[x]}, aggregate them first")
+    bases = shown[shown[color] == base].set_index(x)[y]
+    missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
+    if missing:
+        raise ValueError(f"the table has no {y} above 0 of {base!r} at {x} {missing[0]} to compare with")
+    shown["change"] = 100 * (shown[y].to_numpy() / bases.reindex(shown[x]).to_numpy() - 1)
+    shown = shown[shown[color] != base]
+    groups = list(dict.fromkeys(shown[x]))
+    schemes = list(dict.fromkeys(shown[color]))
+    measure = re.sub(r" \(.*\)$", "", AXES.get(y, y))
+    words = wrap(f"change of {measure} against {base} (%)", HEIGHT // 6)
+    offset = alt.XOffset(f"{color}:N", sort=schemes)
+    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=WIDTH))
+    tooltip = [
+        alt.Tooltip(f"{color}:N"),
+        alt.Tooltip(f"{x}:N", title=AXES.get(x, x)),
+        alt.Tooltip("change:Q", title=f"change against {base} (%)", format="+,.1f"),
+        *(alt.Tooltip(f"{name}:Q", title=f"{name.rpartition('_')[2]} (%)", format="+,.1f") for name in ends),
+    ]
+    bar = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            x=along,
+            xOffset=offset,
+            y=alt.Y("change:Q", title=words, axis=axis()),
+            color=coloured(color, schemes),
+            tooltip=tooltip,
+        )
+    )
+    layers = [bar]
+    if ends:
+        interval = alt.Chart().mark_rule(color=INK, strokeWidth=1.5)
+        layers.append(interval.encode(x=along, xOffset=offset, y=alt.Y(f"{ends[0]}:Q"), y2=ends[1]))
+    layers.append(alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK).encode(y="zero:Q"))
+    width = max(WIDTH, BAR * len(shown))
+    chart = alt.layer(*layers, data=shown, width=width, height=HEIGHT)
+    return headed(chart, title, width, subtitle)
+
+
+def distribution(
+    schedules: Schedule | Iterable[Schedule] | Mapping[str, Schedule | Iterable[float]],
+    column: str = "wait_time",
+    log: bool = True,
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> alt.Chart:
+    """Draw the share of jobs that a measure leaves at or below each value, one curve for each scheme.
+
+    Of more than 400 distinct values, 400 evenly spaced quantiles are drawn, smallest and largest among them.
+
+    Parameters
+    ----------
+    schedules : Schedule, several, or a mapping of names to schedules or to values (times in seconds)
+    column : str
+        A column of `Schedule.jobs`.
+    log : bool
+        Logarithmic x axis; a wait of 0 is drawn at 1 s, and the subtitle says so.
+    title, subtitle : str, optional
+        By default the measure; the traces, their loads and jobs.
+    """
+    named = _named(schedules)
+    curves = {}
+    for name, given in named.items():
+        if isinstance(given, Schedule):
+            check_columns(given.jobs, [column])
+            given = given.jobs[column]
+        curves[name] = np.sort(np.asarray(given, dtype=float))
+        if not curves[name].size or np.isnan(curves[name]).any():
+            raise ValueError(f"{name} has no {column}, or not for every job")
+    steps = pd.concat([_steps(values).assign(scheme=name) for name, values in curves.items()], ignore_index=True)
+    words, said = _title(column), ""
+    if log:
+        along, steps["value"], said = logarithmic(column, steps["value"].to_numpy())
+    else:
+        along = {"scale": alt.Scale(zero=True), "axis": axis(tickCount=6)}
+        if column in DURATIONS:
+            steps["value"] /= 3600
+            words += " (hours)"
+    names = list(curves)
+    chart = (
+        alt.Chart(steps)
+        .mark_line(interpolate="step-after", strokeWidth=2)
+        .encode(
+            x=alt.X("value:Q", title=words, **along),
+            y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
+            color=coloured("scheme", names),
+            tooltip=[
+                alt.Tooltip("scheme:N"),
+                alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),
+                alt.Tooltip("share:Q", title="share of jobs", format=".1%"),
+            ],
+        )
+        .properties(width=SQUARE, height=HEIGHT)
+    )
+    if subtitle is None:
+        subtitle = "; ".join(dict.fromkeys(about(one) for one in named.values() if isinstance(one, Schedule)))
+    title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
+    return headed(chart, title, SQUARE, subtitle, said)
+
+
+def _named(schedules):
+    if isinstance(schedules, Mapping):
+        return {str(name): given for name, given in schedules.items()}
+    several = [schedules] if isinstance(schedules, Schedule) else list(schedules)
+    for one in several:
+        if not isinstance(one, Schedule):
+            raise TypeError(f"expected schedules, or a mapping of names to values, got {type(one).__name__}")
+    named = {str(one.scheme): one for one in several}
+    if len(named) < len(several):
+        raise ValueError("several schedules are of the same scheme; give a mapping of names to schedules")
+    return named
+
+
+def _steps(values):
+    """Give the points of the empirical distribution of sorted values, thinned."""
+    kept = np.unique(values)
+    if kept.size > POINTS:
+        kept = np.unique(values[np.linspace(0, len(values) - 1, POINTS).round().astype(int)])
+    return pd.DataFrame({"value": kept, "share": np.searchsorted(values, kept, side="right") / len(values)})
+
+
+def scatter(
+    a: Schedule,
+    b: Schedule,
+    column: str = "wait_time",
+    limit: int = MOST_ROWS,
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> alt.LayerChart:
+    """Draw one schedule against another, job by job, on logarithmic axes; below the diagonal the second is better.
+
+    The subtitle gives, over all jobs, the share that the second scheme serves better and worse, and the mean of the
+    paired differences.
+
+    Parameters
+    ----------
+    a, b : Schedule
+        Of the same jobs.
+    column : str
+        A column of `Schedule.jobs` of which less is better.
+    limit : int
+        Points at most, up to 5,000. Beyond that every k-th job in order of submission is drawn, and the subtitle says
+        so.
+    title, subtitle : str, optional
+        By default both schemes; the trace, its load and its jobs.
+    """
+    check_limit(limit)
+    first, second = a.jobs, b.jobs
+    check_columns(first, [column])
+    if not first.index.equals(second.index):
+        raise ValueError(f"the schedules are not of the same jobs: {about(a)}, and {about(b)}")
+    names = [str(a.scheme), str(b.scheme)]
+    x, y = (jobs[column].to_numpy(dtype=float) for jobs in (first, second))
+    ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]))
+    every = -(-len(x) // limit)
+    scale, unit = (3600, " (hours)") if column in DURATIONS else (1, "")
+    table = pd.DataFrame(
+        {
+            "x": drawn[: len(x)],
+            "y": drawn[len(x) :],
+            "job": first.index,
+            "procs": first["procs"].to_numpy(),
+            "run": np.round(first["run_time"].to_numpy() / 3600, 3),
+            "first": np.round(x / scale, 3),
+            "second": np.round(y / scale, 3),
+        }
+    )
+    titles = [f"{_title(column)}, {name}" for name in names]
+    points = (
+        alt.Chart(table.iloc[::every])
+        .mark_circle(size=14, opacity=0.35, color=COLOURS["EASY"])
+        .encode(
+            x=alt.X("x:Q", title=titles[0], **ends),
+            y=alt.Y("y:Q", title=titles[1], **ends),
+            tooltip=[
+                alt.Tooltip("job:Q"),
+                alt.Tooltip("procs:Q", title="processors"),
+                alt.Tooltip("run:Q", title="run time (hours)"),
+                alt.Tooltip("first:Q", title=titles[0] + unit, format=",.4~g"),
+                alt.Tooltip("second:Q", title=titles[1] + unit, format=",.4~g"),
+            ],
+        )
+    )
+    diagonal = alt.Chart(pd.DataFrame({"x": ends["scale"].domain, "y": ends["scale"].domain}))
+    diagonal = diagonal.mark_line(color=INK, strokeWidth=1, strokeDash=[4, 3]).encode(x="x:Q", y="y:Q")
+    chart = alt.layer(points, diagonal, width=SQUARE, height=SQUARE)
+    return headed(
+        chart,
+        f"{names[1]} against {names[0]}" if title is None else title,
+        SQUARE,
+        about(a) if subtitle is None else subtitle,
+        f"{names[1]} is better for {np.mean(y < x):.1%} of jobs and worse for {np.mean(y > x):.1%}",
+        f"mean difference {np.mean(y - x) / scale:+,.3g}" + (" hours" if column in DURATIONS else ""),
+        f"one job in {every:,} is drawn" if every > 1 else "",
+        zeros,
+    )
+
+
+def _title(column):
+    return PER_JOB.get(column, column.replace("_", " "))

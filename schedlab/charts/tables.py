@@ -1,0 +1,64 @@
+"""Tables for notebooks: numbers to be read, verdicts to be seen."""
+
+import html
+from numbers import Integral, Real
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+# Ground and letters both, so that they are read in a dark notebook too.
+VERDICTS = {
+    "reproduced": "background-color: #d3efe3; color: #00452f",
+    "trend only": "background-color: #fdeecb; color: #5c3d00",
+    "not reproduced": "background-color: #fbdcd5; color: #7a1a12",
+    "not testable": "background-color: #e4e4e4; color: #333333",
+}
+NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .8em"
+WORDS = "text-align: left; white-space: normal; padding: .2em .8em"
+
+
+def table(frame: pd.DataFrame | pd.Series, *, caption: str = "") -> Styler:
+    """Style a table for a notebook, light or dark.
+
+    Parameters
+    ----------
+    frame : DataFrame or Series
+        Any table; an index that says something becomes its first columns. In a ledger, what was measured is moved
+        beside what was published, and verdicts are coloured.
+    caption : str
+        Stands above it.
+    """
+    if isinstance(frame, pd.Series):
+        frame = frame.rename(frame.name or "value").to_frame()
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index(names="" if frame.index.names == [None] else None)
+    frame = _side_by_side(frame.reset_index(drop=True))
+    numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
+    words = [name for name in frame.columns if name not in numbers]
+    # The same table has the same identifier every time, so that a notebook run again does not change.
+    styler = Styler(frame, uuid=f"{crc32(frame.to_csv().encode()):08x}", cell_ids=False)
+    styler = styler.hide(axis="index").format(_text).set_caption(caption)
+    styler = styler.map(lambda _: NUMBERS, subset=numbers).map(lambda _: WORDS, subset=words)
+    if "verdict" in frame.columns:
+        styler = styler.map(lambda verdict: VERDICTS.get(verdict, ""), subset=["verdict"])
+    return styler
+
+
+def _side_by_side(frame):
+    if not {"published", "measured"} <= set(frame.columns):
+        return frame
+    names = [name for name in frame.columns if name != "measured"]
+    names.insert(names.index("published") + 1, "measured")
+    return frame[names]
+
+
+def _text(value):
+    if isinstance(value, bool | np.bool):
+        return "yes" if value else "no"
+    if not isinstance(value, Real):
+        return "" if value is None else html.escape(str(value))
+    if np.isnan(value):
+        return "-"
+    return f"{value:,}" if isinstance(value, Integral) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

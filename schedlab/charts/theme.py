@@ -1,0 +1,275 @@
+"""What all charts share: fonts, colours, dashes, axes with their units, titles, checks, and files."""
+
+import math
+import os
+from pathlib import Path
+from textwrap import wrap
+from zlib import crc32
+
+import altair as alt
+import numpy as np
+
+WIDTH, HEIGHT = 240, 220  # of one panel, in pixels: three beside one another fit a page
+WIDE = 720  # of a chart that has the page to itself
+CHARACTERS = 48  # of a subtitle over one panel
+MOST_ROWS = 5_000
+INK = "#222222"  # of rules and of marks that belong to no scheme
+LAB = "application/vnd.vegalite.v5+json"
+SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
+
+# Okabe and Ito's palette, told apart with any colour vision; the same scheme is the same colour everywhere.
+COLOURS = {
+    "FCFS": "#999999",
+    "EASY": "#0072B2",
+    "EASY-SJF": "#E69F00",
+    "EASY-SJBF": "#56B4E9",
+    "Conservative": "#D55E00",
+    "Conservative-SJF": "#009E73",
+    "FCFS-SJF": "#CC79A7",
+}
+# Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
+CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
+DASHES = {
+    "flat": (1, 0),
+    "non-contiguous": (1, 0),
+    "contiguous": (6, 3),
+    "quasi-contiguous": (2, 2),
+}
+PATTERNS = ((8, 2), (4, 4), (8, 2, 2, 2), (1, 3), (12, 3), (6, 2, 2, 2, 2, 2))  # for options of other names
+
+AXES = {
+    "load": "offered load",
+    "offered_load": "offered load",
+    "effective_load": "effective load",
+    "wait_time": "mean wait (hours)",
+    "median_wait_time": "median wait (hours)",
+    "p95_wait_time": "95th percentile of the wait (hours)",
+    "max_wait_time": "longest wait (hours)",
+    "turnaround": "mean turnaround (hours)",
+    "makespan": "makespan (hours)",
+    "bounded_slowdown": "mean bounded slowdown (tau = 10 s)",
+    "per_processor_slowdown": "mean per-processor slowdown (tau = 10 s)",
+    "slowdown": "mean slowdown",
+    "utilization": "utilization",
+    "loss_of_capacity": "loss of capacity (processor-seconds)",
+    "loss_of_capacity_share": "loss of capacity (share)",
+    "throughput": "throughput (jobs per hour)",
+    "mean_queue": "mean queue length (jobs)",
+    "max_queue": "longest queue (jobs)",
+    "jobs": "jobs",
+    "killed": "killed (jobs)",
+}
+IN_HOURS = {"wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"}
+
+# Columns of `Schedule.jobs`: of one job, not means over jobs.
+PER_JOB = {
+    "wait_time": "wait",
+    "turnaround": "turnaround",
+    "run_time": "run time",
+    "requested_time": "estimate",
+    "bounded_slowdown": "bounded slowdown (tau = 10 s)",
+    "slowdown": "slowdown",
+    "procs": "processors",
+    "killed": "killed",
+    "user_id": "user",
+}
+DURATIONS = {"wait_time", "turnaround", "run_time", "requested_time"}  # of PER_JOB, in seconds
+MARKS = {
+    1: "1 s",
+    10: "10 s",
+    60: "1 min",
+    600: "10 min",
+    3_600: "1 h",
+    36_000: "10 h",
+    360_000: "100 h",
+    3_600_000: "1,000 h",
+}
+
+
+def setup() -> None:
+    """Let charts show in JupyterLab with no network.
+
+    JupyterLab draws Vega-Lite 5 by itself, and Altair's own renderers ask for version 6 or for the network. The
+    charts of this room keep to what version 5 can draw.
+    """
+    alt.renderers.register("schedlab", _for_lab)
+    alt.renderers.enable("schedlab")
+
+
+def _for_lab(spec, **_):
+    older = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
+    return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": {"actions": False}}}
+
+
+def themed(chart):
+    """Apply the look that all charts share; on white, so that dark words stay readable in a dark notebook."""
+    # In one call: Altair copies the whole chart at every `configure_...`, a tenth of a second for a chart of panels.
+    return chart.configure(
+        font="sans-serif",
+        background="white",
+        padding=10,
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(labelFontSize=11, titleFontSize=12, gridColor="#dddddd"),
+        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12),
+        title=alt.TitleConfig(fontSize=15, subtitleFontSize=12, anchor="start", subtitleColor="#666666"),
+        header=alt.HeaderConfig(labelFontSize=12),
+    )
+
+
+def stacked(parts: list[alt.Chart]):
+    """Put charts below one another."""
+    bare = [part.copy() for part in parts]
+    for part in bare:
+        part.config = alt.Undefined  # only the whole may carry the look
+    return themed(alt.vconcat(*bare))
+
+
+def colours(names: list[str]) -> list[str]:
+    """Give each scheme its colour: its own, or one made of its name, whatever else is drawn."""
+    return [COLOURS.get(name) or _made_of(name) for name in names]
+
+
+def _made_of(name):
+    number = crc32(name.encode())
+    return f"hsl({number % 360}, 65%, {(30, 42, 54)[number // 360 % 3]}%)"
+
+
+def dashes(names: list[str]) -> list[list[int]]:
+    """Give each option of the machine its dash: its own, or one picked by its name, whatever else is drawn."""
+    return [list(DASHES.get(name) or PATTERNS[crc32(name.encode()) % len(PATTERNS)]) for name in names]
+
+
+def coloured(name: str, names: list[str], *, columns: int = 4) -> alt.Color:
+    """Encode the schemes of a column by their colours."""
+    return alt.Color(
+        f"{name}:N",
+        title=name,
+        scale=alt.Scale(domain=names, range=colours(names)),
+        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH, symbolOpacity=1),
+    )
+
+
+# -- axes ------------------------------------------------------------------------------------------------
+
+
+def axis(**settings) -> alt.Axis:
+    """Give an axis with readable numbers."""
+    return alt.Axis(format=",~r", labelFlush=False, **settings)  # 10,000 and 0.1; at its tick also at the ends
+
+
+def vertical(values, log: bool) -> dict:
+    """Give scale and axis; a logarithmic one has numbers at powers of ten, or at 1, 2 and 5 over a short range."""
+    if not log:
+        return {"scale": alt.Scale(zero=True), "axis": axis()}
+    drawn = values[values > 0]
+    if len(drawn) < values.count() or drawn.empty:
+        return {"scale": alt.Scale(type="symlog"), "axis": axis()}
+    return {"scale": alt.Scale(type="log"), "axis": axis(values=_powers(drawn.min(), drawn.max()))}
+
+
+def _powers(lowest, highest):
+    low, high = math.floor(math.log10(lowest)), math.ceil(math.log10(highest))
+    steps = (1, 2, 5) if high - low <= 2 else (1,)
+    return [step * 10.0**power for power in range(low, high + 1) for step in steps]
+
+
+def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
+    """Fit a logarithmic axis to a column of single jobs: durations at 1 s, 1 min, 1 h and the like.
+
+    Returns
+    -------
+    settings : dict
+        Scale and axis.
+    values : float64
+        What is drawn: a zero at the low end of the axis, at 1 s for durations.
+    said : str
+        What the subtitle must say of zeros, "" where there are none.
+    """
+    bad = values[~((values >= 0) & (values < np.inf))]
+    if bad.size:
+        raise ValueError(f"{column} has the value {bad[0]}, which a logarithmic axis cannot show")
+    duration, positive = column in DURATIONS, values[values > 0]
+    low = 1.0 if duration or not positive.size else float(positive.min())
+    high = max(float(values.max(initial=0)), 10 * low)
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    words = ", ".join(f"'{seconds}': '{text}'" for seconds, text in MARKS.items())
+    marks = alt.Axis(values=list(MARKS), labelExpr=f"{{{words}}}[datum.value]", labelFlush=False)
+    ticks = marks if duration else axis(values=_powers(low, high))
+    said = f"0 is drawn at {'1 s' if duration else format(low, '.3g')}" if positive.size < values.size else ""
+    return {"scale": scale, "axis": ticks}, np.maximum(values, low), said
+
+
+# -- titles ----------------------------------------------------------------------------------------------
+
+
+def headed(chart, title: str, width: int, *subtitle: str):
+    """Give a new chart its title, the look, and a subtitle: each part begins a line, none wider than so many pixels."""
+    characters = CHARACTERS * width // WIDTH
+    lines = [line for part in subtitle for line in wrap(part, characters, break_on_hyphens=False)]
+    chart.title = alt.Title(title, subtitle=lines)
+    return themed(chart)
+
+
+def about(schedule) -> str:
+    """Say what was simulated: the trace, which names a stand-in as such, its load and its jobs."""
+    trace = schedule.trace
+    load = trace.offered_load(schedule.overrun) * trace.procs / schedule.machine.procs
+    return f"{trace.title}, offered load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
+
+
+def about_trace(trace) -> str:
+    """Say which jobs are shown: the trace, which names a stand-in as such, its load and its jobs."""
+    return f"{trace.title}, offered load {trace.offered_load():.3g}, {len(trace):,} jobs"
+
+
+# -- checks ----------------------------------------------------------------------------------------------
+
+
+def check(table, columns) -> None:
+    """Raise where a table lacks a column, or has more rows than a chart takes."""
+    check_columns(table, columns)
+    if len(table) > MOST_ROWS:
+        raise ValueError(f"the table has {len(table):,} rows, a chart takes {MOST_ROWS:,}: aggregate it first")
+
+
+def check_columns(table, columns) -> None:
+    """Raise where a table lacks a column."""
+    missing = [name for name in columns if name not in table.columns]
+    if missing:
+        raise ValueError(f"the table has no column {missing[0]!r}; it has: {', '.join(map(str, table.columns))}")
+
+
+def check_limit(limit: int) -> None:
+    """Raise where a number of rows is none that a chart takes."""
+    if not 1 <= limit <= MOST_ROWS:
+        raise ValueError(f"limit must be from 1 to {MOST_ROWS:,}, got {limit:,}")
+
+
+# -- files -----------------------------------------------------------------------------------------------
+
+
+def save(chart, path: str | os.PathLike) -> Path:
+    """Write a chart to a file, which appears only when it is whole; nothing is fetched.
+
+    Parameters
+    ----------
+    chart : altair chart
+    path : path
+        The suffix says the format: .png, .svg, .pdf, .html (a page that opens offline) or .json (Vega-Lite).
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path.name} ends in {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
+    part = path.with_name(f".{os.getpid()}.{path.name}")
+    settings = {".png": {"scale_factor": 2}, ".html": {"inline": True}}.get(path.suffix, {})
+    try:
+        chart.save(part, format=path.suffix[1:], **settings)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,305 @@
+"""Charts over time: which job held which processors when, and how machine and queue filled."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .. import metrics
+from ..kernels.assign import assign
+from .theme import (
+    CLASSES,
+    COLOURS,
+    DURATIONS,
+    INK,
+    MOST_ROWS,
+    PER_JOB,
+    WIDE,
+    about,
+    axis,
+    check_columns,
+    check_limit,
+    headed,
+)
+
+BINS = 600  # of a profile: about one for each pixel
+MOST_COLOURS = 7
+OTHER = "other"
+IDENTIFIERS = {"user_id", "group_id", "executable", "queue", "partition", "status"}  # numbers that only name
+DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # from so many days on, so written
+CLASS_TITLE = "class: short or long (1 h), narrow or wide (32 processors)"
+
+
+class Clock:
+    """Seconds of a log as an axis shows them: local dates of the machine, or hours where the log has no dates.
+
+    Parameters
+    ----------
+    trace : Trace
+    begin, end : float, seconds
+        What the axis spans. An hour is an hour all along it: the offset from UTC is that of its begin.
+    """
+
+    def __init__(self, trace, begin, end):
+        self._span = np.array([begin, end])
+        first, last = trace.at(begin), trace.at(end)
+        self.dated = isinstance(first, pd.Timestamp)
+        if self.dated:
+            self._zero = trace.header.unix_start_time + first.utcoffset().total_seconds()
+            days = " to ".join(dict.fromkeys(f"{date:%Y-%m-%d}" for date in (first, last)))
+            self.title = f"local time, {days} (UTC{first.isoformat()[-6:]})"
+        else:
+            self.title = "time (hours on the clock of the log)"
+
+    def values(self, seconds):
+        """Give what the chart carries: milliseconds of the local clock, or hours."""
+        return (self._zero + seconds) * 1000 if self.dated else seconds / 3600
+
+    def words(self, seconds):
+        """Give what a tooltip shows."""
+        if not self.dated:
+            return np.round(seconds / 3600, 3)
+        dates = (self._zero + seconds).astype("int64").astype("datetime64[s]")
+        return np.char.replace(np.datetime_as_string(dates), "T", " ")
+
+    def x(self, field, *, labels=True):
+        """Encode a field along the axis."""
+        axis = alt.Axis(labels=labels, ticks=labels, tickCount=8, labelOverlap=True, labelFlush=False)
+        scale = alt.Scale(domain=self.values(self._span).tolist(), nice=False)
+        if self.dated:
+            scale.type = "utc"  # local already: the reader's own zone must not be added
+            days = np.ptp(self._span) / 86_400
+            axis.format = next(words for least, words in DATES if days >= least)
+        title = self.title if labels else None
+        return alt.X(f"{field}:{'T' if self.dated else 'Q'}", title=title, scale=scale, axis=axis)
+
+
+def gantt(
+    schedule,
+    window=None,
+    color: str = "class",
+    limit: int = MOST_ROWS,
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> alt.Chart:
+    """Draw which processors each job held when: one rectangle for each interval of processors.
+
+    Processors are those of `Schedule.allocations`, the lowest-numbered free ones at the job's start.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    window : (begin, end), optional
+        Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
+    color : str
+        "class" (Kurian's: short or long, narrow or wide), "wait", or a column of `Schedule.jobs`.
+    limit : int
+        Rectangles at most, up to 5,000. Beyond that the jobs with the least processor-seconds in the window are left
+        out, and the subtitle says how many.
+    title, subtitle : str, optional
+        By default the scheme; the trace, its load and its jobs.
+    """
+    check_limit(limit)
+    begin, end = _window(schedule, window)
+    clock = Clock(schedule.trace, begin, end)
+    size, procs = schedule.machine.procs, schedule.trace.table["requested_procs"].to_numpy()
+    area = np.clip(np.minimum(schedule.end, end) - np.maximum(schedule.start, begin), 0, None) * procs
+    seen = np.flatnonzero(area)
+    if not seen.size:
+        raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
+    offset, first, last = assign(schedule.start, schedule.end, procs, size)
+    intervals = np.diff(offset)
+    largest = seen[np.argsort(-area[seen], kind="stable")]
+    drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
+
+    jobs = schedule.jobs.iloc[drawn]
+    shown, encoded = _gantt_colour(jobs, color, area[drawn])
+    table = pd.DataFrame(
+        {
+            "begin": clock.values(np.maximum(schedule.start[drawn], begin)),
+            "end": clock.values(np.minimum(schedule.end[drawn], end)),
+            "color": shown,
+            "job": jobs.index.to_numpy(),
+            "procs": procs[drawn],
+            "submit": clock.words(jobs["submit_time"].to_numpy()),
+            "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
+            "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
+            "estimate": np.round(jobs["requested_time"].to_numpy() / 3600, 3),
+            "user": jobs["user_id"].to_numpy(),
+        }
+    )
+    row = np.repeat(np.arange(drawn.size), intervals[drawn])
+    nth = np.arange(row.size) - np.searchsorted(row, row)  # of its job
+    interval = offset[drawn[row]] + nth
+    table = table.iloc[row].assign(low=first[interval], high=last[interval] + 1)
+    # A border around what is narrower than three pixels would hide it.
+    width, height = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
+    wide = f"datum.end - datum.begin > {width} && datum.high - datum.low > {height}"
+    chart = (
+        alt.Chart(table)
+        .mark_rect(strokeWidth=0.3)
+        .encode(
+            x=clock.x("begin"),
+            x2="end",
+            y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, size], nice=False), axis=axis()),
+            y2="high",
+            color=encoded,
+            stroke=alt.condition(wide, alt.value("white"), alt.value("transparent")),
+            tooltip=[
+                alt.Tooltip("job:Q"),
+                alt.Tooltip("user:Q"),
+                alt.Tooltip("procs:Q", title="processors"),
+                alt.Tooltip("submit", type="nominal" if clock.dated else "quantitative", title="submitted"),
+                alt.Tooltip("wait:Q", title="wait (hours)"),
+                alt.Tooltip("run:Q", title="run time (hours)"),
+                alt.Tooltip("estimate:Q", title="estimate (hours)"),
+            ],
+        )
+        .properties(width=WIDE, height=WIDE // 2)
+    )
+    left = seen.size - drawn.size
+    missing = 1 - area[drawn].sum() / area.sum()
+    said = (
+        f"{left:,} of {seen.size:,} jobs, the smallest ({missing:.1%} of the processor-hours), "
+        f"left out beyond {limit:,} rectangles"
+    )
+    title = str(schedule.scheme) if title is None else title
+    return headed(chart, title, WIDE, about(schedule) if subtitle is None else subtitle, said if left else "")
+
+
+def _window(schedule, window):
+    if window is None:
+        return float(schedule.trace.table["submit_time"].iloc[0]), float(schedule.end.max())
+    begin, end = (schedule.trace.seconds(instant) for instant in window)
+    if not begin < end:
+        raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
+    return begin, end
+
+
+def _gantt_colour(jobs, color, area):
+    """Give the value of each job and how it is coloured."""
+    if color == "class":
+        scale = alt.Scale(domain=list(CLASSES), range=list(CLASSES.values()))
+        return metrics.classes(jobs, "kurian").astype(str).to_numpy(), _legend("color:N", CLASS_TITLE, scale)
+    column = {"wait": "wait_time"}.get(color, color)
+    check_columns(jobs, [column])
+    values = jobs[column].to_numpy()
+    name = PER_JOB.get(column, column.replace("_", " "))
+    if column not in IDENTIFIERS and values.dtype.kind in "iuf":
+        scale = alt.Scale(scheme="viridis", type="sqrt", reverse=True)  # root: most waits are short, some are days
+        if column in DURATIONS:
+            return np.round(values / 3600, 3), _legend("color:Q", f"{name} (hours)", scale)
+        return values, _legend("color:Q", name, scale)
+    values = values.astype(str)
+    most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
+    shown = np.where(np.isin(values, most), values, OTHER)
+    scale = alt.Scale(domain=[*most, OTHER], range=[*list(COLOURS.values())[1:], "#000000"][: len(most)] + ["#cccccc"])
+    return shown, _legend("color:N", name, scale)
+
+
+def _legend(field, title, scale):
+    legend = alt.Legend(orient="bottom", titleLimit=WIDE, columns=8)
+    return alt.Color(field, title=title, scale=scale, legend=legend)
+
+
+def profile(schedule, window=None, *, title: str | None = None, subtitle: str | None = None) -> alt.VConcatChart:
+    """Draw processors in use, the length of the queue, and the work that waits in it, over time.
+
+    Beyond 600 changes these are means over 600 equal parts of the window, weighted by time; for the queue also its
+    maximum. The work of a queued job is its run time, as simulated, times its processors.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    window : (begin, end), optional
+        Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
+    title, subtitle : str, optional
+        By default the scheme; the trace, its load and its jobs.
+    """
+    begin, end = _window(schedule, window)
+    clock = Clock(schedule.trace, begin, end)
+    states, binned = _states(schedule, begin, end)
+    instants = states["time"].to_numpy()
+    table = states.assign(time=clock.values(instants), at=clock.words(instants))
+
+    def panel(field, words, height, colour, *more, labels=False, **tips):
+        x = clock.x("time", labels=labels)
+        y = alt.Y(f"{field}:Q", title=words, scale=alt.Scale(zero=True), axis=axis(tickCount=4, minExtent=45))
+        at = alt.Tooltip("at", type="nominal" if clock.dated else "quantitative", title="from")
+        tooltip = [at, *(alt.Tooltip(f"{name}:Q", title=title, format=",.4~g") for name, title in tips.items())]
+        area = alt.Chart().mark_area(interpolate="step-after", color=colour, opacity=0.75)
+        area = area.encode(x=x, y=y, tooltip=tooltip)
+        return (alt.layer(area, *more) if more else area).properties(width=WIDE, height=height)
+
+    size = alt.Chart(pd.DataFrame({"size": [schedule.machine.procs]}))
+    size = size.mark_rule(color=INK, strokeDash=[6, 3]).encode(y="size:Q")
+    longest = (
+        alt.Chart()
+        .mark_line(interpolate="step-after", color="#555555", strokeWidth=0.8)
+        .encode(x=clock.x("time", labels=False), y="longest:Q")
+    )
+    queue = ["jobs queued:", "mean, maximum"] if binned else "jobs queued"
+    words = ["processors in use", f"of {schedule.machine.procs:,} (dashed)"]
+    work = ["work queued", "(processor-hours)"]
+    whole = alt.vconcat(
+        panel("used", words, 130, COLOURS["EASY"], size, used="processors in use"),
+        panel(
+            "queued",
+            queue,
+            110,
+            COLOURS["EASY-SJF"],
+            *[longest] * binned,
+            queued="jobs queued",
+            longest="jobs queued, at most",
+        ),
+        panel("backlog", work, 110, COLOURS["Conservative"], labels=True, backlog=" ".join(work)),
+        data=table,
+        spacing=14,
+    )
+    said = f"means over {_length((end - begin) / BINS)}" if binned else ""
+    title = str(schedule.scheme) if title is None else title
+    return headed(whole, title, WIDE, about(schedule) if subtitle is None else subtitle, said)
+
+
+def _states(schedule, begin, end):
+    """Give the states of machine and queue in a window, and whether they are means over bins."""
+    procs = schedule.trace.table["requested_procs"].to_numpy()
+    submit = schedule.trace.table["submit_time"].to_numpy()
+    work = (schedule.end - schedule.start) * procs
+    one = np.ones_like(procs)
+    time = np.concatenate([submit, schedule.start, schedule.end])
+    time = np.unique(np.append(begin, time[(time > begin) & (time < end)]))
+    # Sums over the jobs by now, not `Schedule.timeline`, which sorts all instants of the whole log: 20 ms for 80.
+    came, came_work = _by(time, submit, one, work)
+    left, left_work, taken = _by(time, schedule.start, one, work, procs)
+    (freed,) = _by(time, schedule.end, procs)
+    values = {"used": taken - freed, "queued": came - left, "backlog": (came_work - left_work) / 3600}
+    binned = time.size > BINS
+    edges = np.linspace(begin, end, BINS + 1) if binned else np.append(time, end)
+    before = np.searchsorted(time, edges[:-1], side="right") - 1
+    until = np.searchsorted(time, edges[1:], side="left")
+    longest = np.maximum.reduceat(np.append(values["queued"], 0), np.column_stack([before, until]).ravel())[::2]
+    states = {name: _means(np.append(time, end), value, edges) for name, value in values.items()}
+    states["longest"] = longest
+    # The last row draws the last step to its end.
+    return pd.DataFrame({"time": edges, **{name: np.append(of, of[-1]) for name, of in states.items()}}), binned
+
+
+def _by(instants, times, *amounts):
+    """Sum up amounts over the jobs whose time has come, at each instant."""
+    order = np.argsort(times)
+    place = np.searchsorted(times[order], instants, side="right")
+    return [np.append(0, np.cumsum(amount[order]))[place] for amount in amounts]
+
+
+def _means(time, value, edges):
+    """Give the means between edges, weighted by time, of a function with a step at all but the last of the times."""
+    integral = np.append(0, np.cumsum(value * np.diff(time)))
+    return np.diff(np.interp(edges, time, integral)) / np.diff(edges)
+
+
+def _length(seconds):
+    for unit, name in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{seconds:.3g} seconds"

@@ -1,0 +1,432 @@
+"""Charts of schedules and traces: numbers worked by hand, nothing lost, what is left out is said."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab import charts
+from schedlab.workload.swf import Header
+
+# (submit, run, estimate, processors). On 4 processors first come, first served starts them at 0, 10 and 30.
+THREE = [(0, 10, 10, 2), (0, 20, 20, 3), (5, 10, 10, 2)]
+# On 3 processors the last one starts at 10, on the first and the last of them.
+SPLIT = [(0, 10, 10, 1), (0, 20, 20, 1), (0, 10, 10, 1), (10, 5, 5, 2)]
+MONDAY = 833_760_000  # 1996-06-03 00:00 UTC
+
+
+@pytest.fixture
+def three():
+    return sl.simulate(trace_of(THREE, 4), "fcfs")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return sl.model_trace("lublin", jobs=700, procs=64, seed=3)
+
+
+@pytest.fixture(scope="module")
+def easy(model):
+    return sl.simulate(model, "easy")
+
+
+@pytest.fixture(scope="module")
+def shortest(model):
+    return sl.simulate(model, sl.EASY(order="sjf"))
+
+
+def dated(trace, *, zone="US/Eastern", zero=MONDAY):
+    lines = (f"; UnixStartTime: {zero}", f"; TimeZoneString: {zone}")
+    return replace(trace, header=Header(lines))
+
+
+def layers(chart):
+    """Give (specification, rows) of each part of a chart that has a mark."""
+    spec = chart.to_dict()
+
+    def walk(part, data):
+        data = part.get("data", data)
+        if "mark" in part:
+            yield part, pd.DataFrame(spec["datasets"][data["name"]])
+        for inner in [*part.get("layer", []), *part.get("vconcat", [])]:
+            yield from walk(inner, data)
+
+    return list(walk(spec, None))
+
+
+def rows(chart):
+    """Give the rows of the first mark."""
+    return layers(chart)[0][1]
+
+
+def said(chart):
+    return " ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def axis_titles(chart):
+    found = {}
+    for part, _ in layers(chart):
+        for name in ("x", "y", "color"):
+            title = part["encoding"].get(name, {}).get("title")
+            if title:
+                found.setdefault(name, title if isinstance(title, str) else " ".join(title))
+    return found
+
+
+CALLS = {
+    "gantt": lambda a, b: charts.gantt(a),
+    "gantt by wait": lambda a, b: charts.gantt(a, color="wait"),
+    "gantt by user": lambda a, b: charts.gantt(a, color="user_id"),
+    "gantt by killed": lambda a, b: charts.gantt(a, color="killed"),
+    "profile": lambda a, b: charts.profile(a),
+    "distribution": lambda a, b: charts.distribution([a, b]),
+    "linear distribution": lambda a, b: charts.distribution([a, b], "bounded_slowdown", log=False),
+    "scatter": lambda a, b: charts.scatter(a, b),
+    "heatmap": lambda a, b: charts.heatmap(a),
+    "heatmap of waits": lambda a, b: charts.heatmap(a, "wait_time"),
+    "arrivals": lambda a, b: charts.arrivals(a.trace, start="2001-01-01"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_specification_is_valid_and_the_same_each_time(name, easy, shortest):
+    chart = CALLS[name](easy, shortest)
+    spec = chart.to_dict()
+    type(chart).from_dict(spec, validate=True)
+    assert spec == CALLS[name](easy, shortest).to_dict()
+    assert "params" not in json.dumps(spec)
+    assert spec["config"]["background"] == "white"
+    assert all(len(data) <= charts.MOST_ROWS for data in spec["datasets"].values())
+    assert spec["title"]["text"]
+    assert "Lublin-Feitelson model, offered load" in said(chart)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_jupyterlab_draws_the_same_with_its_vega_lite_5(name, easy, shortest):
+    spec = CALLS[name](easy, shortest).to_dict()
+    older = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
+    fives = [version for version in vl_convert.get_vegalite_versions() if version.startswith("5.")]
+    last = max(fives, key=lambda version: int(version[2:]))
+    new, old = vl_convert.vegalite_to_svg(spec), vl_convert.vegalite_to_svg(older, vl_version=last)
+    for shape in ("<path", "<text", "aria-roledescription"):
+        assert old.count(shape) == new.count(shape)
+
+
+def test_a_stand_in_says_so(three):
+    stand_in = replace(three, trace=replace(three.trace, source="stand-in"))
+    for chart in (
+        charts.gantt(stand_in),
+        charts.profile(stand_in),
+        charts.distribution(stand_in),
+        charts.scatter(stand_in, stand_in),
+        charts.heatmap(stand_in),
+        charts.heatmap(stand_in.trace),
+        charts.arrivals(stand_in.trace, start="2001-01-01"),
+    ):
+        assert "stand-in, not the real log" in said(chart)
+
+
+def test_title_and_subtitle_may_be_given(three):
+    for draw in (charts.gantt, charts.profile, charts.distribution, charts.heatmap):
+        spec = draw(three, title="A", subtitle="B").to_dict()["title"]
+        assert spec["text"] == "A"
+        assert spec["subtitle"][0] == "B"
+
+
+# gantt
+
+
+def test_rectangles(three):
+    found = rows(charts.gantt(three))
+    assert (found["begin"] * 3600).tolist() == pytest.approx([0, 10, 30])
+    assert (found["end"] * 3600).tolist() == pytest.approx([10, 30, 40])
+    assert found[["low", "high"]].to_numpy().tolist() == [[0, 2], [0, 3], [0, 2]]
+    assert found["job"].tolist() == [1, 2, 3]
+    assert found["color"].tolist() == ["SN"] * 3
+    titles = axis_titles(charts.gantt(three))
+    assert titles["x"] == "time (hours on the clock of the log)"
+    assert titles["y"] == "processor"
+
+
+def test_a_job_has_a_rectangle_for_each_interval():
+    found = rows(charts.gantt(sl.simulate(trace_of(SPLIT, 3), "fcfs")))
+    assert found.loc[found["job"] == 4, ["low", "high"]].to_numpy().tolist() == [[0, 1], [2, 3]]
+
+
+def test_rectangles_hold_the_area_of_the_jobs(easy):
+    found = rows(charts.gantt(easy))
+    areas = (found["end"] - found["begin"]) * (found["high"] - found["low"])
+    jobs = easy.jobs
+    assert areas.groupby(found["job"]).sum().to_numpy() == pytest.approx(
+        (jobs["run_time"] * jobs["procs"] / 3600).to_numpy()
+    )
+    assert "left out" not in said(charts.gantt(easy))
+
+
+def test_rectangles_are_cut_at_the_window(three):
+    found = rows(charts.gantt(three, (5, 20)))
+    assert (found[["begin", "end"]] * 3600).to_numpy().tolist() == [pytest.approx([5, 10]), pytest.approx([10, 20])]
+    assert found["run"].tolist() == pytest.approx([10 / 3600, 20 / 3600], abs=0.001)
+
+
+def test_the_smallest_jobs_are_left_out_and_counted(easy):
+    everything = rows(charts.gantt(easy))
+    chart = charts.gantt(easy, limit=100)
+    found = rows(chart)
+    assert len(found) <= 100
+    kept = set(found["job"])
+    area = easy.jobs["run_time"] * easy.jobs["procs"]
+    assert area[sorted(kept)].min() >= area.drop(sorted(kept)).max()
+    assert found.groupby("job").size().equals(everything[everything["job"].isin(kept)].groupby("job").size())
+    left = len(easy) - len(kept)
+    share = 1 - area[sorted(kept)].sum() / area.sum()
+    expected = f"{left} of 700 jobs, the smallest ({share:.1%} of the processor-hours), left out beyond 100 rectangles"
+    assert expected in said(chart)
+
+
+@pytest.mark.parametrize("limit", [0, 5001])
+def test_a_limit_that_no_chart_takes(three, limit):
+    for draw in (lambda: charts.gantt(three, limit=limit), lambda: charts.scatter(three, three, limit=limit)):
+        with pytest.raises(ValueError, match="limit must be from 1 to 5,000, got"):
+            draw()
+
+
+def test_time_is_that_of_the_machine(three):
+    schedule = replace(three, trace=dated(three.trace))
+    chart = charts.gantt(schedule, ("1996-06-02 20:00:05", "1996-06-02 20:00:20"))
+    found = rows(chart)
+    evening = pd.Timestamp("1996-06-02 20:00").timestamp()  # in New York, carried as if it were in Greenwich
+    assert (found["begin"] / 1000 - evening).tolist() == [5, 10]
+    assert found["submit"].tolist() == ["1996-06-02 20:00:00"] * 2
+    x = layers(chart)[0][0]["encoding"]["x"]
+    assert x["scale"]["type"] == "utc"
+    assert x["title"] == "local time, 1996-06-02 (UTC-04:00)"
+    assert "20:00" in vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def test_windows_that_cannot_be(three):
+    with pytest.raises(ValueError, match="the window must begin before it ends, got 20 to 20"):
+        charts.gantt(three, (20, 20))
+    with pytest.raises(ValueError, match="has no UnixStartTime; give seconds, not the date '1996-06-03'"):
+        charts.profile(three, ("1996-06-03", "1996-06-04"))
+    with pytest.raises(ValueError, match="no job of a test runs from"):
+        charts.gantt(three, (50, 60))
+
+
+def test_colours_of_a_gantt_chart(three, easy):
+    found = charts.gantt(three, color="wait")
+    assert rows(found)["color"].tolist() == pytest.approx([0, 10 / 3600, 25 / 3600], abs=0.001)
+    assert axis_titles(found)["color"] == "wait (hours)"
+    many = easy.trace.table.assign(user_id=np.arange(len(easy)) % 20)
+    schedule = replace(easy, trace=replace(easy.trace, table=many))
+    scale = layers(charts.gantt(schedule, color="user_id"))[0][0]["encoding"]["color"]["scale"]
+    assert len(scale["domain"]) == len(scale["range"]) == 8
+    assert scale["domain"][-1] == "other"
+    assert set(rows(charts.gantt(schedule, color="user_id"))["color"]) == set(scale["domain"])
+    with pytest.raises(ValueError, match="the table has no column 'colour'"):
+        charts.gantt(three, color="colour")
+
+
+# profile
+
+
+def test_few_states_are_drawn_exactly(three):
+    chart = charts.profile(three)
+    found = rows(chart)
+    assert (found["time"] * 3600).tolist() == pytest.approx([0, 5, 10, 30, 40])
+    assert found["used"].tolist() == [2, 2, 3, 2, 2]  # the last row draws the last step to its end
+    assert found["queued"].tolist() == [1, 2, 1, 0, 0]
+    assert found["longest"].tolist() == [1, 2, 1, 0, 0]
+    assert (found["backlog"] * 3600).tolist() == pytest.approx([60, 80, 20, 0, 0])
+    assert "means" not in said(chart)
+    words = [part["encoding"]["y"].get("title") for part, _ in layers(chart)]
+    assert words == [["processors in use", "of 4 (dashed)"], None, "jobs queued", ["work queued", "(processor-hours)"]]
+    assert layers(chart)[1][1]["size"].tolist() == [4]
+
+
+def test_the_state_before_a_window_counts(three):
+    found = rows(charts.profile(three, (-10, 7)))
+    assert (found["time"] * 3600).tolist() == pytest.approx([-10, 0, 5, 7])
+    assert found["used"].tolist() == [0, 2, 2, 2]
+    found = rows(charts.profile(three, (12, 35)))
+    assert (found["time"] * 3600).tolist() == pytest.approx([12, 30, 35])
+    assert found["queued"].tolist() == [1, 0, 0]
+    assert rows(charts.profile(three, (50, 60)))["used"].tolist() == [0, 0]
+
+
+def test_bins_lose_nothing(easy):
+    chart = charts.profile(easy)
+    found = rows(chart)
+    assert len(found) == 601
+    hours = np.diff(found["time"])
+    jobs, whole = easy.jobs, easy.metrics()
+    work = jobs["run_time"] * jobs["procs"]
+    assert (found["used"][:-1] * hours).sum() == pytest.approx(work.sum() / 3600)
+    assert (found["queued"][:-1] * hours).sum() == pytest.approx(jobs["wait_time"].sum() / 3600)
+    assert (found["backlog"][:-1] * hours).sum() == pytest.approx((work * jobs["wait_time"]).sum() / 3600**2)
+    assert found["longest"].max() == whole["max_queue"]
+    assert (found["longest"] >= found["queued"] - 1e-9).all()
+    assert found["used"].between(0, 64).all()
+    assert "means over" in said(chart)
+
+
+# distribution
+
+
+def test_the_distribution_of_few_jobs_is_exact(three):
+    chart = charts.distribution(three)
+    found = rows(chart)
+    assert found["value"].tolist() == [1, 10, 25]
+    assert found["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
+    assert "0 is drawn at 1 s" in said(chart)
+    assert axis_titles(chart)["x"] == "wait"
+    assert axis_titles(chart)["y"] == "share of jobs at or below"
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert all(f">{mark}<" in svg for mark in ("1 s", "10 s"))
+    linear = charts.distribution(three, log=False)
+    assert rows(linear)["value"].tolist() == pytest.approx([0, 10 / 3600, 25 / 3600])
+    assert axis_titles(linear)["x"] == "wait (hours)"
+    assert "drawn at" not in said(linear)
+
+
+def test_a_long_distribution_is_thinned_to_points_that_are_on_it():
+    values = np.random.default_rng(5).lognormal(5, 2, 20_000).round()
+    found = rows(charts.distribution({"A": values, "B": values[:50]}))
+    for name, exact in (("A", values), ("B", values[:50])):
+        curve = found[found["scheme"] == name]
+        assert len(curve) <= 400
+        assert curve["value"].iloc[[0, -1]].tolist() == [max(exact.min(), 1), exact.max()]
+        above = curve[curve["value"] > 1]
+        assert above["share"].tolist() == pytest.approx([(exact <= value).mean() for value in above["value"]])
+        assert curve["share"].diff().dropna().max() < 0.2
+    assert found.loc[found["scheme"] == "B", "value"].nunique() == len(np.unique(np.maximum(values[:50], 1)))
+
+
+def test_what_has_no_distribution(three, easy):
+    with pytest.raises(ValueError, match="several schedules are of the same scheme; give a mapping"):
+        charts.distribution([three, three])
+    with pytest.raises(TypeError, match="expected schedules, or a mapping of names to values, got Series"):
+        charts.distribution([three.jobs["wait_time"]])
+    with pytest.raises(ValueError, match="A has no wait_time, or not for every job"):
+        charts.distribution({"A": [1.0, float("nan")]})
+    with pytest.raises(ValueError, match="wait_time has the value -1.0, which a logarithmic axis cannot show"):
+        charts.distribution({"A": [-1, 3]})
+    with pytest.raises(ValueError, match="the table has no column 'wait'"):
+        charts.distribution(three, "wait")
+    named = charts.distribution({"first": three, "second": easy})
+    assert set(rows(named)["scheme"]) == {"first", "second"}
+    assert "a test" in said(named)
+    assert "Lublin" in said(named)
+
+
+# scatter
+
+
+def test_two_schemes_job_by_job(easy, shortest):
+    chart = charts.scatter(easy, shortest)
+    found = rows(chart)
+    before, after = easy.jobs["wait_time"].to_numpy(), shortest.jobs["wait_time"].to_numpy()
+    assert found["x"].tolist() == np.maximum(before, 1).tolist()
+    assert found["y"].tolist() == np.maximum(after, 1).tolist()
+    assert found["first"].to_numpy() == pytest.approx(before / 3600, abs=0.001)
+    better, worse = (after < before).mean(), (after > before).mean()
+    assert f"EASY-SJF is better for {better:.1%} of jobs and worse for {worse:.1%}" in said(chart)
+    assert f"mean difference {(after - before).mean() / 3600:+,.3g} hours" in said(chart)
+    assert "0 is drawn at 1 s" in said(chart)
+    assert "is drawn at" not in said(charts.scatter(easy, shortest, "bounded_slowdown"))
+    titles = axis_titles(chart)
+    assert (titles["x"], titles["y"]) == ("wait, EASY", "wait, EASY-SJF")
+    diagonal = layers(chart)[1][1]
+    assert (diagonal["x"] == diagonal["y"]).all()
+
+
+def test_a_sample_is_said_and_counts_are_of_all_jobs(easy, shortest):
+    all_of_them, sample = charts.scatter(easy, shortest), charts.scatter(easy, shortest, limit=300)
+    assert rows(sample)["job"].tolist() == rows(all_of_them)["job"].tolist()[::3]
+    assert "one job in 3 is drawn" in said(sample)
+    assert said(all_of_them).removesuffix("0 is drawn at 1 s") in said(sample)
+
+
+def test_a_scatter_plot_needs_the_same_jobs(three, easy):
+    with pytest.raises(ValueError, match="the schedules are not of the same jobs: a test, offered load"):
+        charts.scatter(three, easy)
+
+
+# heatmap and arrivals
+
+
+def test_jobs_in_cells():
+    jobs = pd.DataFrame(
+        {
+            "procs": [1, 1, 2, 4, 3, 4],
+            "run_time": [59, 60, 60, 3600, 3600, 7200],
+            "wait_time": [0, 3600, 7200, 0, 3600, 7200],
+        }
+    )
+    found = rows(charts.heatmap(jobs)).set_index(["size", "length"])
+    assert found["value"].to_dict() == {
+        ("1", "under 1 min"): 1,
+        ("1", "1 to 10 min"): 1,
+        ("2", "1 to 10 min"): 1,
+        ("3-4", "1 to 10 h"): 3,
+    }
+    assert found["text"].tolist() == ["1", "1", "1", "3"]
+    area = rows(charts.heatmap(jobs, "area")).set_index(["size", "length"])["value"]
+    assert area["3-4", "1 to 10 h"] == 4 + 3 + 8
+    wait = charts.heatmap(jobs, "wait_time")
+    assert rows(wait).set_index(["size", "length"])["value"]["3-4", "1 to 10 h"] == 1
+    assert axis_titles(wait) == {"x": "processors", "y": "run time", "color": "mean wait (hours)"}
+    y = layers(charts.heatmap(jobs))[0][0]["encoding"]["y"]
+    assert y["sort"] == ["1 to 10 h", "10 min to 1 h", "1 to 10 min", "under 1 min"]  # none is skipped
+    with pytest.raises(ValueError, match="the table has no column 'wait'"):
+        charts.heatmap(jobs, "wait")
+
+
+def test_no_job_is_lost_in_cells(easy):
+    for given in (easy, easy.trace, easy.jobs, easy.trace.jobs):
+        assert rows(charts.heatmap(given))["value"].sum() == len(easy)
+
+
+def test_arrivals_in_local_hours():
+    week = 7 * 86_400
+    # In New York, four hours behind: Sunday 20:10 and 20:50, a week later 20:00, and Monday 21:00 the day after.
+    jobs = [(submit, 1, 1, 1) for submit in (600, 3000, week, week + 25 * 3600)]
+    trace = dated(trace_of(jobs, 4))
+    chart = charts.arrivals(trace)
+    found = rows(chart).set_index(["day", "hour"])["value"]
+    assert len(found) == 7 * 24
+    assert found[found > 0].to_dict() == {("Sunday", 20): 1.5, ("Monday", 21): 0.5}
+    assert axis_titles(chart) == {"x": "hour of the day (US/Eastern)", "color": "mean jobs submitted per hour"}
+
+
+def test_arrivals_follow_the_clock_over_the_change_of_summer_time():
+    hour = 3600
+    zero = int(pd.Timestamp("1996-10-25 12:00", tz="US/Eastern").timestamp())
+    submits = [int(pd.Timestamp(f"1996-10-{day} 12:00", tz="US/Eastern").timestamp()) - zero for day in (25, 28)]
+    assert submits == [0, 73 * hour]
+    found = rows(charts.arrivals(dated(trace_of([(submit, 1, 1, 1) for submit in submits], 4), zero=zero)))
+    assert found.loc[found["value"] > 0, ["day", "hour"]].to_numpy().tolist() == [["Monday", 12], ["Friday", 12]]
+
+
+def test_arrivals_of_a_log_without_dates(three):
+    with pytest.raises(ValueError, match="a test has no UnixStartTime; give start=, the local date of second 0"):
+        charts.arrivals(three.trace)
+    found = rows(charts.arrivals(three.trace, start="2001-01-01 07:00"))  # a Monday
+    assert found[["day", "hour", "value"]].to_numpy().tolist() == [["Monday", 7, 3]]
+    with pytest.raises(ValueError, match="a test has a UnixStartTime; start is for logs that have none"):
+        charts.arrivals(dated(three.trace), start="2001-01-01")
+
+
+def test_as_many_rows_as_a_chart_takes():
+    trace = sl.model_trace("lublin", jobs=6_000, procs=64)
+    a, b = sl.simulate(trace, "easy"), sl.simulate(trace, "fcfs")
+    for chart in (charts.gantt(a), charts.scatter(a, b), charts.profile(a), charts.distribution([a, b])):
+        assert max(map(len, chart.to_dict()["datasets"].values())) <= charts.MOST_ROWS
+    assert len(rows(charts.gantt(a))) > charts.MOST_ROWS - 64
+    assert "left out beyond 5,000 rectangles" in said(charts.gantt(a))
+    assert "one job in 2 is drawn" in said(charts.scatter(a, b))
