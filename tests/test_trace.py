@@ -328,7 +328,7 @@ def test_given_estimates_are_matched_by_job_number(trace):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("perfect", "unknown estimates 'perfect'; known: exact, factor"),
+        ("perfect", "unknown estimates 'perfect'; known: exact, factor, tsafrir"),
         ([1, 2], r"estimates have shape \(2,\), expected one for each of the 4 jobs"),
         (7, r"estimates have shape \(\), expected one for each of the 4 jobs"),
         ([1, 2, 0, 4], r"estimate of job 3 is 0.0, expected a positive number"),
@@ -474,8 +474,8 @@ def test_a_model_says_that_it_is_one():
     assert set(trace.repaired["field"]) <= {"requested_time", "allocated_procs"}
     assert same(trace, sl.model_trace("lublin", jobs=50, procs=32, seed=3))
     assert not same(trace, sl.model_trace("lublin", jobs=50, procs=32, seed=4))
-    with pytest.raises(ValueError, match="unknown model 'jann'; known: lublin"):
-        sl.model_trace("jann")
+    with pytest.raises(ValueError, match="unknown model 'gauss'; known: lublin, jann, downey"):
+        sl.model_trace("gauss")
 
 
 def test_a_log_without_a_usable_record_says_why(tmp_path):

@@ -1,5 +1,6 @@
 """`Trace`: an immutable table of jobs with the facts of its machine, and the ways to get and to change one."""
 
+import inspect
 import os
 import re
 from dataclasses import dataclass, replace
@@ -10,12 +11,18 @@ import pandas as pd
 
 from . import archive, swf
 from .filter import usable
+from .models.downey import downey
+from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
+from .models.tsafrir import Tsafrir
 
 OVERRUN = ("kill", "extend")
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
+SPEEDUP = ("parallelism", "sigma")  # what a moldable job has beside the SWF's columns
+HOUR = 3_600
 MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
-MODEL_NAMES = {"lublin": "Lublin-Feitelson model"}
+MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
+MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,18 +198,34 @@ class Trace:
 
     # -- estimates and machine ---------------------------------------------------------------------------
 
-    def with_estimates(self, kind, factor: float = 2.0) -> "Trace":
+    def with_estimates(self, kind, factor: float = 2.0, seed: int = 0) -> "Trace":
         """Replace the users' estimates (requested times).
 
         Parameters
         ----------
-        kind : {"exact", "factor"}, or int64 array-like or Series, shape (n_jobs,), seconds
-            The run time itself; `factor` times it, rounded up; or the estimates themselves.
+        kind : {"exact", "factor", "tsafrir"}, Tsafrir, or int64 array-like or Series, shape (n_jobs,), seconds
+            The run time itself; `factor` times it, rounded up; as users give them, by the model of Tsafrir, Etsion
+            and Feitelson 2005; or the estimates themselves.
+        factor : float
+            For ``"factor"``.
+        seed : int
+            For the model.
+
+        Notes
+        -----
+        The model needs to know the longest estimate that users may give. ``"tsafrir"`` takes the longest of this
+        trace, rounded up to whole hours; settings of its own go by ``Tsafrir(longest=...)``, those of a log's own
+        users by ``fit_tsafrir(log)``. Run times above the longest estimate are cut to it; `repaired` lists them.
         """
+        if isinstance(kind, Tsafrir):
+            return self._with_modelled_estimates(kind, seed)
         table = self.table.copy(deep=False)
         run = table["run_time"]
         if isinstance(kind, str):
-            _check("estimates", kind, ("exact", "factor"))
+            _check("estimates", kind, ("exact", "factor", "tsafrir"))
+            if kind == "tsafrir":
+                hours = -(-int(table["requested_time"].max()) // HOUR)
+                return self._with_modelled_estimates(Tsafrir(longest=hours * HOUR), seed)
             if kind == "factor" and not (np.isfinite(factor) and factor > 0):
                 raise ValueError(f"factor must be greater than 0, got {factor}")
             if kind == "exact":
@@ -220,6 +243,27 @@ class Trace:
             raise ValueError(f"estimate of job {job} is {found}, expected a positive number")
         table["requested_time"] = _seconds(np.ceil(given))
         return self._with(table, "estimates: given by the caller")
+
+    def _with_modelled_estimates(self, model, seed):
+        table = self.table.copy(deep=False)
+        run = table["run_time"]
+        over = table.index[run > model.longest]
+        table["run_time"] = run.clip(upper=model.longest)
+        table["requested_time"] = model.assign(table["run_time"].to_numpy(), seed)
+        step = f"estimates: Tsafrir model, longest {model.longest:,} s, seed {seed}"
+        if over.empty:
+            return self._with(table, step)
+        cuts = pd.DataFrame(
+            {
+                "job_number": over,
+                "field": "run_time",
+                "was": run[over].to_numpy(dtype="float64"),
+                "now": float(model.longest),
+                "reason": "longer than the longest estimate of the model",
+            }
+        )
+        changed = self._with(table, f"{step}; {len(over):,} run times cut to the longest")
+        return replace(changed, repaired=pd.concat([self.repaired, cuts], ignore_index=True))
 
     def cut_at_estimates(self) -> "Trace":
         """Cut run times at their estimates for good, as `simulate` does for one run with overrun="kill".
@@ -359,25 +403,69 @@ def load_trace(
     return from_log(log, official, "archive", procs, missing_estimate)
 
 
-def model_trace(model: str = "lublin", jobs: int = 10_000, procs: int = 256, seed: int = 0) -> Trace:
+def model_trace(
+    model: str = "lublin", jobs: int = 10_000, procs: int | None = None, seed: int = 0, **parameters
+) -> Trace:
     """Generate a trace from a workload model.
 
-    The model has no estimates: a job's estimate is its run time.
+    The models have no estimates: a job's estimate is its run time. `Trace.with_estimates` gives others.
 
     Parameters
     ----------
-    model : {"lublin"}
-        Lublin and Feitelson 2003, one class of batch jobs.
-    jobs, procs, seed : int
-        How many jobs, for a machine of which size, drawn with which seed.
+    model : {"lublin", "jann", "downey"}
+        ``"lublin"``
+            Lublin and Feitelson 2003, rigid jobs. ``classes``: "typeless" (the default), "batch",
+            "batch+interactive", or `LublinClass` objects.
+        ``"jann"``
+            Jann et al. 1997, rigid jobs in ranges of sizes. ``table``: "ctc" (the default; fitted to the log of
+            the authors' machine and months), "kth" (not the authors' numbers), the path of a table, or a `JannTable`
+            such as `fit_jann` gives; ``sizes`` in a range: "uniform" (the default), "upper", "weighted".
+        ``"downey"``
+            Downey 1998, moldable jobs, of the size and run time that they would choose. ``work``, ``rates``,
+            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` gives the first
+            two. The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times
+            the speedup on the processors it asks for.
+    jobs : int
+        How many jobs.
+    procs : int, optional
+        Processors of the machine; by default 256, for ``"jann"`` the largest size of its table.
+    seed : int
+        Same seed, same trace.
+    **parameters
+        The model's own, as above.
+
+    Raises
+    ------
+    ValueError
+        For an unknown model or parameter, or one outside its range.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.model_trace("jann", jobs=1000, procs=128, table="kth", sizes="weighted").title
+    "Jann model (KTH, not Jann's numbers)"
     """
-    _check("model", model, tuple(MODEL_NAMES))
-    drawn = lublin_feitelson(jobs=jobs, procs=procs, seed=seed).reset_index()
-    records = pd.DataFrame({field: drawn.get(field, -1) for field in swf.FIELDS})
-    header = swf.Header((f"; Computer: {MODEL_NAMES[model]}", f"; MaxProcs: {procs}"))
+    _check("model", model, tuple(MODELS))
+    generate, name = MODELS[model], MODEL_NAMES[model]
+    own = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "procs", "seed")]
+    for word in parameters:
+        _check(f"parameter of {model}", word, own)
+    settings = "".join(f", {word} {value}" for word, value in parameters.items())
+    left_out = ()
+    if model == "jann":
+        table = parameters["table"] = jann_table(parameters.get("table", "ctc"))
+        name = f"{name} ({table.name})"
+        procs = table.procs if procs is None else procs
+        wider = [each.label for each in table.ranges if each.smallest > procs]
+        left_out = (f"sizes {', '.join(wider)} of the table left out: wider than the machine",) if wider else ()
+    procs = 256 if procs is None else procs
+    drawn = generate(jobs=jobs, procs=procs, seed=seed, **parameters).reset_index()
+    columns = [*swf.FIELDS, *drawn.columns.intersection(SPEEDUP)]
+    records = pd.DataFrame({column: drawn.get(column, -1) for column in columns})
+    header = swf.Header((f"; Computer: {name}", f"; MaxProcs: {procs}"))
     table, dropped, repaired = usable(records, procs)
-    history = (f"{jobs:,} jobs for {procs:,} processors, seed {seed}",)
-    return Trace(table, MODEL_NAMES[model], procs, header, "model", dropped, repaired, _area(table), history)
+    history = (f"{jobs:,} jobs for {procs:,} processors, seed {seed}{settings}", *left_out)
+    return Trace(table, name, procs, header, "model", dropped, repaired, _area(table), history)
 
 
 def from_log(

@@ -1,0 +1,227 @@
+"""Downey's workload of moldable jobs: how much work, how parallel, and when it comes.
+
+Four quantities, each drawn for all jobs at once and from its own random stream:
+
+* *work*, the run time on one processor: log-uniform, so that P(work < t) grows with log t;
+* *average parallelism* A: log-uniform from 1 to the size of the machine;
+* *variance of the parallelism* sigma: uniform from 0 to 2;
+* *arrivals*: a Poisson process whose day has two parts of twelve hours, each with its own rate.
+
+A and sigma give the job's speedup S (`schedlab.workload.speedup`). A moldable job has no size of its own. For
+simulators of rigid jobs it asks for A processors, rounded to nearest and at most the machine's, and its run time is
+work / S(size).
+
+The model's own numbers for work and rates were not to be had; the defaults are this package's, and parameters.
+
+References
+----------
+A. B. Downey: A parallel workload model and its implications for processor allocation. Cluster Computing 1 (1998)
+133-145.
+"""
+
+import numpy as np
+import pandas as pd
+
+from schedlab.workload.speedup import downey_speedup
+
+from .lublin import _at_least_one, _entropy, _Streams
+
+__all__ = ["downey", "fit_downey"]
+
+_HALF_DAY = 43_200
+_HOUR = 3_600
+
+
+def downey(
+    jobs: int = 10_000,
+    procs: int = 256,
+    seed: int | np.random.Generator = 0,
+    work: tuple[float, float] = (10.0, 1e6),
+    rates: tuple[float, float] = (12.0, 4.0),
+    sigma: tuple[float, float] = (0.0, 2.0),
+) -> pd.DataFrame:
+    """Generate moldable jobs with Downey's model.
+
+    Parameters
+    ----------
+    jobs : int
+        How many jobs, at least 1.
+    procs : int
+        Processors of the machine, at least 1.
+    seed : int or numpy.random.Generator
+        Same seed, same table. With another number of jobs, the common first ones are equal. A generator is asked
+        for one number and that is the seed.
+    work : (float, float)
+        Least and most work of a job, in processor-seconds.
+    rates : (float, float)
+        Arrivals per hour in the first and in the second twelve hours of the day; one of them may be 0.
+    sigma : (float, float)
+        Least and most variance of the parallelism.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a job, sorted by submit time, index `job_number` from 1:
+
+        ``submit_time``
+            int64, seconds since the first half of the first day began, rounded down.
+        ``run_time``
+            int64, seconds on ``requested_procs`` processors: work / S, rounded to nearest, at least 1.
+        ``requested_procs``
+            int64: the parallelism, rounded to nearest, at most `procs`.
+        ``work``, ``parallelism``, ``sigma``
+            float64: run time on one processor in seconds, and the two parameters of the speedup.
+
+    Raises
+    ------
+    ValueError
+        For a number outside its range.
+
+    Notes
+    -----
+    With the defaults, 256 processors are offered a load of about 1. A job occupies work x n / S(n)
+    processor-seconds, more than its work.
+
+    Examples
+    --------
+    >>> from schedlab.workload.models.downey import downey
+    >>> jobs = downey(1000, procs=64, seed=1)
+    >>> bool(jobs["parallelism"].between(1, 64).all()), bool(jobs["sigma"].between(0, 2).all())
+    (True, True)
+    """
+    jobs = _at_least_one("jobs", jobs)
+    procs = _at_least_one("procs", procs)
+    least, most = _interval("work", work)
+    if least <= 0:
+        raise ValueError(f"work must begin above 0, got {least:g}")
+    low, high = _interval("sigma", sigma)
+    if low < 0:
+        raise ValueError(f"sigma must begin at 0 or above, got {low:g}")
+    clock = _clock_of(rates)
+    streams = _Streams(_entropy(seed), 0)
+
+    drawn_work = _log_uniform(streams("work").random(jobs), least, most)
+    parallelism = _log_uniform(streams("parallelism").random(jobs), 1, procs)
+    drawn_sigma = low + (high - low) * streams("sigma").random(jobs)
+    size = np.minimum(np.rint(parallelism), procs)
+    run_time = np.rint(drawn_work / downey_speedup(size, parallelism, drawn_sigma))
+    submit_time = clock(np.cumsum(streams("gap").exponential(size=jobs)))
+    return pd.DataFrame(
+        {
+            "submit_time": np.floor(submit_time).astype(np.int64),
+            "run_time": np.maximum(run_time, 1).astype(np.int64),
+            "requested_procs": size.astype(np.int64),
+            "work": drawn_work,
+            "parallelism": parallelism,
+            "sigma": drawn_sigma,
+        },
+        index=pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64),
+    )
+
+
+def fit_downey(trace) -> dict[str, tuple[float, float]]:
+    """Fit the model's work and rates to a log.
+
+    Parameters
+    ----------
+    trace : Trace, or DataFrame with its columns
+        The log, at least two jobs over at least a day.
+
+    Returns
+    -------
+    dict
+        ``work`` and ``rates`` for `downey`, or for ``model_trace("downey", **fit)``. The parallelism of a job
+        cannot be seen in a log of rigid jobs; it and sigma stay the model's.
+
+    Raises
+    ------
+    ValueError
+        Where the log is shorter than a day, has a job without run time, or all its jobs are of the same work.
+
+    Notes
+    -----
+    Work is run time x S where the table has ``parallelism`` and ``sigma``, and otherwise run time x processors, as if
+    speedup were linear: more than the work. Its bounds are those of the log-uniform law whose logarithm has the same
+    mean and variance, since the least and the most of a log are single, odd jobs. The first half of the day is the
+    twelve hours, from a whole hour of the log's clock on, in which most jobs came.
+
+    Examples
+    --------
+    >>> from schedlab.workload.models.downey import downey, fit_downey
+    >>> least, most = fit_downey(downey(20_000, work=(1e3, 1e6)))["work"]
+    >>> 900 < least < 1100, 9e5 < most < 1.1e6
+    (True, True)
+    """
+    table = getattr(trace, "jobs", trace)
+    submit = table["submit_time"].to_numpy(np.float64)
+    span = np.ptp(submit) if submit.size else 0
+    if span < 2 * _HALF_DAY:
+        raise ValueError(f"a log of a day or more is needed to fit two rates, got {submit.size} jobs in {span:g} s")
+    work = _work(table)
+    if not work.min() > 0:
+        raise ValueError(f"job {table.index[np.argmin(work)]} has no work, expected run time and processors above 0")
+    log_work = np.log(work)
+    half = np.sqrt(3) * log_work.std()  # a uniform law's variance is its width squared / 12
+    if half == 0:
+        raise ValueError("all jobs are of the same work, expected at least two different ones")
+    middle = log_work.mean()
+    return {
+        "work": (float(np.exp(middle - half)), float(np.exp(middle + half))),
+        "rates": _rates(submit),
+    }
+
+
+def _work(table):
+    """Give the jobs' work, float64, shape (n,), processor-seconds."""
+    run_time, procs = (table[column].to_numpy(np.float64) for column in ("run_time", "requested_procs"))
+    if "parallelism" not in table:
+        return run_time * procs
+    return run_time * downey_speedup(procs, table["parallelism"], table["sigma"])
+
+
+def _rates(submit):
+    """Give the arrivals per hour in the busiest twelve hours of the day and in the other twelve."""
+    hour = (submit // _HOUR % 24).astype(np.int64)
+    by_hour = np.bincount(hour, minlength=24)
+    in_window = np.array([np.roll(by_hour, -begin)[:12].sum() for begin in range(24)])
+    begin = int(np.argmax(in_window))
+    # Of the log's span, the part that lay in those twelve hours of its days; the first job only opens the span.
+    ends = np.array([submit.min(), submit.max()]) - begin * _HOUR
+    days, rest = np.divmod(ends, 2 * _HALF_DAY)
+    inside = float(np.diff(days * _HALF_DAY + np.minimum(rest, _HALF_DAY))[0])
+    outside = float(np.diff(ends)[0]) - inside
+    busy = int(in_window[begin])
+    return busy / inside * _HOUR, (len(submit) - busy) / outside * _HOUR
+
+
+def _clock_of(rates):
+    """Give the function from the expected number of jobs since the start to seconds, for arrays."""
+    try:
+        first, second = (float(rate) for rate in rates)
+    except (TypeError, ValueError):
+        raise ValueError(f"rates must be two numbers, got {rates!r}") from None
+    if not (0 <= first < np.inf and 0 <= second < np.inf and first + second > 0):
+        raise ValueError(f"rates must be at least 0 and not both 0, got {first:g} and {second:g}")
+    paid = np.cumsum([0.0, first * 12, second * 12])
+    seconds = np.array([0.0, _HALF_DAY, 2 * _HALF_DAY])
+
+    def clock(expected):
+        days, rest = np.divmod(expected, paid[-1])
+        return days * seconds[-1] + np.interp(rest, paid, seconds)
+
+    return clock
+
+
+def _log_uniform(uniform, least, most):
+    """Turn numbers uniform in [0, 1) into log-uniform ones in [least, most)."""
+    return least * (most / least) ** uniform
+
+
+def _interval(name, bounds):
+    try:
+        least, most = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be two numbers, least and most, got {bounds!r}") from None
+    if not (np.isfinite(least) and np.isfinite(most) and least <= most):
+        raise ValueError(f"{name} must be two finite numbers, least and most, got {least:g} and {most:g}")
+    return least, most

@@ -1,0 +1,551 @@
+"""The model of Jann et al. (1997): jobs in ranges of sizes, each with its own laws of arrivals and run times.
+
+Every range is a renewal process of its own: the times between its arrivals, the first from time 0 on, and the run
+times of its jobs each follow a hyper-Erlang law of common order, fitted to the first three moments of a log. The
+ranges are merged by time.
+
+The authors' printed tables could not be had. In their place stand the same model fitted anew to the log of the same
+machine and months (``"ctc"``), and one fitted to another machine's log (``"kth"``); both are kept in the package's
+data and rebuilt by `fit_jann`. `read_jann` reads any other table.
+
+References
+----------
+J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira, J. Riordan: Modeling of workload in MPPs. Job Scheduling
+Strategies for Parallel Processing 1997, LNCS 1291, 95-116.
+M. A. Johnson, M. R. Taaffe: Matching moments to phase distributions: mixtures of Erlang distributions of common
+order. Stochastic Models 5 (1989) 711-743.
+"""
+
+import csv
+import dataclasses
+import math
+import operator
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from schedlab import paths
+
+from .lublin import _at_least_one, _entropy, _Streams
+
+__all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
+
+RANGES = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 256), (257, 322))
+"""The authors' ranges of sizes, least and largest."""
+
+SIZES = ("uniform", "upper", "weighted")
+
+_KEPT = {"ctc": "CTC", "kth": "KTH, not Jann's numbers"}
+_LAWS = ("arrival", "service")
+_FIELDS = ("order", "lambda1", "lambda2", "p")
+_COLUMNS = ("smallest", "largest", *(f"{law}_{field}" for law in _LAWS for field in _FIELDS))
+_LARGEST_SHARE = {(3, 4): 0.68, (5, 8): 0.54, (9, 16): 0.36}  # measured at KTH
+_HIGHEST_ORDER = 100
+
+
+@dataclass(frozen=True)
+class HyperErlang:
+    """Hold a hyper-Erlang law of common order: a sum of exponentials, at one of two rates.
+
+    Parameters
+    ----------
+    order : int
+        How many exponentials are added up, at least 1.
+    lambda1, lambda2 : float
+        The two rates, per second.
+    p : float
+        Probability of the first rate.
+
+    Raises
+    ------
+    ValueError
+        For a number outside its range.
+    """
+
+    order: int
+    lambda1: float
+    lambda2: float
+    p: float
+
+    def __post_init__(self) -> None:
+        _at_least_one("order", self.order)
+        for name in ("lambda1", "lambda2"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be greater than 0, got {getattr(self, name)}")
+        if not 0 <= self.p <= 1:
+            raise ValueError(f"p must be between 0 and 1, got {self.p}")
+
+    @property
+    def moments(self) -> tuple[float, float, float]:
+        """The first three raw moments: seconds, seconds squared, seconds cubed."""
+        moments, rising = [], 1.0
+        for k in (1, 2, 3):
+            rising *= self.order + k - 1
+            moments.append(rising * (self.p * self.lambda1**-k + (1 - self.p) * self.lambda2**-k))
+        return tuple(moments)
+
+    @property
+    def mean(self) -> float:
+        """The mean, in seconds."""
+        return self.moments[0]
+
+    @property
+    def cv2(self) -> float:
+        """The squared coefficient of variation."""
+        first, second, _ = self.moments
+        return second / first**2 - 1
+
+    @classmethod
+    def from_moments(cls, m1: float, m2: float, m3: float) -> "HyperErlang":
+        """Give the law of the lowest order that has these three raw moments.
+
+        Parameters
+        ----------
+        m1, m2, m3 : float
+            Means of x, x squared and x cubed.
+
+        Raises
+        ------
+        ValueError
+            Where no law of an order up to 100 has these moments. Those of any law on positive numbers
+            that takes more than one value have m2 > m1**2 and m1 * m3 > m2**2, and an order that fits; the lower the
+            variation, the higher the order (cv2 > 1 / order).
+
+        References
+        ----------
+        Johnson and Taaffe 1989.
+
+        Examples
+        --------
+        >>> law = HyperErlang.from_moments(873.0, 6.7e6, 1.2e11)
+        >>> law.order, [float(f"{moment:.6g}") for moment in law.moments]
+        (1, [873.0, 6700000.0, 120000000000.0])
+        """
+        m1, m2, m3 = float(m1), float(m2), float(m3)
+        for order in range(1, _HIGHEST_ORDER + 1):
+            law = _matched(order, m1, m2, m3)
+            if law is not None:
+                return law
+        given = f"the moments {m1:.6g}, {m2:.6g}, {m3:.6g}"
+        if not (m1 > 0 and m2 > m1**2 and m1 * m3 > m2**2):
+            raise ValueError(f"no positive law has {given}; feasible are m1 > 0, m2 > m1**2 and m1 * m3 > m2**2")
+        raise ValueError(
+            f"no hyper-Erlang law up to order {_HIGHEST_ORDER} has {given} (squared coefficient of variation "
+            f"{m2 / m1**2 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
+        )
+
+    def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
+        """Draw numbers, float64, shape (count,), seconds; with another count, the common first ones are equal."""
+        branch, length = np.random.default_rng(seed).spawn(2)
+        rate = np.where(branch.random(count) < self.p, self.lambda1, self.lambda2)
+        return length.standard_gamma(self.order, count) / rate
+
+
+@dataclass(frozen=True)
+class JannRange:
+    """Hold one range of job sizes: least and largest size, law of the times between arrivals, law of the run times."""
+
+    smallest: int
+    largest: int
+    arrival: HyperErlang
+    service: HyperErlang
+
+    def __post_init__(self) -> None:
+        _at_least_one("smallest", self.smallest)
+        if not self.smallest <= operator.index(self.largest):
+            raise ValueError(f"largest must be at least smallest, {self.smallest}, got {self.largest}")
+
+    @property
+    def label(self) -> str:
+        """The range as tables print it: 1, or 3-4."""
+        return _label(self.smallest, self.largest)
+
+
+@dataclass(frozen=True, repr=False)
+class JannTable:
+    """Hold the parameters of the model, range by range.
+
+    Parameters
+    ----------
+    name : str
+        Whose numbers they are; a trace's title quotes it.
+    ranges : tuple of JannRange
+        By size, not overlapping.
+
+    Raises
+    ------
+    ValueError
+        Where there is no range, or two overlap or are out of order.
+    """
+
+    name: str
+    ranges: tuple[JannRange, ...]
+
+    def __post_init__(self) -> None:
+        if not self.ranges:
+            raise ValueError("a table needs at least one range")
+        for before, after in zip(self.ranges, self.ranges[1:], strict=False):
+            if after.smallest <= before.largest:
+                raise ValueError(f"ranges must go up and not overlap, got {after.label} after {before.label}")
+
+    def __repr__(self) -> str:
+        return f"<JannTable {self.name}: {len(self.ranges)} ranges, sizes up to {self.procs}>"
+
+    @property
+    def procs(self) -> int:
+        """The largest size."""
+        return self.ranges[-1].largest
+
+    @property
+    def gap(self) -> float:
+        """Mean time between arrivals over all ranges, in seconds."""
+        return 1 / sum(1 / each.arrival.mean for each in self.ranges)
+
+    def frame(self) -> pd.DataFrame:
+        """Give the table as columns: one row a range, int64 sizes and orders, float64 rates per second."""
+        rows = [(each.smallest, each.largest, *_flat(each.arrival), *_flat(each.service)) for each in self.ranges]
+        labels = pd.Index([each.label for each in self.ranges], name="range")
+        return pd.DataFrame(rows, columns=list(_COLUMNS), index=labels)
+
+    def on_machine(self, procs: int) -> "JannTable":
+        """Leave out the ranges that are wider than the machine, and cut at its size the one that it lies in."""
+        procs = _at_least_one("procs", procs)
+        fitting = (each for each in self.ranges if each.smallest <= procs)
+        cut = tuple(dataclasses.replace(each, largest=min(each.largest, procs)) for each in fitting)
+        if not cut:
+            least = self.ranges[0].smallest
+            raise ValueError(f"no range of {self.name} fits on {procs} processors; the least size is {least}")
+        return dataclasses.replace(self, ranges=cut)
+
+    def scale_arrivals(self, factor: float) -> "JannTable":
+        """Multiply all arrival rates by a factor."""
+        if not 0 < factor < math.inf:
+            raise ValueError(f"factor must be greater than 0, got {factor}")
+        return dataclasses.replace(self, ranges=tuple(_faster(each, factor) for each in self.ranges))
+
+    def to_csv(self, path: str | os.PathLike) -> None:
+        """Write the table with all digits, in the form that `read_jann` reads."""
+        self.frame().to_csv(path, index=False, lineterminator="\n")
+
+
+def jann(
+    jobs: int = 10_000,
+    procs: int | None = None,
+    seed: int | np.random.Generator = 0,
+    table: "str | os.PathLike | JannTable" = "ctc",
+    sizes: str = "uniform",
+) -> pd.DataFrame:
+    """Generate rigid jobs with the model of Jann et al.
+
+    Parameters
+    ----------
+    jobs : int
+        How many jobs, at least 1.
+    procs : int, optional
+        Processors of the machine: ranges wider than it are left out, see `JannTable.on_machine`. By default the
+        largest size of the table.
+    seed : int or numpy.random.Generator
+        Same seed, same table. With another number of jobs, the common first ones are equal. A generator is asked
+        for one number and that is the seed.
+    table : {"ctc", "kth"}, path or JannTable
+        The parameters, see `jann_table`.
+    sizes : {"uniform", "upper", "weighted"}
+        The size within its range, on which the authors' paper is not known to say anything. Each alike; the
+        largest; or the largest with the probability measured on the KTH log, 0.68 for 3-4, 0.54 for 5-8 and
+        0.36 for 9-16, else one of the others, each alike (other ranges: uniform).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a job, sorted by submit time, index `job_number` from 1; all int64:
+
+        ``submit_time``
+            Seconds since all ranges began, rounded down.
+        ``run_time``
+            Seconds, rounded to nearest, at least 1.
+        ``requested_procs``
+            1 to `procs`.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one job or processor, an unusable seed, or an unknown table or rule of sizes.
+
+    References
+    ----------
+    Jann et al. 1997.
+
+    Examples
+    --------
+    >>> from schedlab.workload.models.jann import jann
+    >>> jobs = jann(1000, procs=16, seed=1)
+    >>> bool(jobs["requested_procs"].between(1, 16).all()), len(jobs)
+    (True, 1000)
+    """
+    jobs = _at_least_one("jobs", jobs)
+    if sizes not in SIZES:
+        raise ValueError(f"unknown sizes {sizes!r}; known: {', '.join(SIZES)}")
+    table = jann_table(table)
+    ranges = table.on_machine(table.procs if procs is None else procs).ranges
+    seed = _entropy(seed)
+    streams = [_Streams(seed, i) for i in range(len(ranges))]
+
+    arrival, range_of = _arrivals(ranges, streams, jobs)
+    size = np.empty(jobs, np.int64)
+    run_time = np.empty(jobs, np.int64)
+    for i, each in enumerate(ranges):
+        mine = range_of == i
+        count = int(mine.sum())
+        size[mine] = _sizes(each, count, streams[i], sizes)
+        run_time[mine] = np.maximum(1, np.rint(each.service.draw(count, streams[i]("service"))))
+    return pd.DataFrame(
+        {"submit_time": np.floor(arrival).astype(np.int64), "run_time": run_time, "requested_procs": size},
+        index=pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64),
+    )
+
+
+def jann_table(which: "str | os.PathLike | JannTable") -> JannTable:
+    """Give a table of the model's parameters.
+
+    Parameters
+    ----------
+    which : {"ctc", "kth"}, path or JannTable
+        ``"ctc"``: the model fitted to the jobs of the CTC SP2 that ended before 12 September 1996, the authors'
+        machine and months. ``"kth"``: not the authors' numbers, but the model fitted to the log of KTH's SP2, its
+        arrivals 2.6 times as fast, for the authors' rate of one job every 396.3 s; sizes up to 128. A path: see
+        `read_jann`. A table is given back.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a file that is no such table.
+    """
+    if isinstance(which, JannTable):
+        return which
+    if which in _KEPT:
+        return read_jann(paths.data_dir() / f"jann-{which}.csv", name=_KEPT[which])
+    if isinstance(which, str) and not which.endswith(".csv"):
+        raise ValueError(f"unknown table {which!r}; known: {', '.join(_KEPT)}, the path of a .csv file, a JannTable")
+    return read_jann(which)
+
+
+def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
+    """Read a table of the model's parameters, such as the authors' own, typed in.
+
+    Parameters
+    ----------
+    path : path
+        A CSV file: the header ``smallest,largest,arrival_order,arrival_lambda1,arrival_lambda2,arrival_p,
+        service_order,service_lambda1,service_lambda2,service_p`` in one line, then a line for each range; rates
+        per second.
+    name : str, optional
+        Name of the table; by default that of the file.
+
+    Raises
+    ------
+    ValueError
+        With file, line, field, value and what was expected.
+    """
+    path = Path(path)
+    ranges = []
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader, [])
+        if tuple(header) != _COLUMNS:
+            raise ValueError(f"{path.name}:1: the header is {','.join(header)!r}, expected {','.join(_COLUMNS)!r}")
+        for row in reader:
+            where = f"{path.name}:{reader.line_num}"
+            if len(row) != len(_COLUMNS):
+                raise ValueError(f"{where}: {len(row)} fields, expected {len(_COLUMNS)}")
+            values = [_number(where, field, text) for field, text in enumerate(row)]
+            if values[1] < values[0]:
+                raise ValueError(f"{where}: field 2 (largest) is {values[1]}, expected at least smallest, {values[0]}")
+            if ranges and values[0] <= ranges[-1].largest:
+                raise ValueError(
+                    f"{where}: field 1 (smallest) is {values[0]}, expected more than {ranges[-1].largest}, "
+                    "where the range before ends"
+                )
+            ranges.append(JannRange(*values[:2], HyperErlang(*values[2:6]), HyperErlang(*values[6:])))
+    if not ranges:
+        raise ValueError(f"{path.name}: no range, expected at least one line after the header")
+    return JannTable(path.stem if name is None else name, tuple(ranges))
+
+
+def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str | None = None) -> JannTable:
+    """Fit the model to a log.
+
+    Parameters
+    ----------
+    trace : Trace, or DataFrame with its columns
+        The log, in the order of its submit times.
+    ranges : tuple of (int, int), optional
+        Least and largest size of each range. By default 1, 2, 3-4, 5-8 and so on up to the machine's size; ranges
+        without jobs are left out.
+    name : str, optional
+        Name of the table; by default it says what it was fitted to.
+
+    Returns
+    -------
+    JannTable
+        Its laws have the first three moments of the log's times between successive submissions and of its run times.
+
+    Raises
+    ------
+    ValueError
+        Where a range has too few jobs, or too regular ones, for its three moments to be fitted; where the ranges leave
+        out a job.
+
+    References
+    ----------
+    Jann et al. 1997.
+
+    Examples
+    --------
+    >>> from schedlab.workload.models.jann import fit_jann, jann
+    >>> fit_jann(jann(5000, procs=8, seed=1), name="again")
+    <JannTable again: 4 ranges, sizes up to 8>
+    """
+    table = getattr(trace, "jobs", trace)
+    size = table["requested_procs"].to_numpy()
+    if not size.size:
+        raise ValueError("the log has no jobs to fit to")
+    ranges = _powers_of_two(getattr(trace, "procs", int(size.max()))) if ranges is None else tuple(ranges)
+    inside = np.zeros(size.size, bool)
+    fitted = []
+    for smallest, largest in ranges:
+        mine = (size >= smallest) & (size <= largest)
+        inside |= mine
+        if mine.any():
+            jobs = table[mine]
+            fitted.append(JannRange(int(smallest), int(largest), *_fitted_laws(jobs, _label(smallest, largest))))
+    if not inside.all():
+        missed = size[~inside]
+        raise ValueError(f"{missed.size} jobs are of no range, the first of {missed[0]} processors; give other ranges=")
+    return JannTable(f"fitted to {getattr(trace, 'name', 'a table')}" if name is None else name, tuple(fitted))
+
+
+# --- Drawing ------------------------------------------------------------------------------------------------
+
+
+def _arrivals(ranges, streams, jobs):
+    """Draw the first arrivals of all ranges together: seconds, float64, shape (jobs,), and each one's range."""
+    share = np.array([1 / each.arrival.mean for each in ranges])
+    counts = np.ceil(1.2 * jobs * share / share.sum()).astype(np.int64) + 20
+    while True:
+        clocks = [
+            np.cumsum(each.arrival.draw(count, stream("gap")))
+            for each, count, stream in zip(ranges, counts, streams, strict=True)
+        ]
+        arrival = np.concatenate(clocks)
+        first = np.argsort(arrival, kind="stable")[:jobs]
+        # Only once every range was drawn beyond the last of them is none missed.
+        if first.size == jobs and arrival[first[-1]] <= min(clock[-1] for clock in clocks):
+            return arrival[first], np.repeat(np.arange(len(ranges)), counts)[first]
+        counts *= 2
+
+
+def _sizes(each, count, streams, rule):
+    """Draw sizes within a range, int64, shape (count,)."""
+    if rule == "upper":
+        return np.full(count, each.largest)
+    place = streams("size").random(count)
+    uniform = each.smallest + (place * (each.largest - each.smallest + 1)).astype(np.int64)
+    share = _LARGEST_SHARE.get((each.smallest, each.largest))
+    if rule == "uniform" or share is None:
+        return uniform
+    others = each.smallest + (place * (each.largest - each.smallest)).astype(np.int64)
+    return np.where(streams("size largest").random(count) < share, each.largest, others)
+
+
+# --- Fitting ------------------------------------------------------------------------------------------------
+
+
+def _matched(order, m1, m2, m3):
+    """Give the law of this order with these moments, or None where there is none."""
+    n = order
+    a1, a2, a3 = m1 / n, m2 / (n * (n + 1)), m3 / (n * (n + 1) * (n + 2))
+    d = a2 - a1 * a1
+    if not d > 0:
+        return None
+    # The means of a stage, 1 / lambda, are the roots of x**2 - s x + q.
+    s = (a3 - a1 * a2) / d
+    q = (a1 * a3 - a2 * a2) / d
+    if not (q > 0 and s > 0 and s * s > 4 * q):
+        return None
+    x = (s + math.sqrt(s * s - 4 * q)) / 2
+    y = q / x
+    p = (a1 - y) / (x - y)
+    if not 0 <= p <= 1:
+        return None
+    law = HyperErlang(order, 1 / x, 1 / y, p)
+    # At the edge of what is feasible, rounding decides on the signs above: there the next order is as good.
+    close = all(math.isclose(*pair, rel_tol=1e-9) for pair in zip(law.moments, (m1, m2, m3), strict=True))
+    return law if close else None
+
+
+def _fitted_laws(jobs, label):
+    """Give the laws of a range's times between arrivals and of its run times."""
+    submit = jobs["submit_time"].to_numpy(np.float64)
+    samples = {"times between arrivals": np.diff(submit), "run times": jobs["run_time"].to_numpy(np.float64)}
+    laws = []
+    for what, values in samples.items():
+        try:
+            laws.append(HyperErlang.from_moments(*_moments(values)))
+        except ValueError as error:
+            raise ValueError(
+                f"{what} of range {label} ({len(jobs)} jobs): {error}; give ranges= that join it with its neighbour"
+            ) from None
+    return laws
+
+
+def _moments(values):
+    """Give three raw moments. Their sums are rounded once, so that every machine finds the same bits."""
+    if not values.size:
+        raise ValueError("no value")
+    squares = values * values
+    return tuple(math.fsum(powers) / values.size for powers in (values, squares, squares * values))
+
+
+def _powers_of_two(procs):
+    ranges, largest = [(1, 1)], 1
+    while largest < procs:
+        ranges.append((largest + 1, min(2 * largest, procs)))
+        largest *= 2
+    return tuple(ranges)
+
+
+# --- Tables -------------------------------------------------------------------------------------------------
+
+
+def _flat(law):
+    return law.order, law.lambda1, law.lambda2, law.p
+
+
+def _faster(each, factor):
+    law = each.arrival
+    law = dataclasses.replace(law, lambda1=law.lambda1 * factor, lambda2=law.lambda2 * factor)
+    return dataclasses.replace(each, arrival=law)
+
+
+def _label(smallest, largest):
+    return f"{smallest}" if smallest == largest else f"{smallest}-{largest}"
+
+
+def _number(where, field, text):
+    """Read one field of a table."""
+    column = _COLUMNS[field]
+    whole = column in ("smallest", "largest") or column.endswith("order")
+    expected = "a whole number from 1 on" if whole else "a number greater than 0"
+    if column.endswith("_p"):
+        expected = "a probability, 0 to 1"
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        value = math.nan
+    fits = 0 <= value <= 1 if column.endswith("_p") else 0 < value < math.inf
+    if not fits:
+        raise ValueError(f"{where}: field {field + 1} ({column}) is {text!r}, expected {expected}")
+    return value
