@@ -23,8 +23,15 @@ _HOME = {
     "simulate": "simulation",
     "simulate_many": "simulation",
     "sweep": "sweeps",
+    "batch_means": "statistics",
+    "Interval": "statistics",
+    "IntervalWarning": "statistics",
+    "over_seeds": "statistics",
+    "paired": "statistics",
+    "fair_start_miss": "fairness",
+    "fair_starts": "fairness",
 }
-_ROOMS = ("charts", "kernels", "metrics", "papers", "workload")
+_ROOMS = ("charts", "kernels", "metrics", "papers", "statistics", "workload")
 
 __all__ = [*_HOME, *_ROOMS]
 
