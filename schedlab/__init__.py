@@ -31,8 +31,15 @@ _HOME = {
     "simulate": "simulation",
     "simulate_many": "simulation",
     "sweep": "sweeps",
+    "batch_means": "statistics",
+    "Interval": "statistics",
+    "IntervalWarning": "statistics",
+    "over_seeds": "statistics",
+    "paired": "statistics",
+    "fair_start_miss": "fairness",
+    "fair_starts": "fairness",
 }
-_ROOMS = ("charts", "kernels", "metrics", "papers", "widgets", "workload")
+_ROOMS = ("charts", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
 
 __all__ = [*_HOME, *_ROOMS]
 

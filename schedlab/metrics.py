@@ -126,6 +126,47 @@ def loss_of_capacity(timeline, machine):
     return int((np.minimum(timeline["demand"].to_numpy()[:-1], idle) * lasts).sum())
 
 
+def gini(values) -> float:
+    """Give the Gini coefficient of non-negative values: 0 where all are equal, near 1 where one has it all.
+
+    Half the mean absolute difference of two values drawn at random, over their mean; nan without values, or where all
+    are 0.
+
+    References
+    ----------
+    Gini, "Variabilita e mutabilita", 1912; as a sum over sorted values, Sen, "On Economic Inequality", 1973.
+    """
+    values = np.sort(np.asarray(values, dtype="float64"))
+    total = values.sum()
+    if not total > 0:
+        return float("nan")
+    if values[0] < 0:
+        raise ValueError(f"the least value is {values[0]:g}, expected none below 0")
+    rank = np.arange(1, values.size + 1)
+    return float(((2 * rank - values.size - 1) * values).sum() / (values.size * total))
+
+
+def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Share out the machine over its users.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        `Schedule.jobs`.
+
+    Returns
+    -------
+    DataFrame
+        One row a user_id (-1: unknown), the largest area first: jobs, area (processor-seconds held), share (of all area
+        held), and means over the user's jobs of wait_time (seconds) and bounded_slowdown.
+    """
+    users = jobs.assign(area=jobs["run_time"] * jobs["procs"]).groupby("user_id")
+    area = users["area"].sum()
+    table = pd.DataFrame({"jobs": users.size(), "area": area, "share": area / area.sum()})
+    table = table.join(users[["wait_time", "bounded_slowdown"]].mean())
+    return table.sort_values("area", ascending=False, kind="stable")
+
+
 def classes(jobs: pd.DataFrame, by) -> pd.Series:
     """Sort jobs into classes.
 

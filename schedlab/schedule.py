@@ -6,12 +6,14 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from . import metrics
+from . import metrics, statistics
 from .kernels.assign import assign
 from .machine import Flat
 from .schemes import FCFS, Scheme
 from .workload import swf
 from .workload.trace import Trace, run_times
+
+MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
 
 
 class ScheduleError(AssertionError):
@@ -99,7 +101,14 @@ class Schedule:
 
     # -- measures ----------------------------------------------------------------------------------------
 
-    def metrics(self, by=None, tau: float = metrics.TAU, window="makespan"):
+    def metrics(
+        self,
+        by=None,
+        tau: float = metrics.TAU,
+        window="makespan",
+        ci: float | None = None,
+        warm_up: int | str = 0,
+    ):
         """Measure the schedule.
 
         Parameters
@@ -111,9 +120,17 @@ class Schedule:
             Of the bounded slowdown.
         window : "makespan", "arrivals" or (begin, end) in seconds
             Where utilization is measured: first submission to last end, first to last submission, or stated.
+        ci : float, optional
+            Confidence, such as 0.95; then intervals by batch means (`schedlab.statistics.batch_means`) on the means
+            over jobs, in place of the measures below.
+        warm_up : int or "mser"
+            Jobs to leave out at the beginning of a class or of the whole, of the intervals only.
 
         Returns
         -------
+        DataFrame, where `ci` is given
+            One row a measure, or a (class, measure) for each class that has jobs: mean, low, high, batches, batch_size
+            (jobs), warm_up (jobs), and a note on what speaks against the interval; an `IntervalWarning` points there.
         Series, or DataFrame where `by` is given
             jobs; means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; the
             median, 95th percentile and maximum of wait_time (seconds); killed (jobs); and of the whole:
@@ -122,6 +139,9 @@ class Schedule:
             effective_load.
         """
         per_job = self._per_job(tau)
+        if ci is not None:
+            labels = None if by is None else metrics.classes(self.jobs, by)
+            return statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up)
         if by is not None:
             return _means(per_job.groupby(metrics.classes(self.jobs, by), observed=False, dropna=False))
         one_class = per_job.groupby(np.zeros(len(self)))
@@ -170,6 +190,14 @@ class Schedule:
     def timeline(self) -> pd.DataFrame:
         """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""
         return metrics.states(self._submit, self.start, self.end, self._procs)
+
+    def users(self) -> pd.DataFrame:
+        """Share out the machine over its users (`schedlab.metrics.user_shares`)."""
+        return metrics.user_shares(self.jobs)
+
+    def gini(self, measure: str = "bounded_slowdown") -> float:
+        """Tell how unevenly a column of `jobs` is spread (`schedlab.metrics.gini`)."""
+        return metrics.gini(self.jobs[measure])
 
     # -- laws --------------------------------------------------------------------------------------------
 
@@ -262,7 +290,7 @@ class Schedule:
 
 
 def _means(groups):
-    means = groups[["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown"]].mean()
+    means = groups[list(MEANS)].mean()
     waits = groups["wait_time"]
     means.insert(0, "jobs", groups.size())
     means.insert(2, "median_wait_time", waits.median())

@@ -1,10 +1,10 @@
-"""Grids of runs: traces x loads x schemes, over threads, one row a run."""
+"""Grids of runs: traces x loads x schemes x seeds, over threads, one row a run."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from numbers import Real
+from numbers import Integral, Real
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -16,24 +16,32 @@ from .workload.trace import Trace
 
 
 def sweep(
-    trace: Trace | Iterable[Trace],
+    trace: Trace | Callable[[int], Trace] | Iterable[Trace | Callable[[int], Trace]],
     scheme: str | Scheme | Sequence[str | Scheme] = "easy",
     load: float | Sequence[float] | None = None,
+    seed: int | Iterable[int] | None = None,
     *,
+    shake: int = 60,
     by: str = "run_time",
     tau: float = 10.0,
     threads: int | None = None,
     progress: bool = True,
     **conventions,
 ) -> pd.DataFrame:
-    """Simulate every combination of traces, offered loads and schemes.
+    """Simulate every combination of traces, offered loads, schemes and seeds.
 
     Parameters
     ----------
     trace : Trace, or several
+        Or functions of a seed that each give a trace.
     scheme : Scheme or name, or several
     load : float, or several, optional
         Offered loads to scale each trace to; its own if left out.
+    seed : int, or several, optional
+        Replications: a trace is shaken with each seed (`Trace.shake`), after its load is scaled; a function of a
+        seed is called with each. `schedlab.statistics.over_seeds` averages over them.
+    shake : int, seconds
+        How far submissions of a shaken trace move at most.
     by : {"run_time", "interarrival"}
         How to scale (`Trace.scale_load`).
     tau : float, seconds
@@ -48,30 +56,53 @@ def sweep(
     Returns
     -------
     DataFrame
-        One row a run: trace, load, scheme, and the measures of `Schedule.metrics`.
+        One row a run: trace, load, scheme, seed (where seeds are given), and the measures of `Schedule.metrics`. The
+        load is the one asked for; else the trace's own, as it is before it is shaken, and the mean over the seeds where
+        each has its own trace.
     """
-    traces = [trace] if isinstance(trace, Trace | str) else list(trace)
-    for one in traces:
-        check_trace(one)
+    traces = [trace] if isinstance(trace, Trace | str) or callable(trace) else list(trace)
+    seeds = [seed] if seed is None or isinstance(seed, Integral) else list(seed)
+    families = [(_family(one, seeds), callable(one)) for one in traces]
     schemes = [scheme_named(one) for one in ([scheme] if isinstance(scheme, str | Scheme) else scheme)]
     labels = _labels(schemes)
     loads = [load] if load is None or isinstance(load, Real) else list(load)
     overrun = conventions.get("overrun", "kill")
-    workloads = [
-        (one, target, one if target is None else one.scale_load(target, by=by, overrun=overrun))
-        for one, target in product(traces, loads)
+    runs = [
+        ({"trace": copy.title, "load": named, "scheme": label, "seed": each}, copy, one, made)
+        for (family, made), target in product(families, loads)
+        for named, scaled in [_scaled(family, target, by, overrun)]
+        for one, label in zip(schemes, labels, strict=True)
+        for each, copy in zip(seeds, scaled if made else scaled * len(seeds), strict=True)
     ]
-    runs = list(product(workloads, zip(schemes, labels, strict=True)))
 
     def row(run):
-        (original, target, scaled), (one, label) = run
-        measured = simulate(scaled, one, **conventions).metrics(tau=tau)
-        names = {"trace": original.title, "load": original.offered_load(overrun) if target is None else target}
-        return {**names, "scheme": label, **measured}
+        names, copy, one, made = run
+        if names["seed"] is None:
+            del names["seed"]
+        elif not made:
+            copy = copy.shake(shake, names["seed"])  # here and not before: copies for all seeds would fill the memory
+        return {**names, **simulate(copy, one, **conventions).metrics(tau=tau)}
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
         bar = tqdm(pool.map(row, runs), total=len(runs), desc="simulating", unit="run", delay=1, disable=not progress)
         return pd.DataFrame(list(bar))
+
+
+def _family(trace, seeds):
+    """Give the traces that a function makes of the seeds; or the one trace given."""
+    if callable(trace) and seeds == [None]:
+        raise ValueError("a trace is a function, which needs seeds: seed=range(10)")
+    family = [trace(seed) for seed in seeds] if callable(trace) else [trace]
+    for one in family:
+        check_trace(one)
+    return family
+
+
+def _scaled(family, load, by, overrun):
+    """Give the load that names the runs of a family, and its traces at that load."""
+    if load is None:
+        return sum(one.offered_load(overrun) for one in family) / len(family), family
+    return load, [one.scale_load(load, by=by, overrun=overrun) for one in family]
 
 
 def _labels(schemes):

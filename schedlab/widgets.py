@@ -27,11 +27,10 @@ from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
 from .workload import archive
-from .workload.trace import OVERRUN, Trace, load_trace
+from .workload.trace import OVERRUN, WEEK, Trace, load_trace
 
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.02  # seconds without a further move, so that a figure for a value already left is not computed
-WEEK = 7 * 24 * 3600
 EMBED = {"actions": False, "renderer": "svg"}
 
 _LABELS = {"style": {"description_width": "initial"}}

@@ -23,6 +23,7 @@ HOUR = 3_600
 MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
+WEEK = 7 * 24 * 3600  # seconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,6 +196,90 @@ class Trace:
         first = table["submit_time"].iloc[0]
         table["submit_time"] = first + _seconds(np.rint((table["submit_time"] - first) / factor))
         return self._with(table, f"{why}: inter-arrival times / {factor:.4f}")
+
+    # -- other logs like this one ------------------------------------------------------------------------
+
+    def shake(self, seconds: int = 60, seed: int = 0) -> "Trace":
+        """Move each submission at random, by no more than some seconds.
+
+        Schedules are chaotic: one job a second later, and thousands start at other times. How far a measure spreads
+        over shaken copies is the size of a difference that means nothing.
+
+        Parameters
+        ----------
+        seconds : int
+            Each job is submitted up to so many seconds earlier or later, each whole number equally likely. What
+            would come before the first submission is reflected there.
+        seed : int
+            Draws go by job number, so that the order of simultaneous jobs in the table does not matter.
+
+        References
+        ----------
+        Tsafrir and Feitelson, "Instability in parallel job scheduling simulation: the role of workload flurries",
+        IPDPS 2006; Tsafrir, Ouaknine and Feitelson, "Reducing performance evaluation sensitivity and variability by
+        input shaking", MASCOTS 2007.
+        """
+        if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or seconds < 1:
+            raise ValueError(f"seconds must be a whole number of at least 1, got {seconds!r}")
+        table = self.table.copy(deep=False)
+        moved = np.empty(len(table), dtype="int64")
+        by_number = np.argsort(table.index, kind="stable")
+        moved[by_number] = np.random.default_rng(seed).integers(-seconds, seconds, len(table), endpoint=True)
+        first = table["submit_time"].min()
+        table["submit_time"] = first + (table["submit_time"] - first + moved).abs()
+        return self._with(table, f"submissions shaken by up to {seconds:,} s, seed {seed}")
+
+    def bootstrap(self, seed: int = 0, weeks: int = 1) -> "Trace":
+        """Make another plausible log of the same length: blocks of whole weeks, drawn with replacement.
+
+        Blocks start at the weekday and hour of the first submission, in any week, so that the cycles of day and week
+        go on across their seams (summer time aside). A rest of the log shorter than a week is not drawn from.
+
+        Parameters
+        ----------
+        seed : int
+        weeks : int
+            Length of a block: what lasts longer than that is torn apart.
+
+        Returns
+        -------
+        Trace
+            Jobs are numbered anew from 1; users, groups and the like stay, and so does preceding_job where that job
+            is in the same block (-1 elsewhere, as is think_time).
+
+        References
+        ----------
+        Kunsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3), 1989.
+        """
+        if isinstance(weeks, bool) or not isinstance(weeks, int | np.integer) or weeks < 1:
+            raise ValueError(f"weeks must be a whole number of at least 1, got {weeks!r}")
+        if self.table.empty:
+            raise ValueError(f"{self.name} has no jobs to draw from")
+        after = (self.table["submit_time"] - self.table["submit_time"].iloc[0]).to_numpy()
+        length = int(after[-1]) + 1
+        starts = length // WEEK - weeks + 1
+        if starts < 2:
+            raise ValueError(
+                f"{self.name} has {length // WEEK} whole weeks, expected at least {weeks + 1} for blocks of {weeks}"
+            )
+        block = weeks * WEEK
+        begin = WEEK * np.random.default_rng(seed).integers(0, starts, -(-length // block))
+        place = block * np.arange(begin.size)
+        low = np.searchsorted(after, begin)
+        high = np.searchsorted(after, begin + np.minimum(block, length - place))  # the last block may be cut
+        size = high - low
+        shift = np.repeat(np.cumsum(size) - size - low, size)  # from a row of this log to the same one of the new log
+        row = np.arange(size.sum()) - shift
+        table = self.table.iloc[row]
+        area = self.logged_area.reindex(table.index).to_numpy()
+        preceding = self.table.index.get_indexer(table["preceding_job"])
+        known = (preceding >= np.repeat(low, size)) & (preceding < np.repeat(high, size))
+        table = table.set_axis(pd.RangeIndex(1, len(table) + 1, name=self.table.index.name))
+        table["submit_time"] += np.repeat(place - begin, size)
+        table["preceding_job"] = np.where(known, preceding + shift + 1, -1)
+        table["think_time"] = table["think_time"].where(known, -1)
+        changed = self._with(table, f"{begin.size} blocks of {weeks} week(s) drawn from {length // WEEK}, seed {seed}")
+        return replace(changed, logged_area=pd.Series(area, index=table.index))
 
     # -- estimates and machine ---------------------------------------------------------------------------
 

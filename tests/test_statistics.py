@@ -1,0 +1,647 @@
+"""How sure a mean is; other logs like one; fairness: against formulas, invariants and plain loops."""
+
+import math
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from workloads import trace_of, workloads
+
+import schedlab as sl
+from schedlab import metrics, statistics
+from schedlab.workload.trace import WEEK
+
+FEW = settings(max_examples=40)
+SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
+RUNS = st.tuples(st.integers(0, 10**6), st.integers(2, 3000), st.sampled_from([0.0, 0.5, 0.95]))
+MEASURES = ["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown"]
+
+
+def run(seed, length, memory):
+    """Draw a positive, skewed, correlated run: an exponentially smoothed exponential sample."""
+    drawn = np.random.default_rng(seed).exponential(size=length)
+    for i in range(1, length):
+        drawn[i] = memory * drawn[i - 1] + (1 - memory) * drawn[i]
+    return drawn
+
+
+def quiet(function, *args, **options):
+    """Call without the warnings: the notes say the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.IntervalWarning)
+        return function(*args, **options)
+
+
+def ends(interval):
+    return [interval.mean, interval.low, interval.high]
+
+
+# Student's t --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("df", [*range(1, 41), 99, 100, 1000, 12345])
+def test_quantiles_of_student_are_those_of_scipy(df):
+    for p in (0.001, 0.025, 0.3, 0.5, 0.6, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.9995):
+        assert statistics.t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("p", "df"), [(0, 5), (1, 5), (1.5, 5), (math.nan, 5), (0.9, 0)])
+def test_quantiles_there_are_none_of(p, df):
+    with pytest.raises(ValueError, match="expected p in"):
+        statistics.t_quantile(p, df)
+
+
+# Batch means --------------------------------------------------------------------------------------------
+
+
+def batched(values, batches):
+    """Cut a list into batches whose sizes differ by one at most, and give their means."""
+    cut = [len(values) * i // batches for i in range(batches + 1)]
+    return [sum(values[a:b]) / (b - a) for a, b in pairwise(cut)]
+
+
+def autocorrelation(means):
+    """Give the first one, 0 where it is negative."""
+    middle = sum(means) / len(means)
+    return max(sum((a - middle) * (b - middle) for a, b in pairwise(means)) / sum((m - middle) ** 2 for m in means), 0)
+
+
+def naive_batch_means(values, batches, confidence):
+    """Do it with plain lists and scipy: cut, widen, skew."""
+    means = batched(values, batches)
+    r = autocorrelation(means)
+    error = math.sqrt((1 + r) / (1 - r) * np.var(means, ddof=1) / batches)
+    t = stats.t.ppf((1 + confidence) / 2, batches - 1)
+    beta = stats.skew(means, bias=False) / (6 * math.sqrt(batches))
+    low, high = ((math.cbrt(1 + 6 * beta * (end - beta)) - 1) / (2 * beta) for end in (t, -t))
+    mean = sum(values) / len(values)
+    return mean, mean - low * error, mean - high * error
+
+
+@FEW
+@given(RUNS.filter(lambda r: r[1] >= 40), st.sampled_from([0.8, 0.95, 0.99]))
+def test_an_interval_is_what_the_plain_loop_gives(drawn, confidence):
+    values = run(*drawn)
+    found = quiet(sl.batch_means, values, confidence)
+    assert 20 <= found.batches <= 40
+    assert found.batch_size == len(values) // found.batches
+    assert ends(found) == pytest.approx(naive_batch_means(values.tolist(), found.batches, confidence), rel=1e-6)
+
+
+@FEW
+@given(RUNS, st.floats(0.5, 0.999))
+def test_an_interval_holds_its_mean_and_grows_with_confidence(drawn, confidence):
+    values = run(*drawn)
+    found, wider = (quiet(sl.batch_means, values, level) for level in (confidence, (1 + confidence) / 2))
+    assert found.mean == pytest.approx(values.mean())
+    assert found.mean in found
+    assert wider.low <= found.low
+    assert found.high <= wider.high
+
+
+@FEW
+@given(RUNS, st.sampled_from([-3.0, 0.25, 1000.0]), st.sampled_from([0.0, -7.0, 1000.0]))
+def test_scale_and_origin_do_not_matter(drawn, factor, shift):
+    values = run(*drawn)
+    one, other = (quiet(sl.batch_means, each) for each in (values, factor * values + shift))
+    assert (one.batches, one.batch_size, one.notes) == (other.batches, other.batch_size, other.notes)
+    expected = [factor * end + shift for end in ends(one)]
+    assert ends(other) == pytest.approx([expected[0], *sorted(expected[1:])], rel=1e-6)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.9, 0.95])
+def test_the_number_of_batches_is_the_largest_without_correlation(memory):
+    def correlated(values, batches):
+        means = batched(values, batches)
+        ratio = 1 - sum((a - b) ** 2 for a, b in pairwise(means)) / (2 * batches * np.var(means))
+        return ratio / math.sqrt((batches - 2) / (batches**2 - 1)) > stats.norm.ppf(0.9)
+
+    found = []
+    for seed in range(20):
+        values = run(seed, 1010, memory)
+        fit = [batches for batches in range(40, 19, -1) if not correlated(values.tolist(), batches)]
+        found.append(quiet(sl.batch_means, values).batches)
+        assert found[-1] == (fit[0] if fit else 20)
+    assert len(set(found)) > 1
+
+
+def test_a_run_too_short_for_its_correlation_says_so():
+    walk = np.cumsum(np.random.default_rng(1).normal(size=400))
+    with pytest.warns(sl.IntervalWarning, match="too short: the means of 20 batches are still correlated"):
+        found = sl.batch_means(walk)
+    assert (found.batches, found.batch_size) == (20, 20)
+
+
+@pytest.mark.parametrize("length", [2, 5, 19])
+def test_few_values_say_so(length):
+    with pytest.warns(sl.IntervalWarning, match=f"too short: {length} values"):
+        found = sl.batch_means(run(1, length, 0))
+    assert (found.batches, found.batch_size) == (length, 1)
+    assert found.mean in found
+
+
+def test_a_drift_is_seen():
+    values = run(1, 4000, 0.5)
+    assert sl.batch_means(values).notes == ()
+    with pytest.warns(sl.IntervalWarning, match="not stationary: the mean drifts"):
+        found = sl.batch_means(values + np.linspace(0, 0.5, 4000))
+    assert "not stationary: the mean drifts" in found.notes
+
+
+def test_one_run_in_a_hundred_is_called_drifting_without_reason():
+    called = sum(not statistics.is_stationary(run(seed, 1000, 0.5), 20) for seed in range(400))
+    assert called <= stats.binom.ppf(0.999, 400, 0.02)
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [([], "no values"), ([1.0, math.inf, 2.0], "infinite or missing"), ([1.0, math.nan], "infinite or missing")],
+)
+def test_where_there_is_no_interval(values, note):
+    with pytest.warns(sl.IntervalWarning, match=note):
+        found = sl.batch_means(values)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.batches == 0
+
+
+def test_one_value_has_a_mean_and_no_interval():
+    found = quiet(sl.batch_means, [7.0])
+    assert found.mean == 7
+    assert math.isnan(found.low)
+    assert found.notes == ("too short: 1 values",)
+
+
+def test_constant_values_are_sure():
+    assert ends(sl.batch_means(np.full(100, 3.0))) == [3, 3, 3]
+    for value, length in ((0.1, 100), (1.1, 1013)):  # their sums are rounded, which is no drift
+        assert ends(sl.batch_means(np.full(length, value))) == pytest.approx([value] * 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"confidence": 95}, "confidence must be between 0 and 1, got 95"),
+        ({"confidence": 0}, "confidence must be between 0 and 1, got 0"),
+        ({"warm_up": "auto"}, "warm_up is 'auto', expected a number of values or \"mser\""),
+        ({"warm_up": -1}, "warm_up is -1"),
+        ({"warm_up": 0.5}, "warm_up is 0.5"),
+    ],
+)
+def test_what_is_wrong_is_said(options, words):
+    with pytest.raises(ValueError, match=words):
+        sl.batch_means(np.arange(50.0), **options)
+    with pytest.raises(ValueError, match=r"values have shape \(2, 2\)"):
+        sl.batch_means(np.ones((2, 2)))
+
+
+# Warm-up ------------------------------------------------------------------------------------------------
+
+
+def naive_mser(values):
+    fives = [sum(values[i : i + 5]) / 5 for i in range(0, len(values) - 4, 5)]
+    errors = [
+        sum((y - sum(fives[d:]) / len(fives[d:])) ** 2 for y in fives[d:]) / len(fives[d:]) ** 2
+        for d in range(len(fives) // 2 + 1)
+    ]
+    return 5 * errors.index(min(errors))
+
+
+@FEW
+@given(RUNS.filter(lambda r: 10 <= r[1] <= 400))
+def test_warm_up_is_what_the_plain_loop_gives(drawn):
+    values = run(*drawn)
+    assert statistics.warm_up(values) == naive_mser(values.tolist())
+
+
+def test_warm_up_is_found_and_left_out():
+    values = run(2, 5000, 0.5)
+    values[:500] += np.linspace(8, 0, 500)
+    left_out = statistics.warm_up(values)
+    assert 300 <= left_out <= 600
+    found = sl.batch_means(values, warm_up="mser")
+    assert found.warm_up == left_out
+    assert found == replace(sl.batch_means(values[left_out:]), warm_up=left_out)
+    assert sl.batch_means(values, warm_up=1000).warm_up == 1000
+
+
+def test_a_warm_up_as_long_as_half_the_run_is_noted():
+    with pytest.warns(sl.IntervalWarning, match="the warm-up takes half the run or more"):
+        sl.batch_means(np.arange(1000.0), warm_up="mser")
+    assert statistics.warm_up([1.0, 2.0]) == statistics.warm_up([math.inf] * 20) == 0
+
+
+# Metrics with intervals ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return sl.model_trace("lublin", jobs=1500, procs=64, seed=5).scale_load(0.8)
+
+
+@pytest.fixture(scope="module")
+def schedule(trace):
+    return sl.simulate(trace, "easy").validate()
+
+
+@pytest.mark.parametrize("by", [None, "kurian", "size", {"procs": [1, 4, 16]}])
+def test_intervals_of_a_schedule_stand_round_its_means(schedule, by):
+    found, means = quiet(schedule.metrics, by, ci=0.9), schedule.metrics(by)
+    assert found.columns.tolist() == ["mean", "low", "high", "batches", "batch_size", "warm_up", "note"]
+    expected = means[MEASURES] if by is None else means[means["jobs"] > 0][MEASURES]
+    assert found["mean"].tolist() == pytest.approx(expected.to_numpy().ravel().tolist())
+    if by is not None:
+        assert found.index.get_level_values(0).unique().dropna().tolist() == [
+            label for label in means.index[means["jobs"] > 0] if not pd.isna(label)
+        ]
+    held = found.dropna()
+    assert ((held["low"] <= held["mean"]) & (held["mean"] <= held["high"])).all()
+    jobs = len(schedule) if by is None else means["jobs"][means["jobs"] > 0].repeat(len(MEASURES)).to_numpy()
+    assert (found["batch_size"] == jobs // found["batches"]).all()
+
+
+def test_intervals_of_a_schedule_are_batch_means(schedule):
+    found = quiet(schedule.metrics, ci=0.95, tau=60, warm_up=100).loc["bounded_slowdown"]
+    slowdown = metrics.bounded_slowdown(schedule.jobs["turnaround"], schedule.jobs["run_time"], 60)
+    expected = quiet(sl.batch_means, slowdown, warm_up=100)
+    assert found[["mean", "low", "high"]].tolist() == ends(expected)
+    assert (found["batches"], found["warm_up"]) == (expected.batches, 100)
+
+
+def test_a_table_of_intervals_warns_once(schedule):
+    with pytest.warns(sl.IntervalWarning, match=r"^\d+ of \d+ intervals carry a note, such as .*: ") as caught:
+        found = schedule.metrics(by="procs", ci=0.95)
+    assert len(caught) == 1
+    noted = (found["note"] != "").sum()
+    assert str(caught[0].message).startswith(f"{noted} of {len(found)} intervals")
+
+
+# Paired comparison --------------------------------------------------------------------------------------
+
+
+def test_a_pair_differs_by_the_difference_of_the_means(trace, schedule):
+    other = sl.simulate(trace, "fcfs").validate()
+    found = quiet(sl.paired, schedule, other, "wait_time", 0.9)
+    means = [each.metrics()["wait_time"] for each in (schedule, other)]
+    assert found.difference.mean == pytest.approx(means[0] - means[1])
+    assert found.ratio.mean == pytest.approx(means[0] / means[1])
+    for interval in (found.difference, found.ratio):
+        assert interval.mean in interval
+        assert interval.confidence == 0.9
+    gap = schedule.jobs["wait_time"] - other.jobs["wait_time"]
+    assert found.difference == quiet(sl.batch_means, gap, 0.9)
+    later = quiet(sl.paired, schedule, other, "wait_time", warm_up=200)
+    rest = [each.jobs["wait_time"].iloc[200:].mean() for each in (schedule, other)]
+    assert later.difference.mean == pytest.approx(rest[0] - rest[1])
+    assert later.ratio.mean == pytest.approx(rest[0] / rest[1])
+    assert (later.difference.warm_up, later.ratio.warm_up) == (200, 200)
+    again = quiet(sl.paired, schedule, other, lambda jobs: jobs["wait_time"] / 60, 0.9)
+    assert ends(again.ratio) == pytest.approx(ends(found.ratio))
+
+
+def test_a_pair_turned_round(trace, schedule):
+    other = sl.simulate(trace, "conservative").validate()
+    one, back = quiet(sl.paired, schedule, other), quiet(sl.paired, other, schedule)
+    assert ends(one.difference) == pytest.approx([-back.difference.mean, -back.difference.high, -back.difference.low])
+    assert ends(one.ratio) == pytest.approx([1 / back.ratio.mean, 1 / back.ratio.high, 1 / back.ratio.low])
+
+
+def test_a_schedule_does_not_differ_from_itself(schedule):
+    found = sl.paired(schedule, schedule)
+    assert ends(found.difference) == [0, 0, 0]
+    assert ends(found.ratio) == pytest.approx([1, 1, 1])
+
+
+def test_pairing_gains_on_two_intervals(trace, schedule):
+    other = sl.simulate(trace, sl.EASY(order="sjf")).validate()
+    alone = [quiet(sl.batch_means, each.jobs["wait_time"]) for each in (schedule, other)]
+    found = quiet(sl.paired, schedule, other, "wait_time").difference
+    assert found.high - found.low < sum(each.high - each.low for each in alone)
+
+
+def test_fieller_by_the_definition(trace, schedule):
+    other = sl.simulate(trace, "fcfs").validate()
+    found = quiet(sl.paired, schedule, other, "turnaround").ratio
+    x, y = (each.jobs["turnaround"].to_numpy(dtype=float) for each in (schedule, other))
+    t = stats.t.ppf(0.975, found.batches - 1)
+    r = autocorrelation(batched((x - found.mean * y).tolist(), found.batches))
+    for end in (found.low, found.high):
+        means = batched((x - end * y).tolist(), found.batches)
+        error = math.sqrt((1 + r) / (1 - r) * np.var(means, ddof=1) / found.batches)
+        assert abs((x - end * y).mean()) == pytest.approx(t * error, rel=1e-6)
+
+
+def test_where_there_is_no_ratio():
+    ample = sl.simulate(trace_of([(i, 5, 5, 1) for i in range(50)], 100), "fcfs").validate()
+    found = quiet(sl.paired, ample, ample, "wait_time")
+    assert math.isnan(found.ratio.mean)
+    assert found.ratio.notes == ("no ratio: a mean is 0, infinite or missing",)
+    # One job of sixty waited in the second schedule: its mean may as well be 0.
+    jobs = [(100 * i, 10, 10, 1) for i in range(59)] + [(5805, 10, 10, 1)]
+    narrow, wide = (sl.simulate(trace_of(jobs, 2), "fcfs", machine=procs).validate() for procs in (2, 3))
+    slow = sl.simulate(trace_of([(s, r, e, 2) for s, r, e, _ in jobs], 2), "fcfs").validate()
+    with pytest.warns(sl.IntervalWarning, match="the ratio anything"):
+        found = sl.paired(narrow, slow, "wait_time").ratio
+    assert (found.low, found.high) == (-math.inf, math.inf)
+    assert math.isnan(quiet(sl.paired, slow, wide, "wait_time").ratio.mean)
+
+
+def test_a_pair_must_be_of_the_same_jobs(trace, schedule):
+    for other in (trace.shake(60), trace.head(1499)):
+        with pytest.raises(ValueError, match="are not the same jobs with the same submit times"):
+            sl.paired(schedule, sl.simulate(other))
+    with pytest.raises(ValueError, match="unknown measure 'speed'; known: submit_time, "):
+        sl.paired(schedule, schedule, "speed")
+
+
+# Replications -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table(trace):
+    return sl.sweep(trace, ["fcfs", "easy"], [0.6, 0.9], range(4), shake=30, progress=False)
+
+
+def test_a_row_for_each_seed(trace, table):
+    names = [(load, scheme, seed) for load in (0.6, 0.9) for scheme in ("FCFS", "EASY") for seed in range(4)]
+    assert list(table[["load", "scheme", "seed"]].itertuples(index=False, name=None)) == names
+    assert table.columns[:4].tolist() == ["trace", "load", "scheme", "seed"]
+    for _, row in table.iterrows():
+        shaken = trace.scale_load(row["load"]).shake(30, row["seed"])
+        expected = sl.simulate(shaken, row["scheme"].lower()).validate().metrics()
+        assert row[expected.index].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_seeds_give_the_same_for_any_number_of_threads(trace, table, threads):
+    again = sl.sweep(trace, ["fcfs", "easy"], [0.6, 0.9], range(4), shake=30, threads=threads, progress=False)
+    pd.testing.assert_frame_equal(again, table, rtol=0)
+
+
+def test_a_function_of_a_seed_is_not_shaken():
+    def made(seed):
+        return sl.model_trace("lublin", jobs=100, procs=32, seed=seed)
+
+    table = sl.sweep([made, made(7)], "easy", seed=[3, 8], progress=False)
+    assert table["seed"].tolist() == [3, 8, 3, 8]
+    for seed, found in zip([3, 8], table["wait_time"], strict=False):
+        assert found == sl.simulate(made(seed)).validate().metrics()["wait_time"]
+    assert table["load"][0] == table["load"][1] == pytest.approx(table["offered_load"][:2].mean())
+    assert table["load"][2] == table["load"][3] == made(7).offered_load()
+    scaled = sl.sweep(made, "easy", 0.7, range(2), progress=False)
+    assert scaled["load"].tolist() == [0.7, 0.7]
+    assert scaled["offered_load"].tolist() == pytest.approx([0.7, 0.7], rel=0.01)
+    assert sl.sweep(made, seed=np.int64(3), progress=False)["wait_time"].tolist() == table["wait_time"][:1].tolist()
+    with pytest.raises(ValueError, match=r"a trace is a function, which needs seeds: seed=range\(10\)"):
+        sl.sweep(made, progress=False)
+    with pytest.raises(TypeError, match="expected a Trace"):
+        sl.sweep(lambda seed: seed, seed=1, progress=False)
+
+
+def test_seeds_are_averaged(table):
+    found = sl.over_seeds(table)
+    names = [(scheme, load, 4) for load in (0.6, 0.9) for scheme in ("FCFS", "EASY")]
+    assert list(found[["scheme", "load", "seeds"]].itertuples(index=False, name=None)) == names
+    for row in found.itertuples():
+        mine = table[(table["load"] == row.load) & (table["scheme"] == row.scheme)]["wait_time"]
+        low, high = stats.t.interval(0.95, 3, mine.mean(), stats.sem(mine))
+        assert (row.wait_time, row.wait_time_low, row.wait_time_high) == pytest.approx((mine.mean(), low, high))
+    by_scheme = sl.over_seeds(table, by="scheme", confidence=0.5)
+    assert by_scheme["seeds"].tolist() == [8, 8]
+    assert "load_low" in by_scheme
+
+
+def test_one_seed_has_no_interval(table):
+    found = sl.over_seeds(table[table["seed"] == 2])
+    assert found["seeds"].tolist() == [1] * 4
+    assert found["wait_time"].notna().all()
+    assert found["wait_time_low"].isna().all()
+
+
+def test_a_table_without_seeds_is_refused(table):
+    with pytest.raises(ValueError, match="the table has no column 'seed'"):
+        sl.over_seeds(table.drop(columns="seed"))
+
+
+# Shaken traces ------------------------------------------------------------------------------------------
+
+
+@FEW
+@given(workloads(), st.integers(1, 100), st.integers(0, 2**32), st.sampled_from([0, 10**9]))
+def test_a_shaken_job_stays_near(drawn, seconds, seed, shift):
+    jobs, procs = drawn
+    trace = trace_of([job._replace(submit=job.submit + shift) for job in jobs], procs)
+    shaken = trace.shake(seconds, seed)
+    moved = shaken.jobs["submit_time"] - trace.jobs["submit_time"]
+    assert moved.abs().max() <= seconds
+    assert shaken.jobs["submit_time"].min() >= trace.jobs["submit_time"].min()
+    assert shaken.jobs["submit_time"].is_monotonic_increasing
+    assert shaken.jobs["submit_time"].dtype == np.int64
+    rest = [name for name in trace.jobs.columns if name != "submit_time"]
+    pd.testing.assert_frame_equal(shaken.jobs.sort_index()[rest], trace.jobs.sort_index()[rest])
+    assert shaken.history == (f"submissions shaken by up to {seconds:,} s, seed {seed}",)
+    assert shaken.jobs.equals(trace.shake(seconds, seed).jobs)
+    sl.simulate(shaken, "easy").validate()
+
+
+@FEW
+@given(workloads(), st.integers(0, 99), st.randoms(use_true_random=False))
+def test_a_shake_does_not_see_the_order_of_rows(drawn, seed, random):
+    trace = trace_of(*drawn)
+    rows = [*range(len(trace))]
+    random.shuffle(rows)
+    mixed = replace(trace, table=trace.jobs.iloc[rows])
+    one, other = (each.shake(5, seed).jobs["submit_time"].sort_index() for each in (trace, mixed))
+    assert one.equals(other)
+
+
+def test_a_shake_is_uniform_and_moves_the_whole_nowhere():
+    trace = trace_of([(1000 + i, 1, 1, 1) for i in range(50_000)], 1)
+    moved = (trace.shake(10, 3).jobs["submit_time"].sort_index() - trace.jobs["submit_time"]).iloc[100:]
+    assert abs(moved.mean()) < 4 * math.sqrt((21**2 - 1) / 12 / len(moved))
+    counts = moved.value_counts()
+    assert sorted(counts.index) == [*range(-10, 11)]
+    assert stats.chisquare(counts).pvalue > 0.001
+    other = trace.shake(10, 4).jobs["submit_time"].sort_index()
+    assert (other != trace.shake(10, 3).jobs["submit_time"].sort_index()).mean() > 0.9
+
+
+def test_what_would_come_before_the_log_is_reflected():
+    trace = trace_of([(100, 1, 1, 1)] * 2000, 1)
+    submit = trace.shake(3, 1).jobs["submit_time"]
+    share = submit.value_counts(normalize=True).sort_index()
+    assert share.index.tolist() == [100, 101, 102, 103]
+    assert share.tolist() == pytest.approx([1 / 7, 2 / 7, 2 / 7, 2 / 7], abs=0.04)
+
+
+@pytest.mark.parametrize("seconds", [0, -5, 1.5, True, "60"])
+def test_a_shake_takes_whole_seconds(trace, seconds):
+    with pytest.raises(ValueError, match="seconds must be a whole number of at least 1"):
+        trace.shake(seconds)
+
+
+# Bootstrapped logs --------------------------------------------------------------------------------------
+
+
+def log(weeks, rest=0, gap=40_000):
+    """Make a log of some weeks and a rest in seconds; a job's user is its place, its predecessor the one before."""
+    submit = np.arange(12_345, 12_345 + weeks * WEEK + rest, gap)
+    trace = trace_of([(s, 100 + i, 200 + i, 1 + i % 4) for i, s in enumerate(submit.tolist())], 4)
+    table = trace.jobs
+    table["user_id"] = np.arange(len(table))
+    table["preceding_job"] = [-1, *table.index[:-1]]
+    table["think_time"] = [-1, *range(1, len(table))]
+    area = table["run_time"] * table["requested_procs"]
+    return replace(trace, table=table, logged_area=area)
+
+
+@settings(max_examples=30)
+@given(st.integers(3, 9), st.integers(0, WEEK - 1), st.integers(1, 3), st.integers(0, 999))
+def test_a_bootstrapped_log_is_made_of_blocks_of_weeks(weeks, rest, length, seed):
+    trace = log(weeks + length - 1, rest)
+    old = trace.jobs.reset_index().set_index("user_id")
+    first = old["submit_time"].iloc[0]
+    again = trace.bootstrap(seed, weeks=length)
+    jobs = again.jobs
+    assert jobs.index.tolist() == [*range(1, len(jobs) + 1)]
+    assert jobs.index.name == "job_number"
+    assert jobs["submit_time"].is_monotonic_increasing
+    assert jobs["submit_time"].min() >= first
+    assert jobs["submit_time"].max() <= old["submit_time"].max()
+    source = old.loc[jobs["user_id"]]
+    moved = jobs["submit_time"].to_numpy() - source["submit_time"].to_numpy()
+    assert (moved % WEEK == 0).all()  # the same weekday and hour
+    place = (jobs["submit_time"].to_numpy() - first) // (length * WEEK)
+    for block in np.unique(place):
+        mine = place == block
+        assert len(set(moved[mine])) == 1
+        begin = first + block * length * WEEK - moved[mine][0]
+        end = min(begin + length * WEEK, old["submit_time"].max() + 1 - moved[mine][0])
+        assert begin + length * WEEK <= first + (weeks + length - 1) * WEEK + rest
+        whole = old.index[(old["submit_time"] >= begin) & (old["submit_time"] < end)]
+        assert jobs["user_id"][mine].tolist() == whole.tolist()
+    for name in ("run_time", "requested_time", "requested_procs"):
+        assert jobs[name].tolist() == source[name].tolist()
+    # In the same block the job before is the predecessor still; the first of a block has none.
+    starts = np.append(True, np.diff(place) > 0)
+    assert jobs["preceding_job"].tolist() == np.where(starts, -1, jobs.index - 1).tolist()
+    assert jobs["think_time"].tolist() == np.where(starts, -1, source["think_time"]).tolist()
+    assert again.logged_area.tolist() == (jobs["run_time"] * jobs["requested_procs"]).tolist()
+    assert again.logged_area.index.equals(jobs.index)
+    assert jobs.equals(trace.bootstrap(seed, weeks=length).jobs)
+    sl.simulate(again, "easy").validate()
+
+
+def test_each_week_is_drawn_as_often(trace):
+    weeks = log(4, gap=WEEK // 2)
+    drawn = np.concatenate([weeks.bootstrap(seed).jobs["user_id"] // 2 for seed in range(500)])
+    counts = np.bincount(drawn[drawn < 3])  # the fourth whole week lacks its last second
+    assert stats.chisquare(counts).pvalue > 0.001
+
+
+def test_a_bootstrap_says_what_it_did():
+    assert log(5).bootstrap(3).history == ("5 blocks of 1 week(s) drawn from 4, seed 3",)
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="weeks must be a whole number of at least 1"):
+            log(5).bootstrap(weeks=wrong)
+    with pytest.raises(ValueError, match="a test has 3 whole weeks, expected at least 4 for blocks of 3"):
+        log(3, WEEK // 2).bootstrap(weeks=3)
+    with pytest.raises(ValueError, match="has no jobs to draw from"):
+        replace(log(3), table=log(3).jobs.iloc[:0]).bootstrap()
+
+
+@pytest.mark.traces
+def test_a_real_log_bootstrapped():
+    trace = sl.load_trace("KTH-SP2-1996")
+    again = trace.bootstrap(1, weeks=2)
+    sl.simulate(again, "easy").validate()
+    spans = [np.ptp(each.jobs["submit_time"]) for each in (trace, again)]
+    assert spans[1] == pytest.approx(spans[0], rel=0.01)
+    hours = [np.bincount(each.jobs["submit_time"] // 3600 % 24, minlength=24) / len(each) for each in (trace, again)]
+    assert np.abs(hours[0] - hours[1]).max() < 0.01
+    assert set(again.jobs["user_id"]) <= set(trace.jobs["user_id"])
+
+
+# Fairness -----------------------------------------------------------------------------------------------
+
+
+@FEW
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
+def test_gini_is_half_the_mean_difference_over_the_mean(values):
+    n = len(values)
+    expected = sum(abs(a - b) for a in values for b in values) / (2 * n * sum(values))
+    assert metrics.gini(values) == pytest.approx(expected)
+    assert metrics.gini([3 * value for value in values]) == pytest.approx(expected)
+
+
+def test_gini_at_its_ends(schedule):
+    assert metrics.gini([4, 4, 4]) == 0
+    assert metrics.gini([0, 0, 0, 8]) == 0.75
+    assert math.isnan(metrics.gini([]))
+    assert math.isnan(metrics.gini([0, 0]))
+    with pytest.raises(ValueError, match="the least value is -1, expected none below 0"):
+        metrics.gini([-1, 5])
+    assert schedule.gini() == metrics.gini(schedule.jobs["bounded_slowdown"])
+    assert schedule.gini("wait_time") == metrics.gini(schedule.jobs["wait_time"])
+
+
+def test_shares_of_users():
+    trace = trace_of([(0, 10, 10, 2), (0, 30, 30, 4), (5, 10, 10, 1), (6, 20, 8, 1)], 4)
+    trace = replace(trace, table=trace.jobs.assign(user_id=[7, -1, 7, 3]))
+    users = sl.simulate(trace, "fcfs").validate().users()
+    assert users.index.tolist() == [-1, 7, 3]  # by area
+    assert users["jobs"].tolist() == [1, 2, 1]
+    assert users["area"].tolist() == [120, 30, 8]  # the last was killed at 8 s
+    assert users["share"].tolist() == [120 / 158, 30 / 158, 8 / 158]
+    assert users["wait_time"].tolist() == [10, (0 + 35) / 2, 34]
+    assert users["bounded_slowdown"].tolist() == pytest.approx([40 / 30, (1 + 4.5) / 2, 42 / 10])
+
+
+@FEW
+@given(workloads(most=10), SCHEMES, st.sampled_from(["kill", "extend"]), st.sampled_from(["batched", "each"]))
+def test_a_fair_start_is_that_without_later_arrivals(drawn, scheme, overrun, events):
+    jobs, procs = drawn
+    trace = trace_of([job._replace(submit=job.submit + 50, run=job.run + 1) for job in jobs], procs)
+    schedule = sl.simulate(trace, scheme, overrun=overrun, events=events).validate()
+    found = sl.fair_starts(schedule)
+    for last, number in enumerate(trace.jobs.index, start=1):
+        alone = sl.simulate(trace.head(last), scheme, machine=schedule.machine, overrun=overrun, events=events)
+        assert found[number] == alone.validate().start[-1]
+    assert found.index.equals(trace.jobs.index)
+    if scheme == "fcfs":
+        assert (found == schedule.start).all()  # nobody is delayed by a later job
+    some = trace.jobs.index[::-2]
+    assert sl.fair_starts(schedule, jobs=some).equals(found[some])
+
+
+@FEW
+@given(workloads(shortest=1), SCHEMES, st.sampled_from(["kill", "extend"]))
+def test_fair_starts_by_reference_schedules(drawn, scheme, overrun):
+    jobs, procs = drawn
+    trace = trace_of([job._replace(run=job.run + 1) for job in jobs], procs)
+    schedule = sl.simulate(trace, scheme, overrun=overrun).validate()
+    strict = sl.simulate(trace, "fcfs", overrun=overrun).validate()
+    assert sl.fair_starts(schedule, "fcfs").tolist() == strict.start.tolist()
+    exact = sl.simulate(trace.with_estimates(schedule.jobs["run_time"]), "conservative").validate()
+    assert sl.fair_starts(schedule, "conservative").tolist() == exact.start.tolist()
+
+
+def test_shortest_job_first_makes_a_long_job_miss_its_fair_start():
+    # The long job waits for the first; short ones come meanwhile and go before it.
+    trace = trace_of([(0, 10, 10, 1), (1, 50, 50, 1), (2, 5, 5, 1), (3, 5, 5, 1)], 1)
+    schedule = sl.simulate(trace, sl.FCFS(order="sjf")).validate()
+    assert schedule.start.tolist() == [0, 20, 10, 15]
+    assert sl.fair_starts(schedule).to_dict() == {1: 0, 2: 10, 3: 10, 4: 15}
+    assert sl.fair_start_miss(schedule).to_dict() == {"jobs": 4, "unfair": 0.25, "mean_miss": 2.5, "max_miss": 10}
+    assert sl.fair_start_miss(schedule, jobs=[1, 3])["unfair"] == 0
+    assert sl.fair_start_miss(schedule, "fcfs")["max_miss"] == 10
+    with pytest.raises(ValueError, match="unknown definition 'strict'; known: arrivals, conservative, fcfs"):
+        sl.fair_starts(schedule, "strict")
+    with pytest.raises(ValueError, match="a test has no job 9"):
+        sl.fair_starts(schedule, jobs=[1, 9])
