@@ -7,6 +7,7 @@ shows above it; what goes wrong is shown in the figure's place, never a stale fi
 import asyncio
 import html
 import inspect
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +27,7 @@ from .schemes import BY_NAME, SPECIAL
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
+from .statistics import IntervalWarning, paired
 from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, load_trace
 
@@ -263,7 +265,7 @@ def bench(
         _simulated(workload, one, overrun) for one in (_ordered(scheme, order), scheme_named(against))
     )
     chart = VIEWS[view](schedule, other, _window(workload, week, weeks))
-    return chart, charts.table(_side_by_side(schedule, other))
+    return chart, charts.table(*_side_by_side(schedule, other))
 
 
 # What is drawn, of the schedule, the one that it is compared with, and the window in seconds of the log.
@@ -287,13 +289,25 @@ _MEASURES = {
 
 
 def _side_by_side(schedule, other):
+    """Give the measures of two schedules with the paired difference, and a caption that says how far to trust it."""
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
-    columns = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}
-    if len(columns) == 1:
-        return pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
-    change = (100 * (ours / theirs - 1)).where(theirs > 0)
-    columns |= {"difference": ours - theirs, "change (%)": change}
-    return pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
+    columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
+    if len(columns) == 2:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IntervalWarning)  # the caption says it
+            pairs = {name: paired(schedule, other, name).difference for name in ("wait_time", "bounded_slowdown")}
+        columns["difference"] = ours - theirs
+        columns["95 % interval"] = pd.Series({name: _between(pair) for name, pair in pairs.items()}).reindex(ours.index)
+        columns["change (%)"] = (100 * (ours / theirs - 1)).where(theirs > 0)
+        notes = dict.fromkeys(note for pair in pairs.values() for note in pair.notes)
+        caption = "; ".join(["Intervals of the paired difference by batch means", *notes])
+    table = pd.DataFrame(columns).rename(index=_MEASURES).rename_axis("measure").reset_index()
+    return table.fillna({"95 % interval": ""}), caption
+
+
+def _between(interval):
+    low, high = (f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.4g}" for end in (interval.low, interval.high))
+    return f"{low} to {high}"
 
 
 @lru_cache(maxsize=4)

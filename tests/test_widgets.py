@@ -224,6 +224,8 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     assert row["measure"] == "mean wait (s)"
     assert row[["EASY-SJF", "FCFS"]].tolist() == waits
     assert row["difference"] == waits[0] - waits[1]
+    pairs = sl.paired(*schedules, "wait_time").difference
+    assert row["95 % interval"] == f"{pairs.low:,.0f} to {pairs.high:,.0f}"
     assert row["change (%)"] == pytest.approx(100 * (waits[0] / waits[1] - 1))
 
 

@@ -19,7 +19,7 @@ NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em 
 WORDS = "text-align: left; white-space: normal; padding: .2em .8em"
 
 
-def table(frame: pd.DataFrame | pd.Series, *, caption: str = "") -> Styler:
+def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     """Style a table for a notebook, light or dark.
 
     Parameters
