@@ -264,7 +264,7 @@ def bench(
     schedule, other = (
         _simulated(workload, one, overrun) for one in (_ordered(scheme, order), scheme_named(against))
     )
-    chart = VIEWS[view](schedule, other, _window(workload, week, weeks))
+    chart = VIEWS[view](schedule, other, _window(schedule, week, weeks))
     return chart, charts.table(*_side_by_side(schedule, other))
 
 
@@ -334,9 +334,9 @@ def _weeks(trace):
     return int((submit.iloc[-1] - submit.iloc[0]) // WEEK + 1)
 
 
-def _window(trace, week, weeks):
-    begin = int(trace.table["submit_time"].iloc[0]) + week * WEEK
-    return begin, begin + weeks * WEEK
+def _window(schedule, week, weeks):
+    begin = int(schedule.trace.table["submit_time"].iloc[0]) + week * WEEK
+    return begin, min(begin + weeks * WEEK, int(schedule.end.max()))
 
 
 def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks):
@@ -347,7 +347,8 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
         call = f".scale_load({load}, overrun={overrun!r})"
         source = f"trace{call}  # of the one given to explore" if isinstance(trace, Trace) else source + call
     run = f"sl.simulate(trace, sl.{one!r}, overrun={overrun!r})"
-    window = f"window={_window(_workload(_trace(trace), load, overrun), week, weeks)}"
+    schedule = _simulated(_workload(_trace(trace), load, overrun), one, overrun)
+    window = f"window={_window(schedule, week, weeks)}"
     drawn = {
         "over time": f"sl.charts.profile({run}, {window})",
         "Gantt chart": f"sl.charts.gantt({run}, {window})",

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import warnings
 from dataclasses import replace
 
 import altair as alt
@@ -224,8 +225,11 @@ def test_every_view_is_drawn_with_the_measures_of_both_schemes(trace, view):
     assert row["measure"] == "mean wait (s)"
     assert row[["EASY-SJF", "FCFS"]].tolist() == waits
     assert row["difference"] == waits[0] - waits[1]
-    pairs = sl.paired(*schedules, "wait_time").difference
-    assert row["95 % interval"] == f"{pairs.low:,.0f} to {pairs.high:,.0f}"
+    with warnings.catch_warnings(action="ignore"):  # of so few jobs
+        pairs = sl.paired(*schedules, "wait_time").difference
+    assert "too short" in table.caption
+    low, high = (float(end.replace(",", "")) for end in row["95 % interval"].split(" to "))
+    assert (low, high) == (pytest.approx(pairs.low, abs=0.5), pytest.approx(pairs.high, abs=0.5))
     assert row["change (%)"] == pytest.approx(100 * (waits[0] / waits[1] - 1))
 
 
