@@ -26,6 +26,7 @@ _HOME = {
     "FCFS": "schemes",
     "EASY": "schemes",
     "Conservative": "schemes",
+    "DPSA": "schemes",
     "Schedule": "schedule",
     "ScheduleError": "schedule",
     "simulate": "simulation",

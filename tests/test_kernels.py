@@ -71,6 +71,48 @@ def test_conservative_is_its_twin(workload, order, compression, events):
     assert (start, promise) == expected
 
 
+VARIANTS = st.sampled_from(["p", "n", "w"])
+DEPTHS = st.one_of(st.none(), st.integers(1, 4))
+
+
+@settings(max_examples=400)
+@given(workloads(), VARIANTS, ANY_ORDER, DEPTHS, EVENTS)
+def test_dpsa_is_its_twin(workload, variant, order, depth, events):
+    jobs, procs = workload
+    start, promise = run(sl.DPSA(order=order, variant=variant, depth=depth), jobs, procs, events)
+    expected = twins.dpsa(jobs, procs, variant, order=as_twin_order(order), events=events, depth=depth)
+    assert (start, promise) == expected
+
+
+@settings(max_examples=300)
+@given(workloads(), VARIANTS, st.one_of(st.none(), st.integers(0, 30)), EVENTS)
+def test_the_search_of_dpsa_is_its_twin_within_any_budget(workload, variant, budget, events):
+    jobs, procs = workload
+    searching = sl.DPSA(variant=variant, search="depth-first", budget=budget)
+    found = run(searching, jobs, procs, events)
+    assert found == twins.dpsa(jobs, procs, variant, events=events, budget=budget)
+    if budget is None:
+        assert found == run(sl.DPSA(variant=variant), jobs, procs, events)
+
+
+@settings(max_examples=300)
+@given(workloads(), VARIANTS, DEPTHS, EVENTS)
+def test_dpsa_with_an_objective_is_its_twin(workload, variant, depth, events):
+    jobs, procs = workload
+    start, promise = run(sl.DPSA(variant=variant, depth=depth, objective=own_moving), jobs, procs, events)
+    expected = twins.dpsa(jobs, procs, variant, events=events, depth=depth, objective=own_moving)
+    assert (start, promise) == expected
+
+
+@pytest.mark.parametrize("variant", ["p", "n", "w"])
+@pytest.mark.parametrize("seed", range(6))
+def test_dpsa_is_its_twin_where_many_wait(seed, variant):
+    """Beyond 64 processors a row of totals is longer than a word."""
+    jobs = crowd(seed, jobs=40, procs=200)
+    start, promise = run(sl.DPSA(variant=variant), jobs, 200, "batched")
+    assert (start, promise) == twins.dpsa(jobs, 200, variant)
+
+
 @pytest.mark.parametrize("events", ["batched", "each"])
 @pytest.mark.parametrize("compression", COMPRESSION)
 @pytest.mark.parametrize("seed", range(4))
@@ -81,7 +123,9 @@ def test_conservative_is_its_twin_where_many_wait(seed, compression, events):
     assert (start, promise) == twins.conservative(jobs, 8, compression=compression, events=events)
 
 
-SCHEMES = st.sampled_from([sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(order="wfp3"), sl.Conservative()])
+SCHEMES = st.sampled_from(
+    [sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(order="wfp3"), sl.Conservative(), sl.DPSA()]
+)
 
 
 @given(workloads(), SCHEMES, st.integers(1, 10**9))

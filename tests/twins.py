@@ -1,7 +1,7 @@
 """
 Naive twins of the base schedulers: plain lists and a rescan at every event, to be checked by eye.
 
-They follow sections 1.1, 1.4, 1.5 and 10 of the requirements and import nothing from the package, so that a
+They follow sections 1.1, 1.4, 1.5, 5.1 and 10 of the requirements and import nothing from the package, so that a
 kernel agreeing with them agrees with a second reading of the same text. Jobs are named by their position in
 the list they came in (the "trace order"); times are whole seconds; an estimate is never below the run time.
 
@@ -13,7 +13,7 @@ completes at the instant of its start, which is a further event of that instant.
 """
 
 from collections import namedtuple
-from math import log2, log10, sqrt
+from math import inf, log2, log10, sqrt
 
 Job = namedtuple("Job", "submit run estimate procs")
 
@@ -204,3 +204,71 @@ def _take_fitting_heads(jobs, queue, free):
         free -= jobs[queue[0]].procs
         taken.append(queue.pop(0))
     return taken
+
+
+def dpsa(jobs, procs, variant="n", order="fcfs", events="batched", depth=None, objective=None, budget=None):
+    """
+    Fill the hole before a blocked head's reservation with the set of jobs that uses most processors (5.1).
+
+    Returns the start times, and per job the shadow time found when it first was a blocked head (-1: never).
+    """
+    assert variant in ("p", "n", "w"), variant
+    assert objective is None or budget is None
+    ranked = _ranking(jobs, order)
+    first = min((job.submit for job in jobs), default=0)
+    promises = {}
+
+    def value(j, now):
+        submit, _, estimate, needed = jobs[j]
+        return objective(now - first, submit - first, estimate, needed) if objective else 0
+
+    def decide(now, held, waiting, arrived, early):
+        queue = ranked(waiting, now)
+        begun = _take_fitting_heads(jobs, queue, procs - sum(p for _, p in held))
+        if not queue:
+            return begun
+        head = queue.pop(0)
+        # A job begun in this pass holds its processors to the end of the pass, even if its estimate is 0.
+        held = held + [(now + jobs[j].estimate, jobs[j].procs) for j in begun]
+        releases = sorted(end for end, p in held for _ in range(p))  # one for every processor in use
+        free = procs - len(releases)
+        shadow = releases[jobs[head].procs - free - 1]
+        promises.setdefault(head, shadow)
+        # The reservation takes processors released by then, all of the same instant too, before free ones.
+        reserved = max(jobs[head].procs - sum(end <= shadow for end in releases), 0)
+        availability = [shadow - now] * reserved + [inf] * (free - reserved)  # of each free processor
+
+        lp = [j for j in queue[:depth] if jobs[j].procs <= free]
+        lp.sort(key=lambda j: {"p": 0, "n": jobs[j].procs, "w": -jobs[j].procs}[variant])  # ties: in queue order
+        return begun + _best_set(jobs, lp, availability, {j: value(j, now) for j in lp}, bool(objective), budget)
+
+    starts = _simulate(jobs, events, decide)
+    return starts, [promises.get(j, -1) for j in range(len(jobs))]
+
+
+def _best_set(jobs, lp, availability, values, weighed, budget):
+    """
+    Search depth first for the jobs of the list `lp` that use most processors, and return the first such set.
+
+    The processors are in order of availability. If the sets are `weighed`, the sum of the values decides
+    between equal sets; else the search may end once no processor is left.
+    """
+    best, best_merit, nodes = [], (0, 0), 0
+
+    def search(partial, free, i):
+        nonlocal best, best_merit, nodes
+        merit = sum(jobs[j].procs for j in partial), sum(values[j] for j in partial)
+        if merit > best_merit:
+            best, best_merit = partial, merit
+        while i < len(lp):  # counted from 0, so this includes the last job
+            if nodes == budget or (best_merit[0] == len(availability) and not weighed):
+                return
+            nodes += 1
+            estimate, needed = jobs[lp[i]].estimate, jobs[lp[i]].procs
+            feasible = [k for k in free if availability[k] >= estimate]
+            if len(feasible) >= needed:
+                search(partial + [lp[i]], [k for k in free if k not in feasible[:needed]], i + 1)
+            i += 1
+
+    search([], list(range(len(availability))), 0)
+    return best

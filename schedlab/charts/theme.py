@@ -25,6 +25,9 @@ COLOURS = {
     "EASY-SJBF": "#56B4E9",
     "Conservative": "#D55E00",
     "Conservative-SJF": "#009E73",
+    "DPSAp": "#88CCEE",
+    "DPSAn": "#117733",
+    "DPSAw": "#882255",
     "FCFS-SJF": "#CC79A7",
 }
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.

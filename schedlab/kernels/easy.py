@@ -19,25 +19,20 @@ from ._jit import kernel, part
 from .cluster import (
     ARRIVED,
     FREE,
-    FREED,
     NAN,
     NEVER,
     NEWCOMER,
     NOW,
     Jobs,
     advance,
-    begin,
     new_cluster,
     place_in_queue,
     sort_queue,
     start_heads_that_fit,
-    waiting,
 )
 from .ordered import FIRST, LAST
 from .priority import sort
-
-SHADOW, EXTRA, HEAD = range(3)
-NOBODY = -1
+from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
 
 
 @kernel
@@ -76,9 +71,9 @@ def easy(
     while advance(c, NEVER):
         if moving:
             sort_queue(c, policy, score)
-        if not _still_blocked(c, reservation):
+        if not still_blocked(c, reservation):
             start_heads_that_fit(c)
-            _reserve_for_head(c, reservation)
+            reserve_for_head(c, reservation)
         elif c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
             _backfill_newcomer(c, reservation)
             continue
@@ -93,49 +88,11 @@ def easy(
 
 
 @part
-def _still_blocked(c, reservation):
-    return not c.clock[FREED] and waiting(c) and c.queue.item[c.queue.window[FIRST]] == reservation[HEAD]
-
-
-@part
-def _reserve_for_head(c, reservation):
-    if not waiting(c):
-        reservation[HEAD] = NOBODY
-        return
-    running, procs = c.running, c.jobs.procs
-    head = c.queue.item[c.queue.window[FIRST]]
-    available = c.clock[FREE]
-    shadow = c.clock[NOW]
-    place = running.window[FIRST]
-    while available < procs[head]:
-        shadow = running.key[place]
-        while place < running.window[LAST] and running.key[place] == shadow:
-            available += procs[running.item[place]]
-            place += 1
-    if c.promise[head] < 0:
-        c.promise[head] = shadow
-    reservation[HEAD], reservation[SHADOW], reservation[EXTRA] = head, shadow, available - procs[head]
-
-
-@part
 def _may_start(c, reservation, job):
     procs = c.jobs.procs[job]
     if procs > c.clock[FREE]:
         return False
-    return procs <= reservation[EXTRA] or _ends_by_shadow(c, reservation, job)
-
-
-@part
-def _ends_by_shadow(c, reservation, job):
-    return c.clock[NOW] + c.jobs.estimate[job] <= reservation[SHADOW]
-
-
-@part
-def _begin_behind_head(c, reservation, place):
-    job = c.queue.item[place]
-    if not _ends_by_shadow(c, reservation, job):
-        reservation[EXTRA] -= c.jobs.procs[job]
-    return begin(c, place)
+    return procs <= reservation[EXTRA] or ends_by_shadow(c, reservation, job)
 
 
 @part
@@ -146,7 +103,7 @@ def _backfill(c, reservation):
     while place < queue.window[LAST] and free > 0:
         job = queue.item[place]
         if procs[job] <= free and (procs[job] <= extra or estimate[job] <= longest):
-            place = _begin_behind_head(c, reservation, place)
+            place = begin_behind_head(c, reservation, place)
             free, extra = c.clock[FREE], reservation[EXTRA]
         else:
             place += 1
@@ -156,7 +113,7 @@ def _backfill(c, reservation):
 def _backfill_newcomer(c, reservation):
     job = c.clock[NEWCOMER]
     if job < c.clock[ARRIVED] and _may_start(c, reservation, job):
-        _begin_behind_head(c, reservation, place_in_queue(c, job))
+        begin_behind_head(c, reservation, place_in_queue(c, job))
 
 
 @part
@@ -181,4 +138,4 @@ def _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates)
 def _backfill_in_own_order(c, reservation, candidates, count):
     for i in range(count):
         if _may_start(c, reservation, candidates[i]):
-            _begin_behind_head(c, reservation, place_in_queue(c, candidates[i]))
+            begin_behind_head(c, reservation, place_in_queue(c, candidates[i]))

@@ -1,15 +1,25 @@
 """Schemes: names and settings in frozen dataclasses, and the call of the kernel behind each."""
 
+from functools import partial
+
+from .lookahead import DPSA
 from .rigid import EASY, FCFS, Arrivals, Conservative, Scheme
 
-BY_NAME = {"fcfs": FCFS, "easy": EASY, "conservative": Conservative}
+BY_NAME = {
+    "fcfs": FCFS,
+    "easy": EASY,
+    "conservative": Conservative,
+    "dpsap": partial(DPSA, variant="p"),
+    "dpsan": partial(DPSA, variant="n"),
+    "dpsaw": partial(DPSA, variant="w"),
+}
 SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
 
-__all__ = ["BY_NAME", "EASY", "FCFS", "Arrivals", "Conservative", "Scheme", "scheme"]
+__all__ = ["BY_NAME", "DPSA", "EASY", "FCFS", "Arrivals", "Conservative", "Scheme", "scheme"]
 
 
 def scheme(given: "str | Scheme") -> Scheme:
-    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``.
+    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"dpsaw"``.
 
     A scheme is given back as it is.
     """

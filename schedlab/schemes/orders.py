@@ -4,7 +4,7 @@ import inspect
 import math
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -72,6 +72,19 @@ def check_order(order: str | Callable) -> None:
         raise ValueError(f"unknown order {order!r}; known: {known}")
 
 
+def check_worth(worth: str | Callable, named: Collection[str]) -> None:
+    """Raise where something is neither one of some names nor a function of a job that moves with time."""
+    worth = _plain(worth)
+    if inspect.isfunction(worth):
+        parameters = tuple(inspect.signature(worth).parameters)
+        if parameters != MOVING:
+            found = ", ".join(parameters)
+            raise ValueError(f"objective {_name(worth)} takes ({found}), expected ({', '.join(MOVING)})")
+    elif worth not in named:
+        known = f"{', '.join(named)}, or a function of ({', '.join(MOVING)})"
+        raise ValueError(f"unknown objective {worth!r}; known: {known}")
+
+
 def order_name(order: str | Callable) -> str:
     """Give the name by which an order is shown."""
     return order if isinstance(order, str) else _name(order)
@@ -81,7 +94,7 @@ def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, pro
     """Turn an order into what the kernels take, for jobs in arrival order."""
     arrival = np.arange(submit.size)
     if order == "fcfs":
-        return Order(arrival, False, _unused())
+        return Order(arrival, False, unused())
     function = NAMED[order] if isinstance(order, str) else _plain(order)
     if tuple(inspect.signature(function).parameters) == MOVING:
         return Order(arrival, True, _compiled(function, priority.MOVING))
@@ -92,7 +105,12 @@ def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, pro
         raise ValueError(f"order {order_name(order)} gives nan for {facts}")
     rank = np.empty_like(arrival)
     rank[np.argsort(value, kind="stable")] = arrival
-    return Order(rank, False, _unused())
+    return Order(rank, False, unused())
+
+
+def prepare_worth(worth: Callable):
+    """Turn a function that says what a job is worth now into what the kernels take."""
+    return _compiled(_plain(worth), priority.MOVING)
 
 
 @contextmanager
@@ -134,7 +152,7 @@ def _listen():
 
 
 def _compiled(function, signature):
-    if function in NAMED.values():
+    if function.__module__.startswith("schedlab.kernels."):
         return _compiled_once(function, signature)
     _listen()
     seen = inspect.getclosurevars(function)
@@ -170,7 +188,7 @@ def _plain(order):
     return getattr(order, "py_func", order)
 
 
-def _unused():
+def unused():
     """Give a policy for kernels that will not call it: they take one in any case."""
     return _compiled_once(priority.xfactor, priority.MOVING)
 

@@ -1,0 +1,532 @@
+"""DPSA lookahead backfilling: the hole before the reservation is filled by the set of jobs that fits it best.
+
+After Grudenić and Bogunović's DPSA, and close to Shmueli and Feitelson's lookahead (JPDC 65(9), 2005). As in EASY,
+heads of the queue start while they fit, and the first that does not holds the one reservation. Of the other waiting
+jobs that need no more than the free processors, the set is started that uses the most of them at once; of sets that use
+as many, the one met first in a depth-first search over the list of these jobs. So the order of the list decides ties,
+and makes the variants: by priority, ascending or descending size, equal sizes by priority.
+
+The reservation takes processors that will be released before free ones, so that of the free ones only U = min(free,
+extra) are open to jobs that outlast the shadow time ("long" ones). The long jobs of a set must fit into U, and all of
+it into the free processors: a knapsack under two limits, in which short and long jobs meet only in the sum. So one
+table of the totals that short jobs can reach and one of those of long jobs, for every end of the list, give the set
+that the search would find first, in polynomial time: walk down the list and take a job whenever the best total stays
+in reach. Where taking whatever fits reaches the bound, not even the tables are needed.
+
+The search itself is here too. It may be bounded, in jobs tried or in ticks of a clock that the caller lets run; the
+best set so far is started then.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import U, kernel, maker, part, routine
+from .cluster import (
+    ARRIVED,
+    FREE,
+    NAN,
+    NEVER,
+    NEWCOMER,
+    NOW,
+    Jobs,
+    advance,
+    new_cluster,
+    place_in_queue,
+    sort_queue,
+    start_heads_that_fit,
+)
+from .ordered import FIRST, LAST
+from .priority import sort
+from .reservation import (
+    EXTRA,
+    NOBODY,
+    begin_behind_head,
+    ends_by_shadow,
+    reserve_for_head,
+    still_blocked,
+)
+
+PRIORITY, NARROW, WIDE = range(3)  # what `variant` may be
+EXACT, DEPTH_FIRST = range(2)  # what `search` may be
+
+
+def expected_slowdown(now, submit, estimate, procs):
+    """Give what a job's slowdown will be if it starts now and its estimate holds; Shmueli and Feitelson's objective."""
+    return (now - submit + max(estimate, 1)) / max(estimate, 1)
+
+
+# Places in Choice.size: candidates, short ones among them, free processors, those of them open to long jobs, the most
+# that can be used, and the jobs chosen.
+COUNT, SHORT, ROOM, OPEN, BOUND, CHOSEN = range(6)
+# Places in `quality`: decisions, those in which the best total was missed, processors missed, and in the best sets.
+DECISIONS, MISSED, LOST, BEST = range(4)
+UNREACHED = -np.inf
+
+
+class Choice(NamedTuple):
+    """The set to be chosen at one pass; every field is modified in place.
+
+    Attributes
+    ----------
+    job, place : int64, shape (n_jobs,)
+        The candidates: in the order of the list, and before that with their places in the order of the queue.
+    long : bool, shape (n_jobs,)
+        Whether a candidate outlasts the shadow time.
+    key : float64, shape (n_jobs,)
+        What the list is sorted by, then what a candidate is worth.
+    chosen, stack : int64, shape (n_jobs,)
+        Places in the list: of the best set so far, and of the set under search.
+    size : int64, shape (6,)
+        The scalars.
+    """
+
+    job: np.ndarray
+    place: np.ndarray
+    long: np.ndarray
+    key: np.ndarray
+    chosen: np.ndarray
+    stack: np.ndarray
+    size: np.ndarray
+
+
+@maker
+def _new_choice(n):
+    return Choice(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.bool_),
+        np.empty(n, np.float64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(6, np.int64),
+    )
+
+
+@kernel
+def lookahead(
+    submit,
+    run,
+    estimate,
+    procs,
+    machine,
+    rank,
+    moving,
+    policy,
+    variant,
+    depth,
+    ranked,
+    worth,
+    search,
+    budget,
+    ticks,
+    patience,
+    audit,
+    each,
+):
+    """Simulate DPSA lookahead backfilling.
+
+    Parameters
+    ----------
+    submit, run, estimate : int64, shape (n_jobs,), seconds
+        In arrival order; ``0 <= run <= estimate``.
+    procs : int64, shape (n_jobs,)
+        From 1 to `machine`.
+    machine : int
+        Processors of the machine.
+    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
+        Order of the queue, as in `schedlab.kernels.easy`.
+    variant : {PRIORITY, NARROW, WIDE}
+    depth : int
+        How many waiting jobs behind the head are looked at, in the order of the queue.
+    ranked, worth : bool; C callback of (now, submit, estimate, procs)
+        Whether sets of equal size are told apart by the sum of what their jobs are worth, and what that is; else by
+        the order of the list.
+    search : {EXACT, DEPTH_FIRST}
+    budget : int
+        Jobs that a depth-first search tries at the most, at one pass.
+    ticks, patience : int64, shape (1,); int
+        A clock that runs outside, and how many of its ticks one depth-first search may take.
+    audit : bool
+        Compare the sets that a depth-first search finds with the best ones.
+    each : bool
+        One pass for each event instead of one for each instant.
+
+    Returns
+    -------
+    start, promise : int64, shape (n_jobs,), seconds
+        As those of EASY.
+    quality : int64, shape (4,)
+        Of an audit: decisions, decisions in which the best total was missed, processors by which all missed it
+        together, and processors in all best sets.
+    """
+    n = submit.size
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    score = np.empty(n if moving else 0, np.float64)
+    reservation = np.full(3, NOBODY, np.int64)
+    choice = _new_choice(n)
+    tables, values = np.empty(0, np.uint64), np.empty(0, np.float64)
+    quality = np.zeros(4, np.int64)
+    # What the best set leaves waiting fits on no account until processors are freed. A search may miss the best set.
+    settled = search == EXACT and depth >= n
+    while advance(c, NEVER):
+        if moving:
+            sort_queue(c, policy, score)
+        oldest = 0
+        if not still_blocked(c, reservation):
+            start_heads_that_fit(c)
+            reserve_for_head(c, reservation)
+        elif settled:
+            oldest = c.clock[NEWCOMER]
+        _gather(c, reservation, choice, depth, oldest)
+        if choice.size[COUNT] == 0:
+            continue
+        _arrange(c, choice, variant)
+        _mark_long(c, reservation, choice)
+        if ranked:
+            _appraise(c, choice, worth)
+        if search == DEPTH_FIRST:
+            _search(c, choice, budget, ticks, patience)
+        elif ranked or not _greedy(c, choice):
+            needed = (choice.size[COUNT] + 2) * _words(choice)
+            if tables.size < needed:
+                tables = np.empty(2 * needed, np.uint64)
+            total = _best_total(c, choice, tables)
+            if ranked:
+                needed = (choice.size[COUNT] + 2) * (choice.size[ROOM] + 1)
+                if values.size < needed:
+                    values = np.empty(2 * needed, np.float64)
+                _choose_worthiest(c, choice, total, values)
+            else:
+                _choose(c, choice, total, tables)
+        if audit:
+            needed = (choice.size[COUNT] + 2) * _words(choice)
+            if tables.size < needed:
+                tables = np.empty(2 * needed, np.uint64)
+            _compare(c, choice, _best_total(c, choice, tables), quality)
+        _begin_chosen(c, reservation, choice)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue or the worth of a job gives nan")
+    return c.start, c.promise, quality
+
+
+# The list of candidates ------------------------------------------------------------------------------------
+
+
+@part
+def _gather(c, reservation, choice, depth, oldest):
+    """List the waiting jobs behind the head that need no more than the free processors."""
+    queue, procs, free = c.queue, c.jobs.procs, c.clock[FREE]
+    count = 0
+    first = queue.window[FIRST] + 1
+    last = queue.window[LAST]
+    if free == 0 or (oldest > 0 and oldest == c.clock[ARRIVED]):
+        last = first
+    for place in range(first, min(last, first + depth)):
+        job = queue.item[place]
+        if procs[job] <= free and job >= oldest:
+            choice.job[count] = job
+            count += 1
+    choice.size[COUNT] = count
+    choice.size[ROOM] = free
+    choice.size[OPEN] = min(free, reservation[EXTRA])
+
+
+@part
+def _arrange(c, choice, variant):
+    """Put the candidates in the order of the list."""
+    if variant == PRIORITY:
+        return
+    count, procs = choice.size[COUNT], c.jobs.procs
+    sign = 1 if variant == NARROW else -1
+    for i in range(count):
+        choice.key[i] = sign * procs[choice.job[i]]
+        choice.place[i] = i
+        choice.stack[i] = choice.job[i]
+    sort(choice.key, choice.place, 0, count)
+    for i in range(count):
+        choice.job[i] = choice.stack[choice.place[i]]
+
+
+@part
+def _mark_long(c, reservation, choice):
+    """Tell short from long candidates, and bound what they can use."""
+    size, procs = choice.size, c.jobs.procs
+    size[SHORT] = 0
+    short, long = 0, 0
+    for i in range(size[COUNT]):
+        job = choice.job[i]
+        choice.long[i] = not ends_by_shadow(c, reservation, job)
+        if not choice.long[i]:
+            size[SHORT] += 1
+            short += procs[job]
+        elif procs[job] <= size[OPEN]:
+            long += procs[job]
+    size[BOUND] = min(size[ROOM], short + min(size[OPEN], long))
+
+
+@part
+def _appraise(c, choice, worth):
+    """Ask what the candidates are worth."""
+    jobs, now = c.jobs, c.clock[NOW]
+    for i in range(choice.size[COUNT]):
+        job = choice.job[i]
+        choice.key[i] = worth(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
+        c.clock[NAN] |= np.isnan(choice.key[i])
+
+
+@part
+def _begin_chosen(c, reservation, choice):
+    for i in range(choice.size[CHOSEN]):
+        begin_behind_head(c, reservation, place_in_queue(c, choice.job[choice.chosen[i]]))
+
+
+@part
+def _total(c, choice):
+    total = 0
+    for i in range(choice.size[CHOSEN]):
+        total += c.jobs.procs[choice.job[choice.chosen[i]]]
+    return total
+
+
+# The best set, exactly -------------------------------------------------------------------------------------
+
+
+@part
+def _greedy(c, choice):
+    """Take whatever fits, down the list; tell whether that reaches the bound, so that no set is better."""
+    size, procs = choice.size, c.jobs.procs
+    room, open_to_long, chosen = size[ROOM], size[OPEN], 0
+    for i in range(size[COUNT]):
+        need = procs[choice.job[i]]
+        if need <= room and (not choice.long[i] or need <= open_to_long):
+            room -= need
+            if choice.long[i]:
+                open_to_long -= need
+            choice.chosen[chosen] = i
+            chosen += 1
+            if room == 0:
+                break
+    size[CHOSEN] = chosen
+    return size[ROOM] - room == size[BOUND]
+
+
+@part
+def _words(choice):
+    """Give the words of a row of totals 0 to ROOM, and one of zeros."""
+    return (choice.size[ROOM] >> 6) + 2
+
+
+@routine
+def _best_total(c, choice, tables):
+    """Fill the tables of what the end of the list can reach; give the most processors that a set can use.
+
+    Row r holds the totals of the last r short candidates, from the highest bit (0) down to the lowest (ROOM): turned
+    round, so that a word of it stands against a word of long totals with the same sum. After the short rows come the
+    long ones, of the last r long candidates, from 0 up to OPEN.
+    """
+    size, procs, words = choice.size, c.jobs.procs, _words(choice)
+    for i in range(U(size[COUNT] + 2) * U(words)):
+        tables[i] = U(0)
+    short, long = 0, (size[SHORT] + 1) * words
+    _set_bit(tables, short, size[ROOM])
+    _set_bit(tables, long, 0)
+    for i in range(size[COUNT] - 1, -1, -1):
+        need = procs[choice.job[i]]
+        if choice.long[i]:
+            if need <= size[OPEN]:
+                _or_up(tables, long, words, need)
+            else:
+                _or_up(tables, long, words, 0)
+            long += words
+        else:
+            _or_down(tables, short, words, need)
+            short += words
+    total = size[BOUND]
+    while not _reachable(choice, tables, short, long, total, size[OPEN]):
+        total -= 1
+    return total
+
+
+@part
+def _set_bit(tables, row, bit):
+    tables[U(row + (bit >> 6))] |= U(1) << U(bit & 63)
+
+
+@part
+def _or_up(tables, row, words, shift):
+    """Make the next row: this one, or this one moved up by `shift` bits; what leaves the row is lost."""
+    skip, bits = shift >> 6, U(shift & 63)
+    for word in range(words - 1):
+        moved = U(0)
+        if word >= skip:
+            moved = tables[U(row + word - skip)] << bits
+            if bits > U(0) and word > skip:
+                moved |= tables[U(row + word - skip - 1)] >> (U(64) - bits)
+        tables[U(row + words + word)] = tables[U(row + word)] | moved
+
+
+@part
+def _or_down(tables, row, words, shift):
+    """Make the next row: this one, or this one moved down by `shift` bits; what leaves the row is lost."""
+    skip, bits = shift >> 6, U(shift & 63)
+    for word in range(words - 1):
+        moved = U(0)
+        if word + skip < words - 1:
+            moved = tables[U(row + word + skip)] >> bits
+            if bits > U(0):
+                moved |= tables[U(row + word + skip + 1)] << (U(64) - bits)
+        tables[U(row + words + word)] = tables[U(row + word)] | moved
+
+
+@part
+def _reachable(choice, tables, short, long, total, open_to_long):
+    """Tell whether a row of short and a row of long totals have a pair of sum `total`, the long one within limits."""
+    if total < 0:
+        return False
+    words = _words(choice)
+    shift = choice.size[ROOM] - total  # the short total total - l stands at bit ROOM - total + l
+    skip, bits = shift >> 6, U(shift & 63)
+    last = open_to_long >> 6
+    for word in range(min(last + 1, words - 1 - skip)):
+        pairs = tables[U(short + word + skip)] >> bits
+        if bits > U(0):
+            pairs |= tables[U(short + word + skip + 1)] << (U(64) - bits)
+        pairs &= tables[U(long + word)]
+        if word == last:
+            pairs &= ~U(0) >> U(63 - (open_to_long & 63))
+        if pairs != U(0):
+            return True
+    return False
+
+
+@routine
+def _choose(c, choice, total, tables):
+    """Walk down the list and take a job whenever the best total stays in reach."""
+    size, procs, words = choice.size, c.jobs.procs, _words(choice)
+    short, long = size[SHORT] * words, (size[COUNT] + 1) * words
+    open_to_long, chosen = size[OPEN], 0
+    for i in range(size[COUNT]):
+        if total == 0:
+            break
+        need = procs[choice.job[i]]
+        if choice.long[i]:
+            long -= words
+            if need <= open_to_long and _reachable(choice, tables, short, long, total - need, open_to_long - need):
+                open_to_long -= need
+            else:
+                continue
+        else:
+            short -= words
+            if not _reachable(choice, tables, short, long, total - need, open_to_long):
+                continue
+        total -= need
+        choice.chosen[chosen] = i
+        chosen += 1
+    size[CHOSEN] = chosen
+
+
+# The same where sets of equal size are told apart by their worth ----------------------------------------------
+
+
+@routine
+def _choose_worthiest(c, choice, total, values):
+    """Walk down the list and take a job whenever no set of the best total is worth more without it.
+
+    Rows as in `_best_total`, with the greatest worth of each total in place of a bit, and short totals from 0 up.
+    """
+    size, procs, width = choice.size, c.jobs.procs, choice.size[ROOM] + 1
+    for i in range((size[COUNT] + 2) * width):
+        values[i] = UNREACHED
+    short, long = 0, (size[SHORT] + 1) * width
+    values[short] = values[long] = 0.0
+    for i in range(size[COUNT] - 1, -1, -1):
+        row = long if choice.long[i] else short
+        need = procs[choice.job[i]]
+        for sum_ in range(width):
+            better = UNREACHED
+            if sum_ >= need:
+                better = values[row + sum_ - need] + choice.key[i]
+            values[row + width + sum_] = max(values[row + sum_], better)
+        if choice.long[i]:
+            long += width
+        else:
+            short += width
+    open_to_long, chosen = size[OPEN], 0
+    for i in range(size[COUNT]):
+        need = procs[choice.job[i]]
+        if choice.long[i]:
+            long -= width
+        else:
+            short -= width
+        left = open_to_long - need if choice.long[i] else open_to_long
+        if left < 0 or need > total:
+            continue
+        with_it = _worthiest(values, short, long, total - need, left)
+        if with_it == UNREACHED or with_it + choice.key[i] < _worthiest(values, short, long, total, open_to_long):
+            continue
+        total -= need
+        open_to_long = left
+        choice.chosen[chosen] = i
+        chosen += 1
+    size[CHOSEN] = chosen
+
+
+@part
+def _worthiest(values, short, long, total, open_to_long):
+    best = UNREACHED
+    for sum_ in range(min(total, open_to_long) + 1):
+        best = max(best, values[long + sum_] + values[short + total - sum_])
+    return best
+
+
+# The paper's search ---------------------------------------------------------------------------------------
+
+
+@routine
+def _search(c, choice, budget, ticks, patience):
+    """Search depth first, by place in the list, until the bounds; keep the first set that uses the most processors.
+
+    Processors of a kind are alike, so that those reserved and those open are counted: a short job takes the
+    reserved ones first, which have the smallest availability that suffices.
+    """
+    size, procs, stack = choice.size, c.jobs.procs, choice.stack
+    room, open_to_long = size[ROOM], size[OPEN]
+    best, depth, tried, i = 0, 0, 0, 0
+    begun = ticks[0]
+    size[CHOSEN] = 0
+    while best < size[BOUND]:
+        if i == size[COUNT]:
+            if depth == 0:
+                break
+            depth -= 1
+            i = stack[depth]
+            need = procs[choice.job[i]]
+            room += need
+            open_to_long = choice.place[depth]
+            i += 1
+            continue
+        if tried == budget or ticks[0] - begun > patience:
+            break
+        tried += 1
+        need = procs[choice.job[i]]
+        if need <= (open_to_long if choice.long[i] else room):
+            stack[depth], choice.place[depth] = i, open_to_long
+            depth += 1
+            room -= need
+            open_to_long = open_to_long - need if choice.long[i] else min(open_to_long, room)
+            if size[ROOM] - room > best:
+                best = size[ROOM] - room
+                for k in range(depth):
+                    choice.chosen[k] = stack[k]
+                size[CHOSEN] = depth
+        i += 1
+
+
+@part
+def _compare(c, choice, best, quality):
+    lost = best - _total(c, choice)
+    quality[DECISIONS] += 1
+    quality[MISSED] += lost > 0
+    quality[LOST] += lost
+    quality[BEST] += best

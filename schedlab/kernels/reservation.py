@@ -1,0 +1,54 @@
+"""The one reservation of EASY and its kin: for the job at the head of the queue, when it does not fit.
+
+After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. If the running jobs end at their estimated ends, the head can start
+at the shadow time, which leaves the extra processors over. Jobs that end at the same instant are counted together.
+"""
+
+from ._jit import part
+from .cluster import FREE, FREED, NOW, begin, waiting
+from .ordered import FIRST, LAST
+
+SHADOW, EXTRA, HEAD = range(3)
+NOBODY = -1
+
+
+@part
+def still_blocked(c, reservation):
+    """Tell whether the head and its reservation are those of the last pass."""
+    return not c.clock[FREED] and waiting(c) and c.queue.item[c.queue.window[FIRST]] == reservation[HEAD]
+
+
+@part
+def reserve_for_head(c, reservation):
+    """Find shadow time and extra processors for the head of the queue, which must not fit."""
+    if not waiting(c):
+        reservation[HEAD] = NOBODY
+        return
+    running, procs = c.running, c.jobs.procs
+    head = c.queue.item[c.queue.window[FIRST]]
+    available = c.clock[FREE]
+    shadow = c.clock[NOW]
+    place = running.window[FIRST]
+    while available < procs[head]:
+        shadow = running.key[place]
+        while place < running.window[LAST] and running.key[place] == shadow:
+            available += procs[running.item[place]]
+            place += 1
+    if c.promise[head] < 0:
+        c.promise[head] = shadow
+    reservation[HEAD], reservation[SHADOW], reservation[EXTRA] = head, shadow, available - procs[head]
+
+
+@part
+def ends_by_shadow(c, reservation, job):
+    """Tell whether a job that starts now will not outlast the shadow time, if its estimate holds."""
+    return c.clock[NOW] + c.jobs.estimate[job] <= reservation[SHADOW]
+
+
+@part
+def begin_behind_head(c, reservation, place):
+    """Start a waiting job that disturbs the reservation in nothing; give the place of its successor."""
+    job = c.queue.item[place]
+    if not ends_by_shadow(c, reservation, job):
+        reservation[EXTRA] -= c.jobs.procs[job]
+    return begin(c, place)

@@ -1,0 +1,160 @@
+"""DPSA: lookahead backfilling, in its three variants."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedlab.kernels import lookahead as kernel
+
+from .orders import check_worth, order_name, prepare, prepare_worth, unused
+from .rigid import Arrivals, Scheme
+
+VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
+SEARCHES = {"exact": kernel.EXACT, "depth-first": kernel.DEPTH_FIRST}
+OBJECTIVES = {"list": None, "slowdown": kernel.expected_slowdown}
+UNBOUNDED = np.iinfo(np.int64).max
+TICK = 0.001  # seconds
+
+
+@dataclass(frozen=True)
+class DPSA(Scheme):
+    """Lookahead backfilling: the set of waiting jobs that uses the most free processors fills the hole before the head.
+
+    Parameters
+    ----------
+    order : str or function
+        See `Scheme`.
+    variant : {"p", "n", "w"}
+        Order of the list in which sets are met, and the first of those that use as many processors wins: by priority,
+        narrow jobs first, wide jobs first.
+    objective : {"list", "slowdown"} or function
+        What tells sets apart that use as many processors: the order of the list; the sum of the expected slowdowns of
+        their jobs, the largest wins (Shmueli and Feitelson); or the sum of a function of ``(now, submit, estimate,
+        procs)``, as those of moving orders.
+    depth : int, optional
+        Look at so many waiting jobs behind the head only; at all if left out.
+    search : {"exact", "depth-first"}
+        Find the set by tables of totals, or by the paper's own search, which may take for ever if it has no bound.
+    budget : int, optional
+        Jobs that the search tries at each pass, at the most; the best set so far is started. Makes the search
+        depth-first.
+    seconds : float, optional
+        The same by the clock. The schedule then depends on the speed of the machine, and **is not deterministic**.
+
+    References
+    ----------
+    Grudenić and Bogunović, on DPSA; Shmueli and Feitelson, "Backfilling with lookahead to optimize the packing of
+    parallel jobs", JPDC 65(9), 2005.
+    """
+
+    variant: str = "n"
+    objective: str | Callable = "list"
+    depth: int | None = None
+    search: str = "exact"
+    budget: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        for what, value, known in (("variant", self.variant, VARIANTS), ("search", self.search, SEARCHES)):
+            if value not in known:
+                raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+        check_worth(self.objective, OBJECTIVES)
+        for what, least in (("depth", 1), ("budget", 0)):
+            value = getattr(self, what)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+                raise ValueError(f"{what} must be a whole number of at least {least}, got {value!r}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds must be greater than 0, got {self.seconds!r}")
+        if self.budget is not None or self.seconds is not None:
+            object.__setattr__(self, "search", "depth-first")
+        if self.search == "depth-first" and self.objective != "list":
+            raise ValueError("an objective needs the exact search; leave out search, budget and seconds")
+
+    @property
+    def label(self) -> str:
+        """The paper's names: DPSAp, DPSAn, DPSAw."""
+        return f"DPSA{self.variant}"
+
+    @property
+    def promises(self) -> bool:
+        """As with EASY, only under first come, first served does a head stay at the head until it starts."""
+        return self.order == "fcfs"
+
+    def __str__(self) -> str:
+        options = {
+            "worth": None if self.objective == "list" else order_name(self.objective),
+            "depth": self.depth,
+            "budget": self.budget,
+            "seconds": self.seconds,
+        }
+        said = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
+        return f"{super().__str__()} ({said})" if said else super().__str__()
+
+    def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Give the start and promised start of each job in seconds; see `schedlab.kernels.lookahead`."""
+        start, promise, _ = self._simulate(jobs, procs, each, audit=False)
+        return start, promise
+
+    def audit(self, jobs: Arrivals, procs: int, each: bool = False) -> dict[str, int]:
+        """Tell how far the sets that a bounded search starts are from the best ones.
+
+        Returns
+        -------
+        dict
+            decisions: passes with something to choose from; missed: those whose set used fewer processors than the
+            best; lost, best: processors by which they missed it, and in all best sets, summed over decisions.
+        """
+        _, _, quality = self._simulate(jobs, procs, each, audit=True)
+        return dict(zip(("decisions", "missed", "lost", "best"), quality.tolist(), strict=True))
+
+    def _simulate(self, jobs, procs, each, audit):
+        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
+        ranked = self.objective != "list"
+        with _clock(self.seconds is not None) as ticks:
+            return kernel.lookahead(
+                jobs.submit,
+                jobs.run,
+                jobs.estimate,
+                jobs.procs,
+                procs,
+                order.rank,
+                order.moving,
+                order.policy,
+                VARIANTS[self.variant],
+                jobs.submit.size if self.depth is None else self.depth,
+                ranked,
+                prepare_worth(OBJECTIVES.get(self.objective, self.objective)) if ranked else unused(),
+                SEARCHES[self.search],
+                UNBOUNDED if self.budget is None else self.budget,
+                ticks,
+                UNBOUNDED if self.seconds is None else round(self.seconds / TICK),
+                audit,
+                each,
+            )
+
+
+@contextmanager
+def _clock(runs: bool) -> Iterator[np.ndarray]:
+    """Give a counter of ticks, which a thread moves on if the clock runs: compiled code cannot ask for the time."""
+    ticks = np.zeros(1, np.int64)
+    done = threading.Event()
+
+    def tick():
+        begin = time.perf_counter()
+        while not done.wait(TICK):
+            ticks[0] = (time.perf_counter() - begin) / TICK
+
+    thread = threading.Thread(target=tick, daemon=True)
+    if runs:
+        thread.start()
+    try:
+        yield ticks
+    finally:
+        done.set()
+        if runs:
+            thread.join()

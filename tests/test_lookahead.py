@@ -1,0 +1,88 @@
+"""DPSA beyond its twin: the paper's example, bounds, audit, what is refused."""
+
+import numpy as np
+import pytest
+from workloads import arrays, crowd, trace_of
+
+import schedlab as sl
+from schedlab.schemes.rigid import Arrivals
+
+pytestmark = pytest.mark.reduced
+
+# Specification, section 5.3, GRU-6: P = 7, two running jobs, then J1 to J4.
+EXAMPLE = [(0, 2, 2, 4), (0, 7, 7, 3), (0, 2, 2, 6), (0, 4, 4, 3), (0, 5, 5, 2), (0, 4, 4, 2)]
+
+
+@pytest.mark.parametrize("variant", ["p", "n", "w"])
+@pytest.mark.parametrize("search", ["exact", "depth-first"])
+def test_the_example_of_the_paper(variant, search):
+    schedule = sl.simulate(trace_of(EXAMPLE, 7), sl.DPSA(variant=variant, search=search)).validate()
+    assert schedule.start.tolist() == [0, 0, 7, 9, 2, 2]
+    assert schedule.end.max() == 13
+    assert schedule.jobs["slowdown"].to_numpy()[2:].mean() == pytest.approx(2.6625)
+
+
+def test_names():
+    assert str(sl.DPSA()) == "DPSAn"
+    assert str(sl.DPSA(variant="w", order="sjf")) == "DPSAw-SJF"
+    assert str(sl.DPSA(objective="slowdown", depth=50)) == "DPSAn (worth slowdown, depth 50)"
+    assert str(sl.DPSA(variant="p", budget=100)) == "DPSAp (budget 100)"
+    assert sl.simulate(trace_of(EXAMPLE, 7), "dpsaw").scheme == sl.DPSA(variant="w")
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"variant": "x"}, ValueError, "unknown variant 'x'; known: p, n, w"),
+        ({"search": "random"}, ValueError, "unknown search 'random'; known: exact, depth-first"),
+        ({"objective": "best"}, ValueError, "unknown objective 'best'; known: list, slowdown, or a function of"),
+        ({"objective": lambda submit: submit}, ValueError, r"objective <lambda> takes \(submit\), expected \(now, "),
+        ({"depth": 0}, ValueError, "depth must be a whole number of at least 1, got 0"),
+        ({"depth": 2.5}, ValueError, "depth must be a whole number of at least 1, got 2.5"),
+        ({"budget": -1}, ValueError, "budget must be a whole number of at least 0, got -1"),
+        ({"seconds": 0}, ValueError, "seconds must be greater than 0, got 0"),
+        ({"objective": "slowdown", "budget": 9}, ValueError, "an objective needs the exact search"),
+    ],
+)
+def test_what_is_refused(settings, error, message):
+    with pytest.raises(error, match=message):
+        sl.DPSA(**settings)
+
+
+def jobs_of(seed):
+    return Arrivals(*arrays(crowd(seed, jobs=60, procs=16)))
+
+
+def test_an_exact_search_misses_nothing():
+    found = sl.DPSA().audit(jobs_of(1), 16)
+    assert found["decisions"] > 0
+    assert (found["missed"], found["lost"]) == (0, 0)
+    assert found["best"] > 0
+
+
+def test_a_larger_budget_misses_less():
+    lost = [sl.DPSA(variant="p", budget=budget).audit(jobs_of(2), 16)["lost"] for budget in (0, 1, 10_000)]
+    assert lost[0] > lost[1] > lost[2] == 0
+
+
+def test_a_clock_bounds_the_search():
+    # Some 60 equal jobs that fill no hole exactly: the number of sets has no end within the life of the universe.
+    jobs = [(0, 100, 100, 31), (0, 9, 9, 64), *((0, 50, 60, 2 * i % 7 * 2 + 4) for i in range(60))]
+    trace = trace_of(jobs, 64)
+    schedule = sl.simulate(trace, sl.DPSA(variant="p", seconds=0.05)).validate()
+    assert (schedule.start >= 0).all()
+
+
+def test_the_objective_of_expected_slowdown_favours_short_jobs():
+    # Of the two jobs that fill the hole alike, the shorter one has the larger slowdown after the same wait.
+    jobs = [(0, 10, 10, 6), (0, 1, 1, 4), (0, 10, 10, 10), (0, 8, 8, 4), (0, 2, 2, 4)]
+    plain = sl.simulate(trace_of(jobs, 10), sl.DPSA()).start.tolist()
+    ranked = sl.simulate(trace_of(jobs, 10), sl.DPSA(objective="slowdown")).start.tolist()
+    assert plain[3] == 1
+    assert ranked[4] == 1
+    assert ranked[3] > 1
+
+
+def test_an_objective_that_gives_nan_is_an_error():
+    with pytest.raises(ValueError, match="the order of the queue or the worth of a job gives nan"):
+        sl.simulate(trace_of(EXAMPLE, 7), sl.DPSA(objective=lambda now, submit, estimate, procs: np.nan))
