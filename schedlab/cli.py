@@ -37,7 +37,7 @@ SHOWN_HELP = (
 )
 OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
-    f"{', '.join((*BY_NAME, *SPECIAL))}, or any but the last with an order of the queue, such as easy-sjf; "
+    f"{', '.join((*SPECIAL, *BY_NAME))}, or any but the first with an order of the queue, such as easy-sjf; "
     f"orders: {', '.join(NAMES)}"
 )
 TRACE_HELP = (

@@ -152,7 +152,7 @@ def _listen():
 
 
 def _compiled(function, signature):
-    if function.__module__.startswith("schedlab.kernels."):
+    if (function.__module__ or "").startswith("schedlab.kernels."):
         return _compiled_once(function, signature)
     _listen()
     seen = inspect.getclosurevars(function)
