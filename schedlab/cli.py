@@ -138,7 +138,8 @@ def _parser():
     several.set_defaults(run=_compare)
 
     figures = commands.add_parser("figures", help="rebuild every figure in one page", description=_figures.__doc__)
-    figures.add_argument("--size", choices=papers.SIZES, default="quick", help="steps and seeds (default: quick)")
+    size_help = "steps and seeds (default: as SCHEDLAB_SIZE says, or quick)"
+    figures.add_argument("--size", choices=papers.SIZES, help=size_help)
     figures.add_argument(
         "--out",
         type=_file(".html"),

@@ -39,17 +39,19 @@ EMBED = """window.draw = (id, spec) => {
 };"""
 
 
-def figures(out: str | os.PathLike, size: str = "quick", progress: bool = True) -> Path:
+def figures(out: str | os.PathLike, size: str | None = None, progress: bool = True) -> Path:
     """Rebuild every figure and ledger and write the page.
 
     Parameters
     ----------
     out : path
         The page; its folder is made if missing. It appears only when it is whole.
-    size : {"quick", "full"}
+    size : {"quick", "full"}, optional
+        As the environment variable SCHEDLAB_SIZE says if left out, else quick.
     progress : bool
         Show progress bars.
     """
+    size = papers.chosen_size(size)
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)  # first, since a folder that cannot be had is better known early
     sections = []
@@ -65,7 +67,7 @@ def figures(out: str | os.PathLike, size: str = "quick", progress: bool = True) 
     return out
 
 
-def pictures(folder: str | os.PathLike, size: str = "quick", progress: bool = True) -> list[Path]:
+def pictures(folder: str | os.PathLike, size: str | None = None, progress: bool = True) -> list[Path]:
     """Rebuild every figure that has a chart and write it as ``PAPER-FIGURE.png``; give the files."""
     written = []
     for paper in papers.modules():

@@ -210,3 +210,13 @@ def test_a_figure_stays_as_it_was_made(quick):
     assert (figure.chart, figure.table, figure.notes) == (None, None, ())
     with pytest.raises(FrozenInstanceError):
         figure.title = "Another"
+
+
+def test_the_environment_says_the_size_unless_the_caller_does(monkeypatch):
+    monkeypatch.delenv("SCHEDLAB_SIZE", raising=False)
+    assert (papers.chosen_size(), papers.chosen_size("full")) == ("quick", "full")
+    monkeypatch.setenv("SCHEDLAB_SIZE", "full")
+    assert (papers.chosen_size(), papers.chosen_size("quick")) == ("full", "quick")
+    monkeypatch.setenv("SCHEDLAB_SIZE", "huge")
+    with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
+        papers.chosen_size()

@@ -6,9 +6,9 @@ table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the repo
 
 from importlib import import_module
 
-from .figure import LEDGER, SIZES, VERDICTS, Figure, ledger
+from .figure import LEDGER, SIZES, VERDICTS, Figure, chosen_size, ledger
 
-__all__ = ["LEDGER", "PAPERS", "SIZES", "VERDICTS", "Figure", "ledger", "modules"]
+__all__ = ["LEDGER", "PAPERS", "SIZES", "VERDICTS", "Figure", "chosen_size", "ledger", "modules"]
 
 PAPERS = ("core",)  # in the order of the report
 

@@ -9,7 +9,7 @@ from schedlab.sweeps import sweep
 from schedlab.workload import archive
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
-from .figure import Figure, check_size, ledger
+from .figure import Figure, chosen_size, ledger
 
 TITLE = "The base schedulers"
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
@@ -52,17 +52,17 @@ def log_or_model(name: str) -> Trace:
     return load_trace(name) if at_hand else model_trace(**MODEL)
 
 
-def figure1(size: str = "quick", progress: bool = True) -> Figure:
+def figure1(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild the core's figure: mean wait and mean bounded slowdown against offered load.
 
     Parameters
     ----------
-    size : {"quick", "full"}
-        Loads in steps of 0.1 or 0.025; the traces are whole in both.
+    size : {"quick", "full"}, optional
+        As SCHEDLAB_SIZE says if left out. Loads in steps of 0.1 or 0.025; the traces are whole in both.
     progress : bool
         Show a progress bar.
     """
-    check_size(size)
+    size = chosen_size(size)
     traces, notes = logs()
     data = sweep(traces, SCHEMES, LOADS[size], progress=progress)
     subtitle = "run times and estimates scaled to the load; whole traces: " + ", ".join(t.title for t in traces)

@@ -1,5 +1,6 @@
 """What a paper's experiments give: figures, and rows of the ledger."""
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,10 +40,12 @@ class Figure:
     notes: tuple[str, ...] = field(default=())
 
 
-def check_size(size: str) -> None:
-    """Raise where a size is neither quick nor full."""
+def chosen_size(size: str | None = None) -> str:
+    """Give the size of the experiments: as said, or as the environment variable SCHEDLAB_SIZE says, or quick."""
+    size = size or os.environ.get("SCHEDLAB_SIZE") or "quick"
     if size not in SIZES:
         raise ValueError(f"unknown size {size!r}; known: {', '.join(SIZES)}")
+    return size
 
 
 def ledger(rows: list[dict]) -> pd.DataFrame:
