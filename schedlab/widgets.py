@@ -4,20 +4,25 @@ A control that is let go draws anew; what was drawn before comes from memory. Wh
 shows above it; what goes wrong is shown in the figure's place, never a stale figure.
 """
 
+import ast
 import asyncio
 import html
 import inspect
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import count
 from numbers import Integral, Real
+from textwrap import indent
 
 import altair as alt
 import anywidget
 import ipywidgets
+import numpy as np
 import pandas as pd
 import traitlets
 from altair.utils.schemapi import debug_mode
@@ -35,6 +40,7 @@ REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.02  # seconds without a further move, so that a figure for a value already left is not computed
 EMBED = {"actions": False, "renderer": "svg"}
 
+_EMPTY = inspect.Parameter.empty
 _LABELS = {"style": {"description_width": "initial"}}
 _WIDE, _NARROW = {"width": "26em"}, {"width": "auto"}
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
@@ -90,11 +96,15 @@ class Live(ipywidgets.VBox):
     """
 
     def __init__(self, function, /, *, code=None, height=None, **controls):
+        if code is not None and not callable(code):
+            raise TypeError(f"code is {code!r}, expected a function; no control can have this name")
+        if height is not None and not (isinstance(height, Real) and height > 0):
+            raise TypeError(f"height is {height!r}, expected a number of pixels; no control can have this name")
         _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
-        self.controls = {name: _control(name, given, defaults.get(name)) for name, given in controls.items()}
-        self._first = self.settings
+        self.controls = {name: _control(name, given, defaults.get(name, _EMPTY)) for name, given in controls.items()}
+        self._first = {name: getattr(control, _state(control)) for name, control in self.controls.items()}
         self._memory = OrderedDict()
         self._timer = None
         self._height = height
@@ -121,17 +131,15 @@ class Live(ipywidgets.VBox):
 
     def reset(self) -> None:
         """Set all controls to the values that they began with."""
-        for name, value in self._first.items():
-            self.controls[name].value = value
+        for name, first in self._first.items():
+            setattr(self.controls[name], _state(self.controls[name]), first)
 
     def redraw(self) -> None:
         """Draw the figure for the values of the controls, from memory if it is there."""
         self._timer = None
         values = self.settings
         try:
-            key = tuple(values.values())
-            spec, table = self._memory[key] if key in self._memory else self._compute(key, values)
-            self._memory.move_to_end(key)
+            spec, table = self._recall(values)
         except Exception as error:  # whatever it is, the user sees it where the figure would be
             spec, table = None, ""
             self._error.value = _ERROR.format(_ERROR_STYLE, html.escape(f"{type(error).__name__}: {error}"))
@@ -139,30 +147,57 @@ class Live(ipywidgets.VBox):
             self._error.value = ""
         self.chart.spec = spec
         self._table.value = table
-        self._script.code = self._code(**values)  # also where the figure failed: to look into it
+        try:
+            self._script.code = self._code(**values)  # also where the figure failed: to look into it
+        except Exception as error:  # the figure may be right all the same
+            self._script.code = indent(f"there is no code for this figure: {type(error).__name__}: {error}", "# ")
         self._busy.value = _IDLE
 
-    def _compute(self, key, values):
-        with debug_mode(False):  # without checking each part of a chart as it is made: a third of the time
-            drawn = self._function(**values)
-            chart, table = drawn if isinstance(drawn, tuple) else (drawn, None)
-            found = chart.to_dict(validate=False), "" if table is None else table.to_html()
-        self.drawn += 1
-        self._memory[key] = found
+    def _recall(self, values):
+        """Give the specification and the table for some values, from memory if they are there."""
+        key = tuple(values.values())
+        try:
+            found = self._memory.get(key)
+        except TypeError:  # a list, say, cannot be remembered by
+            return self._compute(values)
+        found = self._memory[key] = found or self._compute(values)
+        self._memory.move_to_end(key)
         if len(self._memory) > REMEMBERED:
             self._memory.popitem(last=False)
+        return found
+
+    def _compute(self, values):
+        with debug_mode(False):  # without checking each part of a chart as it is made: a third of the time
+            drawn = self._function(**values)
+            chart, table = drawn if isinstance(drawn, tuple) and len(drawn) == 2 else (drawn, None)
+            if not isinstance(chart, alt.TopLevelMixin) or not (table is None or hasattr(table, "to_html")):
+                kinds = [type(part).__name__ for part in (drawn if isinstance(drawn, tuple) else (drawn,))]
+                raise TypeError(f"the function gave {', '.join(kinds)}, expected a chart, or a chart and a table")
+            found = chart.to_dict(validate=False), "" if table is None else table.to_html()
+        self.drawn += 1
         if self._height is None:
             self._height = _height(found[0])
         self._place.layout.min_height = f"{self._height:.0f}px"
         return found
 
-    def _call(self, **values):
+    def _call(self, /, **values):
         """Give the lines that call the function: after an import where it is from a module, else with a word of it."""
-        name, module = self._function.__name__, self._function.__module__
-        arguments = ", ".join(f"{parameter}={value!r}" for parameter, value in values.items())
-        origin = f"# {name} is defined in this notebook" if module == "__main__" else f"from {module} import {name}"
+        name, module = getattr(self._function, "__name__", ""), getattr(self._function, "__module__", None)
+        if not name.isidentifier():  # a lambda, or an object that can be called
+            name, origin = "function", "# function is the one given to live"
+        elif module != "__main__" and getattr(sys.modules.get(module), name, None) is self._function:
+            origin = f"from {module} import {name}"
+        else:
+            origin = f"# {name} is defined in this notebook"
+        lines, arguments = [origin], []
+        for parameter, value in values.items():
+            written = _written(value)
+            if written is None:
+                label = getattr(self.controls[parameter], "label", None)
+                lines.append(indent(f"{parameter} is {f'what the menu calls {label!r}' if label else value!r}", "# "))
+            arguments.append(f"{parameter}={parameter if written is None else written}")
         drawn = "chart, table" if self._table.value else "chart"
-        return f"{origin}\n{drawn} = {name}({arguments})\nchart"
+        return "\n".join([*lines, f"{drawn} = {name}({', '.join(arguments)})", "chart"])
 
     def _moved(self, _):
         """Draw anew, unless the next move is already on its way."""
@@ -196,9 +231,10 @@ def explore(*traces: Trace | str) -> "Live":
     >>> bench = sl.widgets.explore(sl.model_trace("lublin", jobs=500, procs=64))
     >>> bench.controls["view"].value = "Gantt chart"
     """
-    given = {one.title if isinstance(one, Trace) else archive.resolve(one): one for one in traces}
     listed = archive.list_traces()
-    offered = {name: name for name in listed.loc[listed["local"] != "", "name"]} | given
+    logs = {name: name for name in listed.loc[listed["local"] != "", "name"]}
+    given = _menu(traces, logs)
+    offered = logs | given
     if not offered:
         raise ValueError("there is no trace to explore: give one, or set SCHEDLAB_DATA to a folder of logs")
     first = next(iter(given or offered))
@@ -221,10 +257,25 @@ def explore(*traces: Trace | str) -> "Live":
     )
 
     def fit(change):
-        week.max = _weeks(_trace(change["new"])) - 1
+        with suppress(Exception):  # of a log that cannot be had, the figure tells
+            week.max = _weeks(_trace(change["new"])) - 1
 
     panel.controls["trace"].observe(fit, "value")
     return panel
+
+
+def _menu(traces, logs):
+    """Name traces for a menu by their titles; where that is taken, by what was last done to them too."""
+    menu = {}
+    for one in traces:
+        one = one if isinstance(one, Trace) else archive.resolve(one)
+        name = one.title if isinstance(one, Trace) else one
+        if name != one and one.history and (name in logs or menu.get(name, one) is not one):
+            name = f"{name}, {one.history[-1]}"
+        if menu.get(name, one) != one:
+            name = next(other for other in (f"{name} ({n})" for n in count(2)) if menu.get(other, one) == one)
+        menu[name] = one
+    return menu
 
 
 def bench(
@@ -342,20 +393,20 @@ def _window(schedule, week, weeks):
 def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks):
     """Give the lines that draw the same view without `bench`."""
     one, other = _ordered(scheme, order), scheme_named(against)
-    source = "trace  # the one given to explore" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
-    if load is not None:
-        call = f".scale_load({load}, overrun={overrun!r})"
-        source = f"trace{call}  # of the one given to explore" if isinstance(trace, Trace) else source + call
-    run = f"sl.simulate(trace, sl.{one!r}, overrun={overrun!r})"
+    # Not "trace = trace...": run for one load and then for another, that would scale what is scaled already.
+    source = "trace" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
+    source += "" if load is None else f".scale_load({load}, overrun={overrun!r})"
+    source += f"  # trace is the one given to explore: {trace.title!r}" if isinstance(trace, Trace) else ""
+    run = f"sl.simulate(workload, sl.{one!r}, overrun={overrun!r})"
     schedule = _simulated(_workload(_trace(trace), load, overrun), one, overrun)
     window = f"window={_window(schedule, week, weeks)}"
     drawn = {
         "over time": f"sl.charts.profile({run}, {window})",
         "Gantt chart": f"sl.charts.gantt({run}, {window})",
-        "job by job": f"sl.charts.scatter(sl.simulate(trace, sl.{other!r}, overrun={overrun!r}), {run})",
-        "arrivals": "sl.charts.arrivals(trace)",
+        "job by job": f"sl.charts.scatter(sl.simulate(workload, sl.{other!r}, overrun={overrun!r}), {run})",
+        "arrivals": "sl.charts.arrivals(workload)",
     }
-    return f"import schedlab as sl\ntrace = {source}\n{drawn[view]}"
+    return f"import schedlab as sl\nworkload = {source}\n{drawn[view]}"
 
 
 class Code(anywidget.AnyWidget):
@@ -406,7 +457,10 @@ def _control(name, given, default):
     else:
         control = _made(given, description=_words(name), **_LABELS)
         control.layout = _WIDE if control.has_trait("readout") else _NARROW
-        if default is not None and default is not inspect.Parameter.empty:
+        if default is None:  # to selections it means that nothing is chosen, even where it is offered
+            with suppress(AttributeError, TypeError, ValueError):
+                control.index = list(given.values() if isinstance(given, Mapping) else given).index(None)
+        elif default is not _EMPTY:
             with suppress(traitlets.TraitError, ValueError):  # a default that is not offered
                 control.value = default
     if control.has_trait("continuous_update"):
@@ -440,6 +494,20 @@ def _slider(low, high, step=None, *, settings):
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
     step = step or (1 if whole else (high - low) / 20)
     return kind(value=low, min=low, max=high, step=step, **settings)
+
+
+def _state(control):
+    """Name the trait that holds what a control is set to; of a selection, None as a value would choose nothing."""
+    return "index" if control.has_trait("index") else "value"
+
+
+def _written(value):
+    """Write a value as Python that needs no import; None where that cannot be."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        ast.literal_eval(text)
+        return text
+    return None
 
 
 def _words(name):

@@ -1,7 +1,7 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
 from .cells import arrivals, heatmap
-from .compare import bars, distribution, lines, scatter
+from .compare import bars, distribution, lines, points, scatter
 from .tables import VERDICTS, table
 from .theme import (
     AXES,
@@ -41,6 +41,7 @@ __all__ = [
     "gantt",
     "heatmap",
     "lines",
+    "points",
     "profile",
     "save",
     "scatter",

@@ -34,6 +34,7 @@ from .theme import (
 POINTS = 400  # of a distribution's curve
 SQUARE = 400  # of a scatter plot, in pixels
 BAR = 16  # of one bar, in pixels
+CHARACTER = 7  # of a label, in pixels
 
 
 def lines(
@@ -76,12 +77,14 @@ def lines(
     if y in IN_HOURS:
         shown[band] = shown[band] / 3600
     for name in filter(None, (color, dash, column)):
-        shown[name] = shown[name].astype(str)
+        shown[name] = [str(value) for value in shown[name]]  # astype leaves a missing value missing
     panels = list(dict.fromkeys(shown[column])) if column else [""]
     reach = pd.concat([shown[name] for name in (y, *band)])
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
     across = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(reach, log))
-    colour = coloured(color, list(dict.fromkeys(shown[color])), columns=4 * len(panels))
+    colours = list(dict.fromkeys(shown[color]))
+    longest = max(map(len, colours), default=0) * CHARACTER + BAR
+    colour = coloured(color, colours, columns=max(1, min(4 * len(panels), WIDTH * len(panels) // longest)))
     tooltip = [
         alt.Tooltip(f"{color}:N"),
         alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
@@ -151,18 +154,24 @@ def bars(
     if doubled.any():
         row = shown[doubled].iloc[0]
         raise ValueError(f"the table has several rows of {row[color]} at {x} {row[x]}, aggregate them first")
+    base = str(base)
     bases = shown[shown[color] == base].set_index(x)[y]
     missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
     if missing:
         raise ValueError(f"the table has no {y} above 0 of {base!r} at {x} {missing[0]} to compare with")
     shown["change"] = 100 * (shown[y].to_numpy() / bases.reindex(shown[x]).to_numpy() - 1)
     shown = shown[shown[color] != base]
+    if shown.empty:
+        raise ValueError(f"the table has nothing to compare with {base!r}")
     groups = list(dict.fromkeys(shown[x]))
     schemes = list(dict.fromkeys(shown[color]))
     measure = re.sub(r" \(.*\)$", "", AXES.get(y, y))
     words = wrap(f"change of {measure} against {base} (%)", HEIGHT // 6)
     offset = alt.XOffset(f"{color}:N", sort=schemes)
-    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=WIDTH))
+    width = max(WIDTH, BAR * len(shown))
+    crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > width
+    labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
+    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
     tooltip = [
         alt.Tooltip(f"{color}:N"),
         alt.Tooltip(f"{x}:N", title=AXES.get(x, x)),
@@ -185,9 +194,46 @@ def bars(
         interval = alt.Chart().mark_rule(color=INK, strokeWidth=1.5)
         layers.append(interval.encode(x=along, xOffset=offset, y=alt.Y(f"{ends[0]}:Q"), y2=ends[1]))
     layers.append(alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK).encode(y="zero:Q"))
-    width = max(WIDTH, BAR * len(shown))
     chart = alt.layer(*layers, data=shown, width=width, height=HEIGHT)
     return headed(chart, title, width, subtitle)
+
+
+def points(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    label: str,
+    *,
+    title: str = "",
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw one measure against another, a named point for each row.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a point. Where it has the columns ``{y}_low`` and ``{y}_high``, they are drawn as an interval.
+    x, y, label : str
+        Columns; the label is written beside the point.
+    title, subtitle : str
+        The subtitle should name the traces; a stand-in says so by its name.
+    """
+    ends = [f"{y}_low", f"{y}_high"] if {f"{y}_low", f"{y}_high"} <= set(table.columns) else []
+    check(table, [x, y, label, *ends])
+    shown = table[list(dict.fromkeys((x, y, label, *ends)))].copy()
+    shown[label] = shown[label].astype(str)
+    along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False, padding=30), axis=axis(tickCount=6))
+    across = alt.Y(f"{y}:Q", title=AXES.get(y, y), axis=axis())
+    tooltip = [alt.Tooltip(f"{label}:N"), *(alt.Tooltip(f"{name}:Q", format=",.4~g") for name in (x, y, *ends))]
+    base = alt.Chart(shown)
+    layers = [base.mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=across, tooltip=tooltip)]
+    if ends:
+        low = alt.Y(f"{ends[0]}:Q", title=AXES.get(y, y))
+        layers.insert(0, base.mark_rule(color=INK, strokeWidth=1.5).encode(x=along, y=low, y2=ends[1]))
+    words = base.mark_text(align="left", dx=7, fontSize=11, color=INK)
+    layers.append(words.encode(x=along, y=across, text=f"{label}:N"))
+    chart = alt.layer(*layers).properties(width=2 * WIDTH, height=HEIGHT)
+    return headed(chart, title, 2 * WIDTH, subtitle)
 
 
 def distribution(
@@ -213,6 +259,8 @@ def distribution(
         By default the measure; the traces, their loads and jobs.
     """
     named = _named(schedules)
+    if not named:
+        raise ValueError("there is no schedule to draw, give one or more")
     curves = {}
     for name, given in named.items():
         if isinstance(given, Schedule):

@@ -39,7 +39,8 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     words = [name for name in frame.columns if name not in numbers]
     # The same table has the same identifier every time, so that a notebook run again does not change.
     styler = Styler(frame, uuid=f"{crc32(frame.to_csv().encode()):08x}", cell_ids=False)
-    styler = styler.hide(axis="index").format(_text).set_caption(caption)
+    styler = styler.hide(axis="index").format(_text).format_index(_text, axis="columns")
+    styler = styler.set_caption(html.escape(caption))
     styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}])
     styler = styler.map(lambda _: NUMBERS, subset=numbers).map(lambda _: WORDS, subset=words)
     if "verdict" in frame.columns:

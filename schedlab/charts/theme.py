@@ -1,5 +1,6 @@
 """What all charts share: fonts, colours, dashes, axes with their units, titles, checks, and files."""
 
+import json
 import math
 import os
 from pathlib import Path
@@ -164,7 +165,7 @@ def vertical(values, log: bool) -> dict:
     """Give scale and axis; a logarithmic one has numbers at powers of ten, or at 1, 2 and 5 over a short range."""
     if not log:
         return {"scale": alt.Scale(zero=True), "axis": axis()}
-    drawn = values[values > 0]
+    drawn = values[(values > 0) & (values < np.inf)]
     if len(drawn) < values.count() or drawn.empty:
         return {"scale": alt.Scale(type="symlog"), "axis": axis()}
     return {"scale": alt.Scale(type="log"), "axis": axis(values=_powers(drawn.min(), drawn.max()))}
@@ -251,6 +252,13 @@ def check_limit(limit: int) -> None:
 # -- files -----------------------------------------------------------------------------------------------
 
 
+class _InPage(json.JSONEncoder):
+    """JSON for a script in a page: no word of it may end the script."""
+
+    def encode(self, o):
+        return super().encode(o).replace("<", "\\u003c")
+
+
 def save(chart, path: str | os.PathLike) -> Path:
     """Write a chart to a file, which appears only when it is whole; nothing is fetched.
 
@@ -269,7 +277,8 @@ def save(chart, path: str | os.PathLike) -> Path:
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path.name} ends in {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
     part = path.with_name(f".{os.getpid()}.{path.name}")
-    settings = {".png": {"scale_factor": 2}, ".html": {"inline": True}}.get(path.suffix, {})
+    page = {"inline": True, "json_kwds": {"cls": _InPage}}
+    settings = {".png": {"scale_factor": 2}, ".html": page}.get(path.suffix, {})
     try:
         chart.save(part, format=path.suffix[1:], **settings)
         os.replace(part, path)

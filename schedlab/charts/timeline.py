@@ -24,13 +24,14 @@ from .theme import (
 BINS = 600  # of a profile: about one for each pixel
 MOST_COLOURS = 7
 OTHER = "other"
-IDENTIFIERS = {"user_id", "group_id", "executable", "queue", "partition", "status"}  # numbers that only name
+# Numbers that only name.
+IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
 DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # from so many days on, so written
 CLASS_TITLE = "class: short or long (1 h), narrow or wide (32 processors)"
 
 
 class Clock:
-    """Seconds of a log as an axis shows them: local dates of the machine, or hours where the log has no dates.
+    """Seconds of a log as an axis shows them: local dates of the machine, or hours (seconds, of a few) without dates.
 
     Parameters
     ----------
@@ -45,20 +46,21 @@ class Clock:
         self.dated = isinstance(first, pd.Timestamp)
         if self.dated:
             self._zero = trace.header.unix_start_time + first.utcoffset().total_seconds()
-            days = " to ".join(dict.fromkeys(f"{date:%Y-%m-%d}" for date in (first, last)))
+            days = " to ".join(dict.fromkeys(date.isoformat().partition("T")[0] for date in (first, last)))
             self.title = f"local time, {days} (UTC{first.isoformat()[-6:]})"
         else:
-            self.title = "time (hours on the clock of the log)"
+            self._unit, words = (3600, "hours") if end - begin > 3600 else (1, "seconds")
+            self.title = f"time ({words} on the clock of the log)"
 
     def values(self, seconds):
-        """Give what the chart carries: milliseconds of the local clock, or hours."""
-        return (self._zero + seconds) * 1000 if self.dated else seconds / 3600
+        """Give what the chart carries: milliseconds of the local clock, or hours or seconds."""
+        return (self._zero + seconds) * 1000 if self.dated else seconds / self._unit
 
     def words(self, seconds):
         """Give what a tooltip shows."""
         if not self.dated:
-            return np.round(seconds / 3600, 3)
-        dates = (self._zero + seconds).astype("int64").astype("datetime64[s]")
+            return np.round(seconds / self._unit, 3)
+        dates = np.asarray(self._zero + seconds).astype("int64").astype("datetime64[s]")
         return np.char.replace(np.datetime_as_string(dates), "T", " ")
 
     def x(self, field, *, labels=True):
@@ -92,7 +94,7 @@ def gantt(
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
     color : str
-        "class" (Kurian's: short or long, narrow or wide), "wait", or a column of `Schedule.jobs`.
+        "class" (Kurian's: short or long, narrow or wide), "wait", "job_number", or a column of `Schedule.jobs`.
     limit : int
         Rectangles at most, up to 5,000. Beyond that the jobs with the least processor-seconds in the window are left
         out, and the subtitle says how many.
@@ -171,7 +173,7 @@ def _window(schedule, window):
     if window is None:
         return float(schedule.trace.table["submit_time"].iloc[0]), float(schedule.end.max())
     begin, end = (schedule.trace.seconds(instant) for instant in window)
-    if not begin < end:
+    if not -np.inf < begin < end < np.inf:
         raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
     return begin, end
 
@@ -182,6 +184,7 @@ def _gantt_colour(jobs, color, area):
         scale = alt.Scale(domain=list(CLASSES), range=list(CLASSES.values()))
         return metrics.classes(jobs, "kurian").astype(str).to_numpy(), _legend("color:N", CLASS_TITLE, scale)
     column = {"wait": "wait_time"}.get(color, color)
+    jobs = jobs.reset_index()
     check_columns(jobs, [column])
     values = jobs[column].to_numpy()
     name = PER_JOB.get(column, column.replace("_", " "))
@@ -193,7 +196,9 @@ def _gantt_colour(jobs, color, area):
     values = values.astype(str)
     most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
     shown = np.where(np.isin(values, most), values, OTHER)
-    scale = alt.Scale(domain=[*most, OTHER], range=[*list(COLOURS.values())[1:], "#000000"][: len(most)] + ["#cccccc"])
+    several = {OTHER: "#cccccc"} if OTHER in shown else {}
+    own = dict(zip(sorted(most), [*list(COLOURS.values())[1:MOST_COLOURS], "#000000"], strict=False)) | several
+    scale = alt.Scale(domain=list(own), range=list(own.values()))
     return shown, _legend("color:N", name, scale)
 
 

@@ -27,7 +27,7 @@ import pandas as pd
 from schedlab import paths
 
 from . import swf
-from .trace import Trace, from_log
+from .trace import MOST_PROCS, Trace, from_log
 
 COMMAND = (
     "sacct --allusers --allocations --duplicates --parsable2 --noconvert"
@@ -62,6 +62,7 @@ _DATE = re.compile(
 _MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECASE)
 _KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _WHOLE = re.compile(r"[0-9]{1,12}")
+MOST_MEMORY = 1024**4  # kilobytes, a petabyte: times the processors of any machine it is a number of int64
 
 A_DURATION = "a duration like 05:30, 12:05:30, 2-12 or 2-12:05:30"
 A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
@@ -186,6 +187,9 @@ def read_sacct(
     text = _text(path)
     export = _Export(text, path.name, lenient)
     export.require(procs_of, partition, arrival)
+    if not export.rows:
+        found = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
+        raise SacctError(f"{path.name}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
     partitions = _partitions(export)
     if partition is not None and partition not in partitions:
         raise SacctError(f"{path.name}: no job of partition {partition!r}; known: {', '.join(sorted(partitions))}")
@@ -396,7 +400,10 @@ def _count(text: str) -> float:
 
 def _size(text: str) -> float:
     """Read a number of processors or nodes, 0 being none yet."""
-    return _count(text) or np.nan
+    size = _count(text)
+    if size > MOST_PROCS:
+        raise ValueError(f"a number of processors or nodes up to {MOST_PROCS:,}")
+    return size or np.nan
 
 
 def _limit(text: str) -> float:
@@ -444,7 +451,10 @@ def _kilobytes(text: str) -> float:
     match = _MEMORY.fullmatch(text)
     if not match:
         raise ValueError(A_MEMORY)
-    return float(match[1]) * _KILOBYTES[match[2].upper()] or np.nan  # 0 asks for all that a node has
+    amount = float(match[1]) * _KILOBYTES[match[2].upper()]
+    if amount > MOST_MEMORY:
+        raise ValueError(A_MEMORY)
+    return amount or np.nan  # 0 asks for all that a node has
 
 
 # The table ----------------------------------------------------------------------------------------------
