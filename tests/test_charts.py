@@ -256,6 +256,23 @@ def test_a_logarithmic_axis_shows_a_zero(table):
 # What is refused
 
 
+def test_a_logarithmic_axis_leaves_infinity_out(table):
+    scale = encoding(charts.lines(table.assign(wait_time=np.inf), "load", "wait_time", log=True))["y"]["scale"]
+    assert scale["type"] == "symlog"
+
+
+def test_a_missing_scheme_is_a_scheme(table):
+    chart = charts.lines(table.assign(scheme=[None, *table["scheme"][1:]]), "load", "wait_time")
+    assert encoding(chart)["color"]["scale"]["domain"][0] in ("None", "nan")
+
+
+def test_a_base_that_is_no_text(table):
+    numbered = table.assign(scheme=table["scheme"].factorize()[0]).drop_duplicates(["load", "scheme"])
+    assert 0 < len(drawn_by(charts.bars(numbered, "load", "wait_time", base=0), "bar")) < len(numbered)
+    with pytest.raises(ValueError, match="the table has nothing to compare with '0'"):
+        charts.bars(numbered[numbered["scheme"] == 0], "load", "wait_time", base=0)
+
+
 def test_a_missing_column_is_named(table):
     for call in ({"y": "wait"}, {"y": "wait_time", "column": "wait"}, {"y": "wait_time", "color": "wait"}):
         with pytest.raises(ValueError, match="the table has no column 'wait'; it has: trace, load, scheme, wait_time"):
@@ -382,6 +399,13 @@ def test_what_is_saved_is_the_whole_chart(whole, tmp_path):
     assert "mean wait (hours)" in page
 
 
+def test_no_word_of_a_chart_ends_the_script_of_its_page(table, tmp_path):
+    title = "</script><script>alert(1)</script>"
+    page = charts.save(charts.lines(table, "load", "wait_time", title=title), tmp_path / "chart.html").read_text()
+    assert title not in page
+    assert title.replace("<", "\\u003c") in page
+
+
 @pytest.mark.parametrize("name", ["chart.gif", "chart"])
 def test_an_unknown_format_is_refused(whole, tmp_path, name):
     with pytest.raises(ValueError, match="expected one of .png, .svg, .pdf, .html, .json"):
@@ -436,6 +460,13 @@ def test_an_index_that_says_something_is_shown():
     found = shown(charts.table(by_size))
     assert found[0][1] == "jobs"
     assert [row[0] for row in found[1:]] == [str(label) for label in by_size.index]
+
+
+def test_no_word_of_a_table_is_taken_for_html():
+    index = pd.Index(["<u>row"], name="<u>index")
+    page = charts.table(pd.DataFrame({"<u>column": ["<u>cell"]}, index=index), caption="<u>caption").to_html()
+    assert "<u>" not in page
+    assert [f"&lt;u&gt;{word}" in page for word in ("row", "index", "column", "cell", "caption")] == [True] * 5
 
 
 def test_a_ledger():

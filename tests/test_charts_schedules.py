@@ -216,6 +216,16 @@ def test_windows_that_cannot_be(three):
         charts.profile(three, ("1996-06-03", "1996-06-04"))
     with pytest.raises(ValueError, match="no job of a test runs from"):
         charts.gantt(three, (50, 60))
+    with pytest.raises(ValueError, match="the window must begin before it ends, got 0 to inf"):
+        charts.profile(three, (0, float("inf")))
+    on_monday = sl.simulate(dated(three.trace), "fcfs")
+    with pytest.raises(ValueError, match="runs from 1996-06-02 20:00:50 to 1996-06-02 20:01:00"):
+        charts.gantt(on_monday, (50, 60))
+
+
+def test_a_window_may_end_in_any_year(three):
+    chart = charts.profile(sl.simulate(dated(three.trace), "fcfs"), (0, 10**12))
+    assert "local time, 1996-06-02 to 33685-03" in chart.to_json()
 
 
 def test_colours_of_a_gantt_chart(three, easy):

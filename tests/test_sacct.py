@@ -662,6 +662,14 @@ def test_jobs_of_several_clusters_are_refused(read):
         read(PLAIN | {"Cluster": "red"}, PLAIN | {"Cluster": "blue"})
 
 
+@pytest.mark.parametrize(
+    ("records", "found"), [((), "0 steps, 0 bad lines"), ((job("7.batch", JobIDRaw="7.batch"),), "1 steps, 0 bad lines")]
+)
+def test_a_file_without_jobs_is_refused(read, records, found):
+    with pytest.raises(SacctError, match=rf"^jobs.txt: no job in it \({found}\), expected a line for each; run\n"):
+        read(*records, columns=list(PLAIN))
+
+
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_an_empty_file_is_refused(tmp_path, text):
     with pytest.raises(SacctError, match=r"jobs.txt: the file is empty, expected the output of sacct; run"):

@@ -4,9 +4,11 @@ import asyncio
 import gc
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import altair as alt
 import ipywidgets
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -201,6 +203,87 @@ def test_memory_does_not_grow_with_the_moves():
     assert objects_after(range(102, 602)) < early + 250  # a chart is more than a hundred objects
 
 
+# What may go wrong -------------------------------------------------------------------------------------
+
+
+def giving(drawn):
+    return sl.widgets.live(lambda load: drawn, load=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("drawn", "kinds"),
+    [
+        (None, "NoneType"),
+        ("a chart", "str"),
+        ((drawing(), None, None), "Chart, NoneType, NoneType"),
+        ((drawing(), "a table"), "Chart, str"),
+        ((None, pd.DataFrame()), "NoneType, DataFrame"),
+    ],
+)
+def test_what_is_no_chart_is_named(drawn, kinds):
+    assert f"TypeError: the function gave {kinds}, expected a chart, or a chart and a table" in giving(drawn)._error.value
+
+
+@pytest.mark.parametrize(("name", "given"), [("code", ["a", "b"]), ("height", (1, 5)), ("height", 0)])
+def test_settings_of_the_figure_are_no_controls(name, given):
+    with pytest.raises(TypeError, match=f"^{name} is .*, expected .*; no control can have this name"):
+        sl.widgets.live(drawing, **{name: given})
+
+
+def test_a_control_may_be_called_self():
+    figure = sl.widgets.live(lambda self: drawing(self), self=[1, 2])
+    assert figure._script.code.endswith("chart = function(self=1)\nchart")
+
+
+def test_code_that_cannot_be_had_leaves_the_figure():
+    def code(load):
+        raise ValueError(f"no code\nfor {load}")
+
+    figure = sl.widgets.live(drawing, load=[1, 2], code=code)
+    figure.controls["load"].value = 2
+    assert (drawn_load(figure), figure._error.value, figure._busy.value) == (2, "", widgets._IDLE)
+    assert figure._script.code == "# there is no code for this figure: ValueError: no code\n# for 2"
+
+
+def test_values_that_cannot_be_remembered_are_drawn():
+    figure = sl.widgets.live(lambda loads: drawing(loads[0]), loads={"one": [1], "two": [2]})
+    figure.controls["loads"].value = [2]
+    assert drawn_load(figure) == 2
+    assert figure.drawn == 2
+
+
+def test_none_is_a_value_like_others():
+    def figure_of(load=None):
+        return drawing(load or 0.5)
+
+    for given in ([0.8, None], {"high": 0.8, "as it is": None}):
+        figure = sl.widgets.live(figure_of, load=given)
+        assert figure.settings == {"load": None}
+        figure.controls["load"].value = 0.8
+        figure.reset()
+        assert figure.settings == {"load": None}
+        assert drawn_load(figure) == 0.5
+
+
+@pytest.mark.parametrize("function", [lambda load: drawing(load), partial(drawing, scheme="fcfs")])
+def test_the_code_of_what_has_no_name(function):
+    code = sl.widgets.live(function, load=[1, 2])._script.code
+    assert code == "# function is the one given to live\nchart = function(load=1)\nchart"
+
+
+def test_the_code_is_python_whatever_the_values():
+    def figure_of(load, trace):
+        return drawing(load)
+
+    figure = sl.widgets.live(figure_of, load=list(np.array([0.5, 0.6])), trace={"a log": object(), "b": object()})
+    assert figure._script.code.splitlines() == [
+        "# figure_of is defined in this notebook",
+        "# trace is what the menu calls 'a log'",
+        "chart = figure_of(load=0.5, trace=trace)",
+        "chart",
+    ]
+
+
 # explore ------------------------------------------------------------------------------------------------
 
 
@@ -264,6 +347,34 @@ def test_the_weeks_to_choose_are_those_of_the_trace(trace):
 
 
 @pytest.mark.usefixtures("no_logs")
+def test_reset_after_the_load_was_changed(trace):
+    panel = sl.widgets.explore(trace)
+    first = panel.settings
+    panel.controls["load"].value = 0.8
+    panel.controls["scheme"].value = "conservative"
+    panel.reset()
+    assert panel.settings == first
+    assert panel._error.value == ""
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_traces_of_one_name_are_told_apart(trace):
+    short = trace.head(20)
+    panel = sl.widgets.explore(trace, short, trace, trace.head(20))
+    names = [name for name, _ in panel.controls["trace"].options]
+    assert names == [trace.title, f"{trace.title}, first 20 jobs", f"{trace.title}, first 20 jobs (2)"]
+    assert panel.controls["trace"].options[1][1] is short
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_a_load_that_cannot_be_is_an_error_in_place(trace):
+    panel = sl.widgets.explore(trace.head(1))
+    panel.controls["load"].value = 0.5
+    assert "no offered load to scale" in panel._error.value
+    assert panel._busy.value == widgets._IDLE
+
+
+@pytest.mark.usefixtures("no_logs")
 def test_explore_needs_a_trace():
     with pytest.raises(ValueError, match="there is no trace to explore: give one, or set SCHEDLAB_DATA"):
         sl.widgets.explore()
@@ -297,7 +408,7 @@ def test_the_code_for_a_log_loads_it():
     code = widgets._bench_code(trace="KTH-SP2-1996", view="over time", week=1, weeks=2, **settings)
     assert code.splitlines() == [
         "import schedlab as sl",
-        "trace = sl.load_trace('KTH-SP2-1996').scale_load(0.8, overrun='kill')",
-        "sl.charts.profile(sl.simulate(trace, sl.EASY(order='sjf', backfill=None), overrun='kill'), "
+        "workload = sl.load_trace('KTH-SP2-1996').scale_load(0.8, overrun='kill')",
+        "sl.charts.profile(sl.simulate(workload, sl.EASY(order='sjf', backfill=None), overrun='kill'), "
         "window=(1204650, 2414250))",  # the log begins at 599,850 s
     ]

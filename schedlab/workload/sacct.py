@@ -62,7 +62,7 @@ _DATE = re.compile(
 _MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECASE)
 _KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _WHOLE = re.compile(r"[0-9]{1,12}")
-MOST_MEMORY = 1024**4  # kilobytes, a petabyte: times the processors of any machine it is a number of int64
+MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
 A_DURATION = "a duration like 05:30, 12:05:30, 2-12 or 2-12:05:30"
 A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
