@@ -41,6 +41,7 @@ PATIENCE = 0.02  # seconds without a further move, so that a figure for a value 
 EMBED = {"actions": False, "renderer": "svg"}
 
 _EMPTY = inspect.Parameter.empty
+NOTHING = object()  # None among what a control offers: to ipywidgets the value None is no choice, even where offered
 _LABELS = {"style": {"description_width": "initial"}}
 _WIDE, _NARROW = {"width": "26em"}, {"width": "auto"}
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
@@ -104,7 +105,7 @@ class Live(ipywidgets.VBox):
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
         self.controls = {name: _control(name, given, defaults.get(name, _EMPTY)) for name, given in controls.items()}
-        self._first = {name: getattr(control, _state(control)) for name, control in self.controls.items()}
+        self._first = {name: control.value for name, control in self.controls.items()}
         self._memory = OrderedDict()
         self._timer = None
         self._height = height
@@ -127,12 +128,13 @@ class Live(ipywidgets.VBox):
     @property
     def settings(self) -> dict:
         """Values of the controls, by name."""
-        return {name: control.value for name, control in self.controls.items()}
+        values = {name: control.value for name, control in self.controls.items()}
+        return {name: None if value is NOTHING else value for name, value in values.items()}
 
     def reset(self) -> None:
         """Set all controls to the values that they began with."""
-        for name, first in self._first.items():
-            setattr(self.controls[name], _state(self.controls[name]), first)
+        for name, value in self._first.items():
+            self.controls[name].value = value
 
     def redraw(self) -> None:
         """Draw the figure for the values of the controls, from memory if it is there."""
@@ -194,7 +196,8 @@ class Live(ipywidgets.VBox):
             written = _written(value)
             if written is None:
                 label = getattr(self.controls[parameter], "label", None)
-                lines.append(indent(f"{parameter} is {f'what the menu calls {label!r}' if label else value!r}", "# "))
+                found = f"what the menu calls {label!r}" if label else repr(value)
+                lines.append(indent(f"{parameter} is {found}", "# "))
             arguments.append(f"{parameter}={parameter if written is None else written}")
         drawn = "chart, table" if self._table.value else "chart"
         return "\n".join([*lines, f"{drawn} = {name}({', '.join(arguments)})", "chart"])
@@ -240,7 +243,7 @@ def explore(*traces: Trace | str) -> "Live":
     first = next(iter(given or offered))
     offered = {first: offered.pop(first)} | offered
     week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, description="from week", **_LABELS)
-    loads = [("as it is", None), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
+    loads = [("as it is", NOTHING), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
     panel = live(
         bench,
         code=_bench_code,
@@ -457,12 +460,9 @@ def _control(name, given, default):
     else:
         control = _made(given, description=_words(name), **_LABELS)
         control.layout = _WIDE if control.has_trait("readout") else _NARROW
-        if default is None:  # to selections it means that nothing is chosen, even where it is offered
-            with suppress(AttributeError, TypeError, ValueError):
-                control.index = list(given.values() if isinstance(given, Mapping) else given).index(None)
-        elif default is not _EMPTY:
+        if default is not _EMPTY:
             with suppress(traitlets.TraitError, ValueError):  # a default that is not offered
-                control.value = default
+                control.value = _offered(default)
     if control.has_trait("continuous_update"):
         control.continuous_update = False
     return control
@@ -476,11 +476,14 @@ def _made(given, **settings):
     if isinstance(given, tuple) and len(given) in (2, 3) and all(isinstance(value, Real) for value in given):
         return _slider(*given, settings=settings)
     if isinstance(given, Mapping) and given:
-        return ipywidgets.Dropdown(options=list(given.items()), **settings)
+        return ipywidgets.Dropdown(options=[(label, _offered(value)) for label, value in given.items()], **settings)
     if isinstance(given, Sequence) and len(given):
         if all(isinstance(value, Real) for value in given):
             return ipywidgets.SelectionSlider(options=list(given), **settings)
-        return ipywidgets.Dropdown(options=list(given), **settings)
+        options = list(given)
+        if any(value is None for value in options):
+            options = [(str(value), _offered(value)) for value in options]
+        return ipywidgets.Dropdown(options=options, **settings)
     raise TypeError(
         f"{settings['description']} is {given!r}, expected (low, high), (low, high, step), a list, "
         "a mapping of labels to values, True or False, text, or a widget"
@@ -496,9 +499,8 @@ def _slider(low, high, step=None, *, settings):
     return kind(value=low, min=low, max=high, step=step, **settings)
 
 
-def _state(control):
-    """Name the trait that holds what a control is set to; of a selection, None as a value would choose nothing."""
-    return "index" if control.has_trait("index") else "value"
+def _offered(value):
+    return NOTHING if value is None else value
 
 
 def _written(value):

@@ -257,7 +257,7 @@ def test_a_logarithmic_axis_shows_a_zero(table):
 
 
 def test_a_logarithmic_axis_leaves_infinity_out(table):
-    scale = encoding(charts.lines(table.assign(wait_time=np.inf), "load", "wait_time", log=True))["y"]["scale"]
+    scale = encoding(charts.lines(table.assign(wait_time=float("inf")), "load", "wait_time", log=True))["y"]["scale"]
     assert scale["type"] == "symlog"
 
 

@@ -612,6 +612,18 @@ def test_a_bad_line_is_named_or_skipped(read, fields, message):
     assert second.startswith(f"line 5: {message}")
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"AllocCPUS": "4294967294"}, r"field 12 \(AllocCPUS\) is '4294967294', expected a number of processors"),
+        ({"ReqMem": "999999999999P"}, r"field 14 \(ReqMem\) is '999999999999P', expected an amount of memory"),
+    ],
+)
+def test_more_than_any_machine_has_is_an_error(read, fields, message):
+    with pytest.raises(SacctError, match=rf"^jobs.txt:2: {message}"):
+        read(PLAIN | fields)
+
+
 def test_a_bad_record_does_not_displace_a_good_one(read):
     trace = read(job(1), job(1, ReqMem="much"), lenient=True)
     assert trace.jobs.index.tolist() == [1]
@@ -663,7 +675,8 @@ def test_jobs_of_several_clusters_are_refused(read):
 
 
 @pytest.mark.parametrize(
-    ("records", "found"), [((), "0 steps, 0 bad lines"), ((job("7.batch", JobIDRaw="7.batch"),), "1 steps, 0 bad lines")]
+    ("records", "found"),
+    [((), "0 steps, 0 bad lines"), ((job("7.batch", JobIDRaw="7.batch"),), "1 steps, 0 bad lines")],
 )
 def test_a_file_without_jobs_is_refused(read, records, found):
     with pytest.raises(SacctError, match=rf"^jobs.txt: no job in it \({found}\), expected a line for each; run\n"):

@@ -42,11 +42,14 @@ class Clock:
 
     def __init__(self, trace, begin, end):
         self._span = np.array([begin, end])
-        first, last = trace.at(begin), trace.at(end)
+        try:
+            first, last = trace.at(begin), trace.at(end)
+        except (NotImplementedError, ValueError):  # of a year after 9999, say
+            raise ValueError(f"no calendar has a window from {begin:g} to {end:g} s of {trace.name}") from None
         self.dated = isinstance(first, pd.Timestamp)
         if self.dated:
             self._zero = trace.header.unix_start_time + first.utcoffset().total_seconds()
-            days = " to ".join(dict.fromkeys(date.isoformat().partition("T")[0] for date in (first, last)))
+            days = " to ".join(dict.fromkeys(f"{date:%Y-%m-%d}" for date in (first, last)))
             self.title = f"local time, {days} (UTC{first.isoformat()[-6:]})"
         else:
             self._unit, words = (3600, "hours") if end - begin > 3600 else (1, "seconds")
