@@ -442,3 +442,10 @@ def test_as_many_rows_as_a_chart_takes():
     assert len(rows(charts.gantt(a))) > charts.MOST_ROWS - 64
     assert "left out beyond 5,000 rectangles" in said(charts.gantt(a))
     assert "one job in 2 is drawn" in said(charts.scatter(a, b))
+
+
+def test_scatter_names_both_where_the_schedules_differ_in_more_than_the_scheme(easy):
+    other = sl.simulate(easy.trace.scale_load(0.5), "easy")
+    assert said(charts.scatter(easy, easy)).count("offered load") == 1
+    assert said(charts.scatter(easy, other)).count("offered load") == 2
+    assert "offered load 0.5" in said(charts.scatter(easy, other))

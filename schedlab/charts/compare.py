@@ -345,7 +345,7 @@ def scatter(
         Points at most, up to 5,000. Beyond that every k-th job in order of submission is drawn, and the subtitle says
         so.
     title, subtitle : str, optional
-        By default both schemes; the trace, its load and its jobs.
+        By default both schemes; the trace, its load and its jobs (both, where they differ).
     """
     check_limit(limit)
     first, second = a.jobs, b.jobs
@@ -391,7 +391,7 @@ def scatter(
         chart,
         f"{names[1]} against {names[0]}" if title is None else title,
         SQUARE,
-        about(a) if subtitle is None else subtitle,
+        "; ".join(dict.fromkeys((about(a), about(b)))) if subtitle is None else subtitle,
         f"{names[1]} is better for {np.mean(y < x):.1%} of jobs and worse for {np.mean(y > x):.1%}",
         f"mean difference {np.mean(y - x) / scale:+,.3g}" + (" hours" if column in DURATIONS else ""),
         f"one job in {every:,} is drawn" if every > 1 else "",
