@@ -174,7 +174,8 @@ def test_without_logs_it_says_that_the_model_is_simulated(monkeypatch, tmp_path)
     monkeypatch.setattr(core, "LOADS", {"quick": (0.7, 0.8)})
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
     assert "No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: the Lublin-Feitelson model" in page.text
-    assert page.text.count("not testable") == 7
+    untested = sum((module.claims()["verdict"] == "not testable").sum() for module in papers.modules())
+    assert page.text.count("not testable") == untested > 0
     (spec,) = page.specs().values()
     for panel in spec["vconcat"]:
         assert " ".join(panel["title"]["subtitle"]).endswith("whole traces: Lublin-Feitelson model")
