@@ -304,7 +304,7 @@ def test_figures_asks_for_the_page(run, monkeypatch):
     monkeypatch.setattr(report, "figures", lambda out, size: asked.append((out, size)) or out)
     assert run("figures", "--size", "full", "--out", "a/b.html") == (0, "a/b.html\n", "")
     assert run("figures") == (0, "build/report.html\n", "")
-    assert asked == [("a/b.html", "full"), ("build/report.html", None)  # whatever SCHEDLAB_SIZE says]
+    assert asked == [("a/b.html", "full"), ("build/report.html", None)]  # None: as SCHEDLAB_SIZE says
 
 
 def test_claims_prints_and_writes_the_ledger_once(run, monkeypatch, tmp_path):
