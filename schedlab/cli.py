@@ -191,6 +191,11 @@ def _workload_arguments(parser):
         metavar="run|drop|SECONDS",
         help="for records without an estimate: the run time (default), leave out, or a number",
     )
+    parser.add_argument(
+        "--standin",
+        action="store_true",
+        help="instead of an archive log take its look-alike, generated from fitted figures with no log at hand",
+    )
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
 
 
@@ -272,6 +277,8 @@ def _trace(options):
     name = options.trace
     if options.lenient and not Path(name).is_file():
         raise ValueError(f"--lenient is for files; {name} is none")
+    if options.standin and (name == "lublin" or Path(name).is_file()):
+        raise ValueError(f"--standin is for logs of the archive; {name} is none")
     if name == "lublin" and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
     if name == "lublin":
@@ -282,7 +289,7 @@ def _trace(options):
     elif name.endswith((".swf", ".gz")):
         raise archive.TraceNotFound(f"{name}: no such file")
     else:
-        trace = load_trace(name, **given)
+        trace = load_trace(name, standin=options.standin, **given)
     if options.between:
         trace = trace.between(*options.between)
     if options.jobs and trace.source != "model":
@@ -294,7 +301,7 @@ def _trace(options):
 def _traces(options):
     """List the logs of the Parallel Workloads Archive: machine, size, and where a copy is at hand.
 
-    "data" is the folder that SCHEDLAB_DATA names.
+    "data" is the folder that SCHEDLAB_DATA names; "stand-in": there is no copy, but --standin generates a look-alike.
     """
     for name in options.fetch or ():
         print(f"{archive.resolve(name)}: {archive.fetch(name)}")
@@ -305,7 +312,8 @@ def _traces(options):
         table = table[table["local"] != ""]
     years = table["period"].str.replace(r"-\d\d\b", "", regex=True).str.replace(" to ", "-")
     table["period"] = years.str.replace(r"(\d+)-\1", r"\1", regex=True)
-    table["local"] = table["local"].replace("SCHEDLAB_DATA", "data")
+    place = table["local"].replace("SCHEDLAB_DATA", "data")
+    table["local"] = place.mask(table.pop("stand_in") & (place == ""), "stand-in")
     _print(table.rename(columns={"period": "years", "local": "at hand"}))
 
 

@@ -204,10 +204,11 @@ def test_list_traces(tiny, own, cache):
     put(own, f"{KNOWN}.swf", TEXT)
     put(cache, f"{UNKNOWN}.swf.gz", gzip.compress(TEXT))
     table = archive.list_traces()
-    assert table.columns.tolist() == ["name", "machine", "procs", "jobs", "period", "local"]
+    assert table.columns.tolist() == ["name", "machine", "procs", "jobs", "period", "local", "stand_in"]
     assert table["name"].tolist() == [KNOWN, UNKNOWN, LOCAL]
     assert table["local"].tolist() == ["SCHEDLAB_DATA", "cache", ""]
     assert table["period"].tolist() == ["2001-01-01 to 2001-02-03", "", ""]
+    assert table["stand_in"].tolist() == [False] * 3
 
 
 # A good download

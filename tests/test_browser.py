@@ -213,7 +213,8 @@ def test_the_code_is_copied_and_reset_sets_back(server, chromium, folder):
 def test_the_report_opens_without_a_network(chromium, tmp_path, monkeypatch):
     monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(papers.core, "MODEL", {**papers.core.MODEL, "jobs": 300})
+    load = papers.core.load_trace
+    monkeypatch.setattr(papers.core, "load_trace", lambda name, standin: load(name, standin=standin).head(300))
     path = report.figures(tmp_path / "report.html", progress=False)
     page = Page(chromium, path.as_uri())
     page.page.goto(path.as_uri())

@@ -15,7 +15,7 @@ import pytest
 
 import schedlab as sl
 from schedlab import cli, papers
-from schedlab.workload import archive
+from schedlab.workload import archive, standin
 
 COMMANDS = ("traces", "simulate", "compare", "figures", "claims")
 JOBS = 48
@@ -287,6 +287,23 @@ def test_traces_at_hand(run, monkeypatch, tmp_path):
     assert rows(run("traces", "--local")[1])[1:] == [
         ["lublin_256", "synthetic,", "Lublin-Feitelson", "model", "256", "10,000", "data"]
     ]
+
+
+def test_traces_with_a_stand_in(run):
+    having = {line.split()[0] for line in run("traces")[1].splitlines() if line.endswith("  stand-in")}
+    assert having == set(standin.names())
+    assert "stand-in" not in run("traces", "--local")[1]
+
+
+def test_a_stand_in_is_simulated_if_asked_for(run, log):
+    code, out, err = run("simulate", "KTH-SP2-1996", "--standin", "--jobs", "100")
+    assert code == 0
+    assert out.startswith("KTH-SP2-1996-2.1-cln (stand-in, not the real log), EASY; times in seconds\n")
+    assert "STAND-IN, not the real log" in err
+    assert run("simulate", "NASA-iPSC-1993", "--standin")[0] == 3
+    for name in (str(log), "lublin"):
+        code, _, err = run("simulate", name, "--standin")
+        assert (code, err) == (1, f"schedlab: --standin is for logs of the archive; {name} is none\n")
 
 
 def test_traces_are_fetched(run, monkeypatch):

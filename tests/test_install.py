@@ -47,7 +47,7 @@ print(sl.__file__, data_dir(), sep="\\n")
 
 def test_an_installed_package_is_the_whole_package_and_nothing_else(installed):
     sources = [path.relative_to(ROOT) for path in (ROOT / "schedlab").rglob("*.py")]
-    data = [Path("schedlab") / path.relative_to(ROOT) for path in (ROOT / "data").iterdir()]
+    data = [Path("schedlab") / path.relative_to(ROOT) for path in (ROOT / "data").rglob("*.*")]
     assert [path for path in (*sources, *data) if not (installed / path).is_file()] == []
     assert {path.name for path in installed.iterdir()} == {"schedlab", f"schedlab-{sl.__version__}.dist-info"}
 

@@ -1,6 +1,6 @@
 """What papers give: figures with the data claimed, and ledgers that tell the truth."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import altair as alt
@@ -107,31 +107,41 @@ def test_progress_is_silent_where_it_is_off(quick, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-# Logs, or the model
+# Logs, stand-ins or the model
 
 
-def test_without_logs_the_model_is_simulated_and_says_so():
-    (trace,), (note,) = core.logs()
-    assert (trace.source, trace.title, len(trace)) == ("model", "Lublin-Feitelson model", 10_000)
-    assert note.startswith("No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: the Lublin-Feitelson model")
+def test_without_logs_stand_ins_are_simulated_and_say_so():
+    traces, (note,) = core.logs()
+    assert [trace.source for trace in traces] == ["stand-in"] * 3
+    assert [trace.title.split(" ", 1)[1] for trace in traces] == ["(stand-in, not the real log)"] * 3
+    assert note.startswith("No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: stand-ins are simulated")
     assert "`schedlab traces --fetch CTC-SP2-1996 KTH-SP2-1996 SDSC-SP2-1998`" in note
-    assert core.log_or_model("KTH-SP2-1996").source == "model"
+
+
+def test_without_a_stand_in_the_model_is_simulated_and_says_so():
+    trace = core.log_or_model("NASA-iPSC-1993")
+    assert (trace.source, trace.title, len(trace)) == ("model", "Lublin-Feitelson model", 10_000)
+
+
+def test_figure1_says_in_its_subtitle_what_is_a_stand_in(quick, monkeypatch):
+    monkeypatch.setattr(core, "logs", lambda: ([replace(quick[0], source="stand-in")], ()))
+    spec = core.figure1(progress=False).chart.to_dict()
+    for panel in spec["vconcat"]:
+        assert "(stand-in, not the real log)" in " ".join(panel["title"]["subtitle"])
 
 
 def test_with_some_logs_the_note_names_the_others(monkeypatch):
     monkeypatch.setattr(core.archive, "find", lambda name: Path(name) if "KTH" in name else None)
-    monkeypatch.setattr(core, "load_trace", lambda name: name)
-    (real, model), (note,) = core.logs()
-    assert real == "KTH-SP2-1996"
-    assert model.source == "model"
+    monkeypatch.setattr(core, "load_trace", lambda name, standin=None: (name, standin))
+    traces, (note,) = core.logs()
+    assert traces == [("CTC-SP2-1996-3.1-cln", True), ("KTH-SP2-1996-2.1-cln", None), ("SDSC-SP2-1998-4.2-cln", True)]
     assert note.startswith("No log at hand for CTC-SP2-1996, SDSC-SP2-1998: ")
-    assert core.log_or_model("KTH-SP2-1996") == "KTH-SP2-1996"
 
 
 def test_with_all_logs_there_is_nothing_to_note(monkeypatch):
     monkeypatch.setattr(core.archive, "find", Path)
     monkeypatch.setattr(core, "load_trace", lambda name: name)
-    assert core.logs() == (list(core.LOGS), ())
+    assert core.logs() == ([core.archive.resolve(name) for name in core.LOGS], ())
 
 
 # The core's ledger

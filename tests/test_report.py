@@ -168,17 +168,17 @@ def test_it_is_silent_without_progress(paper, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_logs_it_says_that_the_model_is_simulated(monkeypatch, tmp_path):
-    model = core.model_trace
-    monkeypatch.setattr(core, "model_trace", lambda *args, **_: model("lublin", jobs=100, procs=64))
+def test_without_logs_it_says_that_stand_ins_are_simulated(monkeypatch, tmp_path):
+    load = core.load_trace
+    monkeypatch.setattr(core, "load_trace", lambda name, standin: load(name, standin=standin).head(100))
     monkeypatch.setattr(core, "LOADS", {"quick": (0.7, 0.8)})
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
-    assert "No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: the Lublin-Feitelson model" in page.text
+    assert "No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: stand-ins are simulated" in page.text
     untested = sum((module.claims()["verdict"] == "not testable").sum() for module in papers.modules())
     assert page.text.count("not testable") == untested > 0
     spec = page.specs()["core-figure1-chart"]
     for panel in spec["vconcat"]:
-        assert " ".join(panel["title"]["subtitle"]).endswith("whole traces: Lublin-Feitelson model")
+        assert " ".join(panel["title"]["subtitle"]).count("(stand-in, not the real log)") == 3
     assert "whom to thank" not in page.text
 
 

@@ -6,14 +6,14 @@ from schedlab import charts
 from schedlab.schemes import EASY, FCFS, Conservative
 from schedlab.simulation import simulate
 from schedlab.sweeps import sweep
-from schedlab.workload import archive
+from schedlab.workload import archive, standin
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
 from .figure import Figure, chosen_size, ledger
 
 TITLE = "The base schedulers"
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
-MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where a log is not at hand
+MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where there is neither log nor stand-in
 SCHEMES = (FCFS(), EASY(), EASY(order="sjf"), Conservative())
 SJBF = EASY(backfill="sjf")
 LOADS = {"quick": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}
@@ -34,22 +34,25 @@ PUBLISHED = (
 
 
 def logs() -> tuple[list[Trace], tuple[str, ...]]:
-    """Give the logs of the core's figure, or the model where they are not at hand, and a note that says so."""
-    missing = [name for name in LOGS if archive.find(archive.resolve(name)) is None]
+    """Give the logs of the core's figure, stand-ins for those that are not at hand, and a note that says so."""
+    missing = [name for name in LOGS if archive.find(name) is None]
+    traces = [log_or_model(name) for name in LOGS]
     if not missing:
-        return [load_trace(name) for name in LOGS], ()
+        return traces, ()
     note = (
-        f"No log at hand for {', '.join(missing)}: the Lublin-Feitelson model is simulated instead. "
-        f"`schedlab traces --fetch {' '.join(missing)}` gets them, or set SCHEDLAB_DATA to a folder that has them."
+        f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
+        f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
+        "has them."
     )
-    real = [load_trace(name) for name in LOGS if name not in missing]
-    return [*real, model_trace(**MODEL)], (note,)
+    return traces, (note,)
 
 
 def log_or_model(name: str) -> Trace:
-    """Give a log if it is at hand, else the Lublin-Feitelson model, which says so by its name."""
-    at_hand = archive.find(archive.resolve(name)) is not None
-    return load_trace(name) if at_hand else model_trace(**MODEL)
+    """Give a log if it is at hand, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
+    name = archive.resolve(name)
+    if archive.find(name) is not None:
+        return load_trace(name)
+    return load_trace(name, standin=True) if name in standin.names() else model_trace(**MODEL)
 
 
 def figure1(size: str | None = None, progress: bool = True) -> Figure:

@@ -168,6 +168,17 @@ def _locate(name):
     return "", None
 
 
+def standin_table(name: str) -> Path:
+    """Give the path of the table that a log's stand-in is generated from, which need not exist.
+
+    Parameters
+    ----------
+    name : str
+        Anything that `resolve` understands.
+    """
+    return paths.data_dir() / "standins" / f"{resolve(name)}.json.gz"
+
+
 def fetch(name: str, progress: bool = True) -> Path:
     """Give the path of a verified copy, downloading the trace when there is none.
 
@@ -273,13 +284,18 @@ def list_traces() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), and
-        ``local``, the place of a copy: "SCHEDLAB_DATA", "cache", or "" where there is none.
+        One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), ``local``,
+        the place of a copy: "SCHEDLAB_DATA", "cache", or "" where there is none, and ``stand_in``, whether there is
+        a table to generate a look-alike from (``load_trace(name, standin=True)``).
     """
     table = catalogue()
     period = (table["start"] + " to " + table["end"]).where(table["start"] != "", "")
-    table = table.assign(period=period, local=[_locate(name)[0] for name in table.index])
-    return table.reset_index()[["name", "machine", "procs", "jobs", "period", "local"]]
+    table = table.assign(
+        period=period,
+        local=[_locate(name)[0] for name in table.index],
+        stand_in=[standin_table(name).is_file() for name in table.index],
+    )
+    return table.reset_index()[["name", "machine", "procs", "jobs", "period", "local", "stand_in"]]
 
 
 def _download(name, progress):

@@ -15,6 +15,7 @@ from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
 from .models.tsafrir import Tsafrir
+from .standin import SEED, look_alike
 
 OVERRUN = ("kill", "extend")
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
@@ -466,11 +467,13 @@ def load_trace(
     procs: int | None = None,
     missing_estimate: str | float = "run",
     progress: bool = True,
+    standin: bool | None = None,
+    seed: int = SEED,
 ) -> Trace:
     """Load a log of the Parallel Workloads Archive by its name; the version may be left out.
 
     It is looked for in the folder named by the environment variable SCHEDLAB_DATA, then in the cache, and
-    else fetched from the archive; its checksum is verified.
+    else fetched from the archive; its checksum is verified. Nothing else ever takes its place unasked.
 
     Parameters
     ----------
@@ -480,8 +483,15 @@ def load_trace(
         As in `read_swf`.
     progress : bool
         Show the progress of a download.
+    standin : bool, optional
+        True: generate a look-alike of the log from fitted figures (`schedlab.workload.standin`), even where the log
+        is at hand; the trace says what it is.
+    seed : int
+        Of the look-alike.
     """
     official = archive.resolve(name)
+    if standin:
+        return from_log(look_alike(official, seed), official, "stand-in", procs, missing_estimate)
     path = archive.fetch(official, progress=progress)
     log = swf.cached_log(path)
     archive.check_digest(official, log.sha256, path)

@@ -1,0 +1,688 @@
+"""Stand-ins: look-alikes of the archive's logs, generated from small tables of fitted figures.
+
+`fit` boils a log down to a table, which is kept in ``data/standins``; `generate` makes as many records from it as the
+log has. What a scheduler suffers from is the rise and fall of the load over hours and weeks, and users who send the
+same job again and again. So the table keeps
+
+* *the series*: the log is cut into blocks of so many jobs. Kept are the minute at which each block begins, how many of
+  its jobs are of which *stratum*, a class of run time and width, and its work; not the order inside a block;
+* *repeats*: how far back among the jobs of its stratum a job's last equal lies, equal in user, size and estimate, or
+  that there is none and the job is the first of its *kind*. A generated job copies the one that far back, as in
+  Simon's process, and as often as in the log its run time too, or nearly;
+* *kinds*: sizes with estimates, popular pairs exactly and rare ones rounded; *run times*: quantiles of their ratio to
+  the estimate by classes of both and of width, and of what they overrun it by; *gaps*: quantiles of the time between
+  submissions, of one user and of two, on a clock that runs faster in the busy hours of the week;
+* *users*: how many jobs each had, rounded and sorted, in how long a part of the log, and how far back the last job of
+  the user lies who sends something new.
+
+Kinds, run times and users are dealt out evenly to the families of jobs that copying makes. Drawn, a few large families
+would decide what most jobs are like. Last, the run times of a block are moved until its work is what it was.
+
+Where the submit times of a log are starts (it has no wait times), generated jobs are put off until they fit.
+
+All of it is counts, order statistics and rounded numbers of several jobs. Fitting and generating are integer arithmetic
+on the raw output of PCG64, which NumPy guarantees, so every machine builds the same table and the same records.
+
+References
+----------
+D. G. Feitelson, "Workload Modeling for Computer Systems Performance Evaluation", Cambridge University Press, 2015:
+locality of sampling and user-based models.
+D. Tsafrir, Y. Etsion, D. G. Feitelson, "Modeling user runtime estimates", JSSPP 2005, LNCS 3834: popular values.
+H. A. Simon, "On a class of skew distribution functions", Biometrika 42, 1955, pp. 425-440.
+"""
+
+import gzip
+import json
+import sys
+from heapq import heappop, heappush
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from . import archive, swf
+
+SEED = 1
+
+BLOCKS = 3_000  # about as many as a table of some tens of kB holds
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&()*+,-./:;<=>?@[]^_"
+FEWEST, MOST = 16, len(DIGITS) - 1  # jobs of a block: a single one must not show, and one digit must hold their number
+
+# Strata: 0 never ran; else the hundreds are the class of run time (upper ends, seconds), from 1 on, and the ones the
+# width (wider than how many of these parts of the machine). Strata of one run time lie next to each other.
+RUN_EDGES = (900, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600, 24 * 3600, 48 * 3600)
+PARTS = (64, 32, 16, 8, 6, 4, 3, 2)
+LONG = 200
+ESTIMATE_EDGES = (0, 60, 300, 600, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 12 * 3600, 18 * 3600, 24 * 3600, 48 * 3600)
+
+# Upper ends of the classes of distances between a job and its last equal, in jobs.
+BACK = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 1 << 20)
+NEAR = 16  # jobs: a user's session goes on if the last of them lies no further back
+POINTS = 16  # steps between the quantiles of a distribution that has jobs enough
+PER_POINT = 8  # jobs
+FEW = 5  # jobs: what fewer of them share is rounded, or joins what is next to it
+# A block's work over what its strata let expect, in thousandths: 62 steps of 3 %.
+WORK = tuple(400 * 103**step // 100**step for step in range(62))
+ALIKE = 20  # a run time within a twentieth of another is like it
+ONE = 1 << 16  # quantiles and shares are counted from 0 to here
+JITTER = ONE // 50  # between the quantiles of run times that are alike
+MILLION = 1_000_000
+
+_KEPT = ("Computer", "Installation", "Acknowledge", "Information", "Copyright")
+
+
+def names() -> list[str]:
+    """List the logs that have a stand-in, by official name."""
+    return [name for name in archive.catalogue().index if archive.standin_table(name).is_file()]
+
+
+def look_alike(name: str, seed: int = SEED) -> swf.Log:
+    """Generate the look-alike of a log.
+
+    Parameters
+    ----------
+    name : str
+        As in `archive.resolve`.
+    seed : int
+        Same seed, same records, on every machine.
+
+    Raises
+    ------
+    archive.TraceNotFound
+        When there is no such log, or no stand-in for it.
+    """
+    name = archive.resolve(name)
+    path = archive.standin_table(name)
+    if not path.is_file():
+        raise archive.TraceNotFound(f"{name} has no stand-in; there are stand-ins for {', '.join(names()) or 'no log'}")
+    header, records = generate(load(path), seed)
+    return swf.Log(header, records, skipped=pd.DataFrame(), sha256="", path=path)
+
+
+def load(path: Path) -> dict:
+    """Read a table."""
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def save(table: dict, path: Path) -> None:
+    """Write a table, without a time stamp."""
+    path.write_bytes(gzip.compress(text_of(table), 9, mtime=0))
+
+
+def text_of(table: dict) -> bytes:
+    """Give the text of a table: JSON, one entry a line."""
+    lines = (f'"{key}":{json.dumps(value, separators=(",", ":"))}' for key, value in table.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+# Strata and the clock -----------------------------------------------------------------------------------
+
+
+def _strata(run, size, procs):
+    width = (size[:, None] * np.array(PARTS) > procs).sum(1)
+    return np.where(run <= 0, 0, 100 * (1 + np.searchsorted(RUN_EDGES, run)) + width)
+
+
+def _adjacent(strata, block):
+    """Tell which jobs follow one of their own stratum at once, in the same block."""
+    return np.append(False, (np.diff(strata) == 0) & (np.diff(block) == 0))
+
+
+def _class_of(strata, estimate):
+    """Number the classes of run time, width and estimate."""
+    return strata * (len(ESTIMATE_EDGES) + 1) + np.searchsorted(ESTIMATE_EDGES, estimate)
+
+
+def _hours(table, seconds):
+    """Give the hour of the week, 0 to 167 from Monday on, at seconds of a log."""
+    when = pd.to_datetime((table["unix_start_time"] or 0) + seconds, unit="s", utc=True)
+    when = when.tz_convert(table["timezone"] or "UTC")
+    return np.asarray(when.day_of_week * 24 + when.hour)
+
+
+class _Clock:
+    """A clock that runs as fast as the hour of the week is busy."""
+
+    def __init__(self, table):
+        minutes = np.cumsum(table["begins"])
+        begin = 60 * minutes[0]
+        begin -= (begin + (table["unix_start_time"] or 0)) % 3600
+        self.hours = np.arange(begin, 60 * minutes[-1] + 3600, 3600)
+        self.pace = np.array(table["week"])[_hours(table, self.hours)]
+        self.shown = np.cumsum(self.pace * 3600) - self.pace * 3600
+        self.blocks = self.show(60 * minutes)
+
+    def show(self, seconds):
+        """Give what the clock shows at seconds of the log."""
+        hour = np.searchsorted(self.hours, seconds, side="right") - 1
+        return self.shown[hour] + (seconds - self.hours[hour]) * self.pace[hour]
+
+    def seconds(self, shown):
+        """Give the seconds of the log at which the clock shows that."""
+        hour = np.searchsorted(self.shown, shown, side="right") - 1
+        return self.hours[hour] + (shown - self.shown[hour]) // self.pace[hour]
+
+
+# Fitting ------------------------------------------------------------------------------------------------
+
+
+def fit(log: swf.Log, name: str) -> dict:
+    """Boil a log down to its table.
+
+    Parameters
+    ----------
+    log : swf.Log
+    name : str
+        Official name of the log.
+
+    Returns
+    -------
+    dict
+        Of numbers, lists and text; ``data/README.md`` explains the entries.
+    """
+    records = log.records
+    dated = records[records["submit_time"] >= 0].sort_values("submit_time", kind="stable")
+    jobs = {field: dated[field].to_numpy() for field in swf.FIELDS}
+    n, submit, run, user = len(dated), jobs["submit_time"], jobs["run_time"], jobs["user_id"]
+    size = np.where(jobs["requested_procs"] > 0, jobs["requested_procs"], np.maximum(jobs["allocated_procs"], 0))
+    asked = np.maximum(jobs["requested_time"], 0)
+    strata = _strata(run, size, log.header.procs)
+    strata = _nearest(strata, _frequent(strata, FEW))
+    per_block = max(FEWEST, -(-n // BLOCKS))
+    if per_block > MOST:
+        raise ValueError(f"{name} has {n:,} jobs, expected {BLOCKS * MOST:,} at most")
+    block = np.arange(n) // per_block
+    table = {
+        "name": name,
+        "header": _kept_lines(log.header),
+        "procs": log.header.procs,
+        "unix_start_time": log.header.unix_start_time,
+        "timezone": log.header.timezone,
+        "records": len(records),
+        "starts": bool((jobs["wait_time"] < 0).all()),
+        "per_block": per_block,
+        "begins": np.diff(np.append(submit[::per_block] // 60, submit[-1] // 60 + 1), prepend=0).tolist(),
+    }
+    hours = np.bincount(_hours(table, submit), minlength=168)
+    table["week"] = (1 + hours * 999 // hours.max()).tolist()
+
+    kind = pd.factorize(pd.MultiIndex.from_arrays([user, size, asked]))[0]
+    popular_size, estimate = _popular(size, asked, strata)
+    model = np.full(n, -1)
+    adjacent = _adjacent(strata, block)
+    table["strata"] = strata_table = {}
+    for stratum in np.unique(strata).tolist():
+        mine = np.flatnonzero(strata == stratum)
+        last = _last_equal(kind[mine])
+        model[mine] = np.where(last < 0, -1, mine[last])
+        back = np.where(last < 0, -1, np.arange(len(mine)) - last)
+        glued = adjacent[mine]
+        strata_table[str(stratum)] = {
+            "jobs": "".join(DIGITS[count] for count in np.bincount(block[mine], minlength=block[-1] + 1)),
+            "glued": _glued(mine, block),
+            "repeats": [_back_counts(back[~glued]), _back_counts(back[glued])],
+            "alike": _alike(run[mine], last),
+            "kinds": _counts(popular_size[mine], estimate[mine]),
+            "work": _rounded(int(np.maximum(run[mine] * size[mine], 0).mean())),
+        }
+    work = _block_sums(np.maximum(run * size, 0), block)
+    expected = _block_sums(_expected_work(table, strata), block)
+    table["work"] = "".join(DIGITS[step] for step in _nearest_place(work * 1000 // np.maximum(expected, 1), WORK))
+    table["users"] = _users(user, model < 0)
+    table["gaps"] = _gaps(table, submit, user)
+    table["run_times"] = _run_time_quantiles(strata, run, asked, estimate)
+    table["other"] = {str(ran): _other(jobs, (run > 0) == ran) for ran in (False, True)}
+    return table
+
+
+def _kept_lines(header):
+    """Keep the lines that say whose machine it was and whom to thank, with their continuation lines."""
+    kept, keep = [], False
+    for line in header.lines:
+        text = line.lstrip("; ").rstrip()
+        label = text.partition(":")[0]
+        if label in (*swf.LABELS, *_KEPT):
+            keep = label in _KEPT
+        if keep and text:
+            kept.append(line.rstrip())
+    return kept
+
+
+def _last_equal(values):
+    """Give the place of each value's last equal before it; -1 where there is none."""
+    order = np.argsort(values, kind="stable")
+    equal = values[order[1:]] == values[order[:-1]]
+    last = np.full(len(values), -1)
+    last[order[1:][equal]] = order[:-1][equal]
+    return last
+
+
+def _back_counts(back):
+    """Count distances: first those that have none (-1), then by the classes of BACK."""
+    counts = np.bincount(np.searchsorted(BACK, back[back > 0]), minlength=len(BACK))
+    return [int((back < 0).sum()), *counts.tolist()]
+
+
+def _glued(mine, block):
+    """Give how many jobs of a stratum follow one of it at once, in thousandths of those that follow one in a block."""
+    together = np.diff(block[mine]) == 0
+    return _thousandths(together & (np.diff(mine) == 1), together)
+
+
+def _alike(run, last):
+    """Give how many repeats run about as long as their last equal, in thousandths of all repeats."""
+    before = run[last]
+    return _thousandths((last >= 0) & (np.abs(run - before) * ALIKE <= before), last >= 0)
+
+
+def _thousandths(part, whole):
+    return int(part.sum()) * 1000 // max(int(whole.sum()), 1)
+
+
+def _popular(size, estimate, strata):
+    """Give sizes and estimates, those of rare pairs moved to the nearest that are not rare."""
+    size, estimate = size.copy(), estimate.copy()
+    sizes = _frequent(size, FEW)
+    estimates = _frequent(estimate[estimate > 0], max(4 * FEW, len(estimate) // 2000))
+    # Of long logs a longer list of pairs would be too much for a small table.
+    least = max(FEW, len(size) // 10_000)
+    for stratum in np.unique(strata):
+        mine = np.flatnonzero(strata == stratum)
+        pair = pd.factorize(pd.MultiIndex.from_arrays([size[mine], estimate[mine]]))[0]
+        rare = mine[np.bincount(pair)[pair] < least]
+        known = rare[estimate[rare] > 0]
+        size[rare] = _nearest(size[rare], sizes)
+        estimate[known] = _nearest(estimate[known], estimates)
+    return size, estimate
+
+
+def _block_sums(values, block):
+    """Sum up whole numbers by block."""
+    return np.add.reduceat(values, np.searchsorted(block, np.arange(block[-1] + 1)))
+
+
+def _expected_work(table, strata):
+    """Give each job the mean work of its stratum, processor-seconds."""
+    work = {int(key): fitted["work"] for key, fitted in table["strata"].items()}
+    return np.array([work.get(stratum, 0) for stratum in range(strata.max() + 1)])[strata]
+
+
+def _frequent(values, least):
+    """List the values that occur that often; the most frequent ones if none does."""
+    distinct, counts = np.unique(values, return_counts=True)
+    return distinct[counts >= min(least, counts.max(initial=0))]
+
+
+def _nearest(values, known):
+    return known[_nearest_place(values, known)]
+
+
+def _nearest_place(values, known):
+    known = np.asarray(known)
+    above = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    below = np.maximum(above - 1, 0)
+    return np.where(values - known[below] < known[above] - values, below, above)
+
+
+def _counts(*columns):
+    """Count the distinct rows of some columns; give the columns of the distinct rows, and the counts."""
+    rows, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
+    return [*rows.tolist(), counts.tolist()]
+
+
+def _users(user, new):
+    """Give what is kept of the users.
+
+    How far back the user's last job lies for the first jobs of a kind, if near; the users' numbers of jobs, rounded;
+    and over which part of the jobs a user's are spread, in thousandths, the median of the users.
+    """
+    place = np.arange(len(user))
+    last = _last_equal(user)
+    back = np.where((last < 0) | (place - last > NEAR), -1, place - last)
+    number = pd.factorize(user)[0]
+    jobs = np.bincount(number)
+    spread = pd.Series(place).groupby(number).agg(np.ptp).to_numpy()
+    typical = np.sort(spread[jobs >= min(FEW, jobs.max())])
+    return {
+        "back": _back_counts(back[new]),
+        "jobs": sorted((_rounded(one, 2) for one in jobs.tolist()), reverse=True),
+        "spread": int(typical[len(typical) // 2]) * 1000 // len(user),
+    }
+
+
+def _gaps(table, submit, user):
+    """Give quantiles of the gaps in thousandths of their block's mean gap: between two users, and of one."""
+    clock = _Clock(table)
+    mean = np.diff(clock.blocks) // table["per_block"] + 1
+    gap = np.diff(clock.show(submit)) * 1000 // mean[np.arange(len(submit) - 1) // table["per_block"]]
+    same = np.diff(user) == 0
+    return [_quantiles(gap[same == one], 8 * POINTS) for one in (False, True)]
+
+
+def _quantiles(values, points, per_point=PER_POINT):
+    """Give evenly spaced order statistics, of few values the median alone, rounded to three digits or to one."""
+    values = np.sort(values)
+    steps = min(points, len(values) // per_point)
+    if steps < 2:
+        return [_rounded(int(values[len(values) // 2]), 3 if len(values) >= FEW else 1)]
+    # From the middle of the first step to that of the last: the extremes are single jobs, and far away.
+    places = (2 * np.arange(steps + 1) + 1) * len(values) // (2 * steps + 2)
+    return [_rounded(value) for value in values[places].tolist()]
+
+
+def _rounded(value, digits=3):
+    unit = 10 ** max(len(str(value)) - digits, 0)
+    return (value + unit // 2) // unit * unit
+
+
+def _run_time_quantiles(strata, run, asked, estimate):
+    """Give, by class, how many ran within their estimate and over it, and quantiles of either.
+
+    Within: millionths of the estimate, or seconds where there is none. Over: seconds more.
+    """
+    classes = np.where(strata > 0, _class_of(strata, estimate), -1)
+    per_point = max(PER_POINT, len(run) // 5_000)  # else those of long logs were half of their tables
+    table = {}
+    for number in np.unique(classes[classes >= 0]).tolist():
+        mine = classes == number
+        ran, limit = run[mine], asked[mine]
+        over = (ran > limit) & (limit > 0)
+        share = np.where(limit > 0, ran * MILLION // np.maximum(limit, 1), ran)
+        parts = share[~over], (ran - limit)[over]
+        # The slowdown of short jobs hangs on the shortest.
+        points = POINTS if strata[mine][0] >= LONG else 4 * POINTS
+        quantiles = [_quantiles(part, points, per_point) if len(part) else [] for part in parts]
+        table[str(number)] = [*map(len, parts), *quantiles]
+    return table
+
+
+def _other(jobs, mine):
+    """Count the other fields: run time where none ran, status, and whether either size is unknown."""
+    unknown = [(jobs[field] <= 0).astype(np.int64) for field in swf.SIZES]
+    return _counts(*(column[mine] for column in (np.minimum(jobs["run_time"], 1), jobs["status"], *unknown)))
+
+
+# Generating ---------------------------------------------------------------------------------------------
+
+
+class _Draws:
+    """Random whole numbers from the raw output of PCG64."""
+
+    def __init__(self, seed):
+        self._bits = np.random.PCG64(seed)
+
+    def below(self, bound, n):
+        """Draw n numbers from 0 up to below a bound, or below each of n bounds."""
+        return (self._bits.random_raw(n) >> np.uint64(33)).astype(np.int64) * bound >> 31
+
+    def pick(self, counts, n):
+        """Draw n places in a list of counts, each as likely as its count."""
+        total = np.cumsum(counts)
+        return np.searchsorted(total, self.below(total[-1], n), side="right")
+
+    def back(self, counts, n):
+        """Draw n distances by their counts, 0 for none."""
+        place = self.pick(counts, n)
+        low, high = np.array([-1, 0, *BACK])[place], np.array([0, *BACK])[place]
+        return low + 1 + self.below(high - low, n)
+
+
+def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
+    """Generate as many records as the log has that a table was fitted to.
+
+    Parameters
+    ----------
+    table : dict
+        From `fit` or `load`.
+    seed : int
+        Same seed, same records, on every machine.
+
+    Returns
+    -------
+    header : swf.Header
+        It says that this is a stand-in, and for which log.
+    records : DataFrame
+        SWF columns, int64. What no table keeps is unknown (-1): wait and processor times, memory, groups, queues.
+    """
+    draws = _Draws(seed)
+    strata, block = _order(table, draws)
+    n = len(strata)
+    model = _repeats(table, draws, strata, block)
+
+    first = _roots(model)
+    even = _spread(draws, first, strata)
+    size, estimate, alike = np.zeros((3, n), np.int64)
+    other = np.zeros((4, n), np.int64)
+    for key, fitted in table["strata"].items():
+        mine = np.flatnonzero(strata == int(key))
+        *kinds, counts = fitted["kinds"]
+        size[mine], estimate[mine] = np.array(kinds)[:, _at_share(counts, even[mine])]
+        alike[mine] = draws.below(1000, len(mine)) < fitted["alike"]
+        *values, counts = table["other"][str(key != "0")]
+        other[:, mine] = np.array(values)[:, draws.pick(counts, len(mine))]
+    ran, status, *unknown = other
+
+    place = np.arange(n)
+    before = np.where(model < place, model, _back_from(place, draws.back(table["users"]["back"], n)))
+    user = _users_of(table["users"], draws, _roots(before))
+
+    origin = _roots(np.where(alike > 0, model, place))
+    quantile = _spread(draws, origin, _class_of(strata, estimate)) + draws.below(2 * JITTER + 1, n) - JITTER
+    run = _run_times(table, np.clip(quantile, 0, ONE - 1), strata, size, estimate, block)
+    columns = {
+        "submit_time": _submissions(table, draws, block, user),
+        "run_time": np.where(strata > 0, run, ran),
+        "requested_time": np.where(estimate > 0, estimate, -1),
+        "status": status,
+        "user_id": user,
+    }
+    for field, gap in zip(swf.SIZES, unknown, strict=True):
+        columns[field] = np.where((gap > 0) | (size == 0), -1, size)
+    if table["starts"]:
+        columns = _started(columns, size, table["procs"])
+    return _header(table, seed), _records(table, draws, columns)
+
+
+def _order(table, draws):
+    """Give each job's stratum and block, in order."""
+    strata = np.array([int(key) for key in table["strata"]])
+    fitted = table["strata"].values()
+    counts = np.array([[DIGITS.index(digit) for digit in one["jobs"]] for one in fitted]).T
+    group = np.repeat(np.arange(counts.size), counts.ravel())
+    block, column = np.divmod(group, len(strata))
+    # The jobs of a group are in a row. Some stay glued to the one before them, the others go anywhere in the block.
+    glued = np.array([one["glued"] for one in fitted])[column]
+    loose = (draws.below(1000, len(group)) >= glued) | np.append(True, np.diff(group) > 0)
+    leader = np.maximum.accumulate(np.where(loose, np.arange(len(group)), 0))
+    order = np.lexsort((leader, draws.below(1 << 31, len(group))[leader], block))
+    return strata[column[order]], block
+
+
+def _repeats(table, draws, strata, block):
+    """Draw the earlier job that each job copies; the job itself where it is the first of its kind."""
+    model = np.arange(len(strata))
+    adjacent = _adjacent(strata, block)
+    for key, fitted in table["strata"].items():
+        mine = np.flatnonzero(strata == int(key))
+        for glued, counts in enumerate(fitted["repeats"]):
+            rank = np.flatnonzero(adjacent[mine] == glued)
+            if sum(counts):
+                model[mine[rank]] = mine[_back_from(rank, draws.back(counts, len(rank)))]
+    return model
+
+
+def _back_from(place, back):
+    """Go back from a place; what would lead beyond the first place is folded into what there is."""
+    folded = (back - 1) % np.maximum(place, 1) + 1
+    return np.maximum(place - np.where(back > 0, folded, 0), 0)
+
+
+def _roots(model):
+    """Follow each job to the first that it was copied from, in steps that double."""
+    while not np.array_equal(model, beyond := model[model]):
+        model = beyond
+    return model
+
+
+def _spread(draws, root, group):
+    """Give each family of jobs, those of one root, a place from 0 to below ONE, so that a group's jobs lie evenly.
+
+    Drawn one by one, a few large families would decide what most jobs of their group are like.
+    """
+    roots, family, jobs = np.unique(root, return_inverse=True, return_counts=True)
+    order = np.lexsort((draws.below(1 << 31, len(roots)), group[roots]))
+    groups, begins = np.unique(group[roots[order]], return_index=True)
+    upto = np.cumsum(jobs[order]) - jobs[order]
+    whole = np.diff(np.append(upto[begins], len(root)))
+    which = np.searchsorted(groups, group[roots[order]])
+    place = np.empty(len(roots), np.int64)
+    place[order] = (2 * (upto - upto[begins][which]) + jobs[order]) * ONE // (2 * whole[which])
+    return place[family]
+
+
+def _users_of(fitted, draws, root):
+    """Give each family of jobs a user, so that users have as many jobs as in the log, each in a part of it."""
+    roots, family, jobs = np.unique(root, return_inverse=True, return_counts=True)
+    order = np.argsort(roots + draws.below(1 + len(root) * fitted["spread"] // 1000, len(roots)), kind="stable")
+    middle = np.empty(len(roots), np.int64)
+    middle[order] = (2 * np.cumsum(jobs[order]) - jobs[order]) * ONE // (2 * len(root))
+    of_users = np.array(fitted["jobs"])
+    of_users = of_users[np.argsort(draws.below(1 << 31, len(of_users)), kind="stable")]
+    return pd.factorize(_at_share(of_users, middle)[family])[0] + 1
+
+
+def _run_times(table, quantile, strata, size, estimate, block):
+    """Give run times, the quantiles of a block moved up or down together until its work is what it was in the log."""
+    target = np.array(WORK)[[DIGITS.index(digit) for digit in table["work"]]]
+    target = target * (_block_sums(_expected_work(table, strata), block) // 1000)
+    run = _run_times_at(table, quantile, strata, estimate)
+    # Short jobs have little work, and a slowdown that is soon spoilt.
+    long = np.flatnonzero(strata >= LONG)
+    short_work = _block_sums(np.where((strata > 0) & (strata < LONG), run * size, 0), block)
+    bend = np.zeros(len(target), np.int64)
+    for step in (ONE // 4, ONE // 8, ONE // 16, ONE // 32, ONE // 64):
+        run[long] = _run_times_at(table, _bent(quantile, bend[block])[long], strata[long], estimate[long])
+        work = np.zeros(len(run), np.int64)
+        work[long] = run[long] * size[long]
+        bend += np.where(_block_sums(work, block) + short_work < target, step, -step)
+    return run
+
+
+def _at_share(counts, share):
+    """Give the places in a list of counts that lie at shares, from 0 to below ONE, of their total."""
+    return np.searchsorted(np.cumsum(counts) * ONE, share * sum(counts), side="right")
+
+
+def _bent(quantile, bend):
+    """Bend quantiles upwards or downwards (bend from -ONE / 2 to ONE / 2); 0 and ONE stay where they are."""
+    return quantile + bend * (quantile * (ONE - quantile) // ONE) * 2 // ONE
+
+
+def _run_times_at(table, quantile, strata, estimate):
+    """Give run times at quantiles from 0 to below ONE of their classes."""
+    classes = _class_of(strata, estimate)
+    run = np.zeros(len(classes), np.int64)
+    for number, (within, over, shares, more) in table["run_times"].items():
+        mine = np.flatnonzero(classes == int(number))
+        bound = within * ONE // (within + over)
+        if within:
+            inside = mine[quantile[mine] < bound]
+            share, limit = _at(shares, quantile[inside] * ONE // bound), estimate[inside]
+            run[inside] = np.where(limit > 0, (share * limit + MILLION // 2) // MILLION, share)
+        if over:
+            late = mine[quantile[mine] >= bound]
+            run[late] = estimate[late] + _at(more, (quantile[late] - bound) * ONE // (ONE - bound))
+    return np.maximum(run, 1)
+
+
+def _at(points, quantile):
+    """Interpolate between evenly spaced quantiles."""
+    points = np.array([*points, points[-1]])
+    step, rest = np.divmod(quantile * (len(points) - 2), ONE)
+    return points[step] + ((points[step + 1] - points[step]) * rest // ONE)
+
+
+def _submissions(table, draws, block, user):
+    """Spread each block's jobs over its time: gaps drawn, and stretched to fill it."""
+    clock = _Clock(table)
+    same = np.append(np.diff(user) == 0, False)
+    gap = np.zeros(len(user), np.int64)
+    for one, points in enumerate(table["gaps"]):
+        mine = np.flatnonzero(same == one)
+        gap[mine] = _at(points, draws.below(ONE, len(mine)))
+    reached = np.append(0, np.cumsum(gap))
+    first = np.searchsorted(block, np.arange(block[-1] + 2))
+    reached_first = reached[first]
+    part = reached[:-1] - reached_first[block]
+    whole = np.maximum(np.diff(reached_first), 1)[block]
+    return clock.seconds(clock.blocks[block] + np.diff(clock.blocks)[block] * part // whole)
+
+
+def _started(columns, size, procs):
+    """Put off jobs until they fit beside those before them: a log whose submit times are starts is a schedule."""
+    run = np.where(columns["run_time"] > 0, columns["run_time"], 0).tolist()
+    size = np.minimum(size, procs).tolist()
+    start = columns["submit_time"].tolist()
+    ends, waiting, free = [], [], procs
+    for job, now in enumerate([*start, inf]):
+        while ends and ends[0][0] <= now:
+            end, done = heappop(ends)
+            free += size[done]
+            if ends and ends[0][0] == end:  # others end at the same instant
+                continue
+            still = []
+            for one in waiting:
+                if size[one] > free:
+                    still.append(one)
+                    continue
+                free -= size[one]
+                start[one] = end
+                heappush(ends, (end + run[one], one))
+            waiting = still
+        if now == inf:
+            break
+        if size[job] > free:
+            waiting.append(job)
+        else:
+            free -= size[job]
+            heappush(ends, (now + run[job], job))
+    order = np.argsort(start, kind="stable")
+    return {field: column[order] for field, column in (columns | {"submit_time": np.array(start)}).items()}
+
+
+def _header(table, seed):
+    name = table["name"]
+    lines = [
+        "; Version: 2.2",
+        *table["header"],
+        f"; MaxRecords: {table['records']}",
+        *([f"; UnixStartTime: {table['unix_start_time']}"] if table["unix_start_time"] is not None else []),
+        *([f"; TimeZoneString: {table['timezone']}"] if table["timezone"] else []),
+        f"; MaxProcs: {table['procs']}",
+        f"; Note: THIS IS NOT THE LOG but a stand-in: made by schedlab from figures fitted to {name}, seed {seed}",
+        "; Note: no record is that of a real job; wait times are unknown",
+    ]
+    return swf.Header(tuple(lines))
+
+
+def _records(table, draws, columns):
+    """Make the records, among them those that the log has no time of."""
+    n = len(columns["submit_time"])
+    undated = np.sort(draws.below(n, table["records"] - n))
+    columns = {field: np.insert(column, undated, -1) for field, column in columns.items()}
+    unknown = np.full(table["records"], -1)
+    records = {field: columns.get(field, unknown) for field in swf.FIELDS}
+    return pd.DataFrame(records | {"job_number": np.arange(1, table["records"] + 1)})
+
+
+def main(arguments: list[str]) -> None:
+    """Fit the tables anew from the logs: ``python -m schedlab.workload.standin CTC-SP2-1996 ...``."""
+    for name in map(archive.resolve, arguments or names()):
+        path = archive.standin_table(name)
+        save(fit(swf.cached_log(archive.fetch(name)), name), path)
+        print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
