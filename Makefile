@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 SIZE ?= quick
+SPREAD := -n auto --dist worksteal
 
 # The logs, where they lie beside the checkout and nothing else was said (SCHEDLAB_DATA= does without them).
 ifeq ($(origin SCHEDLAB_DATA),undefined)
@@ -31,14 +32,14 @@ pictures: $(READY) ## Make the pictures of the README and the notebooks anew (ne
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images')"
 	$(BIN)/python tests/browser.py notebooks/images
 
-test: $(READY) ## Run the tests (ARGS="-k easy": some of them)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(READY) ## Run the tests on every core (ARGS="-k easy": some of them)
+	$(BIN)/python -m pytest $(SPREAD) $(ARGS)
 
 test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m reduced $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
 
 test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(ARGS)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
 
 test-browser: $(READY) ## Run every notebook in a real browser (needs chromium)
 	$(BIN)/python -m pytest -m browser $(ARGS)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A deadline would time the compiler.
-settings.register_profile("schedlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
 settings.load_profile("schedlab")
 
 LOGS = os.environ.get("SCHEDLAB_DATA")

@@ -38,12 +38,9 @@ def downey_speedup(n, A, sigma) -> np.ndarray:
     [1.0, 28.5436, 64.0]
     """
     n, A, sigma = _checked(n, A, sigma)
-    pieces = (
-        A * n / (A + sigma * (n - 1) / 2),
-        A * n / (sigma * (A - 0.5) + n * (1 - sigma / 2)),
-        n * A * (sigma + 1) / (sigma * (n + A - 1) + A),
-    )
-    return np.select(_pieces(n, A, sigma), pieces, default=A)
+    pieces, (first, second, third) = _pieces(n, A, sigma)
+    values = (A * n / first, A * n / second, n * A * (sigma + 1) / third)
+    return np.select(pieces, values, default=A)
 
 
 def downey_slope(n, A, sigma) -> np.ndarray:
@@ -64,18 +61,26 @@ def downey_slope(n, A, sigma) -> np.ndarray:
     [1.0, 1.0, 0.0]
     """
     n, A, sigma = _checked(n, A, sigma)
-    pieces = (
-        A * (A - sigma / 2) / (A + sigma * (n - 1) / 2) ** 2,
-        A * sigma * (A - 0.5) / (sigma * (A - 0.5) + n * (1 - sigma / 2)) ** 2,
-        A * (sigma + 1) * (sigma * (A - 1) + A) / (sigma * (n + A - 1) + A) ** 2,
+    pieces, (first, second, third) = _pieces(n, A, sigma)
+    slopes = (
+        A * (A - sigma / 2) / first**2,
+        A * sigma * (A - 0.5) / second**2,
+        A * (sigma + 1) * (sigma * (A - 1) + A) / third**2,
     )
-    return np.select(_pieces(n, A, sigma), pieces, default=0.0)
+    return np.select(pieces, slopes, default=0.0)
 
 
 def _pieces(n, A, sigma):
-    """Tell where each formula holds, in the order of the paper; beyond them S is A."""
+    """Tell where each formula holds, in the order of the paper, and its denominator; beyond them S is A."""
     low = sigma <= 1
-    return low & (n < A), low & (n < 2 * A - 1), ~low & (n < A + A * sigma - sigma)
+    pieces = low & (n < A), low & (n < 2 * A - 1), ~low & (n < A + A * sigma - sigma)
+    denominators = (
+        A + sigma * (n - 1) / 2,
+        # Only where it is used: for sigma above 2 it passes through 0.
+        np.where(low, sigma * (A - 0.5) + n * (1 - sigma / 2), 1),
+        sigma * (n + A - 1) + A,
+    )
+    return pieces, denominators
 
 
 def _checked(n, A, sigma):
