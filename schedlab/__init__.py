@@ -23,6 +23,7 @@ _HOME = {
     "SWFError": "workload.swf",
     "SacctError": "workload.sacct",
     "Flat": "machine",
+    "KaryTree": "machine",
     "FCFS": "schemes",
     "EASY": "schemes",
     "Conservative": "schemes",

@@ -1,8 +1,44 @@
 """Machines: what the jobs run on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 
-from .workload.trace import check_procs
+import numpy as np
+
+from .workload.trace import MOST_PROCS, check_procs
+
+RESERVATIONS = ("count", "block")
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """How a policy chooses the nodes of a job.
+
+    Attributes
+    ----------
+    whole : bool
+        From the whole machine, not from a block.
+    relaxed : bool
+        Also from a block of the next stage.
+    best : bool
+        From the fullest block that fits, not the first.
+    drawn : bool
+        At random.
+    """
+
+    whole: bool = False
+    relaxed: bool = False
+    best: bool = False
+    drawn: bool = False
+
+
+ALLOCATIONS = {
+    "first-free": Allocation(whole=True),
+    "contiguous": Allocation(),
+    "quasi-contiguous": Allocation(relaxed=True),
+    "best-fit": Allocation(best=True),
+    "random": Allocation(whole=True, drawn=True),
+}
 
 
 @dataclass(frozen=True)
@@ -22,3 +58,109 @@ class Flat:
 
     def __str__(self) -> str:
         return f"{self.procs:,} processors"
+
+
+@dataclass(frozen=True)
+class KaryTree:
+    """A k-ary n-tree: a switch of stage l, counted from 1 at the bottom, covers a block of k^l consecutive nodes.
+
+    Parameters
+    ----------
+    k, n : int
+        Ports down of a switch, at least 2, and stages: k^n nodes.
+    procs : int, optional
+        Nodes that are installed, those with the lowest numbers; as many as the trace's machine has if left out.
+    allocation : str
+        ``"contiguous"``: the lowest free nodes of the first block with enough of them, at the lowest stage whose blocks
+        are large enough. ``"quasi-contiguous"``: if there is none, of a block of the next stage. ``"best-fit"``: of the
+        fullest block that fits. ``"first-free"``: the lowest free nodes anywhere. ``"random"``: any free nodes.
+    reservation : {"count", "block"}
+        What EASY promises to the head of the queue. "count": the time at which enough nodes are free, by estimates;
+        only jobs that end by then may be advanced. "block": nodes, in a block; others may have the rest. (Where the
+        allocation knows no blocks, "block" is EASY's rule of the flat machine: others may have the extra processors.)
+    speedup : float, or n floats
+        By what share run times fall thanks to locality, from 0 to below 1. One for all jobs (but none for "first-free"
+        and "random"), or one for each stage: that of the lowest which has all of a job's nodes in one block, whatever
+        the allocation.
+    scale_estimates : bool
+        Estimates fall likewise; a single `speedup` only.
+    seed : int
+        Of the random nodes.
+
+    References
+    ----------
+    J. A. Pascual and J. Miguel-Alonso: Effects of job placement on scheduling performance. Technical Report
+    EHU-KAT-IK-09-08, University of the Basque Country, 2008. "quasi-contiguous" after Pascual, Navaridas and
+    Miguel-Alonso, JSSPP 2009.
+
+    Examples
+    --------
+    >>> tree = KaryTree(4, 4, procs=240)
+    >>> tree.stage([4, 5, 14, 240]).tolist()
+    [1, 2, 2, 4]
+    """
+
+    k: int
+    n: int
+    procs: int | None = None
+    allocation: str = "contiguous"
+    reservation: str = "count"
+    speedup: float | tuple[float, ...] = 0.0
+    scale_estimates: bool = False
+    seed: int = 0
+
+    def __post_init__(self):
+        for name, least in (("k", 2), ("n", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{name} is {value!r}, expected a whole number from {least} on")
+        if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
+            raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
+        if self.procs is not None:
+            check_procs(self.procs)
+            if self.procs > self.k**self.n:
+                raise ValueError(f"{self.procs:,} nodes do not fit on {self}, which has {self.k**self.n:,}")
+        for name, known in (("allocation", ALLOCATIONS), ("reservation", RESERVATIONS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+        self._check_speedup()
+
+    def _check_speedup(self):
+        several = not isinstance(self.speedup, Real)
+        shares = tuple(self.speedup) if several else (self.speedup,)
+        if several:
+            object.__setattr__(self, "speedup", shares)
+            if len(shares) != self.n:
+                raise ValueError(f"speedup has {len(shares)} values, expected one, or one for each of {self.n} stages")
+            if self.scale_estimates:
+                raise ValueError("scale_estimates needs a single speedup: before a job starts nobody knows its stage")
+        for share in shares:
+            if not (isinstance(share, Real) and 0 <= share < 1):
+                raise ValueError(f"speedup is {share!r}, expected a share from 0 to below 1")
+
+    def __str__(self) -> str:
+        nodes = "" if self.procs is None else f" of {self.procs:,} nodes"
+        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}"
+
+    def holding(self, procs: int) -> "KaryTree":
+        """Give the same tree with so many nodes installed, if that was left open."""
+        return self if self.procs is not None else replace(self, procs=procs)
+
+    @property
+    def policy(self) -> Allocation:
+        """How nodes are chosen."""
+        return ALLOCATIONS[self.allocation]
+
+    def stage(self, procs) -> np.ndarray:
+        """Give the lowest stage whose blocks have so many nodes; int64."""
+        sizes = self.k ** np.arange(1, self.n + 1)
+        procs = np.asarray(procs)
+        if (procs < 1).any() or (procs > sizes[-1]).any():
+            raise ValueError(f"a job on {self} needs 1 to {sizes[-1]:,} nodes")
+        return np.searchsorted(sizes, procs) + 1
+
+    def saved(self) -> np.ndarray:
+        """Give the share by which run times fall for jobs within a block of each stage; float64, shape (n + 1,)."""
+        if isinstance(self.speedup, tuple):
+            return np.array([0.0, *self.speedup])
+        return np.full(self.n + 1, 0.0 if self.policy.whole else float(self.speedup))

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 
 from . import metrics, statistics
+from .kernels import nodes as node_kernels
 from .kernels.assign import assign
-from .machine import Flat
-from .schemes import FCFS, Scheme
+from .machine import Flat, KaryTree
+from .schemes import FCFS, Placed, Scheme
+from .schemes.placement import shortened
 from .workload import swf
-from .workload.trace import Trace, run_times
+from .workload.trace import KILL_BACKFILLED, Trace, run_times
 
 MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
 
@@ -28,21 +30,29 @@ class Schedule:
     ----------
     trace : Trace
     scheme : Scheme
-    machine : Flat
+    machine : Flat or KaryTree
     overrun, events : str
         The conventions it was simulated under (`simulate`).
     start, promise : int64, shape (n_jobs,), seconds on the clock of the log
         In the order of the trace's jobs. The promise is the first start time that the scheme reserved
         for a job, -1 where it never did.
+    run : int64, shape (n_jobs,), seconds
+        Run times as simulated: cut where a job was killed, shortened by a place in one block of a tree.
+    killed : bool, shape (n_jobs,)
+    placed : Placed, optional
+        On a tree: the nodes of each job, and which were backfilled.
     """
 
     trace: Trace
     scheme: Scheme
-    machine: Flat
+    machine: Flat | KaryTree
     overrun: str
     events: str
     start: np.ndarray
     promise: np.ndarray
+    run: np.ndarray
+    killed: np.ndarray
+    placed: Placed | None = None
 
     def __len__(self) -> int:
         return len(self.start)
@@ -56,10 +66,6 @@ class Schedule:
         )
 
     @cached_property
-    def _run(self) -> np.ndarray:
-        return run_times(self.trace.table, self.overrun).to_numpy()
-
-    @cached_property
     def _procs(self) -> np.ndarray:
         return self.trace.table["requested_procs"].to_numpy()
 
@@ -70,23 +76,25 @@ class Schedule:
     @property
     def end(self) -> np.ndarray:
         """End of each job; int64, shape (n_jobs,), seconds on the clock of the log."""
-        return self.start + self._run
+        return self.start + self.run
 
     @cached_property
     def _table(self) -> pd.DataFrame:
         table = self.trace.jobs
         turnaround = self.end - self._submit
         table["logged_area"] = self.trace.logged_area.reindex(table.index)
-        table["killed"] = table["run_time"] > self._run
-        table["run_time"] = self._run
+        table["killed"] = self.killed
+        table["run_time"] = self.run
         table["start_time"] = self.start
         table["end_time"] = self.end
         table["procs"] = self._procs
         table["wait_time"] = self.start - self._submit
         table["turnaround"] = turnaround
-        table["slowdown"] = metrics.slowdown(turnaround, self._run)
-        table["bounded_slowdown"] = metrics.bounded_slowdown(turnaround, self._run)
+        table["slowdown"] = metrics.slowdown(turnaround, self.run)
+        table["bounded_slowdown"] = metrics.bounded_slowdown(turnaround, self.run)
         table["promised_start"] = self.promise
+        if self.placed is not None:
+            table["backfilled"] = self.placed.advanced
         return table
 
     @property
@@ -95,9 +103,13 @@ class Schedule:
 
         run_time is as simulated (cut at the estimate where jobs are killed, `killed` says which), wait_time is
         the simulated one; new are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
-        promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds.
+        promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds. On a tree
+        also backfilled, and nodes as ranges ("0-3 7").
         """
-        return self._table.copy(deep=False)
+        table = self._table.copy(deep=False)
+        if self.placed is not None:
+            table["nodes"] = self._ranges
+        return table
 
     # -- measures ----------------------------------------------------------------------------------------
 
@@ -140,10 +152,10 @@ class Schedule:
         """
         per_job = self._per_job(tau)
         if ci is not None:
-            labels = None if by is None else metrics.classes(self.jobs, by)
+            labels = None if by is None else metrics.classes(self._table, by)
             return statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up)
         if by is not None:
-            return _means(per_job.groupby(metrics.classes(self.jobs, by), observed=False, dropna=False))
+            return _means(per_job.groupby(metrics.classes(self._table, by), observed=False, dropna=False))
         one_class = per_job.groupby(np.zeros(len(self)))
         return pd.concat([_means(one_class).iloc[0], pd.Series(self._whole(window))]).rename(str(self.scheme))
 
@@ -153,10 +165,10 @@ class Schedule:
             {
                 "wait_time": self.start - self._submit,
                 "turnaround": turnaround,
-                "slowdown": metrics.slowdown(turnaround, self._run),
-                "bounded_slowdown": metrics.bounded_slowdown(turnaround, self._run, tau),
-                "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self._run, self._procs, tau),
-                "killed": self.trace.table["run_time"].to_numpy() > self._run,
+                "slowdown": metrics.slowdown(turnaround, self.run),
+                "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run, tau),
+                "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self.run, self._procs, tau),
+                "killed": self.killed,
             },
             index=self.trace.table.index,
         )
@@ -182,7 +194,7 @@ class Schedule:
             "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / makespan) if makespan else 0.0,
             "max_queue": int(timeline["queued"].max()),
             "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
-            "effective_load": metrics.effective_work(self._run, self._procs) / (size * (last - first))
+            "effective_load": metrics.effective_work(self.run, self._procs) / (size * (last - first))
             if last > first
             else float("inf"),
         }
@@ -191,13 +203,47 @@ class Schedule:
         """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""
         return metrics.states(self._submit, self.start, self.end, self._procs)
 
+    def locality(self) -> pd.DataFrame:
+        """Tell how near to each other the nodes of each job on a tree are.
+
+        Returns
+        -------
+        DataFrame
+            Index job_number; stage, the lowest that has all nodes in one block; hops, the mean over all pairs of
+            nodes of the links between them, 2 x the stage at which they meet (0 for a single node).
+        """
+        tree = self._tree("locality")
+        stage, hops = node_kernels.locality(*self.processors(), tree.k, tree.n)
+        return pd.DataFrame({"stage": stage, "hops": hops}, index=self.trace.table.index)
+
+    def fragmentation(self) -> pd.DataFrame:
+        """Follow the free nodes of a tree over time.
+
+        Returns
+        -------
+        DataFrame
+            time (seconds), free (nodes), largest (nodes of the largest job that would find a place in one block), and
+            fragmentation, 1 - largest / free (0 where none is free): the share of free nodes that is of no use to it.
+        """
+        tree = self._tree("fragmentation")
+        time, free, largest = node_kernels.fragmentation(
+            self.start, self.end, *self.processors(), tree.k, tree.n, tree.procs
+        )
+        lost = 1 - np.divide(largest, free, out=np.ones(time.size), where=free > 0)
+        return pd.DataFrame({"time": time, "free": free, "largest": largest, "fragmentation": lost})
+
+    def _tree(self, what):
+        if not isinstance(self.machine, KaryTree):
+            raise ValueError(f"{what} is of jobs on nodes; this schedule is of {self.machine} without a topology")
+        return self.machine
+
     def users(self) -> pd.DataFrame:
         """Share out the machine over its users (`schedlab.metrics.user_shares`)."""
-        return metrics.user_shares(self.jobs)
+        return metrics.user_shares(self._table)
 
     def gini(self, measure: str = "bounded_slowdown") -> float:
         """Tell how unevenly a column of `jobs` is spread (`schedlab.metrics.gini`)."""
-        return metrics.gini(self.jobs[measure])
+        return metrics.gini(self._table[measure])
 
     # -- laws --------------------------------------------------------------------------------------------
 
@@ -206,7 +252,9 @@ class Schedule:
 
         Every job starts exactly once and not before its submission; never are more processors held than there are;
         FCFS starts jobs in the order of its queue; a kept promise (EASY's for the head of a first come,
-        first served queue, conservative's for every job) is a start no later than promised.
+        first served queue, conservative's for every job) is a start no later than promised. On a tree: a job has as
+        many nodes as it needs, all of them installed and nobody else's, in one block of its stage where the allocation
+        says so, and runs as long as its place lets it, or was killed past its estimate after it had been backfilled.
 
         Raises
         ------
@@ -223,13 +271,43 @@ class Schedule:
         if isinstance(self.scheme, FCFS) and self.scheme.order == "fcfs":
             late = np.append(False, np.diff(self.start) < 0)
             self._forbid(late, "job {job} starts at {start}, before a job submitted earlier")
-        if self.scheme.promises:
+        if self.placed is not None:
+            self._check_nodes()
+        if self.scheme.promises and self._keeps_promises():
             broken = (self.promise >= 0) & (self.start > self.promise)
             self._forbid(broken, "job {job} starts at {start}, but had been promised {promise}")
         return self
 
+    def _keeps_promises(self):
+        """Tell whether promises bind: not if nodes that must lie together were only counted, nor if jobs overrun."""
+        if self.placed is None:
+            return True
+        counted = self.machine.reservation == "count" and not self.machine.policy.whole
+        return self.overrun != KILL_BACKFILLED and not counted
+
+    def _check_nodes(self):
+        tree, (offset, first, last) = self.machine, self.placed[-3:]
+        job = np.repeat(np.arange(len(self)), np.diff(offset))
+        given = np.bincount(job, weights=last - first + 1, minlength=len(self))
+        self._forbid(given != self._procs, "job {job} has not as many nodes as it needs, at {start}")
+        nowhere = job[(first < 0) | (last >= tree.procs)]
+        self._forbid(nowhere, "job {job} runs on a node that is not installed, at {start}")
+        taken = node_kernels.conflict(self.start, self.end, offset, first, last, tree.procs)
+        self._forbid([taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
+        stage = self.locality()["stage"].to_numpy()
+        if not tree.policy.whole:
+            scattered = stage > tree.stage(self._procs) + tree.policy.relaxed
+            self._forbid(scattered, "job {job} is spread over more than a block of its stage, at {start}")
+        given, saved = run_times(self.trace.table, self.overrun).to_numpy(), tree.saved()[stage]
+        due = np.where(saved > 0, shortened(given, saved), given)
+        stopped = self.killed & (self.run < due)
+        past = self.run >= self.trace.table["requested_time"].to_numpy() * (1 - saved * tree.scale_estimates)
+        self._forbid((self.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
+        self._forbid(stopped & ~(past & self.placed.advanced), "job {job} was killed for no reason, from {start}")
+
     def _forbid(self, where, words):
-        bad = np.flatnonzero(where)
+        where = np.asarray(where)
+        bad = np.flatnonzero(where) if where.dtype == bool else where
         if bad.size:
             i = bad[0]
             raise ScheduleError(
@@ -282,9 +360,30 @@ class Schedule:
             }
         ).to_csv(path, index=False)
 
+    def processors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give the processors of each job: its nodes on a tree, else the lowest-numbered free ones at its start.
+
+        Returns
+        -------
+        offset : int64, shape (n_jobs + 1,)
+            The intervals of the j-th job are ``offset[j]:offset[j + 1]``.
+        first, last : int64, shape (n_intervals,)
+            Processor numbers from 0, both ends included.
+        """
+        if self.placed is not None:
+            return self.placed[-3:]
+        return assign(self.start, self.end, self._procs, self.machine.procs)
+
     def allocations(self) -> list[str]:
-        """Give the processors of each job as intervals ("0-3 7"): the lowest-numbered free ones at its start."""
-        offset, first, last = assign(self.start, self.end, self._procs, self.machine.procs)
+        """Give the `processors` of each job as text ("0-3 7")."""
+        return self._ranges if self.placed is not None else self._written()
+
+    @cached_property
+    def _ranges(self):
+        return self._written()
+
+    def _written(self):
+        offset, first, last = self.processors()
         interval = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return [" ".join(interval[a:b]) for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]
 

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from .machine import Flat
+from .machine import Flat, KaryTree
 from .schedule import Schedule
 from .schemes import Arrivals, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.orders import errors_of_orders
-from .workload.trace import OVERRUN, Trace, run_times
+from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
 
 EVENTS = ("batched", "each")
 
@@ -20,7 +20,7 @@ def simulate(
     trace: Trace,
     scheme: str | Scheme = "easy",
     *,
-    machine: Flat | int | None = None,
+    machine: Flat | KaryTree | int | None = None,
     overrun: str = "kill",
     events: str = "batched",
 ) -> Schedule:
@@ -31,13 +31,15 @@ def simulate(
     trace : Trace
     scheme : Scheme or str
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``.
-    machine : Flat or int, optional
-        The trace's own machine if left out; or one that its widest job fits on.
-    overrun : {"kill", "extend"}
-        A job that outlives its estimate is ended there, or has its estimate raised to its run time.
+    machine : Flat, KaryTree or int, optional
+        The trace's own machine if left out; or one that its widest job fits on. On a tree FCFS and EASY place jobs
+        on nodes.
+    overrun : {"kill", "extend", "kill-backfilled"}
+        A job that outlives its estimate is ended there, or has its estimate raised to its run time, or, on a tree, runs
+        on, unless it was backfilled and the head of the queue cannot wait any longer.
     events : {"batched", "each"}
         One scheduling pass for each instant, or one for each single event as some published simulators have
-        it (`schedlab.kernels.cluster`).
+        it (`schedlab.kernels.cluster`); on a tree batched only.
 
     Returns
     -------
@@ -53,16 +55,30 @@ def simulate(
     check_trace(trace)
     scheme = scheme_named(scheme)
     machine = _machine(machine, trace)
-    for what, value, known in (("overrun", overrun, OVERRUN), ("events", events, EVENTS)):
+    for what, value, known in (
+        ("overrun", overrun, (*OVERRUN, KILL_BACKFILLED)),
+        ("events", events, EVENTS),
+    ):
         if value not in known:
             raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+    tree = isinstance(machine, KaryTree)
+    if tree and events == "each":
+        raise ValueError(f"events are batched on {machine}, got 'each'")
+    if overrun == KILL_BACKFILLED and not tree:
+        raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
     jobs, origin = arrivals(trace, overrun)
+    run, killed, placed = jobs.run, trace.table["run_time"].to_numpy() > jobs.run, None
     with errors_of_orders():
-        start, promise = scheme.run(jobs, machine.procs, events == "each")
+        if tree:
+            placed = scheme.place(jobs, machine)
+            start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
+        else:
+            start, promise = scheme.run(jobs, machine.procs, events == "each")
     start += origin
     promise[promise >= 0] += origin
-    start.flags.writeable = promise.flags.writeable = False
-    return Schedule(trace, scheme, machine, overrun, events, start, promise)
+    for array in (start, promise, run, killed):
+        array.flags.writeable = False
+    return Schedule(trace, scheme, machine, overrun, events, start, promise, run, killed, placed)
 
 
 def simulate_many(
@@ -101,7 +117,9 @@ def _machine(machine, trace):
         machine = trace.procs
     if isinstance(machine, int | np.integer):
         machine = Flat(int(machine))
-    if not hasattr(machine, "procs"):
+    if isinstance(machine, KaryTree):
+        machine = machine.holding(trace.procs)
+    if not isinstance(machine, Flat | KaryTree):
         raise TypeError(f"machine is {machine!r}, expected processors or a machine such as Flat(128)")
     widest = trace.table["requested_procs"].max()
     if widest > machine.procs:

@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 
 from .. import metrics
-from ..kernels.assign import assign
 from .theme import (
     CLASSES,
     COLOURS,
@@ -89,7 +88,7 @@ def gantt(
 ) -> alt.Chart:
     """Draw which processors each job held when: one rectangle for each interval of processors.
 
-    Processors are those of `Schedule.allocations`, the lowest-numbered free ones at the job's start.
+    Processors are those of `Schedule.processors`: nodes on a tree, else the lowest-numbered free ones at its start.
 
     Parameters
     ----------
@@ -112,7 +111,7 @@ def gantt(
     seen = np.flatnonzero(area)
     if not seen.size:
         raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
-    offset, first, last = assign(schedule.start, schedule.end, procs, size)
+    offset, first, last = schedule.processors()
     intervals = np.diff(offset)
     largest = seen[np.argsort(-area[seen], kind="stable")]
     drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])

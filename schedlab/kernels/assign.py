@@ -51,7 +51,7 @@ def assign(start, end, procs, machine):
         begin[job] = used
         used = _take(free, procs[job], first, last, used)
         count[job] = used - begin[job]
-    return _in_job_order(begin, count, first, last)
+    return in_job_order(begin, count, first, last)
 
 
 @part
@@ -83,7 +83,8 @@ def _give_back(free, begin, end):
 
 
 @kernel
-def _in_job_order(begin, count, first, last):
+def in_job_order(begin, count, first, last):
+    """Put the intervals, which lie in the order in which they were given, in the order of the jobs."""
     offset = np.zeros(begin.size + 1, np.int64)
     offset[1:] = np.cumsum(count)
     firsts, lasts = np.empty(offset[-1], np.int64), np.empty(offset[-1], np.int64)

@@ -3,6 +3,7 @@
 from functools import partial
 
 from .lookahead import DPSA
+from .placement import Placed
 from .rigid import EASY, FCFS, Arrivals, Conservative, Scheme
 
 BY_NAME = {
@@ -15,7 +16,7 @@ BY_NAME = {
 }
 SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
 
-__all__ = ["BY_NAME", "DPSA", "EASY", "FCFS", "Arrivals", "Conservative", "Scheme", "scheme"]
+__all__ = ["BY_NAME", "DPSA", "EASY", "FCFS", "Arrivals", "Conservative", "Placed", "Scheme", "scheme"]
 
 
 def scheme(given: "str | Scheme") -> Scheme:

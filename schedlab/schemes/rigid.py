@@ -8,7 +8,9 @@ import numpy as np
 from schedlab.kernels import conservative as conservative_kernel
 from schedlab.kernels.easy import easy
 from schedlab.kernels.fcfs import fcfs
+from schedlab.machine import KaryTree
 
+from . import placement
 from .orders import check_order, order_name, prepare
 
 COMPRESSION = {
@@ -59,6 +61,10 @@ class Scheme:
     def __str__(self) -> str:
         return self.label if self.order == "fcfs" else f"{self.label}-{order_name(self.order).upper()}"
 
+    def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
+        """Simulate jobs on a tree, each on its own nodes."""
+        raise ValueError(f"{self} cannot run on {tree}: FCFS and EASY place jobs on nodes")
+
 
 @dataclass(frozen=True)
 class FCFS(Scheme):
@@ -77,6 +83,11 @@ class FCFS(Scheme):
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
         arguments = (jobs.submit, jobs.run, jobs.estimate, jobs.procs, procs)
         return fcfs(*arguments, order.rank, order.moving, order.policy, each)
+
+    def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
+        """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
+        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
+        return placement.place(jobs, tree, order, placement.FCFS)
 
 
 @dataclass(frozen=True)
@@ -134,6 +145,13 @@ class EASY(Scheme):
             own.policy,
             each,
         )
+
+    def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
+        """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
+        if self.backfill is not None:
+            raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
+        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
+        return placement.place(jobs, tree, order, placement.RULES[tree.reservation])
 
 
 @dataclass(frozen=True)

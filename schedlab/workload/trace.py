@@ -18,6 +18,7 @@ from .models.tsafrir import Tsafrir
 from .standin import SEED, look_alike
 
 OVERRUN = ("kill", "extend")
+KILL_BACKFILLED = "kill-backfilled"  # the third, on nodes only
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
 SPEEDUP = ("parallelism", "sigma")  # what a moldable job has beside the SWF's columns
 HOUR = 3_600
@@ -149,10 +150,10 @@ class Trace:
 
         Parameters
         ----------
-        overrun : {"kill", "extend"}
-            Whether a job that outlives its estimate counts up to it (as in `simulate`) or in full.
+        overrun : {"kill", "extend", "kill-backfilled"}
+            Whether a job that outlives its estimate counts up to it (as in `simulate`) or, else, in full.
         """
-        _check("overrun", overrun, OVERRUN)
+        _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         submit = self.table["submit_time"]
         span = int(submit.iloc[-1] - submit.iloc[0])
         if span == 0:
@@ -409,7 +410,7 @@ def check_procs(procs: int) -> None:
 
 
 def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
-    """Give the run times as simulated: cut at the estimate ("kill") or in full ("extend")."""
+    """Give the run times as simulated: cut at the estimate ("kill") or in full (else)."""
     run = jobs["run_time"]
     return np.minimum(run, jobs["requested_time"]) if overrun == "kill" else run
 

@@ -1,0 +1,454 @@
+"""The nodes of a k-ary n-tree: who holds them, how many are free in each block, and which block takes a job.
+
+A switch of stage l, counted from 1 at the bottom, covers the block of k^l consecutive nodes whose first number is a
+multiple of k^l. Nodes that are not installed exist in no block. Blocks are numbered through, stage by stage.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import kernel, maker, part, routine
+
+NOBODY = -1
+NOWHERE = -1
+
+# Lehmer's generator (Park and Miller 1988, multiplier of 1993): its products fit int64.
+MODULUS, MULTIPLIER = 2**31 - 1, 48_271
+
+
+class Nodes(NamedTuple):
+    """The nodes; everything but `size` and `base` is modified in place.
+
+    Attributes
+    ----------
+    size : int64, shape (stages + 1,)
+        Nodes in a full block of each stage; 1 at stage 0.
+    base : int64, shape (stages + 2,)
+        The number of the first block of each stage, from 1; the last is how many blocks there are.
+    owner : int64, shape (installed,)
+        The job that holds a node, or `NOBODY`.
+    held : bool, shape (installed,)
+        Kept for the job at the head of the queue.
+    free : int64, shape (n_blocks,)
+        Free nodes of each block.
+    open : int64, shape (n_blocks,) or (0,)
+        Those of them that are not held; empty where none ever is.
+    bound, open_bound : int64, shape (stages + 1,)
+        No block of a stage has more free (or open) nodes than that.
+    coming : int64, shape (n_blocks,)
+        Scratch: free nodes at a future time.
+    drawn : int64, shape (installed,)
+        Scratch.
+    """
+
+    size: np.ndarray
+    base: np.ndarray
+    owner: np.ndarray
+    held: np.ndarray
+    free: np.ndarray
+    open: np.ndarray
+    bound: np.ndarray
+    open_bound: np.ndarray
+    coming: np.ndarray
+    drawn: np.ndarray
+
+
+class Ranges(NamedTuple):
+    """The nodes of each job as ranges, in the order in which they were given; modified in place.
+
+    Attributes
+    ----------
+    first, last : int64, shape (capacity,)
+        Node numbers, both ends included.
+    begin, count : int64, shape (n_jobs,)
+        The ranges of job j are ``begin[j]:begin[j] + count[j]``.
+    used : int64, shape (1,)
+        Ranges so far.
+    """
+
+    first: np.ndarray
+    last: np.ndarray
+    begin: np.ndarray
+    count: np.ndarray
+    used: np.ndarray
+
+
+@maker
+def new_nodes(arity, stages, installed, holds):
+    """Make free nodes; `holds` tells whether some will ever be held."""
+    size = np.ones(stages + 1, np.int64)
+    base = np.zeros(stages + 2, np.int64)
+    for stage in range(1, stages + 1):
+        size[stage] = size[stage - 1] * arity
+        base[stage + 1] = base[stage] + (installed + size[stage] - 1) // size[stage]
+    free = np.empty(base[-1], np.int64)
+    for stage in range(1, stages + 1):
+        for block in range(base[stage], base[stage + 1]):
+            free[block] = min(size[stage], installed - (block - base[stage]) * size[stage])
+    return Nodes(
+        size,
+        base,
+        np.full(installed, NOBODY, np.int64),
+        np.zeros(installed, np.bool_),
+        free,
+        free.copy() if holds else free[:0].copy(),
+        size.copy(),
+        size.copy(),
+        np.empty_like(free),
+        np.empty(installed, np.int64),
+    )
+
+
+@maker
+def new_ranges(jobs, capacity):
+    """Make room for the ranges of jobs."""
+    return Ranges(
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.zeros(jobs, np.int64),
+        np.zeros(jobs, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@maker
+def with_room(ranges, more):
+    """Give ranges that have room for so many more."""
+    if ranges.used[0] + more <= ranges.first.size:
+        return ranges
+    room = np.empty(ranges.first.size + more, np.int64)
+    return Ranges(
+        np.append(ranges.first, room), np.append(ranges.last, room), ranges.begin, ranges.count, ranges.used
+    )
+
+
+@part
+def stage_of(nodes, block):
+    """Give the stage of a block."""
+    stage = 1
+    while nodes.base[stage + 1] <= block:
+        stage += 1
+    return stage
+
+
+@part
+def first_node(nodes, block, stage):
+    """Give the lowest node of a block."""
+    return (block - nodes.base[stage]) * nodes.size[stage]
+
+
+@routine
+def find(base, counts, bound, stage, procs, best):
+    """Find the first block of a stage that has so many nodes by `counts`, or the fullest such one."""
+    if procs > bound[stage]:
+        return NOWHERE
+    found, most = NOWHERE, 0
+    for block in range(base[stage], base[stage + 1]):
+        count = counts[block]
+        most = max(most, count)
+        if count >= procs and (found == NOWHERE or count < counts[found]):
+            found = block
+            if not best:
+                return found
+    bound[stage] = most
+    return found
+
+
+@routine
+def shift(counts, base, size, first, last, amount):
+    """Add an amount to the blocks of a stage for each of their nodes in a range; give the largest sum."""
+    block, begin, most = first // size, first, 0
+    while begin <= last:
+        end = min(last + 1, (block + 1) * size)
+        place = base + block
+        counts[place] += amount * (end - begin)
+        most = max(most, counts[place])
+        block, begin = block + 1, end
+    return most
+
+
+@routine
+def take(nodes, ranges, job, procs, block, open_only, seed):
+    """Give a job the lowest free nodes of a block (with `open_only` none held), or those that a seed draws, if not 0.
+
+    Give the lowest stage that has all of them in one block.
+    """
+    stage = stage_of(nodes, block)
+    first = first_node(nodes, block, stage)
+    ranges.begin[job] = ranges.used[0]
+    if seed:
+        _draw(nodes, job, procs, seed)
+        first = 0
+    low, high, left = NOBODY, NOBODY, procs
+    node = first
+    while left > 0:
+        if seed:
+            suits = nodes.owner[node] == job
+        else:
+            node = _after_full_blocks(nodes, node)
+            suits = nodes.owner[node] == NOBODY and not (open_only and nodes.held[node])
+        if suits:
+            left -= 1
+            nodes.owner[node] = job
+            if node != high + 1 or low < 0:
+                _close(nodes, ranges, low, high)
+                low = node
+            high = node
+        node += 1
+    _close(nodes, ranges, low, high)
+    ranges.count[job] = ranges.used[0] - ranges.begin[job]
+    used, lowest = 1, ranges.first[ranges.begin[job]]
+    while lowest // nodes.size[used] != high // nodes.size[used]:
+        used += 1
+    return used
+
+
+@part
+def _after_full_blocks(nodes, node):
+    """Skip the largest block without free nodes that begins here, and those after it."""
+    stage = 1
+    while node % nodes.size[1] == 0 and nodes.free[nodes.base[1] + node // nodes.size[1]] == 0:
+        stage = 1
+        while (
+            stage + 1 < nodes.size.size
+            and node % nodes.size[stage + 1] == 0
+            and nodes.free[nodes.base[stage + 1] + node // nodes.size[stage + 1]] == 0
+        ):
+            stage += 1
+        node += nodes.size[stage]
+    return node
+
+
+@part
+def _close(nodes, ranges, low, high):
+    """Write down a range, unless it is none, and count its nodes off."""
+    if low < 0:
+        return
+    place = ranges.used[0]
+    ranges.first[place], ranges.last[place] = low, high
+    ranges.used[0] = place + 1
+    for stage in range(1, nodes.size.size):
+        shift(nodes.free, nodes.base[stage], nodes.size[stage], low, high, -1)
+        if nodes.open.size:
+            shift(nodes.open, nodes.base[stage], nodes.size[stage], low, high, -1)
+    if nodes.open.size:
+        for node in range(low, high + 1):
+            if nodes.held[node]:
+                _shift_open(nodes, node, 1)
+
+
+@part
+def _shift_open(nodes, node, amount):
+    for stage in range(1, nodes.size.size):
+        nodes.open[nodes.base[stage] + node // nodes.size[stage]] += amount
+
+
+@routine
+def _draw(nodes, job, procs, seed):
+    """Give free nodes to a job at random: the first of a partial shuffle."""
+    count = 0
+    for node in range(nodes.owner.size):
+        if nodes.owner[node] == NOBODY:
+            nodes.drawn[count] = node
+            count += 1
+    for i in range(procs):
+        seed = seed * MULTIPLIER % MODULUS
+        j = i + seed % (count - i)
+        node = nodes.drawn[j]
+        nodes.drawn[j] = nodes.drawn[i]
+        nodes.owner[node] = job
+
+
+@routine
+def release(nodes, ranges, job):
+    """Take the nodes of a job back."""
+    for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
+        first, last = ranges.first[place], ranges.last[place]
+        for node in range(first, last + 1):
+            nodes.owner[node] = NOBODY
+        for stage in range(1, nodes.size.size):
+            most = shift(nodes.free, nodes.base[stage], nodes.size[stage], first, last, 1)
+            nodes.bound[stage] = max(nodes.bound[stage], most)
+
+
+@routine
+def nodes_in(nodes, ranges, job, block):
+    """Count the nodes of a job in a block."""
+    stage = stage_of(nodes, block)
+    low = first_node(nodes, block, stage)
+    high = low + nodes.size[stage] - 1
+    count = 0
+    for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
+        count += max(0, min(high, ranges.last[place]) - max(low, ranges.first[place]) + 1)
+    return count
+
+
+@routine
+def expect(nodes, ranges, job, stage, last_stage):
+    """Count the nodes of a job in with those that are coming, at some stages; give the largest sum."""
+    most = 0
+    for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
+        first, last = ranges.first[place], ranges.last[place]
+        for each in range(stage, last_stage + 1):
+            most = max(most, shift(nodes.coming, nodes.base[each], nodes.size[each], first, last, 1))
+    return most
+
+
+@routine
+def forget_held(nodes, first, last):
+    """Hold none of the nodes of a range any more; count what is open anew."""
+    for node in range(first, last):
+        nodes.held[node] = False
+    for block in range(nodes.open.size):
+        nodes.open[block] = nodes.free[block]
+    for stage in range(nodes.bound.size):
+        nodes.open_bound[stage] = nodes.bound[stage]
+
+
+@part
+def hold(nodes, node):
+    """Keep a node for the head of the queue, now or as soon as it is free."""
+    nodes.held[node] = True
+    if nodes.owner[node] == NOBODY:
+        _shift_open(nodes, node, -1)
+
+
+@kernel
+def conflict(start, end, offset, first, last, installed):
+    """Find a job that runs on a node which another holds.
+
+    Parameters
+    ----------
+    start, end : int64, shape (n_jobs,), seconds
+    offset : int64, shape (n_jobs + 1,)
+    first, last : int64, shape (n_ranges,)
+        The nodes of each job, all of them installed.
+    installed : int
+
+    Returns
+    -------
+    int
+        The job, or -1.
+    """
+    until = np.full(installed, -1, np.int64)
+    for job in np.argsort(start, kind="mergesort"):
+        if start[job] < end[job]:
+            for place in range(offset[job], offset[job + 1]):
+                for node in range(first[place], last[place] + 1):
+                    if until[node] > start[job]:
+                        return job
+                    until[node] = end[job]
+    return -1
+
+
+@kernel
+def locality(offset, first, last, arity, stages):
+    """Measure how near to each other the nodes of each job are.
+
+    Parameters
+    ----------
+    offset : int64, shape (n_jobs + 1,)
+    first, last : int64, shape (n_ranges,)
+        The nodes of each job, in ascending order.
+    arity, stages : int
+
+    Returns
+    -------
+    stage : int64, shape (n_jobs,)
+        The lowest that has all of them in one block.
+    hops : float64, shape (n_jobs,)
+        Links between two of them, averaged over all pairs: 2 x the stage at which they meet.
+    """
+    n = offset.size - 1
+    stage, hops = np.zeros(n, np.int64), np.zeros(n, np.float64)
+    for job in range(n):
+        begin, end = offset[job], offset[job + 1]
+        procs = (last[begin:end] - first[begin:end] + 1).sum()
+        size, met, links = 1, 0, 0
+        for each in range(1, stages + 1):
+            size *= arity
+            together = _pairs(first, last, begin, end, size)
+            links += 2 * each * (together - met)
+            met = together
+            if stage[job] == 0 and first[begin] // size == last[end - 1] // size:
+                stage[job] = each
+        if procs > 1:
+            hops[job] = links / (procs * (procs - 1) // 2)
+    return stage, hops
+
+
+@part
+def _pairs(first, last, begin, end, size):
+    """Count pairs of nodes in one block of a size."""
+    pairs, count, block = 0, 0, -1
+    for place in range(begin, end):
+        node = first[place]
+        while node <= last[place]:
+            if node // size != block:
+                pairs += count * (count - 1) // 2
+                count, block = 0, node // size
+            after = min(last[place] + 1, (block + 1) * size)
+            count += after - node
+            node = after
+    return pairs + count * (count - 1) // 2
+
+
+@kernel
+def fragmentation(start, end, offset, first, last, arity, stages, installed):
+    """Follow how many nodes are free, and how many of them a job could have in one block.
+
+    Parameters
+    ----------
+    start, end : int64, shape (n_jobs,), seconds
+    offset : int64, shape (n_jobs + 1,)
+    first, last : int64, shape (n_ranges,)
+        The nodes of each job.
+    arity, stages, installed : int
+
+    Returns
+    -------
+    time : int64, shape (n_instants,), seconds
+        When a job starts or ends.
+    free, largest : int64, shape (n_instants,)
+        Free nodes from then on; nodes of the largest job that a block of its stage has room for.
+    """
+    nodes = new_nodes(arity, stages, installed, False)
+    starts, ends = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")
+    most = 2 * start.size
+    time, free, largest = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    begun = ended = count = 0
+    while ended < end.size:
+        now = end[ends[ended]]
+        if begun < start.size:
+            now = min(now, start[starts[begun]])
+        while ended < end.size and end[ends[ended]] == now:
+            _count(nodes, offset, first, last, ends[ended], 1)
+            ended += 1
+        while begun < start.size and start[starts[begun]] == now:
+            _count(nodes, offset, first, last, starts[begun], -1)
+            begun += 1
+        time[count] = now
+        free[count] = nodes.free[-1]
+        largest[count] = _largest(nodes)
+        count += 1
+    return time[:count], free[:count], largest[:count]
+
+
+@part
+def _count(nodes, offset, first, last, job, amount):
+    for place in range(offset[job], offset[job + 1]):
+        for stage in range(1, nodes.size.size):
+            shift(nodes.free, nodes.base[stage], nodes.size[stage], first[place], last[place], amount)
+
+
+@part
+def _largest(nodes):
+    """Find how many nodes are free in one block of the highest stage at which a job of so many would be placed."""
+    for stage in range(nodes.size.size - 1, 0, -1):
+        most = 0
+        for block in range(nodes.base[stage], nodes.base[stage + 1]):
+            most = max(most, nodes.free[block])
+        if most > nodes.size[stage - 1] or stage == 1:
+            return most
+    return 0

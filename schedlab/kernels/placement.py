@@ -1,0 +1,416 @@
+"""FCFS and EASY backfilling on a k-ary n-tree, where a job may have to find its nodes in one block.
+
+After Pascual and Miguel-Alonso, Technical Report EHU-KAT-IK-09-08, 2008. A job of x nodes belongs to the lowest stage
+whose blocks have x nodes; it takes the x lowest free nodes of the first such block that has x free, or waits. (The
+printed loop over the stages never goes on to the next one; here it does.) For a policy without contiguity the whole
+machine is the one block of every job.
+
+FCFS starts heads of the queue while they can be placed. EASY gives the first that cannot a reservation, by one of two
+rules. `COUNT`: from numbers of nodes alone, as on a machine without a topology, so that it is now when there are nodes
+enough but no block; only jobs that end by then, by their estimates, may be advanced. `BLOCK`: when, and in which
+block, the head can be placed by the estimates, its lowest nodes there being held for it; jobs that end by then may be
+advanced, and those that do without the held nodes (where the machine is one block: that do with the extra processors).
+
+Jobs may outlive their estimates: they are counted as released one second from now. When the head cannot be placed but
+could be in a block if the advanced jobs there that are past their estimates were gone, these are killed, latest start
+first, until it can be. A killed job has ended. The reservation is an event of its own, unless it would come if all that
+are past their estimates were gone.
+
+At each instant: completions, then arrivals, then one pass. When nothing was freed since the last pass, the head is the
+same and its reservation has not come, older candidates still fail, and newcomers alone are looked at.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import kernel, maker, part, routine
+from .assign import in_job_order
+from .cluster import (
+    ARRIVED,
+    BEGUN,
+    FREE,
+    NAN,
+    NEVER,
+    NEWCOMER,
+    NOW,
+    Jobs,
+    advance,
+    begin,
+    new_cluster,
+    place_in_queue,
+    sort_queue,
+    waiting,
+)
+from .nodes import (
+    NOBODY,
+    NOWHERE,
+    Nodes,
+    Ranges,
+    expect,
+    find,
+    first_node,
+    forget_held,
+    hold,
+    new_nodes,
+    new_ranges,
+    nodes_in,
+    release,
+    stage_of,
+    take,
+    with_room,
+)
+from .ordered import FIRST, LAST, remove
+from .reservation import EXTRA, HEAD, SHADOW, still_blocked
+
+NONE, COUNT, BLOCK = range(3)  # what `rule` may be; NONE is FCFS
+
+# Places in the reservation, after those of reservation.py: when it wants a pass, and the nodes of which some are held.
+ALARM, HELD_FIRST, HELD_LAST = range(3, 6)
+
+GUARD = 1 - 1e-12  # so that what is a whole second but for rounding stays one
+
+
+class Placement(NamedTuple):
+    """The nodes, who has them, and by what rules they are given; arrays from `nodes` to `advanced` modified in place.
+
+    Attributes
+    ----------
+    nodes : Nodes
+    ranges : Ranges
+    seat : int64, shape (n_jobs,)
+        Place of each job in `Cluster.begun`.
+    killed, advanced : bool, shape (n_jobs,)
+    stage, seed, saved, whole, relaxed, best, rule
+        As `placed` takes them.
+    """
+
+    nodes: Nodes
+    ranges: Ranges
+    seat: np.ndarray
+    killed: np.ndarray
+    advanced: np.ndarray
+    stage: np.ndarray
+    seed: np.ndarray
+    saved: np.ndarray
+    whole: bool
+    relaxed: bool
+    best: bool
+    rule: int
+
+
+@maker
+def _new_placement(stage, seed, saved, whole, relaxed, best, rule, arity, stages, installed):
+    n = stage.size
+    nodes = new_nodes(arity, stages, installed, rule == BLOCK and not whole)
+    ranges = new_ranges(n, n + 4 * installed)
+    seat, killed, advanced = np.empty(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    return Placement(nodes, ranges, seat, killed, advanced, stage, seed, saved, whole, relaxed, best, rule)
+
+
+@maker
+def _with_room(p, more):
+    ranges = with_room(p.ranges, more)
+    return Placement(
+        p.nodes, ranges, p.seat, p.killed, p.advanced, p.stage, p.seed, p.saved, p.whole, p.relaxed, p.best, p.rule
+    )
+
+
+@kernel
+def placed(
+    submit,
+    run,
+    estimate,
+    procs,
+    installed,
+    rank,
+    moving,
+    policy,
+    stage,
+    seed,
+    saved,
+    whole,
+    relaxed,
+    best,
+    rule,
+    arity,
+    stages,
+):
+    """Simulate FCFS or EASY on a k-ary n-tree.
+
+    Parameters
+    ----------
+    submit, run, estimate : int64, shape (n_jobs,), seconds
+        In arrival order. A run time may exceed its estimate.
+    procs : int64, shape (n_jobs,)
+        From 1 to `installed`.
+    installed : int
+        Nodes of the machine; those of the tree from here on do not exist.
+    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
+        Order of the queue: a fixed place for each job or, if `moving`, a function of time
+        (`schedlab.kernels.priority`).
+    stage : int64, shape (n_jobs,)
+        Where the blocks of each job are, from 1 to `stages`.
+    seed : int64, shape (n_jobs,)
+        From 1 to `nodes.MODULUS` - 1 where nodes are drawn, each job's its own; 0 where they are the lowest.
+    saved : float64, shape (stages + 1,)
+        By what share the run time falls for a job whose nodes lie in one block of a stage, but of none below.
+    whole : bool
+        The whole machine is the one block of every job, and `stage` is `stages` for all.
+    relaxed : bool
+        Where no block of its stage can take a job, one of the next stage may.
+    best : bool
+        Of several blocks the fullest is taken, not the first.
+    rule : {NONE, COUNT, BLOCK}
+    arity, stages : int
+        Of the tree.
+
+    Returns
+    -------
+    start, promise : int64, shape (n_jobs,), seconds
+        Start times; the first reservation of each job that was blocked at the head of the queue, -1 for others.
+    run : int64, shape (n_jobs,), seconds
+        As it came out: shortened by its place, or by a kill.
+    killed, advanced : bool, shape (n_jobs,)
+    offset : int64, shape (n_jobs + 1,)
+    first, last : int64, shape (n_ranges,)
+        The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
+    """
+    c = new_cluster(Jobs(submit, run.copy(), estimate, procs), installed, rank, moving, False)
+    p = _new_placement(stage, seed, saved, whole, relaxed, best, rule, arity, stages, installed)
+    score = np.empty(submit.size if moving else 0, np.float64)
+    shortest = estimate.min()
+    reservation = np.zeros(6, np.int64)
+    reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
+    ended = c.ends.window[FIRST]
+    while advance(c, reservation[ALARM]):
+        # What was taken out of the list of ends still stands before its front.
+        for place in range(ended, c.ends.window[FIRST]):
+            release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
+        if p.ranges.used[0] + 2 * installed > p.ranges.first.size:
+            p = _with_room(p, 2 * installed)  # starts of one pass, also on nodes that kills free in it
+        if moving:
+            sort_queue(c, policy, score)
+        newcomers = c.clock[ARRIVED] - c.clock[NEWCOMER]
+        stands = still_blocked(c, reservation) and c.clock[NOW] < reservation[SHADOW]
+        if not stands:
+            _start_heads(c, p)
+            _reserve(c, p, reservation)
+        if not stands or newcomers > 1:
+            place, last = c.queue.window[FIRST] + 1, NEVER
+        else:
+            last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else -1
+            place = last
+        # By counts nobody can be advanced who is too long for it, and often enough the reservation is for now.
+        if rule == BLOCK or (rule == COUNT and reservation[SHADOW] - c.clock[NOW] >= shortest):
+            while place <= last and place < c.queue.window[LAST] and c.clock[FREE] > 0:
+                place = _try_to_advance(c, p, reservation, place)
+        ended = c.ends.window[FIRST]
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+    offset, first, last = in_job_order(p.ranges.begin, p.ranges.count, p.ranges.first, p.ranges.last)
+    return c.start, c.promise, c.jobs.run, p.killed, p.advanced, offset, first, last
+
+
+@part
+def _start_heads(c, p):
+    head = c.queue.window[FIRST]
+    while head < c.queue.window[LAST]:
+        job = c.queue.item[head]
+        block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
+        if block == NOWHERE and p.rule != NONE and _make_room(c, p, job):
+            block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
+        if block == NOWHERE:
+            return
+        head = _start(c, p, head, block, False)
+
+
+@part
+def _block_for(c, p, job, counts, bound):
+    nodes, stage, procs = p.nodes, p.stage[job], c.jobs.procs[job]
+    block = find(nodes.base, counts, bound, stage, procs, p.best)
+    if block == NOWHERE and stage < _last_stage(p, stage):
+        block = find(nodes.base, counts, bound, stage + 1, procs, p.best)
+    return block
+
+
+@part
+def _last_stage(p, stage):
+    return min(stage + p.relaxed, p.nodes.size.size - 1)
+
+
+@part
+def _start(c, p, place, block, open_only):
+    """Start a waiting job in a block; give the place of its successor."""
+    job, run = c.queue.item[place], c.jobs.run
+    saved = p.saved[take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.seed[job])]
+    if saved > 0:
+        run[job] = math.ceil(run[job] * (1 - saved) * GUARD)
+    p.seat[job] = c.clock[BEGUN]
+    return begin(c, place)
+
+
+@part
+def _try_to_advance(c, p, reservation, place):
+    """Start a job behind the head, if it may; give the place of its successor."""
+    job = c.queue.item[place]
+    procs = c.jobs.procs[job]
+    lasts = c.clock[NOW] + c.jobs.estimate[job] > reservation[SHADOW]
+    too_many = p.whole and procs > reservation[EXTRA]
+    if procs > c.clock[FREE] or (lasts and (p.rule == COUNT or too_many)):
+        return place + 1
+    open_only = lasts and not p.whole
+    if open_only:
+        block = _block_for(c, p, job, p.nodes.open, p.nodes.open_bound)
+    else:
+        block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
+    if block == NOWHERE:
+        return place + 1
+    if lasts and p.whole:
+        reservation[EXTRA] -= procs
+    p.advanced[job] = True
+    return _start(c, p, place, block, open_only)
+
+
+@part
+def _begin_expecting(p, stage):
+    nodes = p.nodes
+    for block in range(nodes.base[stage], nodes.base[_last_stage(p, stage) + 1]):
+        nodes.coming[block] = nodes.free[block]
+
+
+@part
+def _first_that_will_do(p, stage, procs):
+    nodes = p.nodes
+    for block in range(nodes.base[stage], nodes.base[_last_stage(p, stage) + 1]):
+        if nodes.coming[block] >= procs:
+            return block
+    return NOWHERE
+
+
+@routine
+def _make_room(c, p, job):
+    """Kill advanced jobs that are past their estimates, if that makes room for a job; tell whether it does."""
+    running, now, procs, stage = c.running, c.clock[NOW], c.jobs.procs[job], p.stage[job]
+    place, most = running.window[FIRST], 0
+    while place < running.window[LAST] and running.key[place] <= now:
+        other = running.item[place]
+        if p.advanced[other]:
+            if most == 0:
+                _begin_expecting(p, stage)
+            most = max(most, expect(p.nodes, p.ranges, other, stage, _last_stage(p, stage)))
+        place += 1
+    if most < procs:
+        return False
+    block = _first_that_will_do(p, stage, procs)
+    while p.nodes.free[block] < procs:
+        _kill(c, p, _latest_of_those(c, p, block))
+    return True
+
+
+@part
+def _latest_of_those(c, p, block):
+    """Find the advanced job past its estimate, with nodes in a block, that started last."""
+    running, found = c.running, NOBODY
+    place = running.window[FIRST]
+    while place < running.window[LAST] and running.key[place] <= c.clock[NOW]:
+        job = running.item[place]
+        if p.advanced[job] and nodes_in(p.nodes, p.ranges, job, block) > 0:
+            later = found == NOBODY or c.start[job] > c.start[found]
+            tie = found != NOBODY and c.start[job] == c.start[found]
+            if later or (tie and c.rank[job] > c.rank[found]):
+                found = job
+        place += 1
+    return found
+
+
+@part
+def _kill(c, p, job):
+    start, run = c.start[job], c.jobs.run
+    remove(c.ends, start + run[job], p.seat[job])
+    remove(c.running, start + c.jobs.estimate[job], job)
+    run[job] = c.clock[NOW] - start
+    p.killed[job] = True
+    c.clock[FREE] += c.jobs.procs[job]
+    release(p.nodes, p.ranges, job)
+
+
+@part
+def _reserve(c, p, reservation):
+    """Give the head a reservation, which must not have found a place."""
+    if not waiting(c):
+        reservation[HEAD] = NOBODY
+        reservation[SHADOW] = reservation[ALARM] = NEVER
+        return
+    head = c.queue.item[c.queue.window[FIRST]]
+    if p.rule == NONE:
+        shadow, due = NEVER, True
+    elif p.whole or p.rule == COUNT:
+        shadow, due = _when_enough(c, reservation, head)
+    else:
+        shadow, due = _when_placed(c, p, reservation, head)
+    if p.rule != NONE and c.promise[head] < 0:
+        c.promise[head] = shadow
+    reservation[HEAD], reservation[SHADOW] = head, shadow
+    reservation[ALARM] = NEVER if due else shadow
+
+
+@part
+def _when_enough(c, reservation, head):
+    """Find when there are nodes enough for the head, and whether those past their estimates are enough."""
+    running, procs, now = c.running, c.jobs.procs[head], c.clock[NOW]
+    available, shadow, due = c.clock[FREE], now, True
+    if available < procs:
+        place, available = _released_by(c, now, running.window[FIRST], available)
+        due, shadow = available >= procs, now + 1
+        place, available = _released_by(c, shadow, place, available)
+        while available < procs:
+            shadow = running.key[place]
+            place, available = _released_by(c, shadow, place, available)
+    reservation[EXTRA] = available - procs
+    return shadow, due
+
+
+@part
+def _released_by(c, instant, place, available):
+    running = c.running
+    while place < running.window[LAST] and running.key[place] <= instant:
+        available += c.jobs.procs[running.item[place]]
+        place += 1
+    return place, available
+
+
+@routine
+def _when_placed(c, p, reservation, head):
+    """Find when and where the head can be placed, and hold its nodes there; tell also as `_when_enough` does."""
+    nodes, running, now = p.nodes, c.running, c.clock[NOW]
+    procs, stage = c.jobs.procs[head], p.stage[head]
+    _begin_expecting(p, stage)
+    place, most = _expected_by(c, p, stage, now, running.window[FIRST], 0)
+    due, shadow = most >= procs, now + 1
+    place, most = _expected_by(c, p, stage, shadow, place, most)
+    while most < procs:
+        shadow = running.key[place]
+        place, most = _expected_by(c, p, stage, shadow, place, most)
+    block = _first_that_will_do(p, stage, procs)
+    forget_held(nodes, reservation[HELD_FIRST], reservation[HELD_LAST])
+    node = first_node(nodes, block, stage_of(nodes, block))
+    reservation[HELD_FIRST] = node
+    while procs > 0:
+        owner = nodes.owner[node]
+        if owner == NOBODY or max(c.start[owner] + c.jobs.estimate[owner], now + 1) <= shadow:
+            hold(nodes, node)
+            procs -= 1
+        node += 1
+    reservation[HELD_LAST] = node
+    return shadow, due
+
+
+@part
+def _expected_by(c, p, stage, instant, place, most):
+    running = c.running
+    while place < running.window[LAST] and running.key[place] <= instant:
+        most = max(most, expect(p.nodes, p.ranges, running.item[place], stage, _last_stage(p, stage)))
+        place += 1
+    return place, most

@@ -1,0 +1,87 @@
+"""Schemes on a k-ary n-tree: what places jobs there, and what comes of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from schedlab.kernels import placement as kernel
+from schedlab.kernels.nodes import MODULUS
+from schedlab.machine import KaryTree
+
+FCFS, COUNT, BLOCK = kernel.NONE, kernel.COUNT, kernel.BLOCK
+RULES = {"count": COUNT, "block": BLOCK}
+
+
+class Placed(NamedTuple):
+    """Jobs with their nodes, each array in the order of the jobs.
+
+    Attributes
+    ----------
+    start, promise, run : int64, shape (n_jobs,), seconds
+        As of `schedlab.kernels.placement.placed`.
+    killed, advanced : bool, shape (n_jobs,)
+    offset : int64, shape (n_jobs + 1,)
+    first, last : int64, shape (n_ranges,)
+        The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
+    """
+
+    start: np.ndarray
+    promise: np.ndarray
+    run: np.ndarray
+    killed: np.ndarray
+    advanced: np.ndarray
+    offset: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+def place(jobs, tree: KaryTree, order, rule: int) -> Placed:
+    """Simulate jobs on a tree.
+
+    Parameters
+    ----------
+    jobs : Arrivals
+    tree : KaryTree
+    order : Order
+    rule : {FCFS, COUNT, BLOCK}
+    """
+    policy, saved = tree.policy, tree.saved()
+    estimate = jobs.estimate
+    if tree.scale_estimates:
+        estimate = np.where(estimate > 0, np.maximum(shortened(estimate, saved[-1]), 1), 0)
+    n = jobs.submit.size
+    return Placed(
+        *kernel.placed(
+            jobs.submit,
+            jobs.run,
+            estimate,
+            jobs.procs,
+            tree.procs,
+            order.rank,
+            order.moving,
+            order.policy,
+            np.full(n, tree.n) if policy.whole else tree.stage(jobs.procs),
+            _seeds(tree.seed, n) if policy.drawn else np.zeros(n, np.int64),
+            saved,
+            policy.whole,
+            policy.relaxed,
+            policy.best,
+            rule,
+            tree.k,
+            tree.n,
+        )
+    )
+
+
+def shortened(seconds, share):
+    """Give times that fall by a share, in whole seconds, rounded up."""
+    return np.ceil(seconds * (1 - share) * kernel.GUARD).astype("int64")
+
+
+def _seeds(seed, n):
+    """Give each job a seed of its own, by its place in the order of arrival: splitmix64 (Steele and others 2014)."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    z = np.full(n, seed, "uint64") * golden + np.arange(1, n + 1, dtype="uint64") + golden
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) % np.uint64(MODULUS - 1)).astype("int64") + 1
