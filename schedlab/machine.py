@@ -119,7 +119,7 @@ class KaryTree:
         if self.procs is not None:
             check_procs(self.procs)
             if self.procs > self.k**self.n:
-                raise ValueError(f"{self.procs:,} nodes do not fit on {self}, which has {self.k**self.n:,}")
+                raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {self.k**self.n:,}")
         for name, known in (("allocation", ALLOCATIONS), ("reservation", RESERVATIONS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")

@@ -54,7 +54,9 @@ def placed(
     assert scheme in ("fcfs", "easy"), scheme
     assert allocation in WHOLE_MACHINE + TREE, allocation
     assert reservation in ("count", "block"), reservation
-    assert k >= 2 and 1 <= installed <= k**n and all(1 <= job.procs <= installed for job in jobs)
+    assert k >= 2
+    assert 1 <= installed <= k**n
+    assert all(1 <= job.procs <= installed for job in jobs)
     per_level = not isinstance(speedup, (int, float))
     assert not per_level or (len(speedup) == n and not scale_estimate)
 

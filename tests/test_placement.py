@@ -1,0 +1,321 @@
+"""Jobs on the nodes of a k-ary n-tree: the kernel against its naive twin, the laws, and small cases worked by hand."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+import twin_tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab.kernels import nodes as node_kernels
+from schedlab.machine import ALLOCATIONS
+from schedlab.schedule import ScheduleError
+
+pytestmark = pytest.mark.reduced
+
+TREES = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 2), (4, 2)])
+ON_NODES = {"overrun": "kill-backfilled"}
+SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5])
+
+
+@st.composite
+def tree_workloads(draw, overrun=True):
+    """Draw (jobs, k, n, procs): jobs in submit order, full of ties, with estimates above and below the run times."""
+    k, n = draw(TREES)
+    procs = draw(st.integers(max(1, k**n // 2), k**n))
+    jobs = []
+    for _ in range(draw(st.integers(1, 14))):
+        estimate = draw(st.integers(0, 8))
+        run = draw(st.sampled_from([estimate, estimate, draw(st.integers(0, 12))]))
+        width = draw(st.sampled_from([1, min(2, procs), draw(st.integers(1, procs)), procs]))
+        run = run if overrun else min(run, estimate)
+        jobs.append(twin_tree.Job(draw(st.integers(0, 12)), run, estimate, width))
+    return sorted(jobs, key=lambda job: job.submit), k, n, procs
+
+
+def expand(text):
+    """Turn "0-3 7" into (0, 1, 2, 3, 7)."""
+    ends = [part.split("-") for part in text.split()]
+    return tuple(node for low, *high in ends for node in range(int(low), int(high[0] if high else low) + 1))
+
+
+@settings(max_examples=500)
+@given(
+    tree_workloads(),
+    st.sampled_from(["fcfs", "easy", "easy", "easy"]),
+    st.sampled_from(list(ALLOCATIONS)),
+    st.sampled_from(["count", "block"]),
+    st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3)),
+    st.booleans(),
+    st.integers(0, 3),
+)
+def test_placement_is_its_twin(workload, scheme, allocation, reservation, share, scaled, seed):
+    jobs, k, n, procs = workload
+    share = tuple(share[:n]) if isinstance(share, list) else share
+    scaled = scaled and not isinstance(share, tuple)
+    tree = sl.KaryTree(
+        k, n, None, allocation, reservation, speedup=share, scale_estimates=scaled, seed=seed
+    )
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, **ON_NODES).validate()
+    expected = twin_tree.placed(
+        jobs,
+        k,
+        n,
+        procs,
+        scheme=scheme,
+        allocation=allocation,
+        reservation=reservation,
+        seed=seed,
+        speedup=share,
+        scale_estimate=scaled,
+    )
+    found = zip(
+        schedule.start.tolist(),
+        schedule.end.tolist(),
+        map(expand, schedule.jobs["nodes"]),
+        schedule.killed.tolist(),
+        schedule.jobs["backfilled"].tolist(),
+        schedule.promise.tolist(),
+        strict=True,
+    )
+    assert list(found) == [tuple(outcome) for outcome in expected]
+
+
+@settings(max_examples=200)
+@given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(["kill", "extend"]))
+def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun):
+    jobs, k, n, procs = workload
+    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
+    trace = trace_of(jobs, procs)
+    tree = sl.KaryTree(k, n, allocation=allocation, reservation="block")
+    for scheme in ("fcfs", "easy", "easy-sjf", "easy-wfp3"):
+        on_nodes = sl.simulate(trace, scheme, machine=tree, overrun=overrun).validate()
+        flat = sl.simulate(trace, scheme, overrun=overrun)
+        assert on_nodes.start.tolist() == flat.start.tolist()
+        assert on_nodes.promise.tolist() == flat.promise.tolist()
+
+
+@given(tree_workloads(overrun=False), st.sampled_from(list(ALLOCATIONS)))
+def test_a_reservation_of_nodes_is_kept_where_no_estimate_is_exceeded(workload, allocation):
+    jobs, k, n, procs = workload
+    tree = sl.KaryTree(k, n, allocation=allocation, reservation="block")
+    sl.simulate(trace_of(jobs, procs), "easy", machine=tree).validate()  # insists on promises
+
+
+@given(tree_workloads())
+def test_shifting_all_times_shifts_the_schedule(workload):
+    jobs, k, n, procs = workload
+    tree = sl.KaryTree(k, n)
+    plain, later = (
+        sl.simulate(trace_of([job._replace(submit=job.submit + by) for job in jobs], procs), machine=tree, **ON_NODES)
+        for by in (0, 10**9)
+    )
+    assert (later.start - 10**9).tolist() == plain.start.tolist()
+
+
+# --- By hand ------------------------------------------------------------------------------------------------
+
+
+def test_stages_of_the_paper():
+    # The specification, section 6.2.
+    tree = sl.KaryTree(4, 6)
+    sizes = {1: (1, 4), 2: (5, 14, 16), 3: (17, 64), 4: (65, 240, 256), 5: (257, 1024), 6: (1025, 1152, 4096)}
+    for stage, procs in sizes.items():
+        assert tree.stage(procs).tolist() == [stage] * len(procs)
+
+
+def test_four_nodes_need_an_empty_switch_and_fourteen_a_block_of_sixteen():
+    # PAS-0. One node of each of four switches is taken; then 4 nodes find none empty among 16, and 14 find 12 free.
+    ones = [(0, 100, 100, 1)] * 16
+    short = [(0, 1 if i % 4 else 100, 100, 1) for i in range(16)]
+    jobs = [*short, (2, 5, 5, 4), (2, 5, 5, 12), (2, 5, 5, 2)]
+    fcfs = sl.simulate(trace_of(jobs, 16), "fcfs", machine=sl.KaryTree(4, 2)).validate()
+    assert fcfs.start[16:].tolist() == [100, 100, 105]
+    anywhere = sl.simulate(trace_of(jobs, 16), "fcfs", machine=sl.KaryTree(4, 2, allocation="first-free")).validate()
+    assert anywhere.start[16:].tolist() == [2, 7, 12]
+    fourteen = [*ones[:2], (1, 5, 5, 14), (2, 5, 5, 14)]
+    schedule = sl.simulate(trace_of(fourteen, 32), "fcfs", machine=sl.KaryTree(4, 3, procs=32)).validate()
+    assert schedule.start[2:].tolist() == [1, 2]
+    assert schedule.jobs["nodes"].tolist()[2:] == ["2-15", "16-29"]
+
+
+def test_the_two_rules_of_reservation():
+    # Nodes 0-1 are taken until 10, 2-3 until 1, 4-5 until 20. A job of 4 comes, then two of 2, one short and one long.
+    jobs = [(0, 10, 10, 2), (0, 1, 1, 2), (0, 20, 20, 2), (1, 5, 5, 4), (2, 3, 3, 2), (2, 30, 30, 2)]
+    trace = trace_of(jobs, 8)
+    starts = {
+        rule: sl.simulate(trace, "easy", machine=sl.KaryTree(4, 2, reservation=rule)).validate()
+        for rule in ("count", "block")
+    }
+    assert starts["count"].jobs["nodes"].tolist()[:3] == ["0-1", "2-3", "4-5"]
+    # Four nodes are free from 1 on, in two blocks: by counts the reservation is now, and nobody may pass.
+    assert starts["count"].start.tolist() == [0, 0, 0, 10, 10, 13]
+    # By blocks it is nodes 0-3 at 10, which the others need not.
+    assert starts["block"].start.tolist() == [0, 0, 0, 10, 2, 2]
+    assert starts["block"].promise.tolist() == [-1, -1, -1, 10, -1, -1]
+
+
+def test_a_backfilled_job_past_its_estimate_is_killed_for_the_head():
+    # The head needs all 4 nodes at 10; the job advanced at 1 says 5 and would run 50.
+    jobs = [(0, 10, 10, 3), (1, 8, 8, 4), (1, 50, 5, 1)]
+    tree = sl.KaryTree(2, 2)
+    schedule = sl.simulate(trace_of(jobs, 4), "easy", machine=tree, **ON_NODES).validate()
+    assert schedule.start.tolist() == [0, 10, 1]
+    assert schedule.run.tolist() == [10, 8, 9]
+    assert schedule.jobs["killed"].tolist() == [False, False, True]
+    assert schedule.metrics()["killed"] == 1
+    # Had it not been backfilled, the head would have waited for its end.
+    waits = sl.simulate(trace_of([jobs[0], jobs[2], jobs[1]], 4), "easy", machine=tree, **ON_NODES).validate()
+    assert waits.start.tolist() == [0, 1, 51]
+
+
+def test_speed_up_is_for_contiguous_jobs_or_by_stage():
+    jobs = [(0, 100, 200, 4), (0, 35, 40, 3), (0, 10, 10, 1)]
+    run = {
+        (allocation, share): sl.simulate(
+            trace_of(jobs, 8), "easy", machine=sl.KaryTree(2, 3, allocation=allocation, speedup=share)
+        )
+        .validate()
+        .run.tolist()
+        for allocation in ("contiguous", "first-free")
+        for share in (0.35, (0.5, 0.25, 0.0))
+    }
+    assert run[("contiguous", 0.35)] == [65, 23, 7]
+    assert run[("first-free", 0.35)] == [100, 35, 10]
+    assert run[("contiguous", (0.5, 0.25, 0.0))] == [75, 27, 5]
+    assert run[("first-free", (0.5, 0.25, 0.0))] == [75, 27, 5]
+
+
+# --- Measures -----------------------------------------------------------------------------------------------
+
+
+@given(tree_workloads(), st.sampled_from(list(ALLOCATIONS)))
+def test_locality_and_fragmentation(workload, allocation):
+    jobs, k, n, procs = workload
+    schedule = sl.simulate(trace_of(jobs, procs), machine=sl.KaryTree(k, n, allocation=allocation), **ON_NODES)
+    places = [expand(text) for text in schedule.jobs["nodes"]]
+    found = schedule.locality()
+    assert found["stage"].tolist() == [max(1, *(meeting(a, b, k) for a in place for b in place)) for place in places]
+    hops = [[2 * meeting(a, b, k) for a, b in combinations(place, 2)] for place in places]
+    np.testing.assert_allclose(found["hops"], [sum(each) / len(each) if each else 0 for each in hops])
+
+    start, end = schedule.start.tolist(), schedule.end.tolist()
+    over_time = schedule.fragmentation()
+    assert over_time["time"].tolist() == sorted({*start, *end})
+    for row in over_time.itertuples():
+        taken = {v for a, b, place in zip(start, end, places, strict=True) if a <= row.time < b for v in place}
+        free = [v for v in range(procs) if v not in taken]
+        sizes = [x for x in range(1, procs + 1) if any(sum(v in b for v in free) >= x for b in blocks(x, k, n))]
+        assert (row.free, row.largest) == (len(free), max(sizes, default=0))
+        assert row.fragmentation == pytest.approx(1 - row.largest / row.free if free else 0)
+
+
+def meeting(a, b, k):
+    """Give the stage at which two nodes meet, 0 for a node and itself."""
+    stage = 0
+    while a // k**stage != b // k**stage:
+        stage += 1
+    return stage
+
+
+def blocks(procs, k, n):
+    return [range(first, first + k**s) for s in [int(sl.KaryTree(k, n).stage(procs))] for first in range(0, k**n, k**s)]
+
+
+def test_measures_of_nodes_need_a_tree():
+    schedule = sl.simulate(trace_of([(0, 1, 1, 1)], 2))
+    for measure in (schedule.locality, schedule.fragmentation):
+        with pytest.raises(ValueError, match="is of jobs on nodes; this schedule is of 2 processors"):
+            measure()
+
+
+def test_files_and_charts_show_the_nodes(tmp_path):
+    schedule = sl.simulate(trace_of([(0, 5, 5, 1), (0, 5, 5, 4)], 8), machine=sl.KaryTree(4, 2))
+    assert schedule.allocations() == ["0", "4-7"]
+    schedule.to_csv(tmp_path / "jobs.csv")
+    assert "4-7" in (tmp_path / "jobs.csv").read_text()
+    rows = sl.charts.gantt(schedule).to_dict()["datasets"]
+    assert [(row["low"], row["high"]) for rows in rows.values() for row in rows] == [(0, 1), (4, 8)]
+
+
+# --- What must not pass -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"first": [0, 1], "last": [1, 2]}, "job 2 runs on a node that another job holds, at 0"),
+        ({"first": [0, 1], "last": [1, 1]}, "job 2 has not as many nodes as it needs"),
+        ({"first": [0, 6], "last": [1, 7]}, "job 2 runs on a node that is not installed"),
+        ({"first": [1, 4], "last": [2, 5]}, "job 1 is spread over more than a block"),
+    ],
+)
+def test_laws_of_nodes(changed, message):
+    schedule = sl.simulate(trace_of([(0, 5, 5, 2), (0, 5, 5, 2)], 6), machine=sl.KaryTree(2, 3)).validate()
+    placed = schedule.placed._replace(**{name: np.array(values) for name, values in changed.items()})
+    with pytest.raises(ScheduleError, match=message):
+        replace(schedule, placed=placed).validate()
+
+
+def test_laws_of_run_times():
+    jobs = [(0, 5, 5, 2), (0, 6, 6, 2)]
+    schedule = sl.simulate(trace_of(jobs, 8), machine=sl.KaryTree(2, 3, speedup=0.5), **ON_NODES).validate()
+    assert schedule.run.tolist() == [3, 3]
+    with pytest.raises(ScheduleError, match="job 2 does not run as long as it must, from 0"):
+        replace(schedule, run=np.array([3, 2])).validate()
+    with pytest.raises(ScheduleError, match="job 2 was killed for no reason, from 0"):
+        replace(schedule, run=np.array([3, 2]), killed=np.array([False, True])).validate()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": 1}, "k is 1, expected a whole number from 2 on"),
+        ({"n": 0}, "n is 0, expected a whole number from 1 on"),
+        ({"k": 4, "n": 13}, "a 4-ary 13-tree has more than 16,777,216 nodes"),
+        ({"procs": 17}, "17 nodes do not fit on a 4-ary 2-tree"),
+        ({"allocation": "worst"}, "unknown allocation 'worst'; known: first-free, contiguous"),
+        ({"reservation": "none"}, "unknown reservation 'none'; known: count, block"),
+        ({"speedup": 1.0}, "speedup is 1.0, expected a share from 0 to below 1"),
+        ({"speedup": (0.1,)}, "speedup has 1 values, expected one, or one for each of 2 stages"),
+        ({"speedup": (0.1, 0.2), "scale_estimates": True}, "scale_estimates needs a single speedup"),
+    ],
+)
+def test_bad_trees(settings, message):
+    with pytest.raises(ValueError, match=message):
+        sl.KaryTree(**{"k": 4, "n": 2, **settings})
+
+
+def test_what_a_tree_cannot_do():
+    trace, tree = trace_of([(0, 1, 1, 1)], 4), sl.KaryTree(2, 2)
+    with pytest.raises(ValueError, match="Conservative cannot run on 2-ary 2-tree of 4 nodes, contiguous: FCFS and"):
+        sl.simulate(trace, "conservative", machine=tree)
+    with pytest.raises(ValueError, match="EASY-SJBF cannot run on .*: on nodes, candidates are tried in the order"):
+        sl.simulate(trace, "easy-sjbf", machine=tree)
+    with pytest.raises(ValueError, match="events are batched on 2-ary 2-tree of 4 nodes, contiguous, got 'each'"):
+        sl.simulate(trace, machine=tree, events="each")
+    with pytest.raises(ValueError, match="overrun 'kill-backfilled' is for jobs on nodes: give a KaryTree, not 4 proc"):
+        sl.simulate(trace, overrun="kill-backfilled")
+    with pytest.raises(ValueError, match="16 nodes do not fit on a 2-ary 2-tree, which has 4"):
+        sl.simulate(trace_of([(0, 1, 1, 1)], 16), machine=tree)
+    with pytest.raises(ValueError, match="has a job of 4 processors, the machine 3"):
+        sl.simulate(trace_of([(0, 1, 1, 4)], 4), machine=replace(tree, procs=3))
+
+
+def test_room_for_ranges_grows():
+    # Every other node is freed again and again, so that jobs get scattered over many ranges.
+    rng = np.random.default_rng(1)
+    jobs = [(int(t), int(rng.integers(1, 30)), 30, int(rng.integers(1, 6))) for t in range(2_000)]
+    schedule = sl.simulate(trace_of(jobs, 16), machine=sl.KaryTree(2, 4, allocation="random"), **ON_NODES).validate()
+    assert schedule.placed.first.size > len(jobs) + 4 * 16
+
+
+def test_conflict_names_the_job():
+    start, end = np.array([0, 3, 5]), np.array([5, 9, 9])
+    nodes = np.array([0, 1, 2, 3]), np.array([0, 1, 0]), np.array([0, 1, 0])
+    assert node_kernels.conflict(start, end, *nodes, 2) == -1
+    assert node_kernels.conflict(start, end, nodes[0], nodes[1] * 0, nodes[2] * 0, 2) == 1
