@@ -118,8 +118,9 @@ class KaryTree:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
         if self.procs is not None:
             check_procs(self.procs)
-            if self.procs > self.k**self.n:
-                raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {self.k**self.n:,}")
+            most = self.k**self.n
+            if self.procs > most:
+                raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {most:,}")
         for name, known in (("allocation", ALLOCATIONS), ("reservation", RESERVATIONS)):
             if getattr(self, name) not in known:
                 raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")

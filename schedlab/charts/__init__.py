@@ -2,6 +2,7 @@
 
 from .cells import arrivals, heatmap
 from .compare import bars, distribution, lines, points, scatter
+from .nodes import tree
 from .tables import VERDICTS, table
 from .theme import (
     AXES,
@@ -49,4 +50,5 @@ __all__ = [
     "stacked",
     "table",
     "themed",
+    "tree",
 ]
