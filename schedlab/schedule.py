@@ -70,7 +70,8 @@ class Schedule:
         return self.trace.table["requested_procs"].to_numpy()
 
     @cached_property
-    def _submit(self) -> np.ndarray:
+    def submit(self) -> np.ndarray:
+        """Submission of each job; int64, shape (n_jobs,), seconds on the clock of the log."""
         return self.trace.table["submit_time"].to_numpy()
 
     @property
@@ -81,14 +82,14 @@ class Schedule:
     @cached_property
     def _table(self) -> pd.DataFrame:
         table = self.trace.jobs
-        turnaround = self.end - self._submit
+        turnaround = self.end - self.submit
         table["logged_area"] = self.trace.logged_area.reindex(table.index)
         table["killed"] = self.killed
         table["run_time"] = self.run
         table["start_time"] = self.start
         table["end_time"] = self.end
         table["procs"] = self._procs
-        table["wait_time"] = self.start - self._submit
+        table["wait_time"] = self.start - self.submit
         table["turnaround"] = turnaround
         table["slowdown"] = metrics.slowdown(turnaround, self.run)
         table["bounded_slowdown"] = metrics.bounded_slowdown(turnaround, self.run)
@@ -160,10 +161,10 @@ class Schedule:
         return pd.concat([_means(one_class).iloc[0], pd.Series(self._whole(window))]).rename(str(self.scheme))
 
     def _per_job(self, tau):
-        turnaround = self.end - self._submit
+        turnaround = self.end - self.submit
         return pd.DataFrame(
             {
-                "wait_time": self.start - self._submit,
+                "wait_time": self.start - self.submit,
                 "turnaround": turnaround,
                 "slowdown": metrics.slowdown(turnaround, self.run),
                 "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run, tau),
@@ -174,7 +175,7 @@ class Schedule:
         )
 
     def _whole(self, window):
-        first, last, end = self._submit[0], self._submit[-1], self.end.max()
+        first, last, end = self.submit[0], self.submit[-1], self.end.max()
         windows = {"makespan": (first, end), "arrivals": (first, last)}
         if isinstance(window, str) and window not in windows:
             raise ValueError(f"unknown window {window!r}; known: makespan, arrivals, or (begin, end) in seconds")
@@ -201,7 +202,7 @@ class Schedule:
 
     def timeline(self) -> pd.DataFrame:
         """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""
-        return metrics.states(self._submit, self.start, self.end, self._procs)
+        return metrics.states(self.submit, self.start, self.end, self._procs)
 
     def locality(self) -> pd.DataFrame:
         """Tell how near to each other the nodes of each job on a tree are.
@@ -262,7 +263,7 @@ class Schedule:
         """
         if len(self.start) != len(self.trace):
             raise ScheduleError(f"{len(self.start)} starts for {len(self.trace)} jobs")
-        self._forbid(self.start < self._submit, "job {job} starts at {start}, before its submission at {submit}")
+        self._forbid(self.start < self.submit, "job {job} starts at {start}, before its submission at {submit}")
         timeline = self.timeline()
         over = np.flatnonzero(timeline["used"] > self.machine.procs)
         if over.size:
@@ -315,7 +316,7 @@ class Schedule:
                 + words.format(
                     job=self.trace.table.index[i],
                     start=self.start[i],
-                    submit=self._submit[i],
+                    submit=self.submit[i],
                     promise=self.promise[i],
                 )
             )

@@ -82,14 +82,14 @@ def simulate(
 
 
 def simulate_many(
-    runs: Iterable[tuple[Trace, str | Scheme]], *, threads: int | None = None, **conventions
+    runs: Iterable[tuple], *, threads: int | None = None, **conventions
 ) -> list[Schedule]:
-    """Simulate a batch of (trace, scheme) pairs over threads; the result is the same for any number of them.
+    """Simulate a batch of traces and schemes over threads; the result is the same for any number of them.
 
     Parameters
     ----------
-    runs : iterable of (Trace, Scheme or str)
-        Loads, seeds and parameters are in the traces and the schemes.
+    runs : iterable of (Trace, Scheme or str) or (Trace, Scheme or str, machine)
+        Loads, seeds and parameters are in the traces, the schemes and the machines.
     threads : int, optional
         One for each core if left out.
     **conventions
@@ -104,12 +104,15 @@ def simulate_many(
 
 
 def simulate_each(
-    runs: Iterable[tuple[Trace, str | Scheme]], *, threads: int | None = None, **conventions
+    runs: Iterable[tuple], *, threads: int | None = None, **conventions
 ) -> Iterator[Schedule]:
     """Do what `simulate_many` does, one schedule at a time, in order, as soon as it is there."""
-    runs = list(runs)
+    def one(run):
+        trace, scheme, *machine = run
+        return simulate(trace, scheme, **conventions, **({"machine": machine[0]} if machine else {}))
+
     with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
-        yield from pool.map(lambda run: simulate(*run, **conventions), runs)
+        yield from pool.map(one, runs)
 
 
 def _machine(machine, trace):

@@ -1,7 +1,7 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
 from .cells import arrivals, heatmap
-from .compare import bars, distribution, lines, points, scatter
+from .compare import bars, distribution, lines, points, ratios, scatter
 from .nodes import tree
 from .tables import VERDICTS, table
 from .theme import (
@@ -44,6 +44,7 @@ __all__ = [
     "lines",
     "points",
     "profile",
+    "ratios",
     "save",
     "scatter",
     "setup",

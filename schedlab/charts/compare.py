@@ -198,6 +198,52 @@ def bars(
     return headed(chart, title, width, subtitle)
 
 
+def ratios(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    color: str = "scheme",
+    *,
+    title: str = "",
+    subtitle: str = "",
+) -> alt.LayerChart:
+    """Draw ratios as groups of bars from 1, on a logarithmic axis: twice as much reaches as far up as half as much down.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row for each x and scheme; every ratio above 0.
+    x, y, color : str
+        Columns.
+    title, subtitle : str
+        The subtitle should name the trace; a stand-in says so by its name.
+    """
+    check(table, [x, y, color])
+    shown = table[[x, y, color]].copy()
+    bad = shown.loc[~(shown[y] > 0), y]
+    if len(bad):
+        raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
+    groups, schemes = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[color]))
+    values = vertical(shown[y], True)
+    shown["one"] = 1.0
+    offset = alt.XOffset(f"{color}:N", sort=schemes)
+    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=WIDTH))
+    tooltip = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N"), alt.Tooltip(f"{y}:Q", format=",.3~g")]
+    bars = alt.Chart(shown).mark_bar().encode(
+        x=along,
+        xOffset=offset,
+        y=alt.Y(f"{y}:Q", title=AXES.get(y, y), **values),
+        y2="one:Q",
+        color=coloured(color, schemes),
+        tooltip=tooltip,
+    )
+    words = alt.Chart(shown).mark_text(dy=-6, fontSize=11, color=INK)
+    words = words.encode(x=along, xOffset=offset, y=f"{y}:Q", text=alt.Text(f"{y}:Q", format=",.2~r"))
+    rule = alt.Chart(shown.iloc[:1]).mark_rule(color=INK).encode(y="one:Q")
+    width = max(2 * WIDTH, BAR * 2 * len(shown))
+    return headed(alt.layer(bars, words, rule).properties(width=width, height=HEIGHT), title, width, subtitle)
+
+
 def points(
     table: pd.DataFrame,
     x: str,

@@ -22,6 +22,8 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 COLOURS = {
     "FCFS": "#999999",
     "EASY": "#0072B2",
+    "EASY (count)": "#0072B2",
+    "EASY (block)": "#56B4E9",
     "EASY-SJF": "#E69F00",
     "EASY-SJBF": "#56B4E9",
     "Conservative": "#D55E00",
@@ -35,6 +37,7 @@ COLOURS = {
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 DASHES = {
     "flat": (1, 0),
+    "first-free": (1, 0),
     "non-contiguous": (1, 0),
     "contiguous": (6, 3),
     "quasi-contiguous": (2, 2),
@@ -54,6 +57,9 @@ AXES = {
     "bounded_slowdown": "mean bounded slowdown (tau = 10 s)",
     "per_processor_slowdown": "mean per-processor slowdown (tau = 10 s)",
     "slowdown": "mean slowdown",
+    "wait_minutes": "mean wait (minutes)",
+    "total_minutes": "mean total time (minutes)",
+    "wait_ratio": "mean wait, times as long",
     "utilization": "utilization",
     "loss_of_capacity": "loss of capacity (processor-seconds)",
     "loss_of_capacity_share": "loss of capacity (share)",

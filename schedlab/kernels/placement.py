@@ -180,37 +180,47 @@ def placed(
     c = new_cluster(Jobs(submit, run.copy(), estimate, procs), installed, rank, moving, False)
     p = _new_placement(stage, seed, saved, whole, relaxed, best, rule, arity, stages, installed)
     score = np.empty(submit.size if moving else 0, np.float64)
-    shortest = estimate.min()
     reservation = np.zeros(6, np.int64)
     reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
+    shortest = estimate.min()
+    while not _simulated(c, p, reservation, moving, policy, score, shortest):
+        p = _with_room(p, 4 * installed)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+    offset, first, last = in_job_order(p.ranges.begin, p.ranges.count, p.ranges.first, p.ranges.last)
+    return c.start, c.promise, c.jobs.run, p.killed, p.advanced, offset, first, last
+
+
+@part
+def _simulated(c, p, reservation, moving, policy, score, shortest):
+    """Go on until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
     ended = c.ends.window[FIRST]
-    while advance(c, reservation[ALARM]):
+    # A pass gives away what is free and what its kills free.
+    while p.ranges.used[0] + 2 * p.nodes.owner.size <= p.ranges.first.size:
+        if not advance(c, reservation[ALARM]):
+            return True
         # What was taken out of the list of ends still stands before its front.
         for place in range(ended, c.ends.window[FIRST]):
             release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
-        if p.ranges.used[0] + 2 * installed > p.ranges.first.size:
-            p = _with_room(p, 2 * installed)  # starts of one pass, also on nodes that kills free in it
         if moving:
             sort_queue(c, policy, score)
-        newcomers = c.clock[ARRIVED] - c.clock[NEWCOMER]
         stands = still_blocked(c, reservation) and c.clock[NOW] < reservation[SHADOW]
         if not stands:
             _start_heads(c, p)
             _reserve(c, p, reservation)
+        newcomers = c.clock[ARRIVED] - c.clock[NEWCOMER]
         if not stands or newcomers > 1:
             place, last = c.queue.window[FIRST] + 1, NEVER
         else:
             last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else -1
             place = last
         # By counts nobody can be advanced who is too long for it, and often enough the reservation is for now.
-        if rule == BLOCK or (rule == COUNT and reservation[SHADOW] - c.clock[NOW] >= shortest):
+        longest = reservation[SHADOW] - c.clock[NOW]
+        if p.rule == BLOCK or (p.rule == COUNT and longest >= shortest):
             while place <= last and place < c.queue.window[LAST] and c.clock[FREE] > 0:
                 place = _try_to_advance(c, p, reservation, place)
         ended = c.ends.window[FIRST]
-    if c.clock[NAN]:
-        raise ValueError("the order of the queue gives nan")
-    offset, first, last = in_job_order(p.ranges.begin, p.ranges.count, p.ranges.first, p.ranges.last)
-    return c.start, c.promise, c.jobs.run, p.killed, p.advanced, offset, first, last
+    return False
 
 
 @part

@@ -1,10 +1,12 @@
 """What a paper's experiments give: figures, and rows of the ledger."""
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from tqdm.auto import tqdm
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -46,6 +48,11 @@ def chosen_size(size: str | None = None) -> str:
     if size not in SIZES:
         raise ValueError(f"unknown size {size!r}; known: {', '.join(SIZES)}")
     return size
+
+
+def watched(results: Iterable, total: int, words: str, progress: bool) -> Iterator:
+    """Give results as they come, with a progress bar if they take more than a second."""
+    return iter(tqdm(results, total=total, desc=words, unit="run", delay=1, disable=not progress))
 
 
 def ledger(rows: list[dict]) -> pd.DataFrame:
