@@ -3,12 +3,14 @@
 import json
 import math
 import os
+from numbers import Real
 from pathlib import Path
 from textwrap import wrap
 from zlib import crc32
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 WIDTH, HEIGHT = 240, 220  # of one panel, in pixels: three beside one another fit a page
 WIDE = 720  # of a chart that has the page to itself
@@ -229,6 +231,13 @@ def about_trace(trace) -> str:
 # -- checks ----------------------------------------------------------------------------------------------
 
 
+def check_kind(given, *kinds: type) -> None:
+    """Raise where what is to be drawn is of no such kind."""
+    if not isinstance(given, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"expected {expected}, got {type(given).__name__}")
+
+
 def check(table, columns) -> None:
     """Raise where a table lacks a column, or has more rows than a chart takes."""
     check_columns(table, columns)
@@ -237,10 +246,22 @@ def check(table, columns) -> None:
 
 
 def check_columns(table, columns) -> None:
-    """Raise where a table lacks a column."""
+    """Raise where a table is none, or lacks a column."""
+    check_kind(table, pd.DataFrame)
     missing = [name for name in columns if name not in table.columns]
     if missing:
         raise ValueError(f"the table has no column {missing[0]!r}; it has: {', '.join(map(str, table.columns))}")
+
+
+def check_numbers(table, columns) -> None:
+    """Raise where a column that is measured along an axis has something other than numbers; some may be missing."""
+    for name in columns:
+        if pd.api.types.is_numeric_dtype(table[name]):
+            continue
+        known = table[name].dropna()
+        wrong = known[[not isinstance(value, Real) for value in known]]
+        if len(wrong):
+            raise ValueError(f"column {name!r} has {wrong.iloc[0]!r} in row {wrong.index[0]}, expected numbers only")
 
 
 def check_limit(limit: int) -> None:
@@ -276,6 +297,8 @@ def save(chart, path: str | os.PathLike) -> Path:
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path.name} ends in {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in")
     part = path.with_name(f".{os.getpid()}.{path.name}")
     page = {"inline": True, "json_kwds": {"cls": _InPage}}
     settings = {".png": {"scale_factor": 2}, ".html": page}.get(path.suffix, {})

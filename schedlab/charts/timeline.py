@@ -6,6 +6,7 @@ import pandas as pd
 
 from .. import metrics
 from ..kernels.assign import assign
+from ..schedule import Schedule
 from .theme import (
     CLASSES,
     COLOURS,
@@ -17,6 +18,7 @@ from .theme import (
     about,
     axis,
     check_columns,
+    check_kind,
     check_limit,
     headed,
 )
@@ -104,6 +106,7 @@ def gantt(
     title, subtitle : str, optional
         By default the scheme; the trace, its load and its jobs.
     """
+    check_kind(schedule, Schedule)
     check_limit(limit)
     begin, end = _window(schedule, window)
     clock = Clock(schedule.trace, begin, end)
@@ -224,6 +227,7 @@ def profile(schedule, window=None, *, title: str | None = None, subtitle: str | 
     title, subtitle : str, optional
         By default the scheme; the trace, its load and its jobs.
     """
+    check_kind(schedule, Schedule)
     begin, end = _window(schedule, window)
     clock = Clock(schedule.trace, begin, end)
     states, binned = _states(schedule, begin, end)
