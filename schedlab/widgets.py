@@ -28,7 +28,7 @@ import traitlets
 from altair.utils.schemapi import debug_mode
 
 from . import charts
-from .schemes import BY_NAME, SPECIAL
+from .schemes import BY_NAME, SPECIAL, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
@@ -321,6 +321,32 @@ def bench(
     )
     chart = VIEWS[view](schedule, other, _window(schedule, week, weeks))
     return chart, charts.table(*_side_by_side(schedule, other))
+
+
+def waits(
+    trace: Trace | str,
+    load: float | None = None,
+    scheme: Scheme | str = "easy",
+    against: Scheme | str = "fcfs",
+) -> alt.Chart:
+    """Draw how the waits of a trace at a load are distributed under two schemes.
+
+    Parameters
+    ----------
+    trace : Trace or str
+    load : float, optional
+        Offered load to scale run times to.
+    scheme, against : scheme or str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> chart = sl.widgets.waits(trace, 0.8, sl.EASY(order="sjf"))
+    """
+    workload = _workload(_trace(trace), load, "kill")
+    schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
+    return charts.distribution([_simulated(workload, one, "kill") for one in schemes])
 
 
 # What is drawn, of the schedule, the one that it is compared with, and the window in seconds of the log.

@@ -347,6 +347,16 @@ def test_a_scheme_against_itself_has_no_difference(trace):
     assert table.data.columns.tolist() == ["measure", "EASY"]
 
 
+def test_waits_under_two_schemes(trace):
+    spec = widgets.waits(trace, 0.8, sl.EASY(order="sjf"), "fcfs").to_dict()
+    ((_, rows),) = spec["datasets"].items()
+    assert list(dict.fromkeys(row["scheme"] for row in rows)) == ["FCFS", "EASY-SJF"]
+    assert spec == sl.charts.distribution(
+        [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
+    ).to_dict()
+    widgets.waits(trace, scheme="easy", against=sl.EASY()).to_dict()  # one curve
+
+
 def test_an_unknown_view_is_refused(trace):
     with pytest.raises(ValueError, match="unknown view 'pie'; known: over time, Gantt chart, job by job, arrivals"):
         widgets.bench(trace, view="pie")
