@@ -28,7 +28,7 @@ import traitlets
 from altair.utils.schemapi import debug_mode
 
 from . import charts
-from .schemes import BY_NAME, SPECIAL
+from .schemes import BY_NAME, SPECIAL, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
@@ -65,7 +65,8 @@ def live(function: Callable, /, *, code: Callable | None = None, height: float |
     **controls
         For each parameter a control: ``(low, high)`` or ``(low, high, step)`` a slider; a range or a list of numbers a
         slider over them; another list, or a mapping of labels to values, a menu; True or False a box to tick; text a
-        line of text; or a widget. It begins with the parameter's default, if there is one, else at the front.
+        line of text; or a widget. It begins with the parameter's default, which must be among what it offers; at the
+        front if there is none, or None that is not offered.
 
     Returns
     -------
@@ -322,12 +323,38 @@ def bench(
     return chart, charts.table(*_side_by_side(schedule, other))
 
 
+def waits(
+    trace: Trace | str,
+    load: float | None = None,
+    scheme: Scheme | str = "easy",
+    against: Scheme | str = "fcfs",
+) -> alt.Chart:
+    """Draw how the waits of a trace at a load are distributed under two schemes.
+
+    Parameters
+    ----------
+    trace : Trace or str
+    load : float, optional
+        Offered load to scale run times to.
+    scheme, against : scheme or str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> chart = sl.widgets.waits(trace, 0.8, sl.EASY(order="sjf"))
+    """
+    workload = _workload(_trace(trace), load, "kill")
+    schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
+    return charts.distribution([_simulated(workload, one, "kill") for one in schemes])
+
+
 # What is drawn, of the schedule, the one that it is compared with, and the window in seconds of the log.
 VIEWS = {
     "over time": lambda schedule, other, window: charts.profile(schedule, window),
     "Gantt chart": lambda schedule, other, window: charts.gantt(schedule, window),
     "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
-    "arrivals": lambda schedule, other, window: charts.arrivals(schedule.trace),
+    "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
 }
 _SCHEMES = [*BY_NAME, *SPECIAL]
 _MEASURES = {
@@ -340,6 +367,13 @@ _MEASURES = {
     "mean_queue": "mean queue (jobs)",
     "killed": "killed at their estimate (jobs)",
 }
+
+
+def _arrivals(trace):
+    if trace.header.unix_start_time is None:
+        needed = "has no dates (no UnixStartTime), which this view needs; choose another view"
+        raise ValueError(f"{trace.name} {needed}")
+    return charts.arrivals(trace)
 
 
 def _side_by_side(schedule, other):
@@ -461,11 +495,28 @@ def _control(name, given, default):
         control = _made(given, description=_words(name), **_LABELS)
         control.layout = _WIDE if control.has_trait("readout") else _NARROW
         if default is not _EMPTY:
-            with suppress(traitlets.TraitError, ValueError):  # a default that is not offered
-                control.value = _offered(default)
+            _begin(name, control, default)
     if control.has_trait("continuous_update"):
         control.continuous_update = False
     return control
+
+
+def _begin(name, control, default):
+    """Set a control to the default of its parameter; None means none, where it is not offered."""
+    with suppress(traitlets.TraitError, ValueError):
+        control.value = _offered(default)
+        if not control.has_trait("max") or control.value == default:  # ipywidgets cuts at the ends, and says nothing
+            return
+    if default is None:
+        return
+    if control.has_trait("max"):
+        offered = f"a number from {control.min} to {control.max}"
+    elif control.has_trait("options"):
+        labels = (str(option[0] if isinstance(option, tuple) else option) for option in control.options)
+        offered = f"one of {', '.join(labels)}"
+    else:
+        offered = f"a value like {control.value!r}"
+    raise ValueError(f"the default of {name} is {default!r}, expected {offered}")
 
 
 def _made(given, **settings):

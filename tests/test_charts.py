@@ -286,6 +286,37 @@ def test_too_many_rows_are_refused():
     assert len(drawn(charts.lines(table[:5000], "load", "utilization"))) == 5000
 
 
+DRAWN_FROM_A_TABLE = {
+    "lines": lambda given: charts.lines(given, "load", "wait_time"),
+    "bars": lambda given: charts.bars(given, "load", "wait_time", "FCFS"),
+    "points": lambda given: charts.points(given, "load", "wait_time", "scheme"),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN_FROM_A_TABLE)
+@pytest.mark.parametrize("wrong", [None, [1, 2], "a table", {"load": [1]}])
+def test_what_is_no_table_is_named(name, wrong):
+    with pytest.raises(TypeError, match=f"^expected DataFrame, got {type(wrong).__name__}$"):
+        DRAWN_FROM_A_TABLE[name](wrong)
+
+
+@pytest.mark.parametrize("name", DRAWN_FROM_A_TABLE)
+def test_words_are_no_measure(table, name):
+    one = table[table["trace"] == TRACES[0]].reset_index(drop=True)
+    words = one.assign(wait_time=["long", *one["wait_time"][1:]])
+    with pytest.raises(ValueError, match="^column 'wait_time' has 'long' in row 0, expected numbers only$"):
+        DRAWN_FROM_A_TABLE[name](words)
+    DRAWN_FROM_A_TABLE[name](one.astype({"wait_time": object}))
+    ends = {f"wait_time{change}_{end}": "?" for change in ("", "_change") for end in ("low", "high")}
+    with pytest.raises(ValueError, match=r"^column 'wait_time(_change)?_low' has '\?' in row 0, expected numbers"):
+        DRAWN_FROM_A_TABLE[name](one.assign(**ends))
+
+
+def test_words_are_no_parameter_of_lines(table):
+    with pytest.raises(ValueError, match="^column 'scheme' has 'FCFS' in row 0, expected numbers only$"):
+        charts.lines(table, "scheme", "wait_time")
+
+
 # Several charts
 
 
@@ -406,6 +437,11 @@ def test_no_word_of_a_chart_ends_the_script_of_its_page(table, tmp_path):
     assert title.replace("<", "\\u003c") in page
 
 
+def test_a_folder_that_is_not_there_is_named(whole, tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"^there is no folder {re.escape(str(tmp_path / 'no'))} to save c.svg"):
+        charts.save(whole, tmp_path / "no" / "c.svg")
+
+
 @pytest.mark.parametrize("name", ["chart.gif", "chart"])
 def test_an_unknown_format_is_refused(whole, tmp_path, name):
     with pytest.raises(ValueError, match="expected one of .png, .svg, .pdf, .html, .json"):
@@ -460,6 +496,23 @@ def test_an_index_that_says_something_is_shown():
     found = shown(charts.table(by_size))
     assert found[0][1] == "jobs"
     assert [row[0] for row in found[1:]] == [str(label) for label in by_size.index]
+
+
+@pytest.mark.parametrize("wrong", [None, [1], "text"])
+def test_what_is_no_table_has_no_style(wrong):
+    with pytest.raises(TypeError, match=f"^expected DataFrame or Series, got {type(wrong).__name__}$"):
+        charts.table(wrong)
+
+
+def test_columns_of_one_name_are_refused():
+    index = pd.Index([7, 8], name="load")
+    for frame in (
+        pd.DataFrame({"load": [1, 2]}, index=index),
+        pd.DataFrame([[1, 2], [3, 4]], columns=["load", "load"]),
+        pd.Series([1, 2], index=index, name="load"),
+    ):
+        with pytest.raises(ValueError, match="^the table has several columns 'load', the index counted; rename"):
+            charts.table(frame)
 
 
 def test_no_word_of_a_table_is_taken_for_html():

@@ -138,6 +138,36 @@ def test_title_and_subtitle_may_be_given(three):
         assert spec["subtitle"][0] == "B"
 
 
+WRONG = {
+    "Schedule": (charts.gantt, charts.profile, lambda wrong: charts.scatter(wrong, wrong)),
+    "Schedule or Mapping or Iterable": (charts.distribution,),
+    "Schedule or Iterable": (lambda wrong: charts.distribution({"A": wrong}),),
+    "DataFrame or Trace or Schedule": (charts.heatmap,),
+    "Trace": (charts.arrivals,),
+}
+
+
+@pytest.mark.parametrize("expected", WRONG)
+@pytest.mark.parametrize("wrong", [None, 3, [1, 2]])
+def test_what_cannot_be_drawn_is_named(expected, wrong):
+    if isinstance(wrong, list) and "Iterable" in expected:
+        return  # is one
+    for draw in WRONG[expected]:
+        with pytest.raises(TypeError, match=f"^expected {expected}, got {type(wrong).__name__}$"):
+            draw(wrong)
+
+
+def test_a_schedule_is_no_table_and_a_table_no_schedule(three):
+    with pytest.raises(TypeError, match="^expected DataFrame, got Schedule$"):
+        charts.lines(three, "load", "wait_time")
+    with pytest.raises(TypeError, match="^expected Schedule, got DataFrame$"):
+        charts.gantt(three.jobs)
+    with pytest.raises(TypeError, match="^expected Schedule, got Trace$"):
+        charts.scatter(three, three.trace)
+    with pytest.raises(TypeError, match="^expected Trace, got Schedule$"):
+        charts.arrivals(three)
+
+
 # gantt
 
 
@@ -314,6 +344,23 @@ def test_a_long_distribution_is_thinned_to_points_that_are_on_it():
     assert found.loc[found["scheme"] == "B", "value"].nunique() == len(np.unique(np.maximum(values[:50], 1)))
 
 
+def test_many_distributions_share_the_rows_of_a_chart():
+    values = np.random.default_rng(5).lognormal(5, 2, 2_000)
+    twelve, thirteen = (charts.distribution({f"S{n}": values for n in range(count)}) for count in (12, 13))
+    assert len(rows(twelve)) == 12 * 400
+    assert "points" not in said(twelve)
+    found = rows(thirteen)
+    assert len(found) == 13 * 384
+    assert "384 points of each curve" in said(thirteen)
+    assert found["value"].max() == values.max()
+    assert found.loc[found["scheme"] == "S12", "share"].tolist()[-1] == 1
+    short = charts.distribution({f"S{n}": values[:100] for n in range(13)})
+    assert len(rows(short)) == 1300
+    assert "points" not in said(short)
+    with pytest.raises(ValueError, match="^2,501 curves are more than a chart takes, give at most 2,500$"):
+        charts.distribution({f"S{n}": [1.0] for n in range(2501)})
+
+
 def test_what_has_no_distribution(three, easy):
     with pytest.raises(ValueError, match="several schedules are of the same scheme; give a mapping"):
         charts.distribution([three, three])
@@ -397,6 +444,33 @@ def test_jobs_in_cells():
     assert y["sort"] == ["1 to 10 h", "10 min to 1 h", "1 to 10 min", "under 1 min"]  # none is skipped
     with pytest.raises(ValueError, match="the table has no column 'wait'"):
         charts.heatmap(jobs, "wait")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "found"),
+    [
+        ("run_time", -1, "-1.0"),
+        ("run_time", None, "nan"),
+        ("run_time", float("inf"), "inf"),
+        ("procs", 0, "0.0"),
+        ("procs", -1, "-1.0"),
+        ("procs", None, "nan"),
+    ],
+)
+def test_a_job_that_is_in_no_cell_is_named(column, value, found):
+    jobs = pd.DataFrame({"procs": [1.0, 2.0], "run_time": [5.0, 6.0]}, index=[7, 8])
+    jobs.loc[8, column] = value
+    least = {"run_time": 0, "procs": 1}[column]
+    with pytest.raises(ValueError, match=f"^job 8 has {column} {found}, expected {least} or more$"):
+        charts.heatmap(jobs)
+    with pytest.raises(ValueError, match=r"^column 'procs' has 'many' in row 7, expected numbers only$"):
+        charts.heatmap(jobs.assign(procs="many"))
+
+
+def test_words_have_no_mean_in_a_cell():
+    jobs = pd.DataFrame({"procs": [1, 2], "run_time": [5, 6], "user": ["a", "b"]})
+    with pytest.raises(ValueError, match="^column 'user' has 'a' in row 0, expected numbers only$"):
+        charts.heatmap(jobs, "user")
 
 
 def test_no_job_is_lost_in_cells(easy):

@@ -308,6 +308,15 @@ def test_an_hour_that_came_twice_keeps_the_order_of_events(read):
     assert jobs["run_time"].tolist() == [8400, 6600, 50 * 60]
 
 
+def test_the_run_time_tells_which_of_two_hours_the_end_was_in(read):
+    record = job(Submit="2024-10-27T01:00:00", Start="2024-10-27T01:50:00", End="2024-10-27T02:30:00")
+    for run in (40 * 60, 100 * 60):
+        found = read(record | {"ElapsedRaw": str(run)}, time_zone="Europe/Stockholm")
+        assert found.jobs["run_time"].tolist() == [run]
+    with pytest.raises(SacctError, match=r"ElapsedRaw\) is '6000', expected at most the 2,400 s from Start to End"):
+        read(record | {"ElapsedRaw": "6000"})
+
+
 def test_an_hour_that_the_clock_skipped_is_an_error(read):
     record = job(Start="2024-03-31T02:30:00", End="2024-03-31T04:00:00")
     with pytest.raises(SacctError, match=r"jobs.txt:2: field 8 \(Start\) is '2024-03-31T02:30:00', expected a time th"):
@@ -418,7 +427,7 @@ def test_the_size_of_the_machine_is_the_most_in_use_at_one_instant(read):
     assert (given.procs, given.history) == (13, ())
     assert reasons(given) == {"wider than the machine (13 processors)": 1}
     with pytest.raises(ValueError, match="procs must be at least 1, got 0"):
-        read(*records, procs=0)
+        read(*records, columns=columns, procs=0)
 
 
 # Jobs, arrays, steps, runs ------------------------------------------------------------------------------
@@ -537,22 +546,60 @@ def test_states_have_a_status(read, state, status):
         ({"State": "REVOKED", **STARTED_NEVER}, "never started"),
         ({"State": "DEADLINE", **STARTED_NEVER}, "never started"),
         ({"State": "FAILED", "ElapsedRaw": "0"}, "run time is 0"),
-        ({"ElapsedRaw": "", "End": "2024-03-01T12:00:00"}, "run time unknown: never started, or not recorded"),
+        ({"ElapsedRaw": ""}, "run time unknown: never started, or not recorded"),
         ({"AllocCPUS": "0"}, "number of processors unknown"),
         ({"AllocCPUS": "65"}, "wider than the machine (64 processors)"),
         ({"Submit": "Unknown"}, "submit time unknown"),
     ],
 )
 def test_every_record_left_out_has_its_reason(read, fields, reason):
-    trace = read(job(1), job(2, **fields), procs=64)
+    columns = [name for name in PLAIN if name != "End" or "End" in fields]
+    trace = read(job(1), job(2, **fields), columns=columns, procs=64)
     assert trace.jobs.index.tolist() == [1]
     assert trace.dropped["reason"].to_dict() == {2: reason}
     assert list(trace.dropped.columns) == ["reason", *swf.FIELDS[1:]]
 
 
-def test_an_end_before_the_start_tells_no_run_time(read):
-    trace = read(job(1), job(2, ElapsedRaw="", End="2024-03-01T12:00:00"))
-    assert trace.dropped["run_time"].tolist() == [-1]
+EARLY = {"End": "2024-03-01T12:09:59"}
+LATER = "a time at or after Start, 2024-03-01T12:10:00"
+AT_MOST = "at most the 1,800 s from Start to End (is the time_zone that of the cluster?)"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (EARLY, f"field 9 (End) is '2024-03-01T12:09:59', expected {LATER}"),
+        (EARLY | {"ElapsedRaw": "0"}, f"field 9 (End) is '2024-03-01T12:09:59', expected {LATER}"),
+        ({"ElapsedRaw": "1802"}, f"field 10 (ElapsedRaw) is '1802', expected {AT_MOST}"),
+    ],
+)
+def test_times_that_contradict_one_another_are_an_error(read, fields, words):
+    with pytest.raises(SacctError, match=f"^jobs.txt:3: {re.escape(words)}$"):
+        read(job(1), job(2, **fields))
+    trace = read(job(1), job(2, **fields), lenient=True)
+    assert trace.jobs.index.tolist() == [1]
+    assert trace.dropped["reason"].to_dict() == {2: f"line 3: {words}"}
+
+
+def test_the_column_that_tells_the_run_time_is_the_one_that_contradicts(read):
+    columns = [name for name in PLAIN if name != "ElapsedRaw"]
+    with pytest.raises(SacctError, match=r"^jobs.txt:2: field 15 \(Elapsed\) is '01:00:00', expected at most the"):
+        read({name: PLAIN[name] for name in columns} | {"Elapsed": "01:00:00"})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"ElapsedRaw": "60"},  # suspended for the rest
+        {"ElapsedRaw": "1801"},  # parts of a second, rounded
+        {"End": "Unknown", "ElapsedRaw": "9999", "State": "RUNNING"},
+        EARLY | {"State": "CANCELLED by 7", **STARTED_NEVER},
+        EARLY | {"State": "CANCELLED", "ElapsedRaw": "0", "AllocCPUS": "0"},
+        EARLY | {"State": "CANCELLED", "ElapsedRaw": "0"},  # Start was when it should have started
+    ],
+)
+def test_times_that_agree_are_no_error(read, fields):
+    assert len(read(job(1), job(2, **fields))) == 1 + (fields.keys() == {"ElapsedRaw"})
 
 
 def test_nothing_left_is_an_error_that_says_why(read):

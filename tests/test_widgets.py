@@ -30,6 +30,10 @@ def drawing(load=0.8, scheme="easy"):
     return points.properties(title=scheme, height=120)
 
 
+def numbered(load=1):
+    return drawing(load)
+
+
 def failing(load=0.5):
     if load > 0.7:
         raise ValueError(f"load <{load}> is too high")
@@ -79,7 +83,7 @@ def test_reset_sets_everything_back(figure):
 
 def test_the_oldest_figures_are_forgotten(monkeypatch):
     monkeypatch.setattr(widgets, "REMEMBERED", 2)
-    figure = sl.widgets.live(drawing, load=[1, 2, 3])
+    figure = sl.widgets.live(numbered, load=[1, 2, 3])
     for load in (2, 3, 2, 1, 2, 3):
         figure.controls["load"].value = load
     assert [load for load, _ in calls] == [1, 2, 3, 1, 3]  # 2 was used again before 1 came
@@ -97,7 +101,7 @@ def test_an_error_takes_the_place_of_the_figure_and_goes_again():
 
 
 def test_a_figure_that_fails_at_once_is_a_widget_all_the_same():
-    figure = sl.widgets.live(failing, load=(0.8, 1.0, 0.1))
+    figure = sl.widgets.live(lambda load: failing(load), load=(0.8, 1.0, 0.1))
     assert "is too high" in figure._error.value
 
 
@@ -120,7 +124,7 @@ def test_the_copied_code_rebuilds_the_figure(figure):
 
 
 def test_the_code_may_be_another():
-    figure = sl.widgets.live(drawing, load=[1, 2], code=lambda load: f"draw({load})")
+    figure = sl.widgets.live(numbered, load=[1, 2], code=lambda load: f"draw({load})")
     figure.controls["load"].value = 2
     assert figure._script.code == "draw(2)"
 
@@ -130,7 +134,7 @@ def test_the_place_of_the_figure_keeps_its_height(figure):
     assert height == "260px"
     figure.controls["load"].value = 0.9
     assert figure._place.layout.min_height == height
-    assert sl.widgets.live(drawing, height=500, load=[1, 2])._place.layout.min_height == "500px"
+    assert sl.widgets.live(numbered, height=500, load=[1, 2])._place.layout.min_height == "500px"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +159,27 @@ def test_kinds_of_controls(given, kind, value):
     assert control.description == "some value"
 
 
+@pytest.mark.parametrize(
+    ("default", "given", "words"),
+    [
+        (0.2, (0.5, 1.0), "0.2, expected a number from 0.5 to 1.0"),
+        (9, (1, 5), "9, expected a number from 1 to 5"),
+        ("high", (1, 5), "'high', expected a number from 1 to 5"),
+        (7, [1, 10, 100], "7, expected one of 1, 10, 100"),
+        ("c", ["a", "b"], "'c', expected one of a, b"),
+        ("c", {"A": "a", "B": None}, "'c', expected one of A, B"),
+        ("c", True, "'c', expected a value like True"),
+    ],
+)
+def test_a_default_that_is_not_offered_is_named(default, given, words):
+    with pytest.raises(ValueError, match=f"^the default of load is {words}$"):
+        sl.widgets.live(lambda load=default: drawing(), load=given)
+
+
+def test_a_default_of_none_leaves_the_control_at_its_front():
+    assert sl.widgets.live(lambda load=None: drawing(), load=(0.5, 1.0)).settings == {"load": 0.5}
+
+
 def test_a_widget_is_taken_as_it_is():
     own = ipywidgets.IntText(7)
     figure = sl.widgets.live(drawing, load=own)
@@ -176,7 +201,7 @@ def test_a_slider_needs_somewhere_to_slide(given):
 
 def test_quick_moves_are_drawn_once():
     async def moves():
-        figure = sl.widgets.live(drawing, load=(1, 100))
+        figure = sl.widgets.live(numbered, load=(1, 100))
         for load in range(2, 30):
             figure.controls["load"].value = load
         assert figure._busy.value == widgets._BUSY
@@ -190,7 +215,7 @@ def test_quick_moves_are_drawn_once():
 
 
 def test_memory_does_not_grow_with_the_moves():
-    figure = sl.widgets.live(drawing, load=(1, 1000))
+    figure = sl.widgets.live(numbered, load=(1, 1000))
 
     def objects_after(moves):
         for load in moves:
@@ -240,7 +265,7 @@ def test_code_that_cannot_be_had_leaves_the_figure():
     def code(load):
         raise ValueError(f"no code\nfor {load}")
 
-    figure = sl.widgets.live(drawing, load=[1, 2], code=code)
+    figure = sl.widgets.live(numbered, load=[1, 2], code=code)
     figure.controls["load"].value = 2
     assert (drawn_load(figure), figure._error.value, figure._busy.value) == (2, "", widgets._IDLE)
     assert figure._script.code == "# there is no code for this figure: ValueError: no code\n# for 2"
@@ -266,7 +291,7 @@ def test_none_is_a_value_like_others():
         assert drawn_load(figure) == 0.5
 
 
-@pytest.mark.parametrize("function", [lambda load: drawing(load), partial(drawing, scheme="fcfs")])
+@pytest.mark.parametrize("function", [lambda load: drawing(load), partial(numbered)])
 def test_the_code_of_what_has_no_name(function):
     code = sl.widgets.live(function, load=[1, 2])._script.code
     assert code == "# function is the one given to live\nchart = function(load=1)\nchart"
@@ -322,6 +347,16 @@ def test_a_scheme_against_itself_has_no_difference(trace):
     assert table.data.columns.tolist() == ["measure", "EASY"]
 
 
+def test_waits_under_two_schemes(trace):
+    spec = widgets.waits(trace, 0.8, sl.EASY(order="sjf"), "fcfs").to_dict()
+    ((_, rows),) = spec["datasets"].items()
+    assert list(dict.fromkeys(row["scheme"] for row in rows)) == ["FCFS", "EASY-SJF"]
+    assert spec == sl.charts.distribution(
+        [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
+    ).to_dict()
+    widgets.waits(trace, scheme="easy", against=sl.EASY()).to_dict()  # one curve
+
+
 def test_an_unknown_view_is_refused(trace):
     with pytest.raises(ValueError, match="unknown view 'pie'; known: over time, Gantt chart, job by job, arrivals"):
         widgets.bench(trace, view="pie")
@@ -373,6 +408,15 @@ def test_a_load_that_cannot_be_is_an_error_in_place(trace):
     panel.controls["load"].value = 0.5
     assert "no offered load to scale" in panel._error.value
     assert panel._busy.value == widgets._IDLE
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_arrivals_of_a_trace_without_dates_tell_what_explore_can_do(trace):
+    panel = sl.widgets.explore(trace)
+    panel.controls["view"].value = "arrivals"
+    told = "has no dates (no UnixStartTime), which this view needs; choose another view"
+    assert f"ValueError: {trace.name} {told}" in panel._error.value
+    assert "start=" not in panel._error.value
 
 
 @pytest.mark.usefixtures("no_logs")

@@ -7,7 +7,19 @@ import pandas as pd
 from .. import metrics
 from ..schedule import Schedule
 from ..workload.trace import Trace
-from .theme import DURATIONS, INK, PER_JOB, WIDE, WIDTH, about, about_trace, check_columns, headed
+from .theme import (
+    DURATIONS,
+    INK,
+    PER_JOB,
+    WIDE,
+    WIDTH,
+    about,
+    about_trace,
+    check_columns,
+    check_kind,
+    check_numbers,
+    headed,
+)
 
 RUN_TIMES = {
     "under 1 min": 0,
@@ -17,6 +29,7 @@ RUN_TIMES = {
     "10 to 100 h": 36_000,
     "100 h and over": 360_000,
 }  # from so many seconds on
+LEAST = {"run_time": 0, "procs": 1}  # of a job
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
 CELL, WIDE_CELL = 32, 64  # its width: for a mean, for sums
@@ -41,6 +54,7 @@ def heatmap(
     title, subtitle : str, optional
         By default what is shown; the trace, its load and its jobs.
     """
+    check_kind(jobs, pd.DataFrame, Trace, Schedule)
     said = ""
     if isinstance(jobs, Schedule):
         jobs, said = jobs.jobs, about(jobs)
@@ -50,6 +64,7 @@ def heatmap(
         check_columns(jobs, ["requested_procs"])
         jobs = jobs.assign(procs=jobs["requested_procs"])
     check_columns(jobs, ["run_time"])
+    _check_jobs(jobs)
     amounts, words, sum_up = _amounts(jobs, value)
     sizes = metrics.classes(jobs, "size")
     lengths = np.searchsorted(list(RUN_TIMES.values()), jobs["run_time"].to_numpy(), side="right") - 1
@@ -67,6 +82,16 @@ def heatmap(
     return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), said if subtitle is None else subtitle)
 
 
+def _check_jobs(jobs):
+    """Raise where a job is in no cell."""
+    check_numbers(jobs, LEAST)
+    for column, least in LEAST.items():
+        values = jobs[column].to_numpy(dtype=float)
+        bad = np.flatnonzero(~((values >= least) & (values < np.inf)))
+        if bad.size:
+            raise ValueError(f"job {jobs.index[bad[0]]} has {column} {values[bad[0]]}, expected {least} or more")
+
+
 def _amounts(jobs, value):
     """Give each job's amount, what it is, and how the amounts of a cell become one."""
     if value == "jobs":
@@ -74,6 +99,7 @@ def _amounts(jobs, value):
     if value == "area":
         return jobs["run_time"] * jobs["procs"] / 3600, "processor-hours", "sum"
     check_columns(jobs, [value])
+    check_numbers(jobs, [value])
     name = PER_JOB.get(value, value.replace("_", " "))
     if value in DURATIONS:
         return jobs[value] / 3600, f"mean {name} (hours)", "mean"
@@ -107,6 +133,7 @@ def arrivals(
     title, subtitle : str, optional
         By default what is shown; the trace, its load and its jobs.
     """
+    check_kind(trace, Trace)
     dated = trace.header.unix_start_time is not None
     if start is not None and dated:
         raise ValueError(f"{trace.name} has a UnixStartTime; start is for logs that have none")

@@ -23,7 +23,9 @@ from .theme import (
     axis,
     check,
     check_columns,
+    check_kind,
     check_limit,
+    check_numbers,
     coloured,
     dashes,
     headed,
@@ -67,10 +69,7 @@ def lines(
     title, subtitle : str
         The subtitle should name the trace; a stand-in says so by its name.
     """
-    band = [f"{y}_low", f"{y}_high"] if {f"{y}_low", f"{y}_high"} <= set(table.columns) else []
-    names = [name for name in dict.fromkeys((x, y, *band, color, dash, column)) if name]
-    check(table, names)
-    shown = table[names].copy()
+    shown, band = _taken(table, [x, y], y, *filter(None, (color, dash, column)))
     for name in (x, y):
         if name in IN_HOURS:
             shown[name] = shown[name] / 3600
@@ -86,14 +85,11 @@ def lines(
     longest = max(map(len, colours), default=0) * CHARACTER + BAR
     colour = coloured(color, colours, columns=max(1, min(4 * len(panels), WIDTH * len(panels) // longest)))
     tooltip = [
-        alt.Tooltip(f"{color}:N"),
+        *(alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))),
         alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
         alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
+        *_tips(band, "", ",.4~g"),
     ]
-    if dash:
-        tooltip.insert(1, alt.Tooltip(f"{dash}:N"))
-    if band:
-        tooltip += [alt.Tooltip(f"{name}:Q", title=name.rpartition("_")[2], format=",.4~g") for name in band]
     parts = [alt.Chart(shown).mark_line(point=not dash, strokeWidth=2)]
     parts[0] = parts[0].encode(x=horizontal, y=across, color=colour, tooltip=tooltip)
     if dash:
@@ -144,11 +140,7 @@ def bars(
     title, subtitle : str
         The subtitle should name the trace; a stand-in says so by its name.
     """
-    ends = [f"{y}_change_low", f"{y}_change_high"]
-    ends = ends if set(ends) <= set(table.columns) else []
-    names = list(dict.fromkeys((x, y, color, *ends)))
-    check(table, names)
-    shown = table[names].copy()
+    shown, ends = _taken(table, [y], f"{y}_change", x, color)
     shown[color] = shown[color].astype(str)
     doubled = shown.duplicated([x, color])
     if doubled.any():
@@ -176,7 +168,7 @@ def bars(
         alt.Tooltip(f"{color}:N"),
         alt.Tooltip(f"{x}:N", title=AXES.get(x, x)),
         alt.Tooltip("change:Q", title=f"change against {base} (%)", format="+,.1f"),
-        *(alt.Tooltip(f"{name}:Q", title=f"{name.rpartition('_')[2]} (%)", format="+,.1f") for name in ends),
+        *_tips(ends, " (%)", "+,.1f"),
     ]
     bar = (
         alt.Chart()
@@ -191,8 +183,7 @@ def bars(
     )
     layers = [bar]
     if ends:
-        interval = alt.Chart().mark_rule(color=INK, strokeWidth=1.5)
-        layers.append(interval.encode(x=along, xOffset=offset, y=alt.Y(f"{ends[0]}:Q"), y2=ends[1]))
+        layers.append(_interval(alt.Chart(), ends, x=along, xOffset=offset))
     layers.append(alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK).encode(y="zero:Q"))
     chart = alt.layer(*layers, data=shown, width=width, height=HEIGHT)
     return headed(chart, title, width, subtitle)
@@ -207,28 +198,30 @@ def ratios(
     title: str = "",
     subtitle: str = "",
 ) -> alt.LayerChart:
-    """Draw ratios as groups of bars from 1, on a logarithmic axis: twice as much reaches as far up as half as much down.
+    """Draw ratios as groups of bars from 1, on a logarithmic axis: twice reaches as far up as half reaches down.
 
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row for each x and scheme; every ratio above 0.
+        Tidy, one row for each x and scheme; every ratio above 0. Where it has the columns ``{y}_low`` and ``{y}_high``,
+        they are drawn as intervals.
     x, y, color : str
         Columns.
     title, subtitle : str
         The subtitle should name the trace; a stand-in says so by its name.
     """
-    check(table, [x, y, color])
-    shown = table[[x, y, color]].copy()
+    shown, ends = _taken(table, [y], y, x, color)
     bad = shown.loc[~(shown[y] > 0), y]
     if len(bad):
         raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
     groups, schemes = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[color]))
     values = vertical(shown[y], True)
+    values["scale"] = alt.Scale(type="log", domainMin=min(1.0, float(shown[y].min())) / 2, nice=False)
     shown["one"] = 1.0
     offset = alt.XOffset(f"{color}:N", sort=schemes)
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=WIDTH))
     tooltip = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N"), alt.Tooltip(f"{y}:Q", format=",.3~g")]
+    tooltip += _tips(ends, "", ",.3~g")
     bars = alt.Chart(shown).mark_bar().encode(
         x=along,
         xOffset=offset,
@@ -240,8 +233,11 @@ def ratios(
     words = alt.Chart(shown).mark_text(dy=-6, fontSize=11, color=INK)
     words = words.encode(x=along, xOffset=offset, y=f"{y}:Q", text=alt.Text(f"{y}:Q", format=",.2~r"))
     rule = alt.Chart(shown.iloc[:1]).mark_rule(color=INK).encode(y="one:Q")
+    parts = [bars, words, rule]
+    if ends:
+        parts.append(_interval(alt.Chart(shown), ends, title=AXES.get(y, y), x=along, xOffset=offset))
     width = max(2 * WIDTH, BAR * 2 * len(shown))
-    return headed(alt.layer(bars, words, rule).properties(width=width, height=HEIGHT), title, width, subtitle)
+    return headed(alt.layer(*parts).properties(width=width, height=HEIGHT), title, width, subtitle)
 
 
 def points(
@@ -264,22 +260,45 @@ def points(
     title, subtitle : str
         The subtitle should name the traces; a stand-in says so by its name.
     """
-    ends = [f"{y}_low", f"{y}_high"] if {f"{y}_low", f"{y}_high"} <= set(table.columns) else []
-    check(table, [x, y, label, *ends])
-    shown = table[list(dict.fromkeys((x, y, label, *ends)))].copy()
+    shown, ends = _taken(table, [x, y], y, label)
     shown[label] = shown[label].astype(str)
     along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False, padding=30), axis=axis(tickCount=6))
     across = alt.Y(f"{y}:Q", title=AXES.get(y, y), axis=axis())
-    tooltip = [alt.Tooltip(f"{label}:N"), *(alt.Tooltip(f"{name}:Q", format=",.4~g") for name in (x, y, *ends))]
+    tooltip = [
+        alt.Tooltip(f"{label}:N"),
+        *(alt.Tooltip(f"{name}:Q", title=AXES.get(name, name), format=",.4~g") for name in (x, y)),
+        *_tips(ends, "", ",.4~g"),
+    ]
     base = alt.Chart(shown)
     layers = [base.mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=across, tooltip=tooltip)]
     if ends:
-        low = alt.Y(f"{ends[0]}:Q", title=AXES.get(y, y))
-        layers.insert(0, base.mark_rule(color=INK, strokeWidth=1.5).encode(x=along, y=low, y2=ends[1]))
+        layers.insert(0, _interval(base, ends, title=AXES.get(y, y), x=along))
     words = base.mark_text(align="left", dx=7, fontSize=11, color=INK)
     layers.append(words.encode(x=along, y=across, text=f"{label}:N"))
     chart = alt.layer(*layers).properties(width=2 * WIDTH, height=HEIGHT)
     return headed(chart, title, 2 * WIDTH, subtitle)
+
+
+def _taken(table, numbers, measure, *others):
+    """Give a copy of the columns that a chart takes, the measure's interval included, and that interval's two names."""
+    check_kind(table, pd.DataFrame)
+    ends = [f"{measure}_low", f"{measure}_high"]
+    ends = ends if set(ends) <= set(table.columns) else []
+    names = list(dict.fromkeys((*numbers, *ends, *others)))
+    check(table, names)
+    check_numbers(table, [*numbers, *ends])
+    return table[names].copy(), ends
+
+
+def _tips(ends, unit, form):
+    """Give the tooltips of an interval's two columns: low and high."""
+    return [alt.Tooltip(f"{name}:Q", title=name.rpartition("_")[2] + unit, format=form) for name in ends]
+
+
+def _interval(chart, ends, *, title=alt.Undefined, **where):
+    """Draw an interval as a rule."""
+    y = alt.Y(f"{ends[0]}:Q", title=title)
+    return chart.mark_rule(color=INK, strokeWidth=1.5).encode(y=y, y2=ends[1], **where)
 
 
 def distribution(
@@ -292,7 +311,8 @@ def distribution(
 ) -> alt.Chart:
     """Draw the share of jobs that a measure leaves at or below each value, one curve for each scheme.
 
-    Of more than 400 distinct values, 400 evenly spaced quantiles are drawn, smallest and largest among them.
+    Of more than 400 distinct values, 400 evenly spaced quantiles are drawn, smallest and largest among them; of more
+    than a dozen curves, as many of each as leave 5,000 points in all, and the subtitle says so.
 
     Parameters
     ----------
@@ -307,15 +327,21 @@ def distribution(
     named = _named(schedules)
     if not named:
         raise ValueError("there is no schedule to draw, give one or more")
+    most = min(POINTS, MOST_ROWS // len(named))
+    if most < 2:  # ends
+        raise ValueError(f"{len(named):,} curves are more than a chart takes, give at most {MOST_ROWS // 2:,}")
     curves = {}
     for name, given in named.items():
+        check_kind(given, Schedule, Iterable)
         if isinstance(given, Schedule):
             check_columns(given.jobs, [column])
             given = given.jobs[column]
         curves[name] = np.sort(np.asarray(given, dtype=float))
         if not curves[name].size or np.isnan(curves[name]).any():
             raise ValueError(f"{name} has no {column}, or not for every job")
-    steps = pd.concat([_steps(values).assign(scheme=name) for name, values in curves.items()], ignore_index=True)
+    steps = [_steps(values, most).assign(scheme=name) for name, values in curves.items()]
+    thinned = most < POINTS and any(np.unique(values).size > most for values in curves.values())
+    steps = pd.concat(steps, ignore_index=True)
     words, said = _title(column), ""
     if log:
         along, steps["value"], said = logarithmic(column, steps["value"].to_numpy())
@@ -343,10 +369,11 @@ def distribution(
     if subtitle is None:
         subtitle = "; ".join(dict.fromkeys(about(one) for one in named.values() if isinstance(one, Schedule)))
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
-    return headed(chart, title, SQUARE, subtitle, said)
+    return headed(chart, title, SQUARE, subtitle, said, f"{most} points of each curve" if thinned else "")
 
 
 def _named(schedules):
+    check_kind(schedules, Schedule, Mapping, Iterable)
     if isinstance(schedules, Mapping):
         return {str(name): given for name, given in schedules.items()}
     several = [schedules] if isinstance(schedules, Schedule) else list(schedules)
@@ -359,11 +386,11 @@ def _named(schedules):
     return named
 
 
-def _steps(values):
-    """Give the points of the empirical distribution of sorted values, thinned."""
+def _steps(values, most):
+    """Give the points of the empirical distribution of sorted values, thinned to so many."""
     kept = np.unique(values)
-    if kept.size > POINTS:
-        kept = np.unique(values[np.linspace(0, len(values) - 1, POINTS).round().astype(int)])
+    if kept.size > most:
+        kept = np.unique(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
     return pd.DataFrame({"value": kept, "share": np.searchsorted(values, kept, side="right") / len(values)})
 
 
@@ -394,6 +421,8 @@ def scatter(
         By default both schemes; the trace, its load and its jobs (both, where they differ).
     """
     check_limit(limit)
+    for one in (a, b):
+        check_kind(one, Schedule)
     first, second = a.jobs, b.jobs
     check_columns(first, [column])
     if not first.index.equals(second.index):

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
-from .theme import HEIGHT, INK, MOST_ROWS, WIDE, about, headed
+from .theme import HEIGHT, INK, MOST_ROWS, WIDE, about, check_kind, headed
 from .timeline import Clock
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
@@ -35,6 +35,7 @@ def tree(
     title, subtitle : str, optional
         By default the scheme and the instant; the trace, its load and its jobs.
     """
+    check_kind(schedule, Schedule)
     machine = schedule.machine
     if schedule.placed is None:
         raise ValueError(f"the chart needs jobs on nodes; this schedule is of {machine} without a topology")

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from .theme import check_kind
+
 # Ground and letters both, so that they are read in a dark notebook too.
 VERDICTS = {
     "reproduced": "background-color: #d3efe3; color: #00452f",
@@ -30,9 +32,15 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     caption : str
         Stands above it.
     """
+    check_kind(frame, pd.DataFrame, pd.Series)
     if isinstance(frame, pd.Series):
         frame = frame.rename(frame.name or "value").to_frame()
-    if not isinstance(frame.index, pd.RangeIndex):
+    shown = not isinstance(frame.index, pd.RangeIndex)
+    names = pd.Index([*(frame.index.names if shown else ()), *frame.columns])
+    if names.dropna().has_duplicates:
+        twice = names[names.duplicated()].dropna()[0]
+        raise ValueError(f"the table has several columns {twice!r}, the index counted; rename all but one")
+    if shown:
         frame = frame.reset_index(names="" if frame.index.names == [None] else None)
     frame = _side_by_side(frame.reset_index(drop=True))
     numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]

@@ -3,12 +3,14 @@
 import json
 import math
 import os
+from numbers import Real
 from pathlib import Path
 from textwrap import wrap
 from zlib import crc32
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 WIDTH, HEIGHT = 240, 220  # of one panel, in pixels: three beside one another fit a page
 WIDE = 720  # of a chart that has the page to itself
@@ -113,17 +115,22 @@ def _for_lab(spec, **_):
 
 def themed(chart):
     """Apply the look that all charts share; on white, so that dark words stay readable in a dark notebook."""
-    # In one call: Altair copies the whole chart at every `configure_...`, a tenth of a second for a chart of panels.
-    return chart.configure(
-        font="sans-serif",
-        background="white",
-        padding=10,
-        view=alt.ViewConfig(stroke=None),
-        axis=alt.AxisConfig(labelFontSize=11, titleFontSize=12, gridColor="#dddddd"),
-        legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12),
-        title=alt.TitleConfig(fontSize=15, subtitleFontSize=12, anchor="start", subtitleColor="#666666"),
-        header=alt.HeaderConfig(labelFontSize=12),
-    )
+    themed = chart.copy(deep=False)
+    themed.config = _look()
+    return themed
+
+
+def _look():
+    return {
+        "font": "sans-serif",
+        "background": "white",
+        "padding": 10,
+        "view": {"stroke": None},
+        "axis": {"labelFontSize": 11, "titleFontSize": 12, "gridColor": "#dddddd"},
+        "legend": {"labelFontSize": 12, "titleFontSize": 12},
+        "title": {"fontSize": 15, "subtitleFontSize": 12, "anchor": "start", "subtitleColor": "#666666"},
+        "header": {"labelFontSize": 12},
+    }
 
 
 def stacked(parts: list[alt.Chart]):
@@ -160,21 +167,22 @@ def coloured(name: str, names: list[str], *, columns: int = 4) -> alt.Color:
 
 
 # -- axes ------------------------------------------------------------------------------------------------
+# Plain dictionaries: Altair copies a chart whenever it is put into another, and its `Axis` has ninety settings to copy.
 
 
-def axis(**settings) -> alt.Axis:
+def axis(**settings) -> dict:
     """Give an axis with readable numbers."""
-    return alt.Axis(format=",~r", labelFlush=False, **settings)  # 10,000 and 0.1; at its tick also at the ends
+    return {"format": ",~r", "labelFlush": False, **settings}  # 10,000 and 0.1; at its tick also at the ends
 
 
 def vertical(values, log: bool) -> dict:
     """Give scale and axis; a logarithmic one has numbers at powers of ten, or at 1, 2 and 5 over a short range."""
     if not log:
-        return {"scale": alt.Scale(zero=True), "axis": axis()}
+        return {"scale": {"zero": True}, "axis": axis()}
     drawn = values[(values > 0) & (values < np.inf)]
     if len(drawn) < values.count() or drawn.empty:
-        return {"scale": alt.Scale(type="symlog"), "axis": axis()}
-    return {"scale": alt.Scale(type="log"), "axis": axis(values=_powers(drawn.min(), drawn.max()))}
+        return {"scale": {"type": "symlog"}, "axis": axis()}
+    return {"scale": {"type": "log"}, "axis": axis(values=_powers(drawn.min(), drawn.max()))}
 
 
 def _powers(lowest, highest):
@@ -216,8 +224,9 @@ def headed(chart, title: str, width: int, *subtitle: str):
     """Give a new chart its title, the look, and a subtitle: each part begins a line, none wider than so many pixels."""
     characters = CHARACTERS * width // WIDTH
     lines = [line for part in subtitle for line in wrap(part, characters, break_on_hyphens=False)]
-    chart.title = alt.Title(title, subtitle=lines)
-    return themed(chart)
+    chart.title = {"text": title, "subtitle": lines}
+    chart.config = _look()  # not `themed`: Altair copies all that is in a chart of panels, 15 ms
+    return chart
 
 
 def about(schedule) -> str:
@@ -235,6 +244,13 @@ def about_trace(trace) -> str:
 # -- checks ----------------------------------------------------------------------------------------------
 
 
+def check_kind(given, *kinds: type) -> None:
+    """Raise where what is to be drawn is of no such kind."""
+    if not isinstance(given, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"expected {expected}, got {type(given).__name__}")
+
+
 def check(table, columns) -> None:
     """Raise where a table lacks a column, or has more rows than a chart takes."""
     check_columns(table, columns)
@@ -243,10 +259,22 @@ def check(table, columns) -> None:
 
 
 def check_columns(table, columns) -> None:
-    """Raise where a table lacks a column."""
+    """Raise where a table is none, or lacks a column."""
+    check_kind(table, pd.DataFrame)
     missing = [name for name in columns if name not in table.columns]
     if missing:
         raise ValueError(f"the table has no column {missing[0]!r}; it has: {', '.join(map(str, table.columns))}")
+
+
+def check_numbers(table, columns) -> None:
+    """Raise where a column that is measured along an axis has something other than numbers; some may be missing."""
+    for name in columns:
+        if pd.api.types.is_numeric_dtype(table[name]):
+            continue
+        known = table[name].dropna()
+        wrong = known[[not isinstance(value, Real) for value in known]]
+        if len(wrong):
+            raise ValueError(f"column {name!r} has {wrong.iloc[0]!r} in row {wrong.index[0]}, expected numbers only")
 
 
 def check_limit(limit: int) -> None:
@@ -282,6 +310,8 @@ def save(chart, path: str | os.PathLike) -> Path:
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path.name} ends in {path.suffix!r}, expected one of {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in")
     part = path.with_name(f".{os.getpid()}.{path.name}")
     page = {"inline": True, "json_kwds": {"cls": _InPage}}
     settings = {".png": {"scale_factor": 2}, ".html": page}.get(path.suffix, {})

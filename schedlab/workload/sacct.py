@@ -168,9 +168,11 @@ def read_sacct(
       last that tells an end is kept); other partitions; jobs still waiting or running; jobs cancelled before they
       started. A pending array is one record. The load filter then leaves out what lasted 0 s.
     - *Status*: COMPLETED 1; CANCELLED, PREEMPTED, REQUEUED, RESIZING, REVOKED 5; TIMEOUT and all failures 0.
-    - *Run times* are Slurm's Elapsed, which leaves out the time that a job was suspended.
+    - *Run times* are Slurm's Elapsed, which leaves out the time that a job was suspended. That it is more than from
+      Start to End, or that End is before Start, is an error, or with `lenient` a bad line.
     - *Daylight saving*: a time that the clock showed twice is the earlier, unless the job would then start before its
-      submission, or end before its start. A time that the clock skipped is an error: the time zone is wrong.
+      submission, or end before its start or sooner than it ran. A time that the clock skipped is an error: the time
+      zone is wrong.
     - *Memory*: "c" is for each CPU, "n" for each node, neither for the job; 0 and ? are unknown.
 
     Examples
@@ -358,6 +360,10 @@ class _Export:
             raise SacctError(f"{self.name}:{self.lines[row]}: {reason}")
         self.bad_rows.setdefault(row, f"line {self.lines[row]}: {reason}")
 
+    def refuse(self, row, column, expected):
+        """Note that what a record has in a column cannot be, or raise."""
+        self._bad_row(row, self._words(column, self.text(column)[row], expected))
+
     def left_out(self):
         """Give the steps and the bad lines in the form of `Trace.dropped`."""
         reasons = [STEP] * len(self.steps) + self.bad_lines
@@ -461,12 +467,12 @@ def _kilobytes(text: str) -> float:
 
 
 def _records(export, procs_of, partition, partitions, arrival, zone):
-    """Make SWF's columns, times in seconds since 1970, nan unknown; and state, start_time and in_partition."""
-    submit, start, end, eligible = _times(export, zone)
-    arrived = submit if arrival == "submit" else np.where(np.isnan(eligible), submit, eligible)
+    """Make SWF's columns, times in seconds since 1970, nan unknown; and what `_reasons` looks at."""
     run = export.read(_count, "ElapsedRaw")
-    for other in (export.read(_duration, "Elapsed"), np.where(end >= start, end - start, np.nan)):
-        run = np.where(np.isnan(run), other, run)
+    run = np.where(np.isnan(run), export.read(_duration, "Elapsed"), run)
+    submit, start, end, eligible = _times(export, zone, run)
+    run = np.where(np.isnan(run) & (end >= start), end - start, run)
+    arrived = submit if arrival == "submit" else np.where(np.isnan(eligible), submit, eligible)
     allocated = export.read(_size, *PROCS_OF[procs_of][:2])
     size = export.read(_size, *PROCS_OF[procs_of])
     state = export.read(_state, "State")
@@ -487,16 +493,21 @@ def _records(export, procs_of, partition, partitions, arrival, zone):
         "partition": [partitions.get(partition if partition in names else names[0], -1) for names in listed],
         "state": [_STATES[int(place)] for place in np.nan_to_num(state)],
         "start_time": start,
+        "end_time": end,
         "ended": ~np.isnan(end) if export.has("End") else True,
         "in_partition": [partition is None or partition in names for names in listed],
     }
     return pd.DataFrame(columns, index=range(len(export.rows)))
 
 
-def _times(export, zone):
-    """Give submission, start, end and eligibility: float64, shape (n_jobs,), seconds since 1970; nan unknown."""
+def _times(export, zone, run):
+    """Give submission, start, end and eligibility: float64, shape (n_jobs,), seconds since 1970; nan unknown.
+
+    `run` is how long each job ran: float64, shape (n_jobs,), seconds; nan unknown.
+    """
     times = []
-    for column, after in (("Submit", None), ("Start", 0), ("End", 1), ("Eligible", 0)):
+    ran = np.nan_to_num(run)
+    for column, after, least in (("Submit", None, 0), ("Start", 0, 0), ("End", 1, ran), ("Eligible", 0, 0)):
         early, late = (
             export.read(
                 partial(_instant, zone=zone, fold=fold), column, most=partial(_plain_instants, zone=zone, fold=fold)
@@ -504,7 +515,7 @@ def _times(export, zone):
             for fold in (0, 1)
         )
         # Of the two meanings of an hour that came twice the earlier, unless that breaks the order of events.
-        times.append(early if after is None else np.where(early < times[after], late, early))
+        times.append(early if after is None else np.where(early < times[after] + least, late, early))
     return times
 
 
@@ -537,6 +548,8 @@ def _reasons(export, records, partition):
     waiting, cancelled = state.isin(WAITING), state == "CANCELLED"
     running = state.isin(RUNNING) | (started & ~records["ended"])
     unused = (records["run_time"] == 0) & records["allocated_procs"].isna()
+    unused |= (records["end_time"] < records["start_time"]) & ~(records["run_time"] > 0)
+    _check_times(export, records[~waiting & ~running & ~(cancelled & unused)])
     bad = records.index.isin(list(export.bad_rows))
     conditions = {
         "given twice: same job, submission and start": _given_again(export, waiting | running | bad),
@@ -550,6 +563,17 @@ def _reasons(export, records, partition):
     for row, reason in export.bad_rows.items():
         reasons[row] = reason
     return pd.Series(reasons, index=records.index, dtype="str")
+
+
+def _check_times(export, records):
+    """Refuse records whose times contradict one another; a suspended job may have run for less than start to end."""
+    lasted = records["end_time"] - records["start_time"]
+    for row in records.index[lasted < 0]:
+        export.refuse(row, "End", f"a time at or after Start, {export.text('Start')[row]}")
+    for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: parts of a second
+        column = next(name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in _NO_VALUE)
+        hint = "is the time_zone that of the cluster?"
+        export.refuse(row, column, f"at most the {lasted[row]:,.0f} s from Start to End ({hint})")
 
 
 def _given_again(export, unsettled):
