@@ -16,6 +16,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab.workload.models import tsafrir
+from schedlab.workload.models._draws import Streams
 from schedlab.workload.models.tsafrir import Tsafrir, fit_tsafrir
 
 MINUTE, HOUR = 60, 3600
@@ -227,7 +228,7 @@ def test_assignment_follows_the_recipe(jobs, seed, reach):
     uniform = np.random.default_rng(seed).random(jobs)
     run_times = np.minimum(np.ceil(np.exp(uniform * reach * np.log(18 * HOUR))), 18 * HOUR).astype(np.int64)
     estimates = model.draw(jobs, seed)
-    chances = tsafrir._Streams(seed, 0)("assignment").random(jobs)
+    chances = Streams(seed, 0)("assignment").random(jobs)
     expected = literal_assignment(run_times.tolist(), estimates.tolist(), chances)
     if expected is None:
         with pytest.raises(ValueError, match="jobs run for .* or longer, but only .* of the estimates up to 64,800 s"):
