@@ -136,6 +136,7 @@ def test_an_exponential_law_takes_the_next_order():
         ((-10, 200, 6000), r"no positive law has"),
         ((10, 100.5, 1020), r"no hyper-Erlang law up to order 100 .*variation 0.005\); feasible are at least 1 / 100"),
         ((float("nan"), 1, 1), r"no positive law has"),
+        ((1e200, 1e300, 1e308), r"no positive law has"),
     ],
 )
 def test_moments_that_no_law_has(moments, message):

@@ -182,6 +182,12 @@ def test_a_log_without_a_stand_in_says_which_have_one():
         sl.load_trace("nonesuch", standin=True)
 
 
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(ValueError, match="^seed must be a whole number from 0 on"):
+        sl.load_trace("KTH-SP2-1996", standin=True, seed=seed)
+
+
 def test_two_hundred_thousand_jobs_take_less_than_two_seconds(record_property):
     table = table_of("SDSC-BLUE-2000")
     begin = time.perf_counter()

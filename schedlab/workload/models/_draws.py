@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 _DAY = 86_400  # seconds
+_EXACT = 2**53  # below it, float64 holds every integer
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,14 @@ def at_least_one(name: str, value: int) -> int:
 def job_numbers(jobs: int) -> pd.Index:
     """Give the index of a model's table, from 1 on."""
     return pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64)
+
+
+def whole_seconds(times):
+    """Make whole numbers int64; beyond what float64 holds exactly they would be no times but noise."""
+    longest = float(np.asarray(times).max(initial=0))
+    if not longest < _EXACT:
+        raise ValueError(f"a time would be {longest:g} s, expected less than 2**53")
+    return times.astype("int64")
 
 
 def seconds_at(points: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ import pandas as pd
 
 from schedlab.workload.speedup import downey_speedup
 
-from ._draws import Streams, at_least_one, entropy, job_numbers, seconds_at
+from ._draws import Streams, at_least_one, entropy, job_numbers, seconds_at, whole_seconds
 
 __all__ = ["downey", "fit_downey"]
 
@@ -75,7 +75,7 @@ def downey(
     Raises
     ------
     ValueError
-        For a number outside its range.
+        For a number outside its range, or where a time would be 2**53 seconds or more.
 
     Notes
     -----
@@ -108,8 +108,8 @@ def downey(
     submit_time = seconds_at(np.cumsum(streams("gap").exponential(size=jobs)), half_days)
     return pd.DataFrame(
         {
-            "submit_time": np.floor(submit_time).astype(np.int64),
-            "run_time": np.maximum(run_time, 1).astype(np.int64),
+            "submit_time": whole_seconds(np.floor(submit_time)),
+            "run_time": whole_seconds(np.maximum(run_time, 1)),
             "requested_procs": size.astype(np.int64),
             "work": drawn_work,
             "parallelism": parallelism,
@@ -200,8 +200,8 @@ def _jobs_by_half_day(rates):
         first, second = (float(rate) for rate in rates)
     except (TypeError, ValueError):
         raise ValueError(f"rates must be two numbers, got {rates!r}") from None
-    if not (0 <= first < np.inf and 0 <= second < np.inf and first + second > 0):
-        raise ValueError(f"rates must be at least 0 and not both 0, got {first:g} and {second:g}")
+    if not (0 <= first < np.inf and 0 <= second < np.inf and 0 < (first + second) * 12 < np.inf):
+        raise ValueError(f"rates must be at least 0, finite and not both 0, got {first:g} and {second:g}")
     return first * 12, second * 12
 
 

@@ -29,7 +29,7 @@ import pandas as pd
 
 from schedlab import paths
 
-from ._draws import Streams, at_least_one, entropy, job_numbers
+from ._draws import Streams, at_least_one, entropy, job_numbers, whole_seconds
 
 __all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
 
@@ -130,11 +130,11 @@ class HyperErlang:
             if law is not None:
                 return law
         given = f"the moments {m1:.6g}, {m2:.6g}, {m3:.6g}"
-        if not (m1 > 0 and m2 > m1**2 and m1 * m3 > m2**2):
+        if not (m1 > 0 and m2 > m1 * m1 and m1 * m3 > m2 * m2):
             raise ValueError(f"no positive law has {given}; feasible are m1 > 0, m2 > m1**2 and m1 * m3 > m2**2")
         raise ValueError(
             f"no hyper-Erlang law up to order {_HIGHEST_ORDER} has {given} (squared coefficient of variation "
-            f"{m2 / m1**2 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
+            f"{m2 / m1 / m1 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
         )
 
     def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
@@ -300,9 +300,9 @@ def jann(
         mine = range_of == i
         count = int(mine.sum())
         size[mine] = _sizes(each, count, streams[i], sizes)
-        run_time[mine] = np.maximum(1, np.rint(each.service.draw(count, streams[i]("service"))))
+        run_time[mine] = whole_seconds(np.maximum(1, np.rint(each.service.draw(count, streams[i]("service")))))
     return pd.DataFrame(
-        {"submit_time": np.floor(arrival).astype(np.int64), "run_time": run_time, "requested_procs": size},
+        {"submit_time": whole_seconds(np.floor(arrival)), "run_time": run_time, "requested_procs": size},
         index=job_numbers(jobs),
     )
 
