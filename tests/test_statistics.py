@@ -654,3 +654,16 @@ def test_shortest_job_first_makes_a_long_job_miss_its_fair_start():
         sl.fair_starts(schedule, "strict")
     with pytest.raises(ValueError, match="a test has no job 9"):
         sl.fair_starts(schedule, jobs=[1, 9])
+
+
+def test_a_table_of_fairness(trace):
+    schedules = [sl.simulate(trace, scheme).validate() for scheme in ("fcfs", "easy-sjf")]
+    table = sl.fairness_table(schedules)
+    assert table.index.tolist() == ["FCFS", "EASY-SJF"]
+    assert table.loc["FCFS", ["unfair", "mean_miss", "max_miss"]].tolist() == [0, 0, 0]
+    for schedule, (_, row) in zip(schedules, table.iterrows(), strict=True):
+        assert row["gini"] == schedule.gini()
+        assert row.drop("gini").to_dict() == sl.fair_start_miss(schedule, "fcfs").to_dict()
+    assert sl.fairness_table(schedules[1], "conservative").shape == (1, 5)
+    with pytest.raises(ValueError, match="there is no schedule to measure"):
+        sl.fairness_table([])

@@ -482,11 +482,12 @@ def load_trace(
         True: generate a look-alike of the log from fitted figures (`schedlab.workload.standin`), even where the log
         is at hand; the trace says what it is.
     seed : int
-        Of the look-alike.
+        Of the look-alike; another seed than the default is in its name, so that two can be told apart.
     """
     official = archive.resolve(name)
     if standin:
-        return from_log(look_alike(official, seed), official, "stand-in", procs, missing_estimate)
+        name = official if seed == SEED else f"{official}, seed {seed}"
+        return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate)
     path = archive.fetch(official, progress=progress)
     log = swf.cached_log(path)
     archive.check_digest(official, log.sha256, path)
