@@ -425,6 +425,9 @@ def test_one_seed_has_no_interval(table):
 
 
 def test_a_table_without_seeds_is_refused(table):
+    for by, found in (("nope", "'nope'"), (["load", "when"], "'when'"), ([], r"\[\]")):
+        with pytest.raises(ValueError, match=f"^by is {found}, expected columns of the table: .*load"):
+            sl.over_seeds(pd.DataFrame({"load": [0.5], "seed": [1]}), by)
     with pytest.raises(ValueError, match="the table has no column 'seed'"):
         sl.over_seeds(table.drop(columns="seed"))
 
@@ -480,7 +483,7 @@ def test_what_would_come_before_the_log_is_reflected():
     assert share.tolist() == pytest.approx([1 / 7, 2 / 7, 2 / 7, 2 / 7], abs=0.04)
 
 
-@pytest.mark.parametrize("seconds", [0, -5, 1.5, True, "60"])
+@pytest.mark.parametrize("seconds", [0, -5, 1.5, True, "60", 2**62])
 def test_a_shake_takes_whole_seconds(trace, seconds):
     with pytest.raises(ValueError, match="seconds must be a whole number of at least 1"):
         trace.shake(seconds)
@@ -654,6 +657,11 @@ def test_shortest_job_first_makes_a_long_job_miss_its_fair_start():
         sl.fair_starts(schedule, "strict")
     with pytest.raises(ValueError, match="a test has no job 9"):
         sl.fair_starts(schedule, jobs=[1, 9])
+
+
+def test_an_unknown_measure_has_no_gini(schedule):
+    with pytest.raises(ValueError, match="^unknown measure 'speed'; known: submit_time, "):
+        schedule.gini("speed")
 
 
 def test_a_table_of_fairness(trace):

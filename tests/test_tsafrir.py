@@ -271,6 +271,7 @@ def test_too_many_long_jobs_are_an_error():
     ("settings_", "message"),
     [
         ({"longest": 3599}, "longest must be at least an hour, 3600 s, got 3599"),
+        ({"longest": 2**70}, r"longest must be less than 2\*\*53 s, got"),
         ({"longest": 3600.5}, "longest must be a whole number, got 3600.5"),
         ({"longest": 7200, "distinct": 0}, "distinct must be at least 1, got 0"),
         ({"longest": 7200, "head": ((7300, 10.0),)}, "the estimates of head must be at most longest, 7200 s, got 7300"),

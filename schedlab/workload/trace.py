@@ -221,8 +221,8 @@ class Trace:
         IPDPS 2006; Tsafrir, Ouaknine and Feitelson, "Reducing performance evaluation sensitivity and variability by
         input shaking", MASCOTS 2007.
         """
-        if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or seconds < 1:
-            raise ValueError(f"seconds must be a whole number of at least 1, got {seconds!r}")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or not 1 <= seconds < swf.EXACT:
+            raise ValueError(f"seconds must be a whole number of at least 1 and less than 2**53, got {seconds!r}")
         seed = entropy(seed)
         table = self.table.copy(deep=False)
         moved = np.empty(len(table), dtype="int64")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 _DAY = 86_400  # seconds
-_EXACT = 2**53  # below it, float64 holds every integer
+EXACT = 2**53  # below it, float64 holds every integer
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def job_numbers(jobs: int) -> pd.Index:
 def whole_seconds(times):
     """Make whole numbers int64; beyond what float64 holds exactly they would be no times but noise."""
     longest = float(np.asarray(times).max(initial=0))
-    if not longest < _EXACT:
+    if not longest < EXACT:
         raise ValueError(f"a time would be {longest:g} s, expected less than 2**53")
     return times.astype("int64")
 

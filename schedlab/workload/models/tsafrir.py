@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._draws import Streams, at_least_one, entropy
+from ._draws import EXACT, Streams, at_least_one, entropy
 
 __all__ = ["LEAST_JOBS", "Tsafrir", "fit_tsafrir"]
 
@@ -89,6 +89,8 @@ class Tsafrir:
     def __post_init__(self) -> None:
         if at_least_one("longest", self.longest) < _HOUR:
             raise ValueError(f"longest must be at least an hour, {_HOUR} s, got {self.longest}")
+        if self.longest >= EXACT:
+            raise ValueError(f"longest must be less than 2**53 s, got {self.longest}")
         if self.distinct is not None:
             at_least_one("distinct", self.distinct)
         values = [at_least_one("an estimate of head", seconds) for seconds, _ in self.head]
