@@ -197,7 +197,10 @@ class Schedule:
 
     def gini(self, measure: str = "bounded_slowdown") -> float:
         """Tell how unevenly a column of `jobs` is spread (`schedlab.metrics.gini`)."""
-        return metrics.gini(self.jobs[measure])
+        jobs = self.jobs
+        if measure not in jobs.columns:
+            raise ValueError(f"unknown measure {measure!r}; known: {', '.join(jobs.columns)}")
+        return metrics.gini(jobs[measure])
 
     # -- laws --------------------------------------------------------------------------------------------
 

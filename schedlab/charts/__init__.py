@@ -1,7 +1,7 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
 from .cells import arrivals, heatmap
-from .compare import bars, distribution, lines, points, scatter
+from .compare import bars, beside_model, distribution, lines, points, scatter, weekly
 from .tables import VERDICTS, table
 from .theme import (
     AXES,
@@ -35,6 +35,7 @@ __all__ = [
     "WIDTH",
     "arrivals",
     "bars",
+    "beside_model",
     "colours",
     "dashes",
     "distribution",
@@ -49,4 +50,5 @@ __all__ = [
     "stacked",
     "table",
     "themed",
+    "weekly",
 ]

@@ -64,6 +64,7 @@ AXES = {
     "max_queue": "longest queue (jobs)",
     "jobs": "jobs",
     "killed": "killed (jobs)",
+    "week": "week since the first submission",
 }
 IN_HOURS = {"wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"}
 
@@ -76,6 +77,7 @@ PER_JOB = {
     "bounded_slowdown": "bounded slowdown (tau = 10 s)",
     "slowdown": "slowdown",
     "procs": "processors",
+    "requested_procs": "processors",
     "killed": "killed",
     "user_id": "user",
 }
@@ -150,13 +152,16 @@ def dashes(names: list[str]) -> list[list[int]]:
     return [list(DASHES.get(name) or PATTERNS[crc32(name.encode()) % len(PATTERNS)]) for name in names]
 
 
-def coloured(name: str, names: list[str], *, columns: int = 4) -> alt.Color:
-    """Encode the schemes of a column by their colours."""
+def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None = None) -> alt.Color:
+    """Encode the schemes of a column by their colours.
+
+    A legend of one column has room for a stand-in's whole title.
+    """
     return alt.Color(
         f"{name}:N",
-        title=name,
+        title=name if title is None else title,
         scale=alt.Scale(domain=names, range=colours(names)),
-        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH, symbolOpacity=1),
+        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH * (1 + (columns == 1)), symbolOpacity=1),
     )
 
 
