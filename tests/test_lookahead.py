@@ -60,6 +60,23 @@ def test_an_exact_search_misses_nothing():
     assert found["best"] > 0
 
 
+def test_what_the_sets_cost_is_counted():
+    # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1: in this order taking whatever fits ends with
+    # three of them, so that tables are made; a row for each of three jobs and two more, of two words. At 7 nobody
+    # fits behind J1, and at 9 J2, the last, is the head.
+    jobs = Arrivals(*arrays(EXAMPLE))
+    found = sl.DPSA(variant="p").audit(jobs, 7)
+    assert {name: found[name] for name in ("decisions", "greedy", "longest", "table")} == {
+        "decisions": 1,
+        "greedy": 0,
+        "longest": 3,
+        "table": 5 * 2 * 8,
+    }
+    assert (found["missed"], found["lost"], found["best"]) == (0, 0, 4)
+    found = sl.DPSA(variant="n").audit(jobs, 7)
+    assert (found["decisions"], found["greedy"], found["table"]) == (1, 1, 0)
+
+
 def test_a_larger_budget_misses_less():
     lost = [sl.DPSA(variant="p", budget=budget).audit(jobs_of(2), 16)["lost"] for budget in (0, 1, 10_000)]
     assert lost[0] > lost[1] > lost[2] == 0

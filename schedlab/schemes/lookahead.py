@@ -16,6 +16,7 @@ from .rigid import Arrivals, Scheme
 VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
 SEARCHES = {"exact": kernel.EXACT, "depth-first": kernel.DEPTH_FIRST}
 OBJECTIVES = {"list": None, "slowdown": kernel.expected_slowdown}
+FACTS = ("decisions", "greedy", "longest", "table", "missed", "lost", "best")  # as the kernel orders them
 UNBOUNDED = np.iinfo(np.int64).max
 TICK = 0.001  # seconds
 
@@ -101,16 +102,18 @@ class DPSA(Scheme):
         return start, promise
 
     def audit(self, jobs: Arrivals, procs: int, each: bool = False) -> dict[str, int]:
-        """Tell how far the sets that a bounded search starts are from the best ones.
+        """Tell what the sets cost, and how far those that a bounded search starts are from the best ones.
 
         Returns
         -------
         dict
-            decisions: passes with something to choose from; missed: those whose set used fewer processors than the
-            best; lost, best: processors by which they missed it, and in all best sets, summed over decisions.
+            decisions: passes with something to choose from; greedy: those of them that were settled by taking whatever
+            fits; longest: jobs in the longest list; table: bytes of the largest tables; missed: decisions whose set
+            used fewer processors than the best; lost, best: processors by which they missed it, and in all best sets,
+            summed over decisions.
         """
-        _, _, quality = self._simulate(jobs, procs, each, audit=True)
-        return dict(zip(("decisions", "missed", "lost", "best"), quality.tolist(), strict=True))
+        _, _, facts = self._simulate(jobs, procs, each, audit=True)
+        return dict(zip(FACTS, facts.tolist(), strict=True))
 
     def _simulate(self, jobs, procs, each, audit):
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
