@@ -1,10 +1,13 @@
 """The lookahead paper: its example to the second, its figures from small logs, and every verdict of its ledger."""
 
+import tracemalloc
+
 import pandas as pd
 import pytest
 
 import schedlab as sl
 from schedlab.papers import grudenic2010 as paper
+from schedlab.simulation import arrivals
 from schedlab.workload.swf import Header
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
@@ -150,7 +153,7 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
     assert "LLNL-Atlas-2006-2.1-cln (stand-in, not the real log)" in rows.loc["GRU-1", "trace"]
     assert rows.loc["GRU-5", ["verdict", "reason"]].tolist() == [
         "trend only",
-        "it holds, but stand-ins are no evidence of the logs",
+        "it holds; but stand-ins are no evidence of the logs",
     ]
     assert rows.loc["GRU-1 to GRU-4", ["trace", "verdict"]].tolist() == ["SDSC-Par-1995", "not testable"]
 
@@ -211,6 +214,19 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
     header = Header(tuple(f"; Queue: {number} {name}" for number, name in queues))
     limited = paper.with_queue_limits(sl.Trace(**{**vars(trace), "table": table, "header": header}))
     assert limited.table["requested_time"].tolist() == [10, 3600, 3600, 50_000, 43_200, 5]
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("name", ["SDSC-BLUE-2000", "LLNL-Thunder-2007"])
+def test_a_whole_log_takes_less_than_100_megabytes(name):
+    trace = paper.log(name)
+    jobs, _ = arrivals(trace)
+    sl.DPSA(variant="w").run(jobs, trace.procs, False)
+    tracemalloc.start()  # numba's arrays, too
+    sl.DPSA(variant="w").run(jobs, trace.procs, False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 16 * len(trace) < peak < 100_000_000
 
 
 @pytest.mark.traces

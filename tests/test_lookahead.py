@@ -40,13 +40,33 @@ def test_names():
         ({"depth": 0}, ValueError, "depth must be a whole number of at least 1, got 0"),
         ({"depth": 2.5}, ValueError, "depth must be a whole number of at least 1, got 2.5"),
         ({"budget": -1}, ValueError, "budget must be a whole number of at least 0, got -1"),
-        ({"seconds": 0}, ValueError, "seconds must be greater than 0, got 0"),
+        ({"budget": True}, ValueError, "budget must be a whole number of at least 0, got True"),
+        ({"seconds": 0}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got 0"),
+        ({"seconds": -1.5}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got -1.5"),
+        ({"seconds": float("inf")}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got inf"),
+        ({"seconds": float("nan")}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got nan"),
+        ({"seconds": "1"}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got '1'"),
         ({"objective": "slowdown", "budget": 9}, ValueError, "an objective needs the exact search"),
     ],
 )
 def test_what_is_refused(settings, error, message):
     with pytest.raises(error, match=message):
         sl.DPSA(**settings)
+
+
+@pytest.mark.parametrize("scheme", [sl.DPSA(), sl.DPSA(variant="p", budget=3)], ids=str)
+def test_an_empty_log_is_refused(scheme):
+    trace = trace_of(EXAMPLE, 7)
+    with pytest.raises(ValueError, match="a test has no jobs to simulate"):
+        sl.simulate(sl.Trace(**{**vars(trace), "table": trace.table.iloc[:0]}), scheme)
+
+
+def test_bounds_beyond_what_an_int64_can_count_bound_nothing():
+    starts = [
+        sl.simulate(trace_of(EXAMPLE, 7), scheme).start.tolist()
+        for scheme in (sl.DPSA(), sl.DPSA(depth=10**30), sl.DPSA(budget=10**30), sl.DPSA(depth=np.int64(9)))
+    ]
+    assert all(start == starts[0] for start in starts)
 
 
 def jobs_of(seed):

@@ -128,14 +128,8 @@ def lookahead(
 
     Parameters
     ----------
-    submit, run, estimate : int64, shape (n_jobs,), seconds
-        In arrival order; ``0 <= run <= estimate``.
-    procs : int64, shape (n_jobs,)
-        From 1 to `machine`.
-    machine : int
-        Processors of the machine.
-    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
-        Order of the queue, as in `schedlab.kernels.easy`.
+    submit, run, estimate, procs, machine, rank, moving, policy, each
+        As in `schedlab.kernels.fcfs`.
     variant : {PRIORITY, NARROW, WIDE}
     depth : int
         How many waiting jobs behind the head are looked at, in the order of the queue.
@@ -149,8 +143,6 @@ def lookahead(
         A clock that runs outside, and how many of its ticks one depth-first search may take.
     audit : bool
         Compare the sets that a depth-first search finds with the best ones.
-    each : bool
-        One pass for each event instead of one for each instant.
 
     Returns
     -------
