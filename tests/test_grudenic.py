@@ -192,6 +192,7 @@ def test_or_get_a_modelled_one_if_the_model_has_estimates_long_enough():
     assert (others["requested_time"] > others["run_time"]).any()
     tight = trace.with_estimates("exact")
     assert paper._filled(tight, tight.head(200)) is None
+    assert paper._filled(trace, trace.head(100)) is None
 
 
 def test_the_sensitivity_table_says_what_was_not_measured(small):

@@ -546,7 +546,7 @@ def _readings(trace):
             filled = _filled(trace, kept)
             words = "no estimate: drawn from a model fitted to the others"
             if filled is None:
-                yield f"{words}, which has too few long ones", dict.fromkeys(VARIANTS, np.nan)
+                yield f"{words}, who have too few, or too few long ones", dict.fromkeys(VARIANTS, np.nan)
             else:
                 yield words, _change(_compared(filled))
     yield "raw log: not at hand, the catalogue has the cleaned one", dict.fromkeys(VARIANTS, np.nan)
@@ -555,11 +555,11 @@ def _readings(trace):
 def _filled(trace, kept):
     """Fill missing estimates in by the model of Tsafrir, Etsion and Feitelson, fitted to those that there are.
 
-    None where more jobs run long than the model has long estimates.
+    None where more jobs run long than the model has long estimates, or too few have one to fit it to.
     """
-    model = fit_tsafrir(kept)
     run = trace.table["run_time"]
     try:
+        model = fit_tsafrir(kept)
         drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy()), run)
     except ValueError:
         return None
