@@ -33,6 +33,18 @@ COLOURS = {
     "DPSAw": "#882255",
     "FCFS-SJF": "#CC79A7",
 }
+# Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
+LOGS = {
+    "CTC-SP2-1996": "#332288",
+    "HPC2N-2002": "#88CCEE",
+    "LLNL-Atlas-2006": "#44AA99",
+    "LLNL-Thunder-2007": "#117733",
+    "SDSC-BLUE-2000": "#999933",
+    "SDSC-Par-1995": "#000000",
+    "SDSC-Par-1996": "#CC6677",
+    "SDSC-SP2-1998": "#AA4499",
+    "KTH-SP2-1996": "#882255",
+}
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 DASHES = {
@@ -138,8 +150,12 @@ def stacked(parts: list[alt.Chart]):
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme its colour: its own, or one made of its name, whatever else is drawn."""
-    return [COLOURS.get(name) or _made_of(name) for name in names]
+    """Give each scheme or log its colour: its own, or one made of its name, whatever else is drawn."""
+    return [COLOURS.get(name) or _of_log(name) or _made_of(name) for name in names]
+
+
+def _of_log(name):
+    return next((colour for log, colour in LOGS.items() if name.startswith(log)), None)
 
 
 def _made_of(name):
