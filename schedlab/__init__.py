@@ -40,6 +40,7 @@ _HOME = {
     "paired": "statistics",
     "fair_start_miss": "fairness",
     "fair_starts": "fairness",
+    "fairness_table": "fairness",
 }
 _ROOMS = ("charts", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
 

@@ -5,6 +5,7 @@ import math
 import os
 import shutil
 import sys
+import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import fill
@@ -16,10 +17,11 @@ from schedlab import __version__, papers
 from schedlab.schemes import BY_NAME, SPECIAL, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
+from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.sweeps import sweep
 from schedlab.workload import archive
 from schedlab.workload.sacct import is_export, read_sacct
-from schedlab.workload.trace import OVERRUN, load_trace, model_trace, read_swf
+from schedlab.workload.trace import MODELS, OVERRUN, load_trace, model_trace, read_swf
 
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
 PATIENCE = 1.0  # seconds without a word
@@ -35,6 +37,7 @@ SHOWN_HELP = (
     "Columns: mean and median wait in seconds; mean bounded slowdown (bsld, tau 10 s); utilization; share of the "
     "capacity lost, idle while jobs that could use it waited; mean length of the queue in jobs."
 )
+WITH_ENDS = ("wait_time", "bounded_slowdown")  # what is shown with its interval over copies
 OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
     f"{', '.join((*SPECIAL, *BY_NAME))}, or any but the first with an order of the queue, such as easy-sjf; "
@@ -42,7 +45,7 @@ SCHEMES_HELP = (
 )
 TRACE_HELP = (
     "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz) "
-    "or of what Slurm's sacct --parsable2 wrote, or 'lublin' for the Lublin-Feitelson model"
+    "or of what Slurm's sacct --parsable2 wrote, or a workload model: lublin (Lublin-Feitelson), jann, downey"
 )
 
 
@@ -112,6 +115,12 @@ def _parser():
     one.add_argument("--load", type=_load, help="scale to this offered load (1 is all that the machine has)")
     one.add_argument("--classes", metavar="BY", help="also by class: kurian, sabin, size, or a column of the log")
     one.add_argument(
+        "--ci",
+        type=_confidence,
+        metavar="C",
+        help="also print intervals of this confidence, such as 0.95, on the means over all jobs, by batch means",
+    )
+    one.add_argument(
         "--out",
         type=_file(".swf", ".swf.gz", ".csv"),
         metavar="FILE",
@@ -134,6 +143,19 @@ def _parser():
         help=f"{SCHEMES_HELP} (default: fcfs,easy,conservative)",
     )
     several.add_argument("--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads")
+    several.add_argument(
+        "--seeds",
+        type=_count,
+        metavar="N",
+        help="replications: simulate N shaken copies of the trace, whose submissions are moved at random by up to a "
+        "minute, and print means over the copies; they tell how far chaos carries a mean (--out writes every run)",
+    )
+    several.add_argument(
+        "--ci",
+        type=_confidence,
+        metavar="C",
+        help="with --seeds: confidence of the intervals over the copies (default: 0.95)",
+    )
     several.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the table with all its measures")
     several.set_defaults(run=_compare)
 
@@ -196,6 +218,12 @@ def _workload_arguments(parser):
         action="store_true",
         help="instead of an archive log take its look-alike, generated from fitted figures with no log at hand",
     )
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        metavar="S",
+        help="of a model or a stand-in: draw another one (default: 0 for models, 1 for stand-ins)",
+    )
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
 
 
@@ -227,6 +255,21 @@ def _count(text):
     if not (text.isdecimal() and int(text) > 0):
         raise ValueError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+@_argument
+def _seed(text):
+    if not text.isdecimal():
+        raise ValueError(f"expected a whole number from 0 on, got {text!r}")
+    return int(text)
+
+
+@_argument
+def _confidence(text):
+    confidence = _number_in(text)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, got {text}")
+    return confidence
 
 
 @_argument
@@ -274,22 +317,26 @@ def _file(*known):
 def _trace(options):
     """Load the trace that the options name, whole or in part, and say on standard error what it is."""
     given = {"procs": options.procs, "missing_estimate": options.missing_estimate}
+    seed = {} if options.seed is None else {"seed": options.seed}
     name = options.trace
+    model = name in MODELS
     if options.lenient and not Path(name).is_file():
         raise ValueError(f"--lenient is for files; {name} is none")
-    if options.standin and (name == "lublin" or Path(name).is_file()):
+    if options.standin and (model or Path(name).is_file()):
         raise ValueError(f"--standin is for logs of the archive; {name} is none")
-    if name == "lublin" and options.missing_estimate != "run":
+    if seed and not (model or options.standin):
+        raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --seeds shakes a log)")
+    if model and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
-    if name == "lublin":
-        trace = model_trace("lublin", jobs=options.jobs or 10_000, procs=options.procs or 256)
+    if model:
+        trace = model_trace(name, jobs=options.jobs or 10_000, procs=options.procs, **seed)
     elif Path(name).is_file():
         read = read_sacct if is_export(name) else read_swf
         trace = read(name, lenient=options.lenient, **given)
     elif name.endswith((".swf", ".gz")):
         raise archive.TraceNotFound(f"{name}: no such file")
     else:
-        trace = load_trace(name, standin=options.standin, **given)
+        trace = load_trace(name, standin=options.standin, **given, **seed)
     if options.between:
         trace = trace.between(*options.between)
     if options.jobs and trace.source != "model":
@@ -318,7 +365,10 @@ def _traces(options):
 
 
 def _simulate(options):
-    """Simulate a trace under a scheme, print its measures, and write the schedule if asked."""
+    """Simulate a trace under a scheme, print its measures, and write the schedule if asked.
+
+    An interval by batch means says how sure a mean over the jobs of one run is; a note, what speaks against it.
+    """
     _check_folder(options.out)
     trace = _trace(options)
     with _patience():
@@ -327,6 +377,7 @@ def _simulate(options):
         schedule = simulate(trace, options.scheme, overrun=options.overrun, events=options.events)
         measures = schedule.metrics()
         classes = schedule.metrics(by=options.classes) if options.classes else None
+        intervals = _intervals(schedule, options.ci) if options.ci else None
         if options.out:
             _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
     print(f"{trace.title}, {options.scheme}; times in seconds")
@@ -334,19 +385,40 @@ def _simulate(options):
     if classes is not None:
         print()
         _print(classes[list(OF_CLASSES)].rename_axis("class").reset_index())
+    if intervals is not None:
+        print(f"\nintervals of {100 * options.ci:.6g} % by batch means")
+        _print(intervals[["mean", "low", "high", "batches"]].reset_index())
+        for measure, note in intervals["note"][intervals["note"] != ""].items():
+            _print_indented(f"{measure}: {note}")
+
+
+def _intervals(schedule, confidence):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntervalWarning)  # the notes are printed
+        return schedule.metrics(ci=confidence)
 
 
 def _compare(options):
     """Simulate a trace under several schemes and print their measures side by side."""
+    if options.ci and not options.seeds:
+        raise ValueError("--ci is for copies: give --seeds too, or take `schedlab simulate --ci`")
     _check_folder(options.out)
     trace = _trace(options)
+    seeds = range(options.seeds) if options.seeds else None
     conventions = {"overrun": options.overrun, "events": options.events}
     with _patience():
-        table = sweep(trace, options.schemes, options.load, by=options.by, **conventions)
+        table = sweep(trace, options.schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:
         _write(options.out, lambda path: table.to_csv(path, index=False))
-    print(trace.title)
-    _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
+    if not seeds:
+        print(trace.title)
+        _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
+        return
+    confidence = options.ci or 0.95
+    print(f"{trace.title}; shaken copies: {options.seeds}, intervals of {100 * confidence:.6g} % over them")
+    ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
+    shown = over_seeds(table, ["load", "scheme"], confidence)
+    _print(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
 
 
 def _figures(options):
@@ -405,7 +477,7 @@ def _patience():
 def _print(table, header=True):
     """Print numbers right-aligned and words left-aligned, the widest words shortened where the terminal is narrow."""
     words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
-    columns = [[str(name)] * header + [_cell(value) for value in table[name]] for name in table]
+    columns = [[str(name)] * header + [_cell(value) for value in column] for name, column in table.items()]
     widths = [max(map(len, column), default=0) for column in columns]
     excess = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size().columns
     if excess > 0 and any(words):

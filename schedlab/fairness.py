@@ -95,3 +95,25 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
     miss = (start - fair).clip(lower=0)
     measured = {"jobs": len(miss), "unfair": (miss > 0).mean(), "mean_miss": miss.mean(), "max_miss": miss.max()}
     return pd.Series(measured, name=definition)
+
+
+def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: int | None = None) -> pd.DataFrame:
+    """Set schedules side by side by how fair they are.
+
+    Parameters
+    ----------
+    schedules : Schedule, or several
+    definition, jobs, threads
+        As in `fair_starts`.
+
+    Returns
+    -------
+    DataFrame
+        One row a schedule, by scheme: what `fair_start_miss` measures, and gini, how unequal bounded slowdowns are.
+    """
+    schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)
+    if not schedules:
+        raise ValueError("there is no schedule to measure, give one or more")
+    rows = [fair_start_miss(one, definition, jobs=jobs, threads=threads) for one in schedules]
+    table = pd.DataFrame(rows, index=pd.Index([str(one.scheme) for one in schedules], name="scheme"))
+    return table.assign(gini=[one.gini() for one in schedules])

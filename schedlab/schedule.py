@@ -244,6 +244,8 @@ class Schedule:
 
     def gini(self, measure: str = "bounded_slowdown") -> float:
         """Tell how unevenly a column of `jobs` is spread (`schedlab.metrics.gini`)."""
+        if measure not in self._table.columns:
+            raise ValueError(f"unknown measure {measure!r}; known: {', '.join(self._table.columns)}")
         return metrics.gini(self._table[measure])
 
     # -- laws --------------------------------------------------------------------------------------------

@@ -386,6 +386,10 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     if by is None:
         by = [name for name in RUN if name in table.columns]
     by = [by] if isinstance(by, str) else list(by)
+    missing = [name for name in by if name not in table.columns]
+    if missing or not by:
+        known = ", ".join(name for name in table.columns if name != "seed")
+        raise ValueError(f"by is {missing[0] if missing else by!r}, expected columns of the table: {known}")
     measures = [name for name in table.select_dtypes("number").columns if name not in (*by, "seed")]
     groups = table.groupby(by, sort=False, dropna=False)
     count, mean, error = groups.size(), groups[measures].mean(), groups[measures].sem()

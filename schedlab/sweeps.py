@@ -59,13 +59,18 @@ def sweep(
         One row a run: trace, load, scheme, seed (where seeds are given), and the measures of `Schedule.metrics`. The
         load is the one asked for; else the trace's own, as it is before it is shaken, and the mean over the seeds where
         each has its own trace.
+
+    Raises
+    ------
+    ValueError
+        For an empty list, a load that is not above 0, an unknown scheme or convention, a function without seeds.
     """
-    traces = [trace] if isinstance(trace, Trace | str) or callable(trace) else list(trace)
-    seeds = [seed] if seed is None or isinstance(seed, Integral) else list(seed)
+    traces = _several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
+    seeds = _several("seed", seed, seed is None or isinstance(seed, Integral))
     families = [(_family(one, seeds), callable(one)) for one in traces]
-    schemes = [scheme_named(one) for one in ([scheme] if isinstance(scheme, str | Scheme) else scheme)]
+    schemes = [scheme_named(one) for one in _several("scheme", scheme, isinstance(scheme, str | Scheme))]
     labels = _labels(schemes)
-    loads = [load] if load is None or isinstance(load, Real) else list(load)
+    loads = _several("load", load, load is None or isinstance(load, Real))
     overrun = conventions.get("overrun", "kill")
     runs = [
         ({"trace": copy.title, "load": named, "scheme": label, "seed": each}, copy, one, made)
@@ -86,6 +91,14 @@ def sweep(
     with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
         bar = tqdm(pool.map(row, runs), total=len(runs), desc="simulating", unit="run", delay=1, disable=not progress)
         return pd.DataFrame(list(bar))
+
+
+def _several(name, given, single):
+    """List what is given, one or several."""
+    found = [given] if single else list(given)
+    if not found:
+        raise ValueError(f"{name} is an empty list, expected at least one {name}")
+    return found
 
 
 def _family(trace, seeds):

@@ -219,6 +219,13 @@ def test_a_scheme_has_its_colour_whatever_else_is_drawn(table):
         assert scale == {"domain": list(some), "range": [alone[name] for name in some]}
 
 
+def test_a_log_has_its_colour_as_a_stand_in_too():
+    names = ["CTC-SP2-1996", "CTC-SP2-1996-3.1-cln", "CTC-SP2-1996-3.1-cln (stand-in, not the real log)"]
+    assert len(set(charts.colours(names))) == 1
+    logs = charts.colours([*sl.papers.grudenic2010.LOGS])
+    assert len(set(logs)) == len(logs)
+
+
 def test_colours_by_something_that_is_no_text(table):
     chart = charts.lines(table, "wait_time", "utilization", color="load")
     assert encoding(chart)["color"]["scale"]["domain"] == ["0.5", "0.7", "0.9"]

@@ -85,6 +85,9 @@ CALLS = {
     "gantt by killed": lambda a, b: charts.gantt(a, color="killed"),
     "profile": lambda a, b: charts.profile(a),
     "distribution": lambda a, b: charts.distribution([a, b]),
+    "distribution of traces": lambda a, b: charts.distribution(a.trace, "run_time"),
+    "weekly": lambda a, b: charts.weekly(a.trace),
+    "beside model": lambda a, b: charts.beside_model(a.trace, "jann", jobs=200),
     "linear distribution": lambda a, b: charts.distribution([a, b], "bounded_slowdown", log=False),
     "scatter": lambda a, b: charts.scatter(a, b),
     "heatmap": lambda a, b: charts.heatmap(a),
@@ -127,6 +130,8 @@ def test_a_stand_in_says_so(three):
         charts.heatmap(stand_in),
         charts.heatmap(stand_in.trace),
         charts.arrivals(stand_in.trace, start="2001-01-01"),
+        charts.distribution(stand_in.trace, "run_time"),
+        charts.weekly(stand_in.trace),
     ):
         assert "stand-in, not the real log" in said(chart)
 
@@ -140,8 +145,8 @@ def test_title_and_subtitle_may_be_given(three):
 
 WRONG = {
     "Schedule": (charts.gantt, charts.profile, lambda wrong: charts.scatter(wrong, wrong)),
-    "Schedule or Mapping or Iterable": (charts.distribution,),
-    "Schedule or Iterable": (lambda wrong: charts.distribution({"A": wrong}),),
+    "Schedule or Trace or Mapping or Iterable": (charts.distribution,),
+    "Schedule or Trace or Iterable": (lambda wrong: charts.distribution({"A": wrong}),),
     "DataFrame or Trace or Schedule": (charts.heatmap,),
     "Trace": (charts.arrivals,),
 }
@@ -372,10 +377,52 @@ def test_what_has_no_distribution(three, easy):
         charts.distribution({"A": [-1, 3]})
     with pytest.raises(ValueError, match="the table has no column 'wait'"):
         charts.distribution(three, "wait")
+    with pytest.raises(ValueError, match="the table has no column 'wait'"):
+        charts.distribution(three.trace, "wait")
     named = charts.distribution({"first": three, "second": easy})
     assert set(rows(named)["scheme"]) == {"first", "second"}
     assert "a test" in said(named)
     assert "Lublin" in said(named)
+
+
+def test_the_distribution_of_traces(three, easy):
+    both = [three.trace, easy.trace]
+    chart = charts.distribution(both, "requested_procs")
+    found = rows(chart)
+    assert set(found["scheme"]) == {trace.title for trace in both}
+    mine = found[found["scheme"] == three.trace.title]
+    assert mine["value"].tolist() == sorted(set(three.trace.jobs["requested_procs"]))
+    assert axis_titles(chart)["x"] == "processors"
+    assert chart.to_dict()["encoding"]["color"]["title"] == "workload"
+    assert all(f"{trace.title}, offered load" in said(chart) for trace in both)
+    assert charts.distribution(three).to_dict()["encoding"]["color"]["title"] == "scheme"
+
+
+def test_a_model_beside_a_trace(easy):
+    chart = charts.beside_model(easy.trace, "jann", "run_time", seed=3, jobs=300)
+    drawn = sl.model_trace("jann", jobs=300, procs=easy.trace.procs, seed=3)
+    found = rows(chart)
+    curve = found[found["scheme"] == f"{drawn.title}, seed 3"]
+    assert curve["value"].iloc[-1] == drawn.jobs["run_time"].max()
+    assert easy.trace.title in set(found["scheme"])
+    same = sl.model_trace("lublin", jobs=300, procs=64, seed=3)
+    assert rows(charts.beside_model(same, "lublin", seed=4, jobs=300))["scheme"].nunique() == 2
+
+
+def test_work_by_week():
+    week = 7 * 86_400
+    jobs = [(0, 3600, 7200, 2), (week - 1, 3600, 1800, 1), (week, 3600, 3600, 4), (2 * week, 60, 60, 1)]
+    long = trace_of(jobs, 4)
+    short = replace(trace_of(jobs[:1] + [(50, 100, 100, 4)], 4), name="short", source="stand-in")
+    chart = charts.weekly([long, short])
+    found = rows(chart)
+    of_week = [(2 * 3600 + 1800) / (4 * week), 4 * 3600 / (4 * week)]  # of the third there is only an instant
+    assert found["week"].tolist() == [1, 2, 1]
+    assert found["offered_load"].tolist() == pytest.approx([*of_week, 7600 / (4 * week)])
+    assert found["trace"].tolist() == [long.title] * 2 + ["short (stand-in, not the real log)"]
+    assert "stand-in, not the real log" in said(chart)
+    with pytest.raises(ValueError, match="there is no trace to draw"):
+        charts.weekly([])
 
 
 # scatter

@@ -144,6 +144,42 @@ def test_simulate_takes_the_model(run):
     assert "200 jobs on 64 processors" in err
 
 
+@pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
+def test_every_model_is_simulated_with_its_seed(run, model):
+    code, out, err = run("simulate", model, "--jobs", 200, "--seed", 3)
+    assert code == 0
+    trace = sl.model_trace(model, jobs=200, seed=3)
+    assert out.splitlines()[0] == f"{trace.title}, EASY; times in seconds"
+    assert measures(out) == pytest.approx(sl.simulate(trace).metrics().to_dict(), rel=1e-3)
+    assert f"200 jobs for {trace.procs} processors, seed 3" in err
+    assert run("simulate", model, "--jobs", 200)[1] != out
+    assert run("simulate", model, "--jobs", 20, "--procs", 16)[2].startswith(f"Trace {trace.name}")
+
+
+def test_another_stand_in_is_drawn(run):
+    found = [run("simulate", "KTH-SP2-1996", "--standin", "--jobs", 50, *seed)[1] for seed in ([], ["--seed", 1])]
+    assert found[0] == found[1] != run("simulate", "KTH-SP2-1996", "--standin", "--jobs", 50, "--seed", 2)[1]
+
+
+def test_simulate_prints_intervals_and_what_speaks_against_them(run, log):
+    code, out, err = run("simulate", log, "--ci", 0.9)
+    assert code == 0
+    assert "Warning" not in err
+    title, head, *body = out.partition("\n\n")[2].splitlines()
+    assert title == "intervals of 90 % by batch means"
+    assert head.split() == ["measure", "mean", "low", "high", "batches"]
+    with pytest.warns(sl.IntervalWarning):
+        expected = sl.simulate(sl.read_swf(log)).metrics(ci=0.9)
+    assert expected["note"].iloc[0].startswith("too short")
+    for line, (measure, row) in zip(body, expected.iterrows(), strict=False):
+        name, *numbers = line.replace(",", "").split()
+        assert name == measure
+        assert [float(number) for number in numbers] == pytest.approx(row.iloc[:4].tolist(), rel=1e-3)
+    words = " ".join(" ".join(body[len(expected) :]).split())
+    assert words == " ".join(f"{measure}: {note}" for measure, note in expected["note"].items() if note)
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_simulate_scales_the_load(run, log):
     for by in ("run_time", "interarrival"):
         found = measures(run("simulate", log, "--load", 0.5, "--by", by)[1])
@@ -246,6 +282,28 @@ def test_compare_is_one_block_that_fits(run, log, tmp_path):
     assert pd.read_csv(tmp_path / "table.csv").equals(table)
     waits = [float(row[2].replace(",", "")) for row in body]
     assert waits == pytest.approx(table["wait_time"].tolist(), rel=1e-3)
+
+
+def test_compare_averages_over_shaken_copies(run, log, tmp_path):
+    code, out, _ = run("compare", log, "--schemes", "fcfs,easy", "--load", "0.7,0.9", "--seeds", 4, "--out", "all.csv")
+    assert code == 0
+    title, head, *_ = rows(out)
+    assert " ".join(title) == "small; shaken copies: 4, intervals of 95 % over them"
+    assert head == ["load", "scheme", "wait", "s", "low", "high", "bsld", "low", "high"]
+    runs = sl.sweep(sl.read_swf(log), ["fcfs", "easy"], [0.7, 0.9], seed=range(4), progress=False)
+    assert pd.read_csv(tmp_path / "all.csv").equals(runs)
+    for confidence, arguments in ((0.95, []), (0.5, ["--ci", 0.5])):
+        out = run("compare", log, "--schemes", "fcfs,easy", "--load", "0.7,0.9", "--seeds", 4, *arguments)[1]
+        found = [[float(cell.replace(",", "")) for cell in row[2:]] for row in rows(out)[2:]]
+        expected = sl.over_seeds(runs, ["load", "scheme"], confidence)
+        names = [name + end for name in ("wait_time", "bounded_slowdown") for end in ("", "_low", "_high")]
+        assert found == [pytest.approx(row, rel=1e-3) for row in expected[names].to_numpy().tolist()]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_one_copy_has_no_interval(run, log):
+    out = run("compare", log, "--schemes", "fcfs", "--seeds", 1)[1]
+    assert [row.count("-") for row in rows(out)[2:]] == [4]
 
 
 def test_compare_at_the_traces_own_load(run, log):
@@ -382,6 +440,11 @@ def one_line(text):
         (["small.swf", "--out", "small.swf/table.csv"], 1, "small.swf is no folder that can be written to"),
         (["kth-sp2", "--lenient"], 1, "--lenient is for files; kth-sp2 is none"),
         (["lublin", "--missing-estimate", "drop"], 1, "--missing-estimate is for logs; every job of the model has"),
+        (["jann", "--missing-estimate", "drop"], 1, "--missing-estimate is for logs; every job of the model has"),
+        (["downey", "--standin"], 1, "--standin is for logs of the archive; downey is none"),
+        (["small.swf", "--seed", "1"], 1, "--seed is for models and stand-ins; small.swf is neither"),
+        (["lublin", "--seed", "-1"], 2, "argument --seed: expected a whole number from 0 on, got '-1'"),
+        (["small.swf", "--ci", "95"], 2, "argument --ci: confidence must be between 0 and 1, got 95"),
         ([], 2, "the following arguments are required: TRACE"),
     ],
 )
@@ -404,6 +467,7 @@ def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, 
         (["compare", "small.swf", "--schemes", ","], "expected a comma-separated list, got ','"),
         (["compare", "small.swf", "--load", "0.5,-1"], "load must be greater than 0, got -1"),
         (["compare", "small.swf", "--out", "table.swf"], "'table.swf' has an unknown suffix, expected .csv"),
+        (["compare", "small.swf", "--seeds", "0"], "expected a whole number of at least 1, got '0'"),
         (["figures", "--size", "huge"], "invalid choice: 'huge'"),
         (["figures", "--out", "page.pdf"], "'page.pdf' has an unknown suffix, expected .html"),
         (["claims", "--out", "ledger.html"], "'ledger.html' has an unknown suffix, expected .csv"),
@@ -417,6 +481,12 @@ def test_wrong_usage(run, monkeypatch, arguments, message):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert message in one_line(err)
+
+
+def test_intervals_over_copies_need_copies(run, log):
+    code, out, err = run("compare", log, "--ci", 0.9)
+    assert (code, out) == (1, "")
+    assert one_line(err) == "schedlab: --ci is for copies: give --seeds too, or take `schedlab simulate --ci`\n"
 
 
 def test_unknown_classes(run, log):

@@ -199,9 +199,12 @@ def test_small_machines(procs):
         ({"work": (10, math.inf)}, "work must be two finite numbers, least and most, got 10 and inf"),
         ({"work": 10}, "work must be two numbers, least and most, got 10"),
         ({"sigma": (-1, 2)}, "sigma must begin at 0 or above, got -1"),
-        ({"rates": (0, 0)}, "rates must be at least 0 and not both 0, got 0 and 0"),
-        ({"rates": (1, -1)}, "rates must be at least 0 and not both 0, got 1 and -1"),
+        ({"rates": (0, 0)}, "rates must be at least 0, finite and not both 0, got 0 and 0"),
+        ({"rates": (1, -1)}, "rates must be at least 0, finite and not both 0, got 1 and -1"),
+        ({"rates": (1e308, 1)}, "rates must be at least 0, finite and not both 0, got 1e\\+308 and 1"),
         ({"rates": 12}, "rates must be two numbers, got 12"),
+        ({"rates": (1e-13, 0)}, r"a time would be .* s, expected less than 2\*\*53"),
+        ({"work": (1, 1e300)}, r"a time would be .* s, expected less than 2\*\*53"),
     ],
 )
 def test_parameters_that_cannot_be(parameters, message):

@@ -1,10 +1,13 @@
 """The lookahead paper: its example to the second, its figures from small logs, and every verdict of its ledger."""
 
+import tracemalloc
+
 import pandas as pd
 import pytest
 
 import schedlab as sl
 from schedlab.papers import grudenic2010 as paper
+from schedlab.simulation import arrivals
 from schedlab.workload.swf import Header
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
@@ -14,14 +17,13 @@ NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 def small(monkeypatch):
     """Three small traces in place of whole logs, and few copies and loads."""
 
-    def log(name):
-        if name not in NAMES:
+    def log(name, estimates=paper.USERS):
+        if name not in NAMES or estimates == paper.LEFT_OUT:
             return None
         trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
         return sl.Trace(**{**vars(trace), "name": name})
 
     monkeypatch.setattr(paper, "log", log)
-    monkeypatch.setattr(paper, "load_trace", lambda name, **_: log(name))
     monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
     monkeypatch.setattr(paper, "AUDITED", NAMES[1])
@@ -64,7 +66,7 @@ def test_every_figure_is_drawn_from_small_logs(small, function):
 
 
 def test_figures_and_ledger_do_without_any_log(monkeypatch):
-    monkeypatch.setattr(paper, "log", lambda name: None)
+    monkeypatch.setattr(paper, "log", lambda *_: None)
     for function in paper.FIGURES:
         function("quick", progress=False)
     verdicts = paper.claims("quick", progress=False).set_index("id")["verdict"]
@@ -75,8 +77,11 @@ def test_figures_and_ledger_do_without_any_log(monkeypatch):
 
 def test_the_ledger_has_every_target_and_names_what_is_missing(small):
     ledger = paper.claims("quick", progress=False).set_index("id")
-    assert sorted(ledger.index) == [f"GRU-{i}" for i in range(1, 7)]
+    assert sorted(ledger.index.unique()) == ["GRU-1", "GRU-1 to GRU-4", *(f"GRU-{i}" for i in range(2, 7))]
     assert set(NAMES) <= set(ledger.loc["GRU-1", "trace"].split(", "))
+    missing = ledger.loc["GRU-1 to GRU-4"]
+    assert missing["trace"].tolist() == [name for name in paper.LOGS if name not in NAMES]
+    assert set(missing["verdict"]) == {"not testable"}
 
 
 def changed(**changes):
@@ -88,12 +93,16 @@ def changed(**changes):
     [
         (paper._all_better, changed(a=-0.3, b=-40), "reproduced"),
         (paper._all_better, changed(a=-0.3, b=-60), "trend only"),
-        (paper._all_better, changed(a=0.3, b=-40), "trend only"),
+        (paper._all_better, changed(a=-0.002, b=-40), "trend only"),
+        (paper._all_better, changed(a=0.3, b=-4, c=-40), "trend only"),
+        (paper._all_better, changed(a=0.3, b=-40), "not reproduced"),
         (paper._mixed, changed(a=-5, b=9), "trend only"),
+        (paper._mixed, changed(a=-5, b=-9), "not reproduced"),
         (paper._all_worse, changed(a=5, b=145), "reproduced"),
-        (paper._all_worse, changed(a=-1, b=145), "trend only"),
+        (paper._all_worse, changed(a=-1, b=145, c=5), "trend only"),
+        (paper._all_worse, changed(a=-1, b=0, c=5), "not reproduced"),
         (paper._negligible, changed(HPC2N_2002=-0.5), "reproduced"),
-        (paper._negligible, changed(HPC2N_2002=-9), "trend only"),
+        (paper._negligible, changed(HPC2N_2002=-9), "not reproduced"),
         (paper._negligible, changed(other=-9), "not testable"),
     ],
 )
@@ -103,6 +112,102 @@ def test_verdicts_follow_the_numbers(judge, changes, verdict):
     assert bool(found["reason"]) == (verdict != "reproduced")
 
 
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [((1, 2, 3), "reproduced"), ((1, 3, 2), "trend only"), ((3, 2, 1), "not reproduced"), ((1, 2), "not testable")],
+)
+def test_the_gain_must_grow_with_utilization_on_the_other_logs(gains, verdict):
+    rows = [{"trace": f"log {i}", "utilization": i / 10, "change": -gain} for i, gain in enumerate(gains)]
+    rows.append({"trace": "SDSC-SP2-1998", "utilization": 0.9, "change": 50})
+    assert paper._grows(pd.DataFrame(rows).assign(scheme="DPSAn"))["verdict"] == verdict
+
+
+def without_logs(monkeypatch, tmp_path):
+    monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+
+
+def test_where_a_log_is_not_at_hand_its_stand_in_takes_its_place_and_says_so(monkeypatch, tmp_path):
+    without_logs(monkeypatch, tmp_path)
+    trace = paper.log("SDSC-Par-1996")
+    assert (trace.source, paper.label(trace)) == ("stand-in", "SDSC-Par-1996 (stand-in)")
+    assert paper.log("SDSC-Par-1996") is trace
+    assert paper.log("SDSC-Par-1995") is None
+    guess, standing_in, queues, missing = paper._notes({"SDSC-Par-1996": trace})
+    assert "wait" not in guess + standing_in + queues + missing
+    assert guess.startswith("The paper does not name two of its eight logs")
+    assert standing_in.startswith("No log at hand for SDSC-Par-1996: stand-ins are simulated instead")
+    assert queues == "SDSC-Par-1996 (stand-in) has no queues, hence no limits: its estimates are the run times."
+    assert missing.startswith("Neither log nor stand-in at hand: LLNL-Atlas-2006")
+
+
+def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, tmp_path):
+    without_logs(monkeypatch, tmp_path)
+    monkeypatch.setattr(paper, "LOGS", ("SDSC-Par-1995", "SDSC-Par-1996", "LLNL-Atlas-2006"))
+    monkeypatch.setattr(paper, "COPIES", {"quick": 1, "full": 2})
+    figure = paper.figure3("quick", progress=False)
+    assert "SDSC-Par-1996-3.1-cln (stand-in, not the real log)" in " ".join(figure.chart.to_dict()["title"]["subtitle"])
+    assert set(figure.table["trace"]) == {"SDSC-Par-1996 (stand-in)", "LLNL-Atlas-2006 (stand-in)"}
+    rows = paper.claims("quick", progress=False).set_index("id")
+    assert "SDSC-Par-1996 (stand-in) " in rows.loc["GRU-1", "measured"]
+    assert "LLNL-Atlas-2006-2.1-cln (stand-in, not the real log)" in rows.loc["GRU-1", "trace"]
+    assert rows.loc["GRU-5", ["verdict", "reason"]].tolist() == [
+        "trend only",
+        "it holds; but stand-ins are no evidence of the logs",
+    ]
+    assert rows.loc["GRU-1 to GRU-4", ["trace", "verdict"]].tolist() == ["SDSC-Par-1995", "not testable"]
+
+
+def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
+    before = paper.changes("quick", progress=False)
+    real = paper.log
+    standins = {name: sl.Trace(**{**vars(real(name)), "source": "stand-in"}) for name in NAMES}
+    monkeypatch.setattr(paper, "log", lambda name, estimates=None: standins.get(name))
+    after = paper.changes("quick", progress=False)
+    assert set(before["trace"]) == set(NAMES)
+    assert set(after["trace"]) == {f"{name} (stand-in)" for name in NAMES}
+
+
+def test_conventions_about_estimates():
+    assert paper.conventions(paper.RUN_ON) == {"overrun": "extend"}
+    assert paper.conventions(paper.EXACT) == {"overrun": "kill"}
+    with pytest.raises(ValueError, match="unknown estimates 'none'; known: users' estimates, exact estimates, jobs"):
+        paper.log("CTC-SP2-1996", "none")
+
+
+def test_jobs_without_an_estimate_are_left_out(monkeypatch, tmp_path):
+    without_logs(monkeypatch, tmp_path)
+    trace, kept = paper.log("LLNL-Atlas-2006"), paper.log("LLNL-Atlas-2006", paper.LEFT_OUT)
+    assert len(kept) == len(trace) - paper.without_estimate(trace) > 0
+    assert paper.log("SDSC-Par-1996", paper.LEFT_OUT) is None
+
+
+def test_or_get_a_modelled_one_if_the_model_has_estimates_long_enough():
+    trace = sl.model_trace("lublin", jobs=600, procs=64, seed=1).with_estimates("tsafrir")
+    kept = trace.head(400)
+    filled = paper._filled(trace, kept).table
+    assert filled.loc[kept.table.index, "requested_time"].equals(kept.table["requested_time"])
+    others = filled.drop(kept.table.index)
+    assert (others["requested_time"] >= others["run_time"]).all()
+    assert (others["requested_time"] > others["run_time"]).any()
+    tight = trace.with_estimates("exact")
+    assert paper._filled(tight, tight.head(200)) is None
+    assert paper._filled(trace, trace.head(100)) is None
+
+
+def test_the_sensitivity_table_says_what_was_not_measured(small):
+    table = paper.sensitivity("quick", progress=False).table
+    raw = table[table["reading"].str.startswith("raw log: not at hand")]
+    assert raw["trace"].tolist() == list(NAMES)
+    assert (raw[["DPSAp", "DPSAn", "DPSAw"]] == "not measured").all(axis=None)
+    assert len(table) == len(NAMES) * 7
+
+
+def test_the_load_from_which_it_pays():
+    assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})) == "0.7"
+    assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5})) == "none"
+
+
 def test_queue_limits_are_estimates_but_never_below_the_run_time():
     trace = sl.model_trace("lublin", jobs=6, procs=8, seed=1)
     table = trace.table.assign(queue=[0, 1, 2, 3, 4, 9], run_time=[10, 20, 30, 50_000, 5, 5])
@@ -110,6 +215,19 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
     header = Header(tuple(f"; Queue: {number} {name}" for number, name in queues))
     limited = paper.with_queue_limits(sl.Trace(**{**vars(trace), "table": table, "header": header}))
     assert limited.table["requested_time"].tolist() == [10, 3600, 3600, 50_000, 43_200, 5]
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("name", ["SDSC-BLUE-2000", "LLNL-Thunder-2007"])
+def test_a_whole_log_takes_less_than_100_megabytes(name):
+    trace = paper.log(name)
+    jobs, _ = arrivals(trace)
+    sl.DPSA(variant="w").run(jobs, trace.procs, False)
+    tracemalloc.start()  # numba's arrays, too
+    sl.DPSA(variant="w").run(jobs, trace.procs, False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 16 * len(trace) < peak < 100_000_000
 
 
 @pytest.mark.traces

@@ -22,12 +22,12 @@ from workloads import trace_of
 import schedlab as sl
 from schedlab import paths
 from schedlab.workload import swf
+from schedlab.workload.models._draws import Streams
 from schedlab.workload.models.jann import (
     RANGES,
     HyperErlang,
     JannRange,
     JannTable,
-    _Streams,
     fit_jann,
     jann,
     jann_table,
@@ -136,6 +136,7 @@ def test_an_exponential_law_takes_the_next_order():
         ((-10, 200, 6000), r"no positive law has"),
         ((10, 100.5, 1020), r"no hyper-Erlang law up to order 100 .*variation 0.005\); feasible are at least 1 / 100"),
         ((float("nan"), 1, 1), r"no positive law has"),
+        ((1e200, 1e300, 1e308), r"no positive law has"),
     ],
 )
 def test_moments_that_no_law_has(moments, message):
@@ -355,7 +356,7 @@ def test_ranges_are_renewal_processes_merged_by_time(n):
     # Literally: every range's clock drawn far too long, and all of them merged.
     clocks = []
     for i, each in enumerate(jann_table("ctc").ranges):
-        gaps = each.arrival.draw(3 * n + 100, _Streams(5, i)("gap"))
+        gaps = each.arrival.draw(3 * n + 100, Streams(5, i)("gap"))
         clocks.append([(time, i) for time in itertools.accumulate(gaps.tolist())])
     merged = list(itertools.islice(heapq.merge(*clocks), n))
     jobs = jann(n, seed=5)

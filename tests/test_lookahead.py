@@ -40,13 +40,33 @@ def test_names():
         ({"depth": 0}, ValueError, "depth must be a whole number of at least 1, got 0"),
         ({"depth": 2.5}, ValueError, "depth must be a whole number of at least 1, got 2.5"),
         ({"budget": -1}, ValueError, "budget must be a whole number of at least 0, got -1"),
-        ({"seconds": 0}, ValueError, "seconds must be greater than 0, got 0"),
+        ({"budget": True}, ValueError, "budget must be a whole number of at least 0, got True"),
+        ({"seconds": 0}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got 0"),
+        ({"seconds": -1.5}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got -1.5"),
+        ({"seconds": float("inf")}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got inf"),
+        ({"seconds": float("nan")}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got nan"),
+        ({"seconds": "1"}, ValueError, "seconds must be greater than 0 and at most 1,000,000, got '1'"),
         ({"objective": "slowdown", "budget": 9}, ValueError, "an objective needs the exact search"),
     ],
 )
 def test_what_is_refused(settings, error, message):
     with pytest.raises(error, match=message):
         sl.DPSA(**settings)
+
+
+@pytest.mark.parametrize("scheme", [sl.DPSA(), sl.DPSA(variant="p", budget=3)], ids=str)
+def test_an_empty_log_is_refused(scheme):
+    trace = trace_of(EXAMPLE, 7)
+    with pytest.raises(ValueError, match="a test has no jobs to simulate"):
+        sl.simulate(sl.Trace(**{**vars(trace), "table": trace.table.iloc[:0]}), scheme)
+
+
+def test_bounds_beyond_what_an_int64_can_count_bound_nothing():
+    starts = [
+        sl.simulate(trace_of(EXAMPLE, 7), scheme).start.tolist()
+        for scheme in (sl.DPSA(), sl.DPSA(depth=10**30), sl.DPSA(budget=10**30), sl.DPSA(depth=np.int64(9)))
+    ]
+    assert all(start == starts[0] for start in starts)
 
 
 def jobs_of(seed):
@@ -58,6 +78,23 @@ def test_an_exact_search_misses_nothing():
     assert found["decisions"] > 0
     assert (found["missed"], found["lost"]) == (0, 0)
     assert found["best"] > 0
+
+
+def test_what_the_sets_cost_is_counted():
+    # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1: in this order taking whatever fits ends with
+    # three of them, so that tables are made; a row for each of three jobs and two more, of two words. At 7 nobody
+    # fits behind J1, and at 9 J2, the last, is the head.
+    jobs = Arrivals(*arrays(EXAMPLE))
+    found = sl.DPSA(variant="p").audit(jobs, 7)
+    assert {name: found[name] for name in ("decisions", "greedy", "longest", "table")} == {
+        "decisions": 1,
+        "greedy": 0,
+        "longest": 3,
+        "table": 5 * 2 * 8,
+    }
+    assert (found["missed"], found["lost"], found["best"]) == (0, 0, 4)
+    found = sl.DPSA(variant="n").audit(jobs, 7)
+    assert (found["decisions"], found["greedy"], found["table"]) == (1, 1, 0)
 
 
 def test_a_larger_budget_misses_less():

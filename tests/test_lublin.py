@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from schedlab.workload.models import lublin
+from schedlab.workload.models._draws import Streams, seconds_at
 from schedlab.workload.models.lublin import BATCH, INTERACTIVE, TYPELESS, LublinClass, lublin_feitelson
 
 PUBLISHED = {"batch": BATCH, "interactive": INTERACTIVE, "typeless": TYPELESS}
@@ -146,7 +147,7 @@ def test_arrivals_follow_the_recipe(name):
     rng.shuffle(log_gaps)
     weights = recipe_weights(cls.anum, cls.bnum)
     walked = recipe_arrivals(log_gaps, weights)
-    inverted = lublin._clock(np.cumsum(np.exp(log_gaps) / 1800), np.array(weights))
+    inverted = seconds_at(np.cumsum(np.exp(log_gaps) / 1800), np.array(weights))
     np.testing.assert_allclose(inverted, walked, rtol=0, atol=1e-4)
 
 
@@ -154,7 +155,7 @@ def test_arrivals_on_the_edges_of_half_hours():
     weights = np.ones(48)
     weights[:4] = 0.5, 0.25, 2.0, 1.25
     points = np.array([0.25, 0.5, 0.75, 1.75, 2.75, 48.0, 96.5])
-    seconds = lublin._clock(points, weights)
+    seconds = seconds_at(points, weights)
     np.testing.assert_allclose(
         seconds, [900, 1800, 3600, 3600 + 900, 5400, DAY, 2 * DAY + 1800], rtol=0, atol=1e-6
     )
@@ -165,7 +166,7 @@ def test_arrivals_on_the_edges_of_half_hours():
 @pytest.mark.parametrize("cls", [*PUBLISHED.values(), REDRAWN], ids=[*PUBLISHED, "redrawn"])
 def test_gaps_are_truncated_gamma(cls):
     n = 20_000
-    arrival = lublin._arrivals(cls, lublin._Streams(3, 0), n)
+    arrival = lublin._arrivals(cls, Streams(3, 0), n)
     days, rest = np.divmod(arrival, DAY)
     paid = np.concatenate([[0.0], np.cumsum(recipe_weights(cls.anum, cls.bnum))])
     points = 48 * days + np.interp(rest, 1800 * np.arange(49), paid)
@@ -182,7 +183,7 @@ def test_gaps_are_truncated_gamma(cls):
 @pytest.mark.parametrize("cls", PUBLISHED.values(), ids=PUBLISHED)
 def test_mean_gap(cls):
     n = 1_000_000
-    arrival = lublin._arrivals(cls, lublin._Streams(4, 0), n)
+    arrival = lublin._arrivals(cls, Streams(4, 0), n)
     density = stats.gamma(cls.aarr * cls.arar, scale=cls.barr).pdf
     expected = moment_of_exp(density, 13)
     error = math.sqrt((moment_of_exp(density, 13, power=2) - expected**2) / n)
@@ -346,12 +347,12 @@ def test_attributes_are_drawn_independently():
 def test_attributes_do_not_share_numbers():
     n = 40_000
     pair = dataclasses.replace(TYPELESS, queue=1), dataclasses.replace(TYPELESS, queue=2)
-    first = lublin._arrivals(TYPELESS, lublin._Streams(1, 0), n)
-    second = lublin._arrivals(TYPELESS, lublin._Streams(1, 1), n)
+    first = lublin._arrivals(TYPELESS, Streams(1, 0), n)
+    second = lublin._arrivals(TYPELESS, Streams(1, 1), n)
     sizes = lublin._sizes(
-        dataclasses.replace(TYPELESS, p_serial=0, p_power2=0), lublin._Streams(1, 0), n, 128
+        dataclasses.replace(TYPELESS, p_serial=0, p_power2=0), Streams(1, 0), n, 128
     )
-    runs = lublin._run_times(dataclasses.replace(TYPELESS, pa=0.0), lublin._Streams(1, 0), sizes)
+    runs = lublin._run_times(dataclasses.replace(TYPELESS, pa=0.0), Streams(1, 0), sizes)
     rows = [np.diff(first), np.diff(second), sizes[1:], runs[1:]]
     ranks = np.corrcoef([stats.rankdata(row) for row in rows])
     assert np.all(np.abs(ranks[~np.eye(4, dtype=bool)]) < 4.5 / math.sqrt(n))  # 6 pairs
@@ -421,7 +422,7 @@ def test_the_table():
     assert set(jobs["queue"]) == {-1}
     assert set(lublin_feitelson(500, classes="batch")["queue"]) == {1}
     # Rounded down: the table's first time is the clock's.
-    exact = lublin._arrivals(TYPELESS, lublin._Streams(0, 0), 500)
+    exact = lublin._arrivals(TYPELESS, Streams(0, 0), 500)
     assert (jobs["submit_time"] == np.floor(exact)).all()
 
 

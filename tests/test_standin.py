@@ -182,6 +182,18 @@ def test_a_log_without_a_stand_in_says_which_have_one():
         sl.load_trace("nonesuch", standin=True)
 
 
+def test_another_seed_is_in_the_name():
+    first, other = (sl.load_trace("KTH-SP2-1996", standin=True, seed=seed) for seed in (standin.SEED, 2))
+    assert first.title == "KTH-SP2-1996-2.1-cln (stand-in, not the real log)"
+    assert other.title == "KTH-SP2-1996-2.1-cln, seed 2 (stand-in, not the real log)"
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(ValueError, match="^seed must be a whole number from 0 on"):
+        sl.load_trace("KTH-SP2-1996", standin=True, seed=seed)
+
+
 def test_two_hundred_thousand_jobs_take_less_than_two_seconds(record_property):
     table = table_of("SDSC-BLUE-2000")
     begin = time.perf_counter()

@@ -425,6 +425,9 @@ def test_one_seed_has_no_interval(table):
 
 
 def test_a_table_without_seeds_is_refused(table):
+    for by, found in (("nope", "'nope'"), (["load", "when"], "'when'"), ([], r"\[\]")):
+        with pytest.raises(ValueError, match=f"^by is {found}, expected columns of the table: .*load"):
+            sl.over_seeds(pd.DataFrame({"load": [0.5], "seed": [1]}), by)
     with pytest.raises(ValueError, match="the table has no column 'seed'"):
         sl.over_seeds(table.drop(columns="seed"))
 
@@ -480,10 +483,19 @@ def test_what_would_come_before_the_log_is_reflected():
     assert share.tolist() == pytest.approx([1 / 7, 2 / 7, 2 / 7, 2 / 7], abs=0.04)
 
 
-@pytest.mark.parametrize("seconds", [0, -5, 1.5, True, "60"])
+@pytest.mark.parametrize("seconds", [0, -5, 1.5, True, "60", 2**62])
 def test_a_shake_takes_whole_seconds(trace, seconds):
     with pytest.raises(ValueError, match="seconds must be a whole number of at least 1"):
         trace.shake(seconds)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
+@pytest.mark.parametrize("way", ["shake", "bootstrap"])
+def test_copies_take_a_whole_number_for_a_seed(seed, way):
+    month = trace_of([(86_400 * day, 10, 10, 1) for day in range(28)], 2)
+    with pytest.raises(ValueError, match="^seed must be a whole number from 0 on"):
+        getattr(month, way)(seed=seed)
+    assert getattr(month, way)(seed=np.random.default_rng(1)).history[-1].rpartition(" ")[2].isdecimal()
 
 
 # Bootstrapped logs --------------------------------------------------------------------------------------
@@ -645,3 +657,21 @@ def test_shortest_job_first_makes_a_long_job_miss_its_fair_start():
         sl.fair_starts(schedule, "strict")
     with pytest.raises(ValueError, match="a test has no job 9"):
         sl.fair_starts(schedule, jobs=[1, 9])
+
+
+def test_an_unknown_measure_has_no_gini(schedule):
+    with pytest.raises(ValueError, match="^unknown measure 'speed'; known: submit_time, "):
+        schedule.gini("speed")
+
+
+def test_a_table_of_fairness(trace):
+    schedules = [sl.simulate(trace, scheme).validate() for scheme in ("fcfs", "easy-sjf")]
+    table = sl.fairness_table(schedules)
+    assert table.index.tolist() == ["FCFS", "EASY-SJF"]
+    assert table.loc["FCFS", ["unfair", "mean_miss", "max_miss"]].tolist() == [0, 0, 0]
+    for schedule, (_, row) in zip(schedules, table.iterrows(), strict=True):
+        assert row["gini"] == schedule.gini()
+        assert row.drop("gini").to_dict() == sl.fair_start_miss(schedule, "fcfs").to_dict()
+    assert sl.fairness_table(schedules[1], "conservative").shape == (1, 5)
+    with pytest.raises(ValueError, match="there is no schedule to measure"):
+        sl.fairness_table([])

@@ -114,6 +114,14 @@ def test_what_is_wrong_is_said(traces):
             sl.sweep(traces[1], **wrong, progress=False)
 
 
+@pytest.mark.parametrize("name", ["trace", "scheme", "load", "seed"])
+@pytest.mark.parametrize("made", [True, False])
+def test_an_empty_list_is_an_error(traces, name, made):
+    given = {"trace": (lambda seed: traces[1]) if made else traces[1], "seed": 1} | {name: ()}
+    with pytest.raises(ValueError, match=f"^{name} is an empty list, expected at least one {name}$"):
+        sl.sweep(**given, progress=False)
+
+
 def test_progress_shows_on_standard_error_where_it_takes_long(traces, monkeypatch, capsys):
     done = sweeps.simulate
     monkeypatch.setattr(sweeps, "simulate", lambda *args, **options: time.sleep(0.55) or done(*args, **options))

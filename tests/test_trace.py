@@ -4,6 +4,8 @@ import gzip
 import importlib.util
 import re
 import tempfile
+import time
+import tracemalloc
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime
 from pathlib import Path
@@ -549,3 +551,25 @@ def test_a_file_that_ends_mid_way(tmp_path):
     for lenient in (False, True):  # what is missing cannot be counted
         with pytest.raises(SWFError, match="the gzip stream ends early"):
             sl.read_swf(packed, lenient=lenient)
+
+
+# Speed and memory of what is generated
+
+
+@pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
+def test_two_hundred_thousand_jobs_of_a_model_take_less_than_two_seconds(model):
+    begin = time.perf_counter()
+    trace = sl.model_trace(model, jobs=200_000, procs=256, seed=1).with_estimates("tsafrir")
+    assert time.perf_counter() - begin < 2
+    assert len(trace) == 200_000
+
+
+@pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
+def test_a_million_jobs_take_less_than_a_gigabyte(model):
+    tracemalloc.start()
+    try:
+        trace = sl.model_trace(model, jobs=1_000_000, procs=256, seed=1).with_estimates("tsafrir")
+        assert tracemalloc.get_traced_memory()[1] < 10**9
+    finally:
+        tracemalloc.stop()
+    assert len(trace) == 1_000_000

@@ -16,6 +16,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab.workload.models import tsafrir
+from schedlab.workload.models._draws import Streams
 from schedlab.workload.models.tsafrir import Tsafrir, fit_tsafrir
 
 MINUTE, HOUR = 60, 3600
@@ -227,7 +228,7 @@ def test_assignment_follows_the_recipe(jobs, seed, reach):
     uniform = np.random.default_rng(seed).random(jobs)
     run_times = np.minimum(np.ceil(np.exp(uniform * reach * np.log(18 * HOUR))), 18 * HOUR).astype(np.int64)
     estimates = model.draw(jobs, seed)
-    chances = tsafrir._Streams(seed, 0)("assignment").random(jobs)
+    chances = Streams(seed, 0)("assignment").random(jobs)
     expected = literal_assignment(run_times.tolist(), estimates.tolist(), chances)
     if expected is None:
         with pytest.raises(ValueError, match="jobs run for .* or longer, but only .* of the estimates up to 64,800 s"):
@@ -270,6 +271,7 @@ def test_too_many_long_jobs_are_an_error():
     ("settings_", "message"),
     [
         ({"longest": 3599}, "longest must be at least an hour, 3600 s, got 3599"),
+        ({"longest": 2**70}, r"longest must be less than 2\*\*53 s, got"),
         ({"longest": 3600.5}, "longest must be a whole number, got 3600.5"),
         ({"longest": 7200, "distinct": 0}, "distinct must be at least 1, got 0"),
         ({"longest": 7200, "head": ((7300, 10.0),)}, "the estimates of head must be at most longest, 7200 s, got 7300"),

@@ -1,7 +1,7 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
 from .cells import arrivals, heatmap
-from .compare import bars, distribution, lines, points, ratios, scatter
+from .compare import bars, beside_model, distribution, lines, points, ratios, scatter, weekly
 from .nodes import tree
 from .tables import VERDICTS, table
 from .theme import (
@@ -36,6 +36,7 @@ __all__ = [
     "WIDTH",
     "arrivals",
     "bars",
+    "beside_model",
     "colours",
     "dashes",
     "distribution",
@@ -52,4 +53,5 @@ __all__ = [
     "table",
     "themed",
     "tree",
+    "weekly",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
+from ..workload.trace import WEEK, Trace, model_trace, run_times
 from .theme import (
     AXES,
     COLOURS,
@@ -20,6 +21,7 @@ from .theme import (
     PER_JOB,
     WIDTH,
     about,
+    about_trace,
     axis,
     check,
     check_columns,
@@ -82,8 +84,7 @@ def lines(
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
     across = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(reach, log))
     colours = list(dict.fromkeys(shown[color]))
-    longest = max(map(len, colours), default=0) * CHARACTER + BAR
-    colour = coloured(color, colours, columns=max(1, min(4 * len(panels), WIDTH * len(panels) // longest)))
+    colour = coloured(color, colours, columns=min(4 * len(panels), _beside(colours, WIDTH * len(panels))))
     tooltip = [
         *(alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))),
         alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
@@ -114,6 +115,11 @@ def lines(
         facet = alt.Column(f"{column}:N", title=None, sort=panels, header=header)
         chart = chart.facet(column=facet).resolve_scale(y="independent")
     return headed(chart, title, WIDTH * len(panels), subtitle)
+
+
+def _beside(names, width):
+    """Tell how many labels of a legend have room beside one another."""
+    return max(1, width // (max(map(len, names), default=0) * CHARACTER + BAR))
 
 
 def bars(
@@ -302,23 +308,23 @@ def _interval(chart, ends, *, title=alt.Undefined, **where):
 
 
 def distribution(
-    schedules: Schedule | Iterable[Schedule] | Mapping[str, Schedule | Iterable[float]],
+    schedules: Schedule | Trace | Iterable[Schedule | Trace] | Mapping[str, Schedule | Trace | Iterable[float]],
     column: str = "wait_time",
     log: bool = True,
     *,
     title: str | None = None,
     subtitle: str | None = None,
 ) -> alt.Chart:
-    """Draw the share of jobs that a measure leaves at or below each value, one curve for each scheme.
+    """Draw the share of jobs that a measure leaves at or below each value, one curve for each scheme or workload.
 
     Of more than 400 distinct values, 400 evenly spaced quantiles are drawn, smallest and largest among them; of more
     than a dozen curves, as many of each as leave 5,000 points in all, and the subtitle says so.
 
     Parameters
     ----------
-    schedules : Schedule, several, or a mapping of names to schedules or to values (times in seconds)
+    schedules : Schedule or Trace, several, or a mapping of names to them or to values (times in seconds)
     column : str
-        A column of `Schedule.jobs`.
+        A column of `Schedule.jobs`, or of `Trace.jobs`.
     log : bool
         Logarithmic x axis; a wait of 0 is drawn at 1 s, and the subtitle says so.
     title, subtitle : str, optional
@@ -332,8 +338,8 @@ def distribution(
         raise ValueError(f"{len(named):,} curves are more than a chart takes, give at most {MOST_ROWS // 2:,}")
     curves = {}
     for name, given in named.items():
-        check_kind(given, Schedule, Iterable)
-        if isinstance(given, Schedule):
+        check_kind(given, Schedule, Trace, Iterable)
+        if isinstance(given, Schedule | Trace):
             check_columns(given.jobs, [column])
             given = given.jobs[column]
         curves[name] = np.sort(np.asarray(given, dtype=float))
@@ -351,15 +357,16 @@ def distribution(
             steps["value"] /= 3600
             words += " (hours)"
     names = list(curves)
+    of = "workload" if any(isinstance(one, Trace) for one in named.values()) else "scheme"
     chart = (
         alt.Chart(steps)
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
-            color=coloured("scheme", names),
+            color=coloured("scheme", names, columns=min(4, _beside(names, SQUARE)), title=of),
             tooltip=[
-                alt.Tooltip("scheme:N"),
+                alt.Tooltip("scheme:N", title=of),
                 alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),
                 alt.Tooltip("share:Q", title="share of jobs", format=".1%"),
             ],
@@ -367,23 +374,27 @@ def distribution(
         .properties(width=SQUARE, height=HEIGHT)
     )
     if subtitle is None:
-        subtitle = "; ".join(dict.fromkeys(about(one) for one in named.values() if isinstance(one, Schedule)))
+        subtitle = "; ".join(dict.fromkeys(_about(one) for one in named.values() if isinstance(one, Schedule | Trace)))
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
     return headed(chart, title, SQUARE, subtitle, said, f"{most} points of each curve" if thinned else "")
 
 
 def _named(schedules):
-    check_kind(schedules, Schedule, Mapping, Iterable)
+    check_kind(schedules, Schedule, Trace, Mapping, Iterable)
     if isinstance(schedules, Mapping):
         return {str(name): given for name, given in schedules.items()}
-    several = [schedules] if isinstance(schedules, Schedule) else list(schedules)
+    several = [schedules] if isinstance(schedules, Schedule | Trace) else list(schedules)
     for one in several:
-        if not isinstance(one, Schedule):
+        if not isinstance(one, Schedule | Trace):
             raise TypeError(f"expected schedules, or a mapping of names to values, got {type(one).__name__}")
-    named = {str(one.scheme): one for one in several}
+    named = {one.title if isinstance(one, Trace) else str(one.scheme): one for one in several}
     if len(named) < len(several):
         raise ValueError("several schedules are of the same scheme; give a mapping of names to schedules")
     return named
+
+
+def _about(given):
+    return about(given) if isinstance(given, Schedule) else about_trace(given)
 
 
 def _steps(values, most):
@@ -392,6 +403,49 @@ def _steps(values, most):
     if kept.size > most:
         kept = np.unique(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
     return pd.DataFrame({"value": kept, "share": np.searchsorted(values, kept, side="right") / len(values)})
+
+
+def beside_model(
+    trace: Trace,
+    model: str = "lublin",
+    column: str = "run_time",
+    seed: int = 1,
+    jobs: int = 10_000,
+) -> alt.Chart:
+    """Draw the distribution of a column of a trace beside that of a workload model, on a machine of the same size.
+
+    Parameters
+    ----------
+    trace : Trace
+    model, seed, jobs
+        As in `model_trace`.
+    column : str
+        A column of `Trace.jobs`.
+    """
+    drawn = model_trace(model, jobs=jobs, procs=trace.procs, seed=seed)
+    return distribution({trace.title: trace, f"{drawn.title}, seed {seed}": drawn}, column)
+
+
+def weekly(traces: Trace | Iterable[Trace], *, title: str = "Work by week", subtitle: str | None = None) -> alt.Chart:
+    """Draw the offered load of each whole week since the first submission, one line for each trace.
+
+    Run times count up to the estimates. Of a trace shorter than a week, what there is of it is drawn.
+    """
+    traces = [traces] if isinstance(traces, Trace) else list(traces)
+    if not traces:
+        raise ValueError("there is no trace to draw, give one or more")
+    table = pd.concat([_by_week(trace) for trace in traces], ignore_index=True)
+    subtitle = "; ".join(map(about_trace, traces)) if subtitle is None else subtitle
+    return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle)
+
+
+def _by_week(trace):
+    """Give the offered load of the whole weeks, counted from 1."""
+    after = trace.table["submit_time"] - trace.table["submit_time"].iloc[0]
+    work = run_times(trace.table, "kill") * trace.table["requested_procs"]
+    load = np.bincount(after // WEEK, work) / (trace.procs * WEEK)
+    load = load[: max(1, (int(after.iloc[-1]) + 1) // WEEK)]
+    return pd.DataFrame({"trace": trace.title, "week": np.arange(1, load.size + 1), "offered_load": load})
 
 
 def scatter(

@@ -35,6 +35,18 @@ COLOURS = {
     "DPSAw": "#882255",
     "FCFS-SJF": "#CC79A7",
 }
+# Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
+LOGS = {
+    "CTC-SP2-1996": "#332288",
+    "HPC2N-2002": "#88CCEE",
+    "LLNL-Atlas-2006": "#44AA99",
+    "LLNL-Thunder-2007": "#117733",
+    "SDSC-BLUE-2000": "#999933",
+    "SDSC-Par-1995": "#000000",
+    "SDSC-Par-1996": "#CC6677",
+    "SDSC-SP2-1998": "#AA4499",
+    "KTH-SP2-1996": "#882255",
+}
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 DASHES = {
@@ -70,6 +82,7 @@ AXES = {
     "max_queue": "longest queue (jobs)",
     "jobs": "jobs",
     "killed": "killed (jobs)",
+    "week": "week since the first submission",
 }
 IN_HOURS = {"wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"}
 
@@ -82,6 +95,7 @@ PER_JOB = {
     "bounded_slowdown": "bounded slowdown (tau = 10 s)",
     "slowdown": "slowdown",
     "procs": "processors",
+    "requested_procs": "processors",
     "killed": "killed",
     "user_id": "user",
 }
@@ -142,8 +156,12 @@ def stacked(parts: list[alt.Chart]):
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme its colour: its own, or one made of its name, whatever else is drawn."""
-    return [COLOURS.get(name) or _made_of(name) for name in names]
+    """Give each scheme or log its colour: its own, or one made of its name, whatever else is drawn."""
+    return [COLOURS.get(name) or _of_log(name) or _made_of(name) for name in names]
+
+
+def _of_log(name):
+    return next((colour for log, colour in LOGS.items() if name.startswith(log)), None)
 
 
 def _made_of(name):
@@ -156,13 +174,16 @@ def dashes(names: list[str]) -> list[list[int]]:
     return [list(DASHES.get(name) or PATTERNS[crc32(name.encode()) % len(PATTERNS)]) for name in names]
 
 
-def coloured(name: str, names: list[str], *, columns: int = 4) -> alt.Color:
-    """Encode the schemes of a column by their colours."""
+def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None = None) -> alt.Color:
+    """Encode the schemes of a column by their colours.
+
+    A legend of one column has room for a stand-in's whole title.
+    """
     return alt.Color(
         f"{name}:N",
-        title=name,
+        title=name if title is None else title,
         scale=alt.Scale(domain=names, range=colours(names)),
-        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH, symbolOpacity=1),
+        legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH * (1 + (columns == 1)), symbolOpacity=1),
     )
 
 

@@ -84,18 +84,10 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
 
     Parameters
     ----------
-    submit, run, estimate : int64, shape (n_jobs,), seconds
-        In arrival order; ``0 <= run <= estimate``.
-    procs : int64, shape (n_jobs,)
-        From 1 to `machine`.
-    machine : int
-        Processors of the machine.
-    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
-        Order in which jobs are visited when reservations are compressed or rebuilt: a fixed place for each job
-        or, if `moving`, a function of time (`schedlab.kernels.priority`).
+    submit, run, estimate, procs, machine, rank, moving, policy, each
+        As in `schedlab.kernels.fcfs`; the order is that in which jobs are visited when reservations are compressed or
+        rebuilt.
     compression : {QUEUE, RESERVATION, NONE, REBUILD}
-    each : bool
-        One pass for each event instead of one for each instant.
 
     Returns
     -------

@@ -43,19 +43,10 @@ def easy(
 
     Parameters
     ----------
-    submit, run, estimate : int64, shape (n_jobs,), seconds
-        In arrival order; ``0 <= run <= estimate``.
-    procs : int64, shape (n_jobs,)
-        From 1 to `machine`.
-    machine : int
-        Processors of the machine.
-    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
-        Order of the queue: a fixed place for each job or, if `moving`, a function of time
-        (`schedlab.kernels.priority`).
-    own, own_rank, own_moving, own_policy : bool; as above
+    submit, run, estimate, procs, machine, rank, moving, policy, each
+        As in `schedlab.kernels.fcfs`.
+    own, own_rank, own_moving, own_policy : bool; as rank, moving and policy
         Whether backfilling has an order of its own, and which.
-    each : bool
-        One pass for each event instead of one for each instant.
 
     Returns
     -------

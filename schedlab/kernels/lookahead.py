@@ -59,8 +59,8 @@ def expected_slowdown(now, submit, estimate, procs):
 # Places in Choice.size: candidates, short ones among them, free processors, those of them open to long jobs, the most
 # that can be used, and the jobs chosen.
 COUNT, SHORT, ROOM, OPEN, BOUND, CHOSEN = range(6)
-# Places in `quality`: decisions, those in which the best total was missed, processors missed, and in the best sets.
-DECISIONS, MISSED, LOST, BEST = range(4)
+# Places in `facts`: see `lookahead`.
+DECISIONS, GREEDY, LONGEST, TABLE, MISSED, LOST, BEST = range(7)
 UNREACHED = -np.inf
 
 
@@ -128,14 +128,8 @@ def lookahead(
 
     Parameters
     ----------
-    submit, run, estimate : int64, shape (n_jobs,), seconds
-        In arrival order; ``0 <= run <= estimate``.
-    procs : int64, shape (n_jobs,)
-        From 1 to `machine`.
-    machine : int
-        Processors of the machine.
-    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
-        Order of the queue, as in `schedlab.kernels.easy`.
+    submit, run, estimate, procs, machine, rank, moving, policy, each
+        As in `schedlab.kernels.fcfs`.
     variant : {PRIORITY, NARROW, WIDE}
     depth : int
         How many waiting jobs behind the head are looked at, in the order of the queue.
@@ -149,16 +143,15 @@ def lookahead(
         A clock that runs outside, and how many of its ticks one depth-first search may take.
     audit : bool
         Compare the sets that a depth-first search finds with the best ones.
-    each : bool
-        One pass for each event instead of one for each instant.
 
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
         As those of EASY.
-    quality : int64, shape (4,)
-        Of an audit: decisions, decisions in which the best total was missed, processors by which all missed it
-        together, and processors in all best sets.
+    facts : int64, shape (7,)
+        Decisions, those of them that were settled by taking whatever fits, the longest list of candidates, and the
+        bytes of the largest tables; and of an audit decisions in which the best total was missed, processors by which
+        all missed it together, and processors in all best sets.
     """
     n = submit.size
     c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
@@ -166,7 +159,7 @@ def lookahead(
     reservation = np.full(3, NOBODY, np.int64)
     choice = _new_choice(n)
     tables, values = np.empty(0, np.uint64), np.empty(0, np.float64)
-    quality = np.zeros(4, np.int64)
+    facts = np.zeros(7, np.int64)
     # What the best set leaves waiting fits on no account until processors are freed. A search may miss the best set.
     settled = search == EXACT and depth >= n
     while advance(c, NEVER):
@@ -181,33 +174,34 @@ def lookahead(
         _gather(c, reservation, choice, depth, oldest)
         if choice.size[COUNT] == 0:
             continue
+        facts[DECISIONS] += 1
+        facts[LONGEST] = max(facts[LONGEST], choice.size[COUNT])
         _arrange(c, choice, variant)
         _mark_long(c, reservation, choice)
         if ranked:
             _appraise(c, choice, worth)
         if search == DEPTH_FIRST:
             _search(c, choice, budget, ticks, patience)
-        elif ranked or not _greedy(c, choice):
-            needed = (choice.size[COUNT] + 2) * _words(choice)
-            if tables.size < needed:
-                tables = np.empty(2 * needed, np.uint64)
+        elif not ranked and _greedy(c, choice):
+            facts[GREEDY] += 1
+        else:
+            needed = _rows(choice) * _words(choice)
+            tables = _at_least(needed, tables)
             total = _best_total(c, choice, tables)
             if ranked:
-                needed = (choice.size[COUNT] + 2) * (choice.size[ROOM] + 1)
-                if values.size < needed:
-                    values = np.empty(2 * needed, np.float64)
+                needed = _rows(choice) * (choice.size[ROOM] + 1)
+                values = _at_least(needed, values)
                 _choose_worthiest(c, choice, total, values)
             else:
                 _choose(c, choice, total, tables)
+            facts[TABLE] = max(facts[TABLE], 8 * needed)
         if audit:
-            needed = (choice.size[COUNT] + 2) * _words(choice)
-            if tables.size < needed:
-                tables = np.empty(2 * needed, np.uint64)
-            _compare(c, choice, _best_total(c, choice, tables), quality)
+            tables = _at_least(_rows(choice) * _words(choice), tables)
+            _compare(c, choice, _best_total(c, choice, tables), facts)
         _begin_chosen(c, reservation, choice)
     if c.clock[NAN]:
         raise ValueError("the order of the queue or the worth of a job gives nan")
-    return c.start, c.promise, quality
+    return c.start, c.promise, facts
 
 
 # The list of candidates ------------------------------------------------------------------------------------
@@ -311,6 +305,18 @@ def _greedy(c, choice):
     return size[ROOM] - room == size[BOUND]
 
 
+@maker
+def _at_least(needed, scratch):
+    """Give the scratch array, or a larger one with nothing in it."""
+    return scratch if scratch.size >= needed else np.empty(2 * needed, scratch.dtype)
+
+
+@part
+def _rows(choice):
+    """Give the rows of both tables: one for each candidate, and one for none of each kind."""
+    return choice.size[COUNT] + 2
+
+
 @part
 def _words(choice):
     """Give the words of a row of totals 0 to ROOM, and one of zeros."""
@@ -326,7 +332,7 @@ def _best_total(c, choice, tables):
     long ones, of the last r long candidates, from 0 up to OPEN.
     """
     size, procs, words = choice.size, c.jobs.procs, _words(choice)
-    for i in range(U(size[COUNT] + 2) * U(words)):
+    for i in range(U(_rows(choice)) * U(words)):
         tables[i] = U(0)
     short, long = 0, (size[SHORT] + 1) * words
     _set_bit(tables, short, size[ROOM])
@@ -436,7 +442,7 @@ def _choose_worthiest(c, choice, total, values):
     Rows as in `_best_total`, with the greatest worth of each total in place of a bit, and short totals from 0 up.
     """
     size, procs, width = choice.size, c.jobs.procs, choice.size[ROOM] + 1
-    for i in range((size[COUNT] + 2) * width):
+    for i in range(_rows(choice) * width):
         values[i] = UNREACHED
     short, long = 0, (size[SHORT] + 1) * width
     values[short] = values[long] = 0.0
@@ -524,9 +530,8 @@ def _search(c, choice, budget, ticks, patience):
 
 
 @part
-def _compare(c, choice, best, quality):
+def _compare(c, choice, best, facts):
     lost = best - _total(c, choice)
-    quality[DECISIONS] += 1
-    quality[MISSED] += lost > 0
-    quality[LOST] += lost
-    quality[BEST] += best
+    facts[MISSED] += lost > 0
+    facts[LOST] += lost
+    facts[BEST] += best

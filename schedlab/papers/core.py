@@ -1,5 +1,7 @@
 """The core: the base schedulers on real logs against load, and the published schedules they must match."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from schedlab import charts
@@ -35,24 +37,36 @@ PUBLISHED = (
 
 def logs() -> tuple[list[Trace], tuple[str, ...]]:
     """Give the logs of the core's figure, stand-ins for those that are not at hand, and a note that says so."""
-    missing = [name for name in LOGS if archive.find(name) is None]
-    traces = [log_or_model(name) for name in LOGS]
+    return [log_or_model(name) for name in LOGS], standing_in(LOGS)
+
+
+def standing_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any."""
+    missing = [name for name in names if archive.find(archive.resolve(name)) is None]
     if not missing:
-        return traces, ()
-    note = (
+        return ()
+    return (
         f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
         f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
-        "has them."
+        "has them.",
     )
-    return traces, (note,)
+
+
+def log_or_standin(name: str, **settings) -> Trace | None:
+    """Give a log if it is at hand, else its stand-in if it has one; the trace's title says which.
+
+    The settings are those of `load_trace`.
+    """
+    name = archive.resolve(name)
+    if archive.find(name) is not None:
+        return load_trace(name, **settings)
+    return load_trace(name, standin=True, **settings) if name in standin.names() else None
 
 
 def log_or_model(name: str) -> Trace:
     """Give a log if it is at hand, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
-    name = archive.resolve(name)
-    if archive.find(name) is not None:
-        return load_trace(name)
-    return load_trace(name, standin=True) if name in standin.names() else model_trace(**MODEL)
+    trace = log_or_standin(name)
+    return model_trace(**MODEL) if trace is None else trace
 
 
 def figure1(size: str | None = None, progress: bool = True) -> Figure:

@@ -15,7 +15,7 @@ from schedlab.simulation import simulate, simulate_each
 from schedlab.statistics import IntervalWarning, paired
 from schedlab.workload.trace import KILL_BACKFILLED, Trace
 
-from .core import log_or_model
+from .core import log_or_standin, standing_in
 from .figure import Figure, chosen_size, ledger, watched
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"
@@ -62,7 +62,7 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
 
 @lru_cache(maxsize=8)
 def _against_speedup(name, shares, policies, progress):
-    trace = log_or_model(name)
+    trace = log_or_standin(name)
     runs = [(policy, ANYWHERE, 0.0) for policy in policies]
     runs += [(policy, CONTIGUOUS, share) for policy, share in product(policies, shares)]
     jobs = [
@@ -135,11 +135,6 @@ def _end(value):
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _notes():
-    missing = [trace.name for trace in map(log_or_model, LOGS) if trace.source != "archive"]
-    return (f"Not at hand: {', '.join(missing)}; a stand-in is simulated instead.",) if missing else ()
-
-
 def _quick(size, words):
     return f" {words} (quick; SIZE=full for more)." if size == "quick" else ""
 
@@ -170,7 +165,7 @@ def figure2(size: str | None = None, progress: bool = True) -> Figure:
         data=data,
         chart=chart,
         table=table,
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -214,7 +209,7 @@ def figure3(size: str | None = None, progress: bool = True) -> Figure:
         data=data,
         chart=chart,
         table=_shown(crossings(data)),
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -231,7 +226,7 @@ def figure4(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=chart,
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -250,7 +245,7 @@ def figure5(size: str | None = None, progress: bool = True) -> Figure:
         data=data,
         chart=chart,
         table=_shown(crossings(data)),
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -259,7 +254,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
     size = chosen_size(size)
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
-        trace = log_or_model(name)
+        trace = log_or_standin(name)
         runs = list(product(POLICIES, ALLOCATIONS))
         jobs = [
             (trace, POLICIES[policy][0], machine(name, allocation, reservation=POLICIES[policy][1]))
@@ -281,7 +276,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         table=data.rename(columns={WAIT: "wait (minutes)", TOTAL: "total (minutes)"}),
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -303,7 +298,7 @@ def _measures(schedule):
 def by_stage(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
     size = chosen_size(size)
-    trace = log_or_model(HPC2N)
+    trace = log_or_standin(HPC2N)
     k, n = TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     jobs = [
@@ -334,7 +329,7 @@ def by_stage(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=chart,
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -354,7 +349,7 @@ READINGS = {
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open: where the lines of HPC2N cross under each reading."""
     size = chosen_size(size)
-    trace = log_or_model(HPC2N)
+    trace = log_or_standin(HPC2N)
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
         scheme, rule = POLICIES[policy]
@@ -377,7 +372,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         table=data,
-        notes=_notes(),
+        notes=standing_in(LOGS),
     )
 
 
@@ -419,7 +414,7 @@ def live(
     -------
     chart, table
     """
-    whole = trace if isinstance(trace, Trace) else log_or_model(trace)
+    whole = trace if isinstance(trace, Trace) else log_or_standin(trace)
     part = _head(whole, jobs)
     chosen, free = (
         _simulated(part, policy, KaryTree(k, n, allocation=each, speedup=s if each == allocation else 0.0))

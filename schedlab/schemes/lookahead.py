@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from .rigid import Arrivals, Scheme
 VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
 SEARCHES = {"exact": kernel.EXACT, "depth-first": kernel.DEPTH_FIRST}
 OBJECTIVES = {"list": None, "slowdown": kernel.expected_slowdown}
+FACTS = ("decisions", "greedy", "longest", "table", "missed", "lost", "best")  # as the kernel orders them
 UNBOUNDED = np.iinfo(np.int64).max
 TICK = 0.001  # seconds
+LONGEST = 1_000_000  # seconds; some days
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,10 @@ class DPSA(Scheme):
         check_worth(self.objective, OBJECTIVES)
         for what, least in (("depth", 1), ("budget", 0)):
             value = getattr(self, what)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
                 raise ValueError(f"{what} must be a whole number of at least {least}, got {value!r}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"seconds must be greater than 0, got {self.seconds!r}")
+        if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds <= LONGEST):
+            raise ValueError(f"seconds must be greater than 0 and at most {LONGEST:,}, got {self.seconds!r}")
         if self.budget is not None or self.seconds is not None:
             object.__setattr__(self, "search", "depth-first")
         if self.search == "depth-first" and self.objective != "list":
@@ -101,36 +104,33 @@ class DPSA(Scheme):
         return start, promise
 
     def audit(self, jobs: Arrivals, procs: int, each: bool = False) -> dict[str, int]:
-        """Tell how far the sets that a bounded search starts are from the best ones.
+        """Tell what the sets cost, and how far those that a bounded search starts are from the best ones.
 
         Returns
         -------
         dict
-            decisions: passes with something to choose from; missed: those whose set used fewer processors than the
-            best; lost, best: processors by which they missed it, and in all best sets, summed over decisions.
+            decisions: passes with something to choose from; greedy: those of them that were settled by taking whatever
+            fits; longest: jobs in the longest list; table: bytes of the largest tables; missed: decisions whose set
+            used fewer processors than the best; lost, best: processors by which they missed it, and in all best sets,
+            summed over decisions.
         """
-        _, _, quality = self._simulate(jobs, procs, each, audit=True)
-        return dict(zip(("decisions", "missed", "lost", "best"), quality.tolist(), strict=True))
+        _, _, facts = self._simulate(jobs, procs, each, audit=True)
+        return dict(zip(FACTS, facts.tolist(), strict=True))
 
     def _simulate(self, jobs, procs, each, audit):
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
         ranked = self.objective != "list"
         with _clock(self.seconds is not None) as ticks:
             return kernel.lookahead(
-                jobs.submit,
-                jobs.run,
-                jobs.estimate,
-                jobs.procs,
+                *jobs.arrays,
                 procs,
-                order.rank,
-                order.moving,
-                order.policy,
+                *order.parts,
                 VARIANTS[self.variant],
-                jobs.submit.size if self.depth is None else self.depth,
+                jobs.submit.size if self.depth is None else min(self.depth, jobs.submit.size),
                 ranked,
                 prepare_worth(OBJECTIVES.get(self.objective, self.objective)) if ranked else unused(),
                 SEARCHES[self.search],
-                UNBOUNDED if self.budget is None else self.budget,
+                UNBOUNDED if self.budget is None else min(self.budget, UNBOUNDED),
                 ticks,
                 UNBOUNDED if self.seconds is None else round(self.seconds / TICK),
                 audit,

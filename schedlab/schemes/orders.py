@@ -56,6 +56,11 @@ class Order:
     moving: bool
     policy: object
 
+    @property
+    def parts(self) -> tuple[np.ndarray, bool, object]:
+        """The three, in the order in which every kernel takes them."""
+        return self.rank, self.moving, self.policy
+
 
 def check_order(order: str | Callable) -> None:
     """Raise where something is neither the name of an order nor a function that can be one."""

@@ -1,5 +1,6 @@
 """Schemes on a k-ary n-tree: what places jobs there, and what comes of it."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,14 +53,9 @@ def place(jobs, tree: KaryTree, order, rule: int) -> Placed:
     n = jobs.submit.size
     return Placed(
         *kernel.placed(
-            jobs.submit,
-            jobs.run,
-            estimate,
-            jobs.procs,
+            *replace(jobs, estimate=estimate).arrays,
             tree.procs,
-            order.rank,
-            order.moving,
-            order.policy,
+            *order.parts,
             np.full(n, tree.n) if policy.whole else tree.stage(jobs.procs),
             _seeds(tree.seed, n) if policy.drawn else np.zeros(n, np.int64),
             saved,

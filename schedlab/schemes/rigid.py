@@ -37,6 +37,11 @@ class Arrivals:
     estimate: np.ndarray
     procs: np.ndarray
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The four, in the order in which every kernel takes them."""
+        return self.submit, self.run, self.estimate, self.procs
+
 
 @dataclass(frozen=True)
 class Scheme:
@@ -81,8 +86,7 @@ class FCFS(Scheme):
     def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
         """Give the start and promised start of each job in seconds; see `schedlab.kernels.fcfs`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        arguments = (jobs.submit, jobs.run, jobs.estimate, jobs.procs, procs)
-        return fcfs(*arguments, order.rank, order.moving, order.policy, each)
+        return fcfs(*jobs.arrays, procs, *order.parts, each)
 
     def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
         """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
@@ -130,21 +134,7 @@ class EASY(Scheme):
         """Give the start and promised start of each job in seconds; see `schedlab.kernels.easy`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
         own = order if self.backfill is None else prepare(self.backfill, jobs.submit, jobs.estimate, jobs.procs)
-        return easy(
-            jobs.submit,
-            jobs.run,
-            jobs.estimate,
-            jobs.procs,
-            procs,
-            order.rank,
-            order.moving,
-            order.policy,
-            self.backfill is not None,
-            own.rank,
-            own.moving,
-            own.policy,
-            each,
-        )
+        return easy(*jobs.arrays, procs, *order.parts, self.backfill is not None, *own.parts, each)
 
     def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
         """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
@@ -192,8 +182,5 @@ class Conservative(Scheme):
     def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
         """Give the start and promised start of each job in seconds; see `schedlab.kernels.conservative`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        arguments = (jobs.submit, jobs.run, jobs.estimate, jobs.procs, procs)
         compression = COMPRESSION[self.compression]
-        return conservative_kernel.conservative(
-            *arguments, order.rank, order.moving, order.policy, compression, each
-        )
+        return conservative_kernel.conservative(*jobs.arrays, procs, *order.parts, compression, each)

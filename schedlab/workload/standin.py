@@ -42,6 +42,7 @@ import numpy as np
 import pandas as pd
 
 from . import archive, swf
+from .models._draws import entropy
 
 SEED = 1
 
@@ -445,6 +446,7 @@ def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
     records : DataFrame
         SWF columns, int64. What no table keeps is unknown (-1): wait and processor times, memory, groups, queues.
     """
+    seed = entropy(seed)
     draws = _Draws(seed)
     strata, block = _order(table, draws)
     n = len(strata)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from . import archive, swf
 from .filter import usable
+from .models._draws import entropy, whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
@@ -193,10 +194,10 @@ class Trace:
         table = self.table.copy(deep=False)
         if by == "run_time":
             for field in ("run_time", "requested_time"):
-                table[field] = np.maximum(1, _seconds(np.rint(table[field] * factor)))
+                table[field] = np.maximum(1, whole_seconds(np.rint(table[field] * factor)))
             return self._with(table, f"{why}: run times and estimates x {factor:.4f}")
         first = table["submit_time"].iloc[0]
-        table["submit_time"] = first + _seconds(np.rint((table["submit_time"] - first) / factor))
+        table["submit_time"] = first + whole_seconds(np.rint((table["submit_time"] - first) / factor))
         return self._with(table, f"{why}: inter-arrival times / {factor:.4f}")
 
     # -- other logs like this one ------------------------------------------------------------------------
@@ -221,8 +222,9 @@ class Trace:
         IPDPS 2006; Tsafrir, Ouaknine and Feitelson, "Reducing performance evaluation sensitivity and variability by
         input shaking", MASCOTS 2007.
         """
-        if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or seconds < 1:
-            raise ValueError(f"seconds must be a whole number of at least 1, got {seconds!r}")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or not 1 <= seconds < swf.EXACT:
+            raise ValueError(f"seconds must be a whole number of at least 1 and less than 2**53, got {seconds!r}")
+        seed = entropy(seed)
         table = self.table.copy(deep=False)
         moved = np.empty(len(table), dtype="int64")
         by_number = np.argsort(table.index, kind="stable")
@@ -265,6 +267,7 @@ class Trace:
                 f"{self.name} has {length // WEEK} whole weeks, expected at least {weeks + 1} for blocks of {weeks}"
             )
         block = weeks * WEEK
+        seed = entropy(seed)
         begin = WEEK * np.random.default_rng(seed).integers(0, starts, -(-length // block))
         place = block * np.arange(begin.size)
         low = np.searchsorted(after, begin)
@@ -319,7 +322,7 @@ class Trace:
                 table["requested_time"] = run
                 return self._with(table, "estimates: exact")
             # The guard takes back what the product gained in rounding: 1.1 x 50 s are 55 s, not 56.
-            table["requested_time"] = _seconds(np.ceil(run * factor * (1 - 1e-12)))
+            table["requested_time"] = whole_seconds(np.ceil(run * factor * (1 - 1e-12)))
             return self._with(table, f"estimates: run time x {factor:g}")
         given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
         if given.shape != (len(table),):
@@ -328,7 +331,7 @@ class Trace:
         if bad.size:
             job, found = table.index[bad[0]], given[bad[0]]
             raise ValueError(f"estimate of job {job} is {found}, expected a positive number")
-        table["requested_time"] = _seconds(np.ceil(given))
+        table["requested_time"] = whole_seconds(np.ceil(given))
         return self._with(table, "estimates: given by the caller")
 
     def _with_modelled_estimates(self, model, seed):
@@ -415,14 +418,6 @@ def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
     return np.minimum(run, jobs["requested_time"]) if overrun == "kill" else run
 
 
-def _seconds(times):
-    """Make whole numbers int64; beyond what float64 holds exactly they would be no times but noise."""
-    longest = float(np.max(times))
-    if longest >= swf.EXACT:
-        raise ValueError(f"a time would be {longest:g} s, expected less than 2**53")
-    return times.astype("int64")
-
-
 def _check(what, value, known):
     if value not in known:
         raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
@@ -488,11 +483,12 @@ def load_trace(
         True: generate a look-alike of the log from fitted figures (`schedlab.workload.standin`), even where the log
         is at hand; the trace says what it is.
     seed : int
-        Of the look-alike.
+        Of the look-alike; another seed than the default is in its name, so that two can be told apart.
     """
     official = archive.resolve(name)
     if standin:
-        return from_log(look_alike(official, seed), official, "stand-in", procs, missing_estimate)
+        name = official if seed == SEED else f"{official}, seed {seed}"
+        return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate)
     path = archive.fetch(official, progress=progress)
     log = swf.cached_log(path)
     archive.check_digest(official, log.sha256, path)
@@ -542,7 +538,7 @@ def model_trace(
     "Jann model (KTH, not Jann's numbers)"
     """
     _check("model", model, tuple(MODELS))
-    generate, name = MODELS[model], MODEL_NAMES[model]
+    generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)
     own = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "procs", "seed")]
     for word in parameters:
         _check(f"parameter of {model}", word, own)

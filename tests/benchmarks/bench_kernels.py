@@ -28,6 +28,8 @@ LOGS = (
     "SDSC-SP2-1998",
     "HPC2N-2002",
     "SDSC-BLUE-2000",
+    "LLNL-Thunder-2007",
+    "LLNL-Atlas-2006",
     "lublin_256",
 )
 
@@ -43,6 +45,9 @@ SCHEMES = {
     "EASY": (sl.EASY(), twins.easy),
     "EASY-SJBF": (sl.EASY(backfill="sjf"), lambda jobs, procs: twins.easy(jobs, procs, backfill="sjf")),
     "Conservative": (sl.Conservative(), twins.conservative),
+    "DPSAp": (sl.DPSA(variant="p"), None),  # the twin's search has no bound, and no end where many wait
+    "DPSAn": (sl.DPSA(variant="n"), None),
+    "DPSAw": (sl.DPSA(variant="w"), None),
     "EASY-WFP3": (sl.EASY(order="wfp3"), None),
     "EASY-WFP3 of a user": (sl.EASY(order=wfp3_of_a_user), None),
 }

@@ -24,7 +24,7 @@ import pandas as pd
 
 from schedlab.workload.speedup import downey_speedup
 
-from .lublin import _at_least_one, _entropy, _Streams
+from ._draws import Streams, at_least_one, entropy, job_numbers, seconds_at, whole_seconds
 
 __all__ = ["downey", "fit_downey"]
 
@@ -75,7 +75,7 @@ def downey(
     Raises
     ------
     ValueError
-        For a number outside its range.
+        For a number outside its range, or where a time would be 2**53 seconds or more.
 
     Notes
     -----
@@ -89,33 +89,33 @@ def downey(
     >>> bool(jobs["parallelism"].between(1, 64).all()), bool(jobs["sigma"].between(0, 2).all())
     (True, True)
     """
-    jobs = _at_least_one("jobs", jobs)
-    procs = _at_least_one("procs", procs)
+    jobs = at_least_one("jobs", jobs)
+    procs = at_least_one("procs", procs)
     least, most = _interval("work", work)
     if least <= 0:
         raise ValueError(f"work must begin above 0, got {least:g}")
     low, high = _interval("sigma", sigma)
     if low < 0:
         raise ValueError(f"sigma must begin at 0 or above, got {low:g}")
-    clock = _clock_of(rates)
-    streams = _Streams(_entropy(seed), 0)
+    half_days = _jobs_by_half_day(rates)
+    streams = Streams(entropy(seed), 0)
 
     drawn_work = _log_uniform(streams("work").random(jobs), least, most)
     parallelism = _log_uniform(streams("parallelism").random(jobs), 1, procs)
     drawn_sigma = low + (high - low) * streams("sigma").random(jobs)
     size = np.minimum(np.rint(parallelism), procs)
     run_time = np.rint(drawn_work / downey_speedup(size, parallelism, drawn_sigma))
-    submit_time = clock(np.cumsum(streams("gap").exponential(size=jobs)))
+    submit_time = seconds_at(np.cumsum(streams("gap").exponential(size=jobs)), half_days)
     return pd.DataFrame(
         {
-            "submit_time": np.floor(submit_time).astype(np.int64),
-            "run_time": np.maximum(run_time, 1).astype(np.int64),
+            "submit_time": whole_seconds(np.floor(submit_time)),
+            "run_time": whole_seconds(np.maximum(run_time, 1)),
             "requested_procs": size.astype(np.int64),
             "work": drawn_work,
             "parallelism": parallelism,
             "sigma": drawn_sigma,
         },
-        index=pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64),
+        index=job_numbers(jobs),
     )
 
 
@@ -194,22 +194,15 @@ def _rates(submit):
     return busy / inside * _HOUR, (len(submit) - busy) / outside * _HOUR
 
 
-def _clock_of(rates):
-    """Give the function from the expected number of jobs since the start to seconds, for arrays."""
+def _jobs_by_half_day(rates):
+    """Check two rates per hour; give the expected number of jobs in each half of a day."""
     try:
         first, second = (float(rate) for rate in rates)
     except (TypeError, ValueError):
         raise ValueError(f"rates must be two numbers, got {rates!r}") from None
-    if not (0 <= first < np.inf and 0 <= second < np.inf and first + second > 0):
-        raise ValueError(f"rates must be at least 0 and not both 0, got {first:g} and {second:g}")
-    paid = np.cumsum([0.0, first * 12, second * 12])
-    seconds = np.array([0.0, _HALF_DAY, 2 * _HALF_DAY])
-
-    def clock(expected):
-        days, rest = np.divmod(expected, paid[-1])
-        return days * seconds[-1] + np.interp(rest, paid, seconds)
-
-    return clock
+    if not (0 <= first < np.inf and 0 <= second < np.inf and 0 < (first + second) * 12 < np.inf):
+        raise ValueError(f"rates must be at least 0, finite and not both 0, got {first:g} and {second:g}")
+    return first * 12, second * 12
 
 
 def _log_uniform(uniform, least, most):

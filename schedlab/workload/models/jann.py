@@ -29,7 +29,7 @@ import pandas as pd
 
 from schedlab import paths
 
-from .lublin import _at_least_one, _entropy, _Streams
+from ._draws import Streams, at_least_one, entropy, job_numbers, whole_seconds
 
 __all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
 
@@ -71,7 +71,7 @@ class HyperErlang:
     p: float
 
     def __post_init__(self) -> None:
-        _at_least_one("order", self.order)
+        at_least_one("order", self.order)
         for name in ("lambda1", "lambda2"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be greater than 0, got {getattr(self, name)}")
@@ -130,11 +130,11 @@ class HyperErlang:
             if law is not None:
                 return law
         given = f"the moments {m1:.6g}, {m2:.6g}, {m3:.6g}"
-        if not (m1 > 0 and m2 > m1**2 and m1 * m3 > m2**2):
+        if not (m1 > 0 and m2 > m1 * m1 and m1 * m3 > m2 * m2):
             raise ValueError(f"no positive law has {given}; feasible are m1 > 0, m2 > m1**2 and m1 * m3 > m2**2")
         raise ValueError(
             f"no hyper-Erlang law up to order {_HIGHEST_ORDER} has {given} (squared coefficient of variation "
-            f"{m2 / m1**2 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
+            f"{m2 / m1 / m1 - 1:.3g}); feasible are at least 1 / {_HIGHEST_ORDER} of it and m3 not too near m2**2 / m1"
         )
 
     def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
@@ -154,7 +154,7 @@ class JannRange:
     service: HyperErlang
 
     def __post_init__(self) -> None:
-        _at_least_one("smallest", self.smallest)
+        at_least_one("smallest", self.smallest)
         if not self.smallest <= operator.index(self.largest):
             raise ValueError(f"largest must be at least smallest, {self.smallest}, got {self.largest}")
 
@@ -212,7 +212,7 @@ class JannTable:
 
     def on_machine(self, procs: int) -> "JannTable":
         """Leave out the ranges that are wider than the machine, and cut at its size the one that it lies in."""
-        procs = _at_least_one("procs", procs)
+        procs = at_least_one("procs", procs)
         fitting = (each for each in self.ranges if each.smallest <= procs)
         cut = tuple(dataclasses.replace(each, largest=min(each.largest, procs)) for each in fitting)
         if not cut:
@@ -285,13 +285,13 @@ def jann(
     >>> bool(jobs["requested_procs"].between(1, 16).all()), len(jobs)
     (True, 1000)
     """
-    jobs = _at_least_one("jobs", jobs)
+    jobs = at_least_one("jobs", jobs)
     if sizes not in SIZES:
         raise ValueError(f"unknown sizes {sizes!r}; known: {', '.join(SIZES)}")
     table = jann_table(table)
     ranges = table.on_machine(table.procs if procs is None else procs).ranges
-    seed = _entropy(seed)
-    streams = [_Streams(seed, i) for i in range(len(ranges))]
+    seed = entropy(seed)
+    streams = [Streams(seed, i) for i in range(len(ranges))]
 
     arrival, range_of = _arrivals(ranges, streams, jobs)
     size = np.empty(jobs, np.int64)
@@ -300,10 +300,10 @@ def jann(
         mine = range_of == i
         count = int(mine.sum())
         size[mine] = _sizes(each, count, streams[i], sizes)
-        run_time[mine] = np.maximum(1, np.rint(each.service.draw(count, streams[i]("service"))))
+        run_time[mine] = whole_seconds(np.maximum(1, np.rint(each.service.draw(count, streams[i]("service")))))
     return pd.DataFrame(
-        {"submit_time": np.floor(arrival).astype(np.int64), "run_time": run_time, "requested_procs": size},
-        index=pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64),
+        {"submit_time": whole_seconds(np.floor(arrival)), "run_time": run_time, "requested_procs": size},
+        index=job_numbers(jobs),
     )
 
 

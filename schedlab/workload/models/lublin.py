@@ -27,13 +27,13 @@ jobs. Journal of Parallel and Distributed Computing 63 (2003) 1105-1122.
 
 import dataclasses
 import math
-import operator
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+
+from ._draws import Streams, at_least_one, entropy, job_numbers, seconds_at
 
 __all__ = ["BATCH", "INTERACTIVE", "TYPELESS", "LublinClass", "lublin_feitelson"]
 
@@ -158,7 +158,7 @@ class LublinClass:
         -------
         LublinClass
         """
-        procs = _at_least_one("procs", procs)
+        procs = at_least_one("procs", procs)
         if procs == PUBLISHED_PROCS:
             return self
         u_hi = math.log2(procs)
@@ -225,13 +225,13 @@ def lublin_feitelson(
     >>> bool(jobs["requested_procs"].between(1, 64).all()), len(jobs)
     (True, 1000)
     """
-    jobs = _at_least_one("jobs", jobs)
-    procs = _at_least_one("procs", procs)
+    jobs = at_least_one("jobs", jobs)
+    procs = at_least_one("procs", procs)
     chosen = _resolve(classes, procs)
-    seed = _entropy(seed)
+    seed = entropy(seed)
 
     # Nobody knows yet which class sends how many of the first jobs, but none can send more than all of them.
-    clocks = [_arrivals(cls, _Streams(seed, i), jobs) for i, cls in enumerate(chosen)]
+    clocks = [_arrivals(cls, Streams(seed, i), jobs) for i, cls in enumerate(chosen)]
     clock_of = np.repeat(np.arange(len(chosen)), jobs)
     arrival = np.concatenate(clocks)
     if len(chosen) > 1:
@@ -243,7 +243,7 @@ def lublin_feitelson(
     queue = np.empty(jobs, np.int64)
     for i, cls in enumerate(chosen):
         mine = clock_of == i
-        streams = _Streams(seed, i)
+        streams = Streams(seed, i)
         sizes = _sizes(cls, streams, int(mine.sum()), procs)
         size[mine] = sizes
         run_time[mine] = _run_times(cls, streams, sizes)
@@ -255,14 +255,14 @@ def lublin_feitelson(
             "requested_procs": size,
             "queue": queue,
         },
-        index=pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64),
+        index=job_numbers(jobs),
     )
 
 
 # --- The three parts ----------------------------------------------------------------------------------------
 
 
-def _sizes(cls: LublinClass, streams: "_Streams", n: int, procs: int) -> np.ndarray:
+def _sizes(cls: LublinClass, streams: Streams, n: int, procs: int) -> np.ndarray:
     """Draw sizes, int64, shape (n,), 1 to `procs`."""
     kind = streams("size kind").random(n)
     low_stage = streams("size stage").random(n) < cls.u_prob
@@ -277,7 +277,7 @@ def _sizes(cls: LublinClass, streams: "_Streams", n: int, procs: int) -> np.ndar
     return np.minimum(size, procs).astype(np.int64)
 
 
-def _run_times(cls: LublinClass, streams: "_Streams", size: np.ndarray) -> np.ndarray:
+def _run_times(cls: LublinClass, streams: Streams, size: np.ndarray) -> np.ndarray:
     """Draw run times in whole seconds, int64, shape (n,), given the sizes."""
     p = np.clip(cls.pa * size + cls.pb, 0, 1)
 
@@ -294,37 +294,14 @@ def _run_times(cls: LublinClass, streams: "_Streams", size: np.ndarray) -> np.nd
     return np.rint(np.exp(_redrawn(log_run, size.size, _MAX_LOG_RUN))).astype(np.int64)
 
 
-def _arrivals(cls: LublinClass, streams: "_Streams", n: int) -> np.ndarray:
+def _arrivals(cls: LublinClass, streams: Streams, n: int) -> np.ndarray:
     """Draw arrival times, float64, shape (n,), seconds since midnight, non-decreasing."""
 
     def log_gap(again: int, n: int) -> np.ndarray:
         return streams("gap", again).gamma(cls.aarr * cls.arar, cls.barr, n)
 
     log_gaps = _redrawn(log_gap, n, _MAX_LOG_GAP)
-    return _clock(np.cumsum(np.exp(log_gaps) / _BUCKET_SECONDS), _bucket_weights(cls.anum, cls.bnum))
-
-
-def _clock(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Turn points paid since midnight into seconds since midnight.
-
-    Passing a half hour costs its weight, so this is the inverse of the weights' running total, continued
-    day after day.
-
-    Parameters
-    ----------
-    points : ndarray, float64, shape (n,)
-        Running total, non-decreasing.
-    weights : ndarray, float64, shape (48,)
-        Cost of the half hours, midnight first.
-
-    Returns
-    -------
-    ndarray, float64, shape (n,), seconds
-    """
-    paid = np.concatenate(([0.0], np.cumsum(weights)))
-    days, rest = np.divmod(points, paid[-1])
-    edges = _BUCKET_SECONDS * np.arange(_BUCKETS + 1)
-    return days * edges[-1] + np.interp(rest, paid, edges)
+    return seconds_at(np.cumsum(np.exp(log_gaps) / _BUCKET_SECONDS), _bucket_weights(cls.anum, cls.bnum))
 
 
 def _cycle(anum: float, bnum: float) -> np.ndarray:
@@ -344,18 +321,6 @@ def _bucket_weights(anum: float, bnum: float) -> np.ndarray:
 # --- Randomness ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Streams:
-    """Give independent generators by name, for one arrival clock of one seed."""
-
-    seed: int
-    clock: int
-
-    def __call__(self, name: str, again: int = 0) -> np.random.Generator:
-        key = (self.clock, zlib.crc32(name.encode()), again)
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
-
-
 def _redrawn(draw: Callable[[int, int], np.ndarray], n: int, limit: float) -> np.ndarray:
     """Draw n values and replace those above `limit` until none is left.
 
@@ -370,29 +335,7 @@ def _redrawn(draw: Callable[[int, int], np.ndarray], n: int, limit: float) -> np
     return values
 
 
-# --- Arguments, and the one special function ----------------------------------------------------------------
-
-
-def _at_least_one(name: str, value: int) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
-    if count < 1:
-        raise ValueError(f"{name} must be at least 1, got {count}")
-    return count
-
-
-def _entropy(seed: int | np.random.Generator) -> int:
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**63))
-    try:
-        number = operator.index(seed)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ValueError(f"seed must be a whole number from 0 on or a numpy Generator, got {seed!r}")
-    return number
+# --- Classes by name, and the one special function ----------------------------------------------------------------
 
 
 def _resolve(classes: str | LublinClass | tuple[LublinClass, ...], procs: int) -> tuple[LublinClass, ...]:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .lublin import _at_least_one, _entropy, _Streams
+from ._draws import EXACT, Streams, at_least_one, entropy
 
 __all__ = ["LEAST_JOBS", "Tsafrir", "fit_tsafrir"]
 
@@ -87,11 +87,13 @@ class Tsafrir:
     head: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
-        if _at_least_one("longest", self.longest) < _HOUR:
+        if at_least_one("longest", self.longest) < _HOUR:
             raise ValueError(f"longest must be at least an hour, {_HOUR} s, got {self.longest}")
+        if self.longest >= EXACT:
+            raise ValueError(f"longest must be less than 2**53 s, got {self.longest}")
         if self.distinct is not None:
-            _at_least_one("distinct", self.distinct)
-        values = [_at_least_one("an estimate of head", seconds) for seconds, _ in self.head]
+            at_least_one("distinct", self.distinct)
+        values = [at_least_one("an estimate of head", seconds) for seconds, _ in self.head]
         if len(set(values)) < len(values):
             raise ValueError("the estimates of head must differ")
         if values and max(values) > self.longest:
@@ -122,10 +124,10 @@ class Tsafrir:
         ValueError
             For too few jobs, an unusable seed, or more different estimates than jobs can have.
         """
-        jobs = _at_least_one("jobs", jobs)
+        jobs = at_least_one("jobs", jobs)
         if jobs < LEAST_JOBS:
             raise ValueError(f"the model of estimates needs at least {LEAST_JOBS} jobs, got {jobs}")
-        streams = _Streams(_entropy(seed), 0)
+        streams = Streams(entropy(seed), 0)
         head = dict(self.head) or _drawn_head(self.longest, streams("popularity"))
         distinct = self.distinct or round(float(np.interp(jobs, *zip(*_DISTINCT, strict=True))))
         if distinct < len(head):
@@ -157,7 +159,7 @@ class Tsafrir:
             As `draw`; and where more jobs run long than there are long estimates.
         """
         run_time = np.asarray(run_time)
-        seed = _entropy(seed)
+        seed = entropy(seed)
         estimates = self.draw(run_time.size, seed)
         by_length = np.argsort(-run_time, kind="stable")
         run = run_time[by_length]
@@ -165,7 +167,7 @@ class Tsafrir:
         last = np.searchsorted(-estimates, -run, side="right") - 1
         place = np.arange(run.size)
         self._check_feasible(run, last - place)
-        chosen = place + (_Streams(seed, 0)("assignment").random(run.size) * (last - place + 1)).astype(np.int64)
+        chosen = place + (Streams(seed, 0)("assignment").random(run.size) * (last - place + 1)).astype(np.int64)
         given = np.empty(run.size, np.int64)
         given[by_length] = _swapped(estimates, chosen)
         return given
@@ -211,7 +213,7 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     Jobs that outlive their estimates may leave the fitted ones too few for the log's run times. For a log after
     ``cut_at_estimates``, taken over whole with a large `popular`, they suffice.
     """
-    popular = _at_least_one("popular", popular)
+    popular = at_least_one("popular", popular)
     table = getattr(trace, "jobs", trace)
     if len(table) < LEAST_JOBS:
         raise ValueError(f"the model of estimates needs at least {LEAST_JOBS} jobs, got {len(table)}")
