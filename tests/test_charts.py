@@ -550,3 +550,26 @@ def test_a_ledger():
     assert set(charts.VERDICTS) == set(sl.papers.VERDICTS)
     assert page == charts.table(ledger, caption="Published and measured").to_html()
     assert sl.papers.core.claims().shape[0] == len(shown(charts.table(sl.papers.core.claims()))) - 1
+
+
+# --- Ratios -------------------------------------------------------------------------------------------------
+
+
+def test_ratios_are_bars_from_one():
+    table = pd.DataFrame({"trace": ["A", "A", "B"], "scheme": ["FCFS", "EASY", "FCFS"], "wait_ratio": [8.0, 0.5, 20.0]})
+    spec = charts.ratios(table, "trace", "wait_ratio").to_dict()
+    bars = spec["layer"][0]["encoding"]
+    assert bars["y"]["field"] == "wait_ratio"
+    assert bars["y"]["title"] == "mean wait, times as long"
+    assert bars["y"]["scale"] == {"domainMin": 0.25, "nice": False, "type": "log"}
+    assert bars["y2"]["field"] == "one"
+    assert [row["one"] for row in spec["datasets"][spec["layer"][0]["data"]["name"]]] == [1, 1, 1]
+    assert len(spec["layer"]) == 3
+    ends = table.assign(wait_ratio_low=table["wait_ratio"] / 2, wait_ratio_high=table["wait_ratio"] * 2)
+    assert charts.ratios(ends, "trace", "wait_ratio").to_dict()["layer"][3]["mark"]["type"] == "rule"
+
+
+def test_ratios_are_above_zero():
+    table = pd.DataFrame({"trace": ["A"], "scheme": ["FCFS"], "wait_ratio": [0.0]})
+    with pytest.raises(ValueError, match="wait_ratio is 0.0, expected a ratio above 0"):
+        charts.ratios(table, "trace", "wait_ratio")

@@ -570,3 +570,57 @@ def test_scatter_names_both_where_the_schedules_differ_in_more_than_the_scheme(e
     assert said(charts.scatter(easy, easy)).count("offered load") == 1
     assert said(charts.scatter(easy, other)).count("offered load") == 2
     assert "offered load 0.5" in said(charts.scatter(easy, other))
+
+
+# --- The nodes of a tree ------------------------------------------------------------------------------------
+
+
+def placed_on_tree(**settings):
+    jobs = [(0, 10, 10, 2), (0, 20, 20, 5), (5, 10, 10, 1)]
+    return sl.simulate(trace_of(jobs, 14), machine=sl.KaryTree(4, 2, **settings)).validate()
+
+
+def test_tree_colours_each_node_by_its_job():
+    spec = charts.tree(placed_on_tree(), 6).to_dict()
+    nodes, frames = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    held = {}
+    for row in nodes:
+        held.setdefault(row["job"], []).append(row["node"])
+    schedule = placed_on_tree()
+    text = dict(zip(schedule.trace.table.index.astype(str), schedule.jobs["nodes"], strict=True))
+    assert held["1"] == [0, 1]
+    assert text == {"1": "0-1", "2": "2-6", "3": "7"}
+    assert {job: [nodes[0], nodes[-1]] for job, nodes in held.items() if job} == {"1": [0, 1], "2": [2, 6], "3": [7, 7]}
+    colours = {row["job"]: row["color"] for row in nodes}
+    assert len(set(colours.values())) == 4
+    assert colours[""] == "white"
+    # Four switches, the last with two nodes, and the one above; every node within its switch.
+    assert [row["stage"] for row in frames] == [1] * 4 + [2]
+    for row in nodes:
+        frame = frames[row["node"] // 4]
+        assert frame["left"] <= row["left"] < row["right"] <= frame["right"]
+        assert frame["top"] <= row["top"] < row["bottom"] <= frame["bottom"]
+    assert len({(row["left"], row["top"]) for row in nodes}) == 14
+    assert "3 jobs hold 8 of 14 nodes" in str(spec["title"])
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 3), (3, 2), (5, 2), (2, 6)])
+def test_tree_gives_every_node_a_place_of_its_own(k, n):
+    schedule = sl.simulate(trace_of([(0, 1, 1, 1)], k**n), machine=sl.KaryTree(k, n))
+    spec = charts.tree(schedule).to_dict()
+    nodes, frames = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    assert len({(row["left"], row["top"]) for row in nodes}) == k**n
+    for stage in range(1, n + 1):
+        blocks = [frame for frame in frames if frame["stage"] == stage]
+        for row in nodes:
+            frame = blocks[row["node"] // k**stage]
+            assert frame["left"] <= row["left"] < frame["right"]
+            assert frame["top"] <= row["top"] < frame["bottom"]
+
+
+def test_tree_needs_one():
+    with pytest.raises(ValueError, match="the chart needs jobs on nodes; this schedule is of 2 processors without"):
+        charts.tree(sl.simulate(trace_of([(0, 1, 1, 1)], 2)))
+    large = sl.simulate(trace_of([(0, 1, 1, 1)], 6_000), machine=sl.KaryTree(2, 13))
+    with pytest.raises(ValueError, match="has more nodes than a chart takes, 5,000"):
+        charts.tree(large)
