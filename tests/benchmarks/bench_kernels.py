@@ -39,6 +39,18 @@ def wfp3_of_a_user(now, submit, estimate, procs):
     return -(((now - submit) / max(estimate, 1)) ** 3) * procs
 
 
+class OnTree:
+    """A scheme that places jobs on the nodes of a 4-ary tree; its baseline is the same scheme without."""
+
+    def __init__(self, scheme, **settings):
+        self.scheme, self.settings = scheme, settings
+
+    def run(self, jobs, procs, each):
+        """Do what `Scheme.run` does."""
+        stages = next(n for n in range(1, 13) if 4**n >= procs)
+        return self.scheme.place(jobs, sl.KaryTree(4, stages, procs, **self.settings))
+
+
 TWIN_JOBS = 1_000
 SCHEMES = {
     "FCFS": (sl.FCFS(), twins.fcfs),
@@ -48,6 +60,9 @@ SCHEMES = {
     "DPSAp": (sl.DPSA(variant="p"), None),  # the twin's search has no bound, and no end where many wait
     "DPSAn": (sl.DPSA(variant="n"), None),
     "DPSAw": (sl.DPSA(variant="w"), None),
+    "FCFS, contiguous": (OnTree(sl.FCFS()), None),  # the twin knows every node, and is slower by far
+    "EASY, contiguous": (OnTree(sl.EASY()), None),
+    "EASY, nodes promised": (OnTree(sl.EASY(), reservation="block"), None),
     "EASY-WFP3": (sl.EASY(order="wfp3"), None),
     "EASY-WFP3 of a user": (sl.EASY(order=wfp3_of_a_user), None),
 }
