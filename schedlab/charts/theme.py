@@ -24,8 +24,8 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 COLOURS = {
     "FCFS": "#999999",
     "EASY": "#0072B2",
-    "EASY (count)": "#0072B2",
-    "EASY (block)": "#56B4E9",
+    "EASY (count)": "#004C8C",
+    "EASY (block)": "#74C3F0",
     "EASY-SJF": "#E69F00",
     "EASY-SJBF": "#56B4E9",
     "Conservative": "#D55E00",
