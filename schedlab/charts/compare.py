@@ -126,33 +126,45 @@ def bars(
     table: pd.DataFrame,
     x: str,
     y: str,
-    base: str,
+    base: str | None = None,
     color: str = "scheme",
     *,
     title: str = "",
     subtitle: str = "",
 ) -> alt.LayerChart:
-    """Draw by how many percent a measure changes against a base scheme, in groups of bars.
+    """Draw by how many percent a measure changes, in groups of bars.
 
     Parameters
     ----------
     table : DataFrame
         Tidy, one row for each x and scheme. Where it has the columns ``{y}_change_low`` and ``{y}_change_high``, in
-        percent, they are drawn as intervals.
+        percent, they are drawn as intervals; without a base ``{y}_low`` and ``{y}_high``.
     x, y, color : str
         Columns.
-    base : str
-        The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars.
+    base : str, optional
+        The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars. If left
+        out, y is a change in percent already.
     title, subtitle : str
         The subtitle should name the trace; a stand-in says so by its name.
     """
-    shown, ends = _taken(table, [y], f"{y}_change", x, color)
+    shown, ends = _taken(table, [y], y if base is None else f"{y}_change", x, color)
     shown[color] = shown[color].astype(str)
     doubled = shown.duplicated([x, color])
     if doubled.any():
         row = shown[doubled].iloc[0]
         raise ValueError(f"the table has several rows of {row[color]} at {x} {row[x]}, aggregate them first")
-    base = str(base)
+    words, told = AXES.get(y, y), AXES.get(y, y)
+    if base is not None:
+        shown, y = _against(shown, x, y, color, str(base)), "change"
+        measure, told = re.sub(r" \(.*\)$", "", words), f"change against {base} (%)"
+        words = f"change of {measure} against {base} (%)"
+    axes = {"title": wrap(words, HEIGHT // 6), "axis": axis()}
+    layers, width = _groups(shown, x, y, color, ends, axes, told, "+,.1f", 0)
+    return headed(alt.layer(*layers, data=shown, width=width, height=HEIGHT), title, width, subtitle)
+
+
+def _against(shown, x, y, color, base):
+    """Give the rows of the other schemes, with their changes against the base at the same x, in percent."""
     bases = shown[shown[color] == base].set_index(x)[y]
     missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
     if missing:
@@ -161,38 +173,29 @@ def bars(
     shown = shown[shown[color] != base]
     if shown.empty:
         raise ValueError(f"the table has nothing to compare with {base!r}")
-    groups = list(dict.fromkeys(shown[x]))
-    schemes = list(dict.fromkeys(shown[color]))
-    measure = re.sub(r" \(.*\)$", "", AXES.get(y, y))
-    words = wrap(f"change of {measure} against {base} (%)", HEIGHT // 6)
-    offset = alt.XOffset(f"{color}:N", sort=schemes)
+    return shown
+
+
+def _groups(shown, x, y, color, ends, axes, told, form, baseline):
+    """Give the layers of grouped bars that stand on a baseline, and their width."""
+    groups, schemes = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[color]))
     width = max(WIDTH, BAR * len(shown))
     crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > width
     labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
+    where = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
     tooltip = [
         alt.Tooltip(f"{color}:N"),
         alt.Tooltip(f"{x}:N", title=AXES.get(x, x)),
-        alt.Tooltip("change:Q", title=f"change against {base} (%)", format="+,.1f"),
-        *_tips(ends, " (%)", "+,.1f"),
+        alt.Tooltip(f"{y}:Q", title=told, format=form),
+        *_tips(ends, f" ({told.rpartition('(')[2]}" if told.endswith(")") else "", form),
     ]
-    bar = (
-        alt.Chart()
-        .mark_bar()
-        .encode(
-            x=along,
-            xOffset=offset,
-            y=alt.Y("change:Q", title=words, axis=axis()),
-            color=coloured(color, schemes),
-            tooltip=tooltip,
-        )
-    )
-    layers = [bar]
+    stands = {"y": alt.Y(f"{y}:Q", **axes), "y2": alt.datum(baseline), "color": coloured(color, schemes)}
+    layers = [alt.Chart().mark_bar().encode(**where, **stands, tooltip=tooltip)]
     if ends:
-        layers.append(_interval(alt.Chart(), ends, x=along, xOffset=offset))
-    layers.append(alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=INK).encode(y="zero:Q"))
-    chart = alt.layer(*layers, data=shown, width=width, height=HEIGHT)
-    return headed(chart, title, width, subtitle)
+        layers.append(_interval(alt.Chart(), ends, title=axes["title"], **where))
+    rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y="baseline:Q")
+    return [*layers, rule], width
 
 
 def ratios(
@@ -220,30 +223,14 @@ def ratios(
     bad = shown.loc[~(shown[y] > 0), y]
     if len(bad):
         raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
-    groups, schemes = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[color]))
-    values = vertical(shown[y], True)
-    values["scale"] = alt.Scale(type="log", domainMin=min(1.0, float(shown[y].min())) / 2, nice=False)
-    shown["one"] = 1.0
-    offset = alt.XOffset(f"{color}:N", sort=schemes)
-    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=WIDTH))
-    tooltip = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N"), alt.Tooltip(f"{y}:Q", format=",.3~g")]
-    tooltip += _tips(ends, "", ",.3~g")
-    bars = alt.Chart(shown).mark_bar().encode(
-        x=along,
-        xOffset=offset,
-        y=alt.Y(f"{y}:Q", title=AXES.get(y, y), **values),
-        y2="one:Q",
-        color=coloured(color, schemes),
-        tooltip=tooltip,
-    )
-    words = alt.Chart(shown).mark_text(dy=-6, fontSize=11, color=INK)
-    words = words.encode(x=along, xOffset=offset, y=f"{y}:Q", text=alt.Text(f"{y}:Q", format=",.2~r"))
-    rule = alt.Chart(shown.iloc[:1]).mark_rule(color=INK).encode(y="one:Q")
-    parts = [bars, words, rule]
-    if ends:
-        parts.append(_interval(alt.Chart(shown), ends, title=AXES.get(y, y), x=along, xOffset=offset))
-    width = max(2 * WIDTH, BAR * 2 * len(shown))
-    return headed(alt.layer(*parts).properties(width=width, height=HEIGHT), title, width, subtitle)
+    axes = {"title": AXES.get(y, y), **vertical(shown[y], True)}
+    axes["scale"] = alt.Scale(type="log", domainMin=min(1.0, float(shown[y].min())) / 2, nice=False)
+    layers, width = _groups(shown, x, y, color, ends, axes, AXES.get(y, y), ",.3~g", 1)
+    words = alt.Chart().mark_text(dy=-6, fontSize=11, color=INK)
+    words = words.encode(**{key: layers[0].encoding[key] for key in ("x", "xOffset")}, y=f"{y}:Q")
+    layers.insert(1, words.encode(text=alt.Text(f"{y}:Q", format=",.2~r")))
+    width = max(2 * WIDTH, 2 * width)
+    return headed(alt.layer(*layers, data=shown, width=width, height=HEIGHT), title, width, subtitle)
 
 
 def points(
