@@ -1,0 +1,538 @@
+"""Kurian, Balaji and Sadayappan: opportune job shredding, which runs tasks of sweeps in the holes of a schedule."""
+
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from schedlab import charts, metrics
+from schedlab.schedule import Schedule
+from schedlab.schemes import EASY, Conservative, Flooding, OpportuneShredding
+from schedlab.simulation import simulate, simulate_each, simulate_sites
+from schedlab.statistics import over_seeds
+from schedlab.workload.trace import Trace
+
+from .core import log_or_standin, standing_in
+from .figure import Figure, chosen_size, ledger, watched
+
+TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
+LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
+MONTHS = (("1996-07-01", "1996-08-01"), ("1996-08-01", "1996-09-01"), ("1996-09-01", "1996-10-01"))
+SPEEDS = (2, 1, 3)
+BREAKDOWN = 10
+SHARES = (5, 10, 20)  # percent of the eligible jobs
+LOADS = (0.6, 0.7, 0.8, 0.9)
+SEEDS = {"quick": 4, "full": 20}
+FLOODING, SHREDDING = "flooding", "shredding"
+SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
+SWEEPS, OTHERS = "sweeps", "other jobs"
+CLASSES = ("SN", "SW", "LN", "LW")
+IMPROVED = {"turnaround": "turnaround_better", "slowdown": "slowdown_better", "loss": "loss_better"}
+BETTER = "Above zero is better than without shredding: (old - new) / old. "
+
+
+def subset(name: str = LOG, procs: int = PROCS, jobs: int = JOBS, estimates: str = "exact") -> Trace:
+    """Give the jobs of the single-site experiments: the first of the log, with exact estimates, on 512 processors."""
+    return _prepared(log_or_standin(name), procs, estimates).head(jobs)
+
+
+def months() -> list[Trace]:
+    """Give the three sites of the other experiments: July, August and September 1996 of the log."""
+    trace = _prepared(log_or_standin(LOG), PROCS, "exact")
+    return [trace.between(*month) for month in MONTHS]
+
+
+def _prepared(trace, procs, estimates):
+    trace = trace.with_procs(procs).cut_at_estimates()
+    return trace if estimates == "user" else trace.with_estimates(estimates)
+
+
+# One site ----------------------------------------------------------------------------------------------------
+
+
+def single(size: str, progress: bool = True) -> pd.DataFrame:
+    """Compare flooding and shredding with plain EASY on the subset, for every share, load and draw of the sweeps.
+
+    Returns
+    -------
+    DataFrame
+        One row for each share (percent), load, scheme, seed and group of jobs: sweeps, other jobs, and these by class;
+        turnaround_better, slowdown_better and, of the machine, loss_better: (old - new) / old in percent, old being
+        the same jobs under EASY.
+    """
+    return _single(SEEDS[chosen_size(size)], SHARES, LOADS, tuple(SCHEMES), progress)
+
+
+@lru_cache(maxsize=4)
+def _single(seeds, shares, loads, schemes, progress):
+    return experiment(subset(), seeds, shares, loads, schemes, progress=progress)
+
+
+def experiment(
+    trace: Trace,
+    seeds: int,
+    shares=SHARES,
+    loads=LOADS,
+    schemes=tuple(SCHEMES),
+    *,
+    breakdown: int = BREAKDOWN,
+    of: str = "eligible",
+    local: str = "easy",
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Do what `single` does, for any trace and reading."""
+    scaled = {load: trace.scale_load(load) for load in loads}
+    base = {load: simulate(one, LOCAL[local]) for load, one in scaled.items()}
+    runs = list(product(loads, shares, range(seeds), schemes))
+    jobs = (
+        (
+            scaled[load].with_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of),
+            type(SCHEMES[scheme])(local=local),
+        )
+        for load, share, seed, scheme in runs
+    )
+    done = watched(simulate_each(jobs), len(runs), f"shredding {trace.name}", progress)
+    return pd.DataFrame(
+        [
+            {"share": share, "load": load, "scheme": scheme, "seed": seed, **row}
+            for (load, share, seed, scheme), schedule in zip(runs, done, strict=True)
+            for row in _better(schedule, base[load])
+        ]
+    )
+
+
+LOCAL = {"easy": EASY(), "conservative": Conservative()}
+
+
+def _better(schedule: Schedule, base: Schedule):
+    """Give, for each group of jobs, by how many percent its means fell."""
+    sweep = schedule.trace.table["breakdown"].to_numpy() > 0
+    classes = metrics.classes(base.jobs, "kurian").to_numpy()
+    groups = {SWEEPS: sweep, OTHERS: ~sweep, **{name: ~sweep & (classes == name) for name in CLASSES}}
+    new, old = ({key: one.jobs[key].to_numpy() for key in ("turnaround", "slowdown")} for one in (schedule, base))
+    lost = _percent(_loss(schedule), _loss(base))
+    for group, chosen in groups.items():
+        if chosen.any():
+            means = {IMPROVED[key]: _percent(new[key][chosen].mean(), old[key][chosen].mean()) for key in new}
+            yield {"group": group, **means, IMPROVED["loss"]: lost}
+
+
+def _loss(schedule):
+    return metrics.loss_of_capacity(schedule.timeline(), schedule.machine.procs)
+
+
+def _percent(new, old):
+    return 100 * (old - new) / old if old else np.nan
+
+
+# The figures -------------------------------------------------------------------------------------------------
+
+
+def _draws(size):
+    few = " (quick; SIZE=full for 20)" if size == "quick" else ""
+    return f"{SEEDS[size]} draws of the sweeps{few}; lines: 95 % intervals over the draws. The paper has one draw."
+
+
+def _averaged(data, by):
+    return over_seeds(data, [*by, "load"])
+
+
+def _panels(data, color, keys, title, subtitle):
+    shown = data.assign(load=[f"{load:g}" for load in data["load"]])
+    return charts.stacked(
+        [
+            charts.bars(shown, "load", IMPROVED[key], color=color, title=title if i == 0 else "", subtitle=subtitle)
+            for i, key in enumerate(keys)
+        ]
+    )
+
+
+def _of_groups(number, scheme, share, groups, words):
+    """Make the function that rebuilds one of the figures of the single site."""
+
+    def figure(size: str | None = None, progress: bool = True) -> Figure:
+        size = chosen_size(size)
+        data = single(size, progress)
+        data = data[(data["scheme"] == scheme) & (data["share"] == share) & data["group"].isin(groups)]
+        means = _averaged(data, ["group"])
+        title = f"{scheme.capitalize()}, {share} % sweeps: {words}"
+        return Figure(
+            name=f"figure{number}",
+            title=f"Figure {number}: {title[0].lower()}{title[1:]}",
+            caption=f"{BETTER}{EXPECTED[scheme, words]} {_draws(size)}",
+            data=data,
+            chart=_panels(means, "group", ("turnaround", "slowdown"), title, _about_single()),
+            notes=standing_in([LOG]),
+        )
+
+    return _named(figure, number, f"{scheme}, {share} % sweeps, {words}")
+
+
+def _of_loss(number, scheme):
+    def figure(size: str | None = None, progress: bool = True) -> Figure:
+        size = chosen_size(size)
+        data = single(size, progress)
+        data = data[(data["scheme"] == scheme) & (data["group"] == SWEEPS)]
+        means = _averaged(data, ["share"])
+        means["sweeps"] = [f"{share} %" for share in means["share"]]
+        title = f"{scheme.capitalize()}: loss of capacity"
+        return Figure(
+            name=f"figure{number}",
+            title=f"Figure {number}: {title[0].lower()}{title[1:]}",
+            caption=f"{BETTER}The loss is what idles while jobs wait that could use it. {_draws(size)}",
+            data=data,
+            chart=_panels(means, "sweeps", ("loss",), title, _about_single()),
+            notes=standing_in([LOG]),
+        )
+
+    return _named(figure, number, f"{scheme}, loss of capacity")
+
+
+def _named(figure, number, words):
+    figure.__name__ = figure.__qualname__ = f"figure{number}"
+    figure.__doc__ = f"Rebuild Figure {number}: {words}."
+    return figure
+
+
+def _about_single():
+    return f"{subset().title}, first {JOBS:,} jobs, {PROCS} processors, run times scaled to the load, exact estimates"
+
+
+GROUPS, BY_CLASS, LOSS = "sweeps and other jobs", "other jobs by class", "loss of capacity"
+EXPECTED = {
+    (FLOODING, GROUPS): "Sweeps gain, and the other jobs pay for it, in slowdown far more than in turnaround.",
+    (SHREDDING, GROUPS): "Sweeps gain, and the other jobs hardly notice.",
+    (FLOODING, BY_CLASS): "Short and narrow jobs suffer most.",
+    (SHREDDING, BY_CLASS): "No class loses more than some percent.",
+}
+figure4, figure5, figure6 = (
+    _of_groups(n, FLOODING, share, (SWEEPS, OTHERS), GROUPS) for n, share in zip((4, 5, 6), SHARES, strict=True)
+)
+figure7 = _of_loss(7, FLOODING)
+figure8, figure9, figure10 = (
+    _of_groups(n, FLOODING, share, CLASSES, BY_CLASS) for n, share in zip((8, 9, 10), SHARES, strict=True)
+)
+figure11, figure12, figure13 = (
+    _of_groups(n, SHREDDING, share, (SWEEPS, OTHERS), GROUPS) for n, share in zip((11, 12, 13), SHARES, strict=True)
+)
+figure14 = _of_loss(14, SHREDDING)
+figure15, figure16, figure17 = (
+    _of_groups(n, SHREDDING, share, CLASSES, BY_CLASS) for n, share in zip((15, 16, 17), SHARES, strict=True)
+)
+
+
+# Several sites -----------------------------------------------------------------------------------------------
+
+
+def several(size: str, progress: bool = True) -> pd.DataFrame:
+    """Compare shredding over three sites with three sites that do not help one another, as `single` does.
+
+    Returns
+    -------
+    DataFrame
+        As of `single`, with a column site; the groups are sweeps and other jobs.
+    """
+    return _several(SEEDS[chosen_size(size)], progress)
+
+
+@lru_cache(maxsize=2)
+def _several(seeds, progress):
+    traces = months()
+    runs = list(product(LOADS, SHARES, range(seeds)))
+    scaled = {load: [trace.scale_load(load) for trace in traces] for load in LOADS}
+    base = {load: [simulate(trace, EASY()) for trace in several] for load, several in scaled.items()}
+    done = watched(
+        (_shredded(scaled[load], share, seed) for load, share, seed in runs), len(runs), "three sites", progress
+    )
+    rows = [
+        {"share": share, "load": load, "seed": seed, "site": _site(i), **row}
+        for (load, share, seed), sites in zip(runs, done, strict=True)
+        for i, schedule in enumerate(sites)
+        for row in _better(schedule, base[load][i])
+        if row["group"] in (SWEEPS, OTHERS)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _shredded(traces, share, seed):
+    marked = [trace.with_sweeps(share / 100, breakdown=BREAKDOWN, seed=seed) for trace in traces]
+    return simulate_sites(marked, OpportuneShredding(), speeds=SPEEDS)
+
+
+def _site(i):
+    month = pd.Timestamp(MONTHS[i][0])
+    return f"site {i + 1}, speed {SPEEDS[i]} ({month:%b})"
+
+
+def _of_sites(number, share):
+    def figure(size: str | None = None, progress: bool = True) -> Figure:
+        size = chosen_size(size)
+        data = several(size, progress)
+        data = data[data["share"] == share]
+        means = _averaged(data, ["site", "group"])
+        means["jobs"] = means["group"] + ", " + means["site"]
+        title = f"Shredding over three sites, {share} % sweeps"
+        return Figure(
+            name=f"figure{number}",
+            title=f"Figure {number}: {title[0].lower()}{title[1:]}",
+            caption=f"{BETTER}Sweeps gain at every site, the other jobs hardly notice. {_draws(size)}",
+            data=data,
+            chart=_panels(means, "jobs", ("turnaround", "slowdown"), title, _about_sites()),
+            notes=standing_in([LOG]),
+        )
+
+    return _named(figure, number, f"three sites, {share} % sweeps")
+
+
+def _of_loss_at_sites(number, share):
+    def figure(size: str | None = None, progress: bool = True) -> Figure:
+        size = chosen_size(size)
+        data = several(size, progress)
+        data = data[(data["share"] == share) & (data["group"] == SWEEPS)]
+        means = _averaged(data, ["site"])
+        title = f"Shredding over three sites, {share} % sweeps: loss of capacity"
+        return Figure(
+            name=f"figure{number}",
+            title=f"Figure {number}: {title[0].lower()}{title[1:]}",
+            caption=f"{BETTER}{_draws(size)}",
+            data=data,
+            chart=_panels(means, "site", ("loss",), title, _about_sites()),
+            notes=standing_in([LOG]),
+        )
+
+    return _named(figure, number, f"three sites, {share} % sweeps, loss of capacity")
+
+
+def _about_sites():
+    return f"{subset().title}, three months as three sites of {PROCS} processors, speeds {' : '.join(map(str, SPEEDS))}"
+
+
+figure18, figure19, figure20 = (_of_sites(n, share) for n, share in zip((18, 19, 20), SHARES, strict=True))
+figure21, figure22, figure23 = (_of_loss_at_sites(n, share) for n, share in zip((21, 22, 23), SHARES, strict=True))
+
+
+# Beyond the paper --------------------------------------------------------------------------------------------
+
+
+def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
+    """Tabulate what the paper leaves open: which jobs, which machine, percent of what, which local scheduler."""
+    size = chosen_size(size)
+    seeds = SEEDS[size]
+    rows = []
+    for reading, (trace, settings) in readings().items():
+        data = experiment(trace, seeds, (5,), (0.8,), (SHREDDING,), progress=progress, **settings)
+        rows.append({"reading": reading, "jobs": len(trace), **_summary(data)})
+    data = pd.DataFrame(rows)
+    return Figure(
+        name="sensitivity",
+        title="What the paper does not say",
+        caption=(
+            f"Shredding at load 0.8 with 5 % sweeps: means over {seeds} draws of what each reading gains (percent; above "
+            "zero is better)." + (" Quick; SIZE=full for 20." if size == "quick" else "")
+        ),
+        data=data,
+        table=data,
+        notes=standing_in([LOG, *OTHER_LOGS]),
+    )
+
+
+OTHER_LOGS = ("HPC2N-2002", "SDSC-SP2-1998", "SDSC-BLUE-2000")
+
+
+def readings() -> dict:
+    """Give traces and settings of the experiment by what is read differently."""
+    whole = _prepared(log_or_standin(LOG), PROCS, "exact")
+    plain = whole.head(JOBS)
+    later = whole.between(*MONTHS[1]).head(JOBS)
+    others = {
+        f"the first {JOBS:,} jobs of {name}": _prepared(trace, trace.procs, "exact").head(JOBS)
+        for name in OTHER_LOGS
+        for trace in [log_or_standin(name)]
+    }
+    return {
+        "as in the figures": (plain, {}),
+        "percent of all jobs, not of the eligible": (plain, {"of": "all"}),
+        "430 processors": (subset(procs=430), {}),
+        "338 processors": (subset(procs=338), {}),
+        f"the first {len(later):,} jobs of August 1996": (later, {}),
+        "conservative backfilling": (plain, {"local": "conservative"}),
+        "users' estimates": (subset(estimates="user"), {}),
+        **{f"{b} tasks for each processor": (plain, {"breakdown": b}) for b in (2, 5, 50, 100)},
+        **{name: (trace, {}) for name, trace in others.items()},
+    }
+
+
+def _summary(data):
+    means = data.groupby("group")[list(IMPROVED.values())].mean()
+    return {
+        "sweeps: turnaround": means.loc[SWEEPS, IMPROVED["turnaround"]],
+        "sweeps: slowdown": means.loc[SWEEPS, IMPROVED["slowdown"]],
+        "other jobs: turnaround": means.loc[OTHERS, IMPROVED["turnaround"]],
+        "other jobs: slowdown": means.loc[OTHERS, IMPROVED["slowdown"]],
+        "loss of capacity": means.loc[SWEEPS, IMPROVED["loss"]],
+    }
+
+
+FIGURES = (
+    figure4,
+    figure5,
+    figure6,
+    figure7,
+    figure8,
+    figure9,
+    figure10,
+    figure11,
+    figure12,
+    figure13,
+    figure14,
+    figure15,
+    figure16,
+    figure17,
+    figure18,
+    figure19,
+    figure20,
+    figure21,
+    figure22,
+    figure23,
+    sensitivity,
+)
+
+
+# The ledger --------------------------------------------------------------------------------------------------
+
+
+def claims(size: str | None = None, progress: bool = True) -> pd.DataFrame:
+    """Give the ledger of the paper's claims."""
+    size = chosen_size(size)
+    one, three = single(size, progress), several(size, progress)
+    keys = ["scheme", "share", "load", "group"]
+    means = over_seeds(one, keys).set_index(keys)[list(IMPROVED.values())]
+    sites = over_seeds(three, ["site", "share", "load", "group"])
+    shredding, flooding = means.loc[SHREDDING], means.loc[FLOODING]
+    draws = one[one["scheme"] == SHREDDING]
+    tested = {
+        "KUR-0": _tasks(),
+        "KUR-1": _up_to(70, shredding.xs(SWEEPS, level="group"), draws[draws["group"] == SWEEPS], "slowdown"),
+        "KUR-2": _up_to(21, shredding.xs(SWEEPS, level="group"), draws[draws["group"] == SWEEPS], "loss"),
+        "KUR-3": _not_worse(shredding.loc[5], [OTHERS], {"turnaround": 4, "slowdown": 4}),
+        "KUR-4": _not_worse(shredding.loc[5], CLASSES, {"turnaround": 2.5, "slowdown": 10}),
+        "KUR-5": _not_worse(shredding.loc[[10, 20]], [OTHERS, *CLASSES], {"turnaround": 10, "slowdown": 10}),
+        "KUR-6": _trade(flooding),
+        "KUR-7": _slowdown_suffers_more(flooding),
+        "KUR-8": _shrinks(flooding),
+        "KUR-9": _narrow_suffer_most(flooding),
+        "KUR-10": _at_every_site(sites),
+    }
+    return ledger([{**row, **tested[row["id"]], "trace": subset().title} for row in PUBLISHED])
+
+
+PUBLISHED = tuple(
+    {"id": f"KUR-{n}", "where": where, "statement": statement, "published": published}
+    for n, (where, statement, published) in enumerate(
+        (
+            ("section 2", "a sweep of p processors for nT is p n tasks of T; n = 10", "10 p tasks"),
+            ("section 5.2", "shredding improves the slowdown of sweeps", "by up to 70 %"),
+            ("section 5.2", "shredding improves the loss of capacity", "by up to 21 %"),
+            ("section 5.2", "shredding, 5 % sweeps: other jobs degrade in no case by more", "below 4 %"),
+            ("Figure 15", "shredding, 5 % sweeps: no class degrades by more", "2.5 % turnaround, 10 % slowdown"),
+            ("Figures 12, 13, 16, 17", "the same holds at 10 and 20 % sweeps", "do not suffer greatly"),
+            ("Figures 4 to 7", "flooding improves sweeps and loss of capacity, and clearly hurts other jobs", "in words"),
+            ("Figures 4 to 6", "flooding: other jobs' slowdown suffers much more than their turnaround", "in words"),
+            ("Figures 4 to 6", "flooding: sweeps gain less as their share grows, turnaround less with load", "in words"),
+            ("Figures 8 to 10", "flooding: short narrow jobs suffer most", "in words"),
+            ("Figures 18 to 23", "three sites: sweeps improve at each, other jobs hardly change, loss falls", "in words"),
+        )
+    )
+)
+
+
+def _tasks():
+    trace = subset().with_sweeps(0.05, breakdown=BREAKDOWN, seed=0)
+    sweeps = trace.table[trace.table["breakdown"] > 0]
+    tasks = (sweeps["requested_procs"] * sweeps["breakdown"]).sum()
+    holds = tasks == BREAKDOWN * sweeps["requested_procs"].sum()
+    measured = f"{len(sweeps)} sweeps of {sweeps['requested_procs'].sum():,} processors, {tasks:,} tasks"
+    return _found(holds, measured, "another number of tasks")
+
+
+def _found(holds, measured, reason, otherwise="trend only"):
+    return {"measured": measured, "verdict": "reproduced" if holds else otherwise, "reason": "" if holds else reason}
+
+
+def _up_to(published, means, draws, key):
+    column = IMPROVED[key]
+    best, where = means[column].max(), means[column].idxmax()
+    low, high = draws[column].min(), draws[column].max()
+    measured = f"means over draws up to {best:.1f} % (at {where[0]} %, load {where[1]:g}); single draws {low:.1f} to {high:.1f} %"
+    return _found(low <= published <= high, measured, f"no draw reaches {published} %", "trend only" if best > 0 else "not reproduced")
+
+
+def _worst(means, groups, key):
+    part = means[means.index.get_level_values("group").isin(groups)][IMPROVED[key]]
+    return part.min(), part.idxmin()
+
+
+def _not_worse(means, groups, limits):
+    words, holds = [], True
+    for key, limit in limits.items():
+        worst, where = _worst(means, groups, key)
+        words.append(f"{key} at worst {worst:+.1f} % ({', '.join(map(str, where))})")
+        holds &= worst > -limit
+    return _found(holds, "; ".join(words), f"beyond {', '.join(f'{limit} % in {key}' for key, limit in limits.items())}")
+
+
+def _range(values):
+    return f"{values.min():+.0f} to {values.max():+.0f} %"
+
+
+def _trade(flooding):
+    sweeps, others = flooding.xs(SWEEPS, level="group"), flooding.xs(OTHERS, level="group")
+    words = ", ".join(
+        f"{who} {key} {_range(part[IMPROVED[key]])}"
+        for who, part in ((SWEEPS, sweeps), (OTHERS, others))
+        for key in ("turnaround", "slowdown")
+    )
+    holds = (sweeps[[IMPROVED["turnaround"], IMPROVED["slowdown"], IMPROVED["loss"]]] > 0).all(axis=None)
+    holds &= (others[[IMPROVED["turnaround"], IMPROVED["slowdown"]]] < 0).all(axis=None)
+    return _found(bool(holds), f"{words}, loss {_range(sweeps[IMPROVED['loss']])}", "not in every case")
+
+
+def _slowdown_suffers_more(flooding):
+    others = flooding.xs(OTHERS, level="group")
+    ratio = others[IMPROVED["slowdown"]] / others[IMPROVED["turnaround"]]
+    measured = f"slowdown {_range(others[IMPROVED['slowdown']])}, turnaround {_range(others[IMPROVED['turnaround']])}"
+    return _found(bool((ratio > 1).all()), measured, "not in every case")
+
+
+def _shrinks(flooding):
+    sweeps = flooding.xs(SWEEPS, level="group")
+    turnaround, slowdown = (sweeps[IMPROVED[key]].unstack("load") for key in ("turnaround", "slowdown"))
+    with_share = all((table.diff().dropna() < 0).all(axis=None) for table in (turnaround, slowdown))
+    with_load = bool((turnaround.diff(axis=1).dropna(axis=1) < 0).all(axis=None))
+    measured = "; ".join(
+        f"{share} %: turnaround {', '.join(f'{value:.0f}' for value in turnaround.loc[share])} % by load"
+        for share in turnaround.index
+    )
+    reason = f"with the share: {'yes' if with_share else 'not everywhere'}; with the load: {'yes' if with_load else 'not everywhere'}"
+    return _found(with_share and with_load, measured, reason)
+
+
+def _narrow_suffer_most(flooding):
+    classes = flooding[flooding.index.get_level_values("group").isin(CLASSES)]
+    worst = {key: classes[IMPROVED[key]].unstack("group").idxmin(axis=1) for key in ("turnaround", "slowdown")}
+    measured = ", ".join(f"{key}: SN in {(of == 'SN').sum()} of {len(of)}" for key, of in worst.items())
+    return _found(all((of == "SN").all() for of in worst.values()), measured, "not in every case")
+
+
+def _at_every_site(sites):
+    sweeps, others = (sites[sites["group"] == group] for group in (SWEEPS, OTHERS))
+    words = [
+        f"{who} {key} {_range(part[IMPROVED[key]])}"
+        for who, part in ((SWEEPS, sweeps), (OTHERS, others))
+        for key in ("turnaround", "slowdown")
+    ]
+    words.append(f"loss {_range(sweeps[IMPROVED['loss']])}")
+    holds = (sweeps[[IMPROVED["turnaround"], IMPROVED["slowdown"], IMPROVED["loss"]]] > 0).all(axis=None)
+    holds &= (others[[IMPROVED["turnaround"], IMPROVED["slowdown"]]] > -10).all(axis=None)
+    return _found(bool(holds), ", ".join(words), "not in every case")
