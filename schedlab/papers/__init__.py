@@ -1,8 +1,8 @@
 """The papers: each a module with its figures, and a ledger of what it claims and what was measured.
 
 A paper's module has `TITLE`, `FIGURES` (a tuple of functions of the size, each giving a `Figure`) and `claims` (of the
-size too, giving a table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the report and the command line
-need.
+size too, giving a table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the report and the command
+line need.
 """
 
 from collections.abc import Iterable
