@@ -161,6 +161,7 @@ def _parser():
 
     figures = commands.add_parser("figures", help="rebuild every figure in one page", description=_figures.__doc__)
     size_help = "steps and seeds (default: as SCHEDLAB_SIZE says, or quick)"
+    _add_papers(figures)
     figures.add_argument("--size", choices=papers.SIZES, help=size_help)
     figures.add_argument(
         "--out",
@@ -172,6 +173,7 @@ def _parser():
     figures.set_defaults(run=_figures)
 
     claims = commands.add_parser("claims", help="print published beside measured", description=_claims.__doc__)
+    _add_papers(claims)
     claims.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
     return parser
@@ -421,18 +423,23 @@ def _compare(options):
     _print(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
 
 
+def _add_papers(parser):
+    known = f"only these: {', '.join(papers.PAPERS)} (default: all)"
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help=known)
+
+
 def _figures(options):
     """Rebuild every figure and table, and write one HTML page that opens with no network."""
     from schedlab import report  # here, since loading the charts costs a second that no other command needs
 
-    print(report.figures(options.out, size=options.size))
+    print(report.figures(options.out, size=options.size, only=options.papers))
 
 
 def _claims(options):
     """Print the ledger: each published number or statement, what was measured, and the verdict."""
     _check_folder(options.out)
     with _patience():
-        ledgers = {module.TITLE: module.claims() for module in papers.modules()}
+        ledgers = {module.TITLE: module.claims() for module in papers.modules(options.papers)}
     if options.out:
         _write(options.out, lambda path: pd.concat(ledgers.values()).to_csv(path, index=False))
     for title, ledger in ledgers.items():

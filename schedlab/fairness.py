@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 
+from .machine import KaryTree
 from .schedule import Schedule
 from .schemes import Arrivals
 from .schemes.orders import errors_of_orders
@@ -29,8 +30,8 @@ def fair_starts(
         ``"arrivals"``: the start under the same scheme if no job had arrived later (later in the trace, of those
         that arrive together). One simulation for each job: a second or so for 2,000 jobs, and four times that for
         twice as many; choose `jobs` of a long trace. ``"conservative"``: the start under conservative backfilling
-        with exact estimates (CONS_P). ``"fcfs"``: the start under strict first come, first served. The latter two
-        cost one simulation.
+        with exact estimates (CONS_P), which there is none of on a tree. ``"fcfs"``: the start under strict first come,
+        first served. The latter two cost one simulation.
     jobs : list of int, optional
         Job numbers; all if left out.
     threads : int, optional
@@ -63,12 +64,15 @@ def fair_starts(
 
 def _without_later(schedule, place, threads):
     given, origin = arrivals(schedule.trace, schedule.overrun)
+    scheme, machine = schedule.scheme, schedule.machine
 
     def start(job):
         first = slice(0, job + 1)
         known = Arrivals(given.submit[first], given.run[first], given.estimate[first], given.procs[first])
         with errors_of_orders():
-            return schedule.scheme.run(known, schedule.machine.procs, schedule.events == "each")[0][job]
+            if isinstance(machine, KaryTree):
+                return scheme.place(known, machine).start[job]
+            return scheme.run(known, machine.procs, schedule.events == "each")[0][job]
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
         return origin + np.fromiter(pool.map(start, place.tolist()), dtype="int64", count=len(place))

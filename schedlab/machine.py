@@ -114,6 +114,7 @@ class KaryTree:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise ValueError(f"{name} is {value!r}, expected a whole number from {least} on")
+            object.__setattr__(self, name, int(value))  # a narrow type of NumPy's would overflow
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
         if self.procs is not None:
@@ -122,12 +123,12 @@ class KaryTree:
             if self.procs > most:
                 raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {most:,}")
         for name, known in (("allocation", ALLOCATIONS), ("reservation", RESERVATIONS)):
-            if getattr(self, name) not in known:
+            if getattr(self, name) not in tuple(known):
                 raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
         self._check_speedup()
 
     def _check_speedup(self):
-        several = not isinstance(self.speedup, Real)
+        several = np.ndim(self.speedup) == 1
         shares = tuple(self.speedup) if several else (self.speedup,)
         if several:
             object.__setattr__(self, "speedup", shares)

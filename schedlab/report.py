@@ -4,6 +4,7 @@ import html
 import json
 import os
 import platform
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -39,7 +40,9 @@ EMBED = """window.draw = (id, spec) => {
 };"""
 
 
-def figures(out: str | os.PathLike, size: str | None = None, progress: bool = True) -> Path:
+def figures(
+    out: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
+) -> Path:
     """Rebuild every figure and ledger and write the page.
 
     Parameters
@@ -50,14 +53,16 @@ def figures(out: str | os.PathLike, size: str | None = None, progress: bool = Tr
         As the environment variable SCHEDLAB_SIZE says if left out, else quick.
     progress : bool
         Show progress bars.
+    only : names of papers
+        All if left out.
     """
     size = papers.chosen_size(size)
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)  # first, since a folder that cannot be had is better known early
     sections = []
-    for paper in tqdm(papers.modules(), desc="papers", unit="paper", delay=1, disable=not progress):
+    for paper in tqdm(papers.modules(only), desc="papers", unit="paper", delay=1, disable=not progress):
         built = [function(size=size, progress=progress) for function in paper.FIGURES]
-        sections.append((paper.__name__.rpartition(".")[2], paper.TITLE, built, paper.claims()))
+        sections.append((paper.__name__.rpartition(".")[2], paper.TITLE, built, paper.claims(size, progress)))
     part = out.with_name(f".{os.getpid()}.{out.name}")
     try:
         part.write_text(_page(sections, size), encoding="utf-8")

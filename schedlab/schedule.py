@@ -274,7 +274,7 @@ class Schedule:
         if isinstance(self.scheme, FCFS) and self.scheme.order == "fcfs":
             late = np.append(False, np.diff(self.start) < 0)
             self._forbid(late, "job {job} starts at {start}, before a job submitted earlier")
-        if self.placed is not None:
+        if isinstance(self.machine, KaryTree):
             self._check_nodes()
         if self.scheme.promises and self._keeps_promises():
             broken = (self.promise >= 0) & (self.start > self.promise)
@@ -289,7 +289,11 @@ class Schedule:
         return self.overrun != KILL_BACKFILLED and not counted
 
     def _check_nodes(self):
+        if self.placed is None:
+            raise ScheduleError(f"{self.scheme} on {self.trace.name}: no job has nodes, the machine is {self.machine}")
         tree, (offset, first, last) = self.machine, self.placed[-3:]
+        if offset.size != len(self) + 1 or offset[0] != 0 or not offset[-1] == first.size == last.size:
+            raise ScheduleError(f"{self.scheme} on {self.trace.name}: ranges of nodes that belong to no job")
         job = np.repeat(np.arange(len(self)), np.diff(offset))
         given = np.bincount(job, weights=last - first + 1, minlength=len(self))
         self._forbid(given != self._procs, "job {job} has not as many nodes as it needs, at {start}")
@@ -304,9 +308,14 @@ class Schedule:
         given, saved = run_times(self.trace.table, self.overrun).to_numpy(), tree.saved()[stage]
         due = np.where(saved > 0, shortened(given, saved), given)
         stopped = self.killed & (self.run < due)
-        past = self.run >= self.trace.table["requested_time"].to_numpy() * (1 - saved * tree.scale_estimates)
+        estimate = self.trace.table["requested_time"].to_numpy()
+        past = self.run >= (shortened(estimate, saved) if tree.scale_estimates else estimate)
         self._forbid((self.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
         self._forbid(stopped & ~(past & self.placed.advanced), "job {job} was killed for no reason, from {start}")
+        cut = given < self.trace.table["run_time"].to_numpy()
+        self._forbid(self.killed != (cut | stopped), "job {job} is wrong about a kill, from {start}")
+        if isinstance(self.scheme, FCFS):
+            self._forbid(self.placed.advanced, "job {job} starts at {start} as backfilled, which FCFS does not do")
 
     def _forbid(self, where, words):
         where = np.asarray(where)
@@ -329,16 +338,17 @@ class Schedule:
         """Write the simulated log as SWF: the trace's records with the simulated waits and run times."""
         table = self.jobs
         table["allocated_procs"] = table["procs"]
+        nodes = f" on a {self.machine}" if isinstance(self.machine, KaryTree) else ""
         simulated = swf.Header(
-            (*self.trace.swf_header().lines, f"; Note: simulated with {self.scheme} (overrun {self.overrun})")
+            (*self.trace.swf_header().lines, f"; Note: simulated with {self.scheme}{nodes} (overrun {self.overrun})")
         )
         swf.write_log((simulated, table.reset_index()[list(swf.FIELDS)]), path)
 
     def to_csv(self, path) -> None:
         """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
 
-        Times in seconds. The processors of a job are the lowest-numbered free ones at its start, as intervals
-        ("0-3 7"). A job killed at its estimate counts as no success.
+        Times in seconds. The processors of a job are those of `processors`, as intervals ("0-3 7"). A job that was
+        killed counts as no success.
         """
         jobs = self.jobs
         pd.DataFrame(

@@ -376,17 +376,17 @@ def test_figures_asks_for_the_page(run, monkeypatch):
     from schedlab import report
 
     asked = []
-    monkeypatch.setattr(report, "figures", lambda out, size: asked.append((out, size)) or out)
+    monkeypatch.setattr(report, "figures", lambda out, size, only: asked.append((out, size, only)) or out)
     assert run("figures", "--size", "full", "--out", "a/b.html") == (0, "a/b.html\n", "")
-    assert run("figures") == (0, "build/report.html\n", "")
-    assert asked == [("a/b.html", "full"), ("build/report.html", None)]  # None: as SCHEDLAB_SIZE says
+    assert run("figures", "core") == (0, "build/report.html\n", "")
+    assert asked == [("a/b.html", "full", []), ("build/report.html", None, ["core"])]  # None: as SCHEDLAB_SIZE says
 
 
 def test_claims_prints_and_writes_the_ledger_once(run, monkeypatch, tmp_path):
     made = []
     row = dict.fromkeys(papers.LEDGER, "something") | {"id": "A-1", "verdict": "trend only", "reason": "a model"}
     paper = SimpleNamespace(TITLE="A paper", claims=lambda: made.append(1) or papers.ledger([row]))
-    monkeypatch.setattr(papers, "modules", lambda: [paper])
+    monkeypatch.setattr(papers, "modules", lambda only: [paper])
     code, out, _ = run("claims", "--out", "ledger.csv")
     assert code == 0
     assert out.splitlines()[:3] == ["A paper", "", "A-1  trend only (a model)"]
@@ -395,7 +395,7 @@ def test_claims_prints_and_writes_the_ledger_once(run, monkeypatch, tmp_path):
 
 
 def test_claims_of_the_core_fit_the_terminal(run):
-    code, out, _ = run("claims")
+    code, out, _ = run("claims", "core")
     assert code == 0
     assert out.count("not testable (KTH-SP2-1996-2 is not at hand)") == 4
     assert max(map(len, out.splitlines())) <= 80
@@ -527,7 +527,7 @@ def test_a_full_disk_leaves_nothing_half_written(run, monkeypatch, log, tmp_path
     before = files(tmp_path)
     monkeypatch.setattr(pd.DataFrame, "to_csv", half)
     monkeypatch.setattr("schedlab.schedule.Schedule.to_swf", half)
-    code, out, err = run(command, *([log] if command != "claims" else []), "--out", old)
+    code, out, err = run(command, "core" if command == "claims" else log, "--out", old)
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].startswith("schedlab: ")
     assert err.endswith(": No space left on device\n")

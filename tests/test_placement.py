@@ -37,15 +37,31 @@ def tree_workloads(draw, overrun=True):
     return sorted(jobs, key=lambda job: job.submit), k, n, procs
 
 
+@st.composite
+def overdue_workloads(draw):
+    """Draw the like, rich in kills and ties: wide jobs wait while narrow ones outlive short estimates."""
+    k, n = draw(st.sampled_from([(2, 2), (2, 3), (3, 2), (4, 2)]))
+    procs = draw(st.integers(max(3, k**n - 2), k**n))
+    lengths = draw(st.lists(st.integers(1, 6), max_size=3))
+    jobs = [twin_tree.Job(0, length, length, draw(st.integers(1, 3))) for length in lengths]
+    for _ in range(draw(st.integers(1, 3))):
+        jobs.append(twin_tree.Job(draw(st.integers(0, 4)), *[draw(st.integers(1, 3))] * 2, draw(st.integers(k, procs))))
+    for _ in range(draw(st.integers(3, 9))):
+        estimate = draw(st.integers(0, 4))
+        run = draw(st.sampled_from([estimate, 9, 9]))
+        jobs.append(twin_tree.Job(draw(st.integers(0, 4)), run, estimate, draw(st.integers(1, 3))))
+    return sorted(jobs, key=lambda job: job.submit), k, n, procs
+
+
 def expand(text):
     """Turn "0-3 7" into (0, 1, 2, 3, 7)."""
     ends = [part.split("-") for part in text.split()]
     return tuple(node for low, *high in ends for node in range(int(low), int(high[0] if high else low) + 1))
 
 
-@settings(max_examples=500)
+@settings(max_examples=700)
 @given(
-    tree_workloads(),
+    st.one_of(tree_workloads(), overdue_workloads()),
     st.sampled_from(["fcfs", "easy", "easy", "easy"]),
     st.sampled_from(list(ALLOCATIONS)),
     st.sampled_from(["count", "block"]),
@@ -173,6 +189,16 @@ def test_a_backfilled_job_past_its_estimate_is_killed_for_the_head():
     assert waits.start.tolist() == [0, 1, 51]
 
 
+def test_scaled_estimates_count_for_kills():
+    # 30 % of 10 s are 3 s, of a floating-point number a little above.
+    jobs = [(0, 10, 10, 3), (0, 10, 10, 4), (0, 50, 10, 1)]
+    tree = sl.KaryTree(2, 2, speedup=0.7, scale_estimates=True)
+    schedule = sl.simulate(trace_of(jobs, 4), "easy", machine=tree, **ON_NODES).validate()
+    assert schedule.start.tolist() == [0, 3, 0]
+    assert schedule.run.tolist() == [3, 3, 3]
+    assert schedule.killed.tolist() == [False, False, True]
+
+
 def test_speed_up_is_for_contiguous_jobs_or_by_stage():
     jobs = [(0, 100, 200, 4), (0, 35, 40, 3), (0, 10, 10, 1)]
     run = {
@@ -233,11 +259,23 @@ def test_measures_of_nodes_need_a_tree():
             measure()
 
 
+def test_a_fair_start_on_a_tree_is_that_without_later_arrivals():
+    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=1).scale_load(1.2)
+    for allocation in ("contiguous", "random"):
+        tree = sl.KaryTree(4, 2, allocation=allocation, reservation="block", speedup=0.2)
+        fair = sl.fair_starts(sl.simulate(trace, machine=tree, **ON_NODES))
+        assert fair.iloc[::9].tolist() == [
+            sl.simulate(trace.head(count), machine=tree, **ON_NODES).start[-1] for count in range(1, 61, 9)
+        ]
+
+
 def test_files_and_charts_show_the_nodes(tmp_path):
     schedule = sl.simulate(trace_of([(0, 5, 5, 1), (0, 5, 5, 4)], 8), machine=sl.KaryTree(4, 2))
     assert schedule.allocations() == ["0", "4-7"]
     schedule.to_csv(tmp_path / "jobs.csv")
     assert "4-7" in (tmp_path / "jobs.csv").read_text()
+    schedule.to_swf(tmp_path / "jobs.swf")
+    assert "EASY on a 4-ary 2-tree of 8 nodes, contiguous" in (tmp_path / "jobs.swf").read_text()
     rows = sl.charts.gantt(schedule).to_dict()["datasets"]
     assert [(row["low"], row["high"]) for rows in rows.values() for row in rows] == [(0, 1), (4, 8)]
 
@@ -271,6 +309,22 @@ def test_laws_of_run_times():
         replace(schedule, run=np.array([3, 2]), killed=np.array([False, True])).validate()
 
 
+def test_laws_of_kills():
+    jobs = [(0, 10, 10, 3), (1, 8, 8, 4), (1, 50, 5, 1)]
+    trace, tree = trace_of(jobs, 4), sl.KaryTree(2, 2)
+    cut = sl.simulate(trace, machine=tree).validate()
+    for killed, job in (([False] * 3, 3), ([True, False, True], 1)):
+        with pytest.raises(ScheduleError, match=f"job {job} is wrong about a kill"):
+            replace(cut, killed=np.array(killed)).validate()
+    fcfs = sl.simulate(trace, "fcfs", machine=tree, **ON_NODES).validate()
+    with pytest.raises(ScheduleError, match="job 3 starts at 18 as backfilled, which FCFS does not do"):
+        replace(fcfs, placed=fcfs.placed._replace(advanced=np.array([False, False, True]))).validate()
+    with pytest.raises(ScheduleError, match="no job has nodes, the machine is 2-ary 2-tree of 4 nodes, contiguous"):
+        replace(cut, placed=None).validate()
+    with pytest.raises(ScheduleError, match="ranges of nodes that belong to no job"):
+        replace(cut, placed=cut.placed._replace(offset=cut.placed.offset[:-1])).validate()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -281,6 +335,9 @@ def test_laws_of_run_times():
         ({"allocation": "worst"}, "unknown allocation 'worst'; known: first-free, contiguous"),
         ({"reservation": "none"}, "unknown reservation 'none'; known: count, block"),
         ({"speedup": 1.0}, "speedup is 1.0, expected a share from 0 to below 1"),
+        ({"speedup": None}, "speedup is None, expected a share"),
+        ({"seed": None}, "seed is None, expected a whole number from 0 on"),
+        ({"allocation": ["best-fit"]}, "unknown allocation"),
         ({"speedup": (0.1,)}, "speedup has 1 values, expected one, or one for each of 2 stages"),
         ({"speedup": (0.1, 0.2), "scale_estimates": True}, "scale_estimates needs a single speedup"),
     ],
@@ -288,6 +345,15 @@ def test_laws_of_run_times():
 def test_bad_trees(settings, message):
     with pytest.raises(ValueError, match=message):
         sl.KaryTree(**{"k": 4, "n": 2, **settings})
+
+
+def test_numbers_of_numpy_make_the_same_tree():
+    assert sl.KaryTree(np.int8(4), np.int8(6), procs=4096, speedup=np.full(6, 0.25)) == sl.KaryTree(
+        4, 6, procs=4096, speedup=(0.25,) * 6
+    )
+    trace = trace_of([(0, 1, 1, 1)], 4)
+    seeds = [sl.KaryTree(2, 2, allocation="random", seed=seed) for seed in (1, 2**64 + 1)]
+    assert len({tuple(sl.simulate(trace, machine=tree).allocations()) for tree in seeds}) == 1
 
 
 def test_what_a_tree_cannot_do():

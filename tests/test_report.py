@@ -93,9 +93,9 @@ def paper(monkeypatch):
         __name__="schedlab.papers.tiny",
         TITLE=f"Tiny {EVIL}",
         FIGURES=(chart, pair, words),
-        claims=lambda: papers.ledger(rows),
+        claims=lambda size, progress: papers.ledger(rows),
     )
-    monkeypatch.setattr(papers, "modules", lambda: [paper])
+    monkeypatch.setattr(papers, "modules", lambda only: [paper])
     return paper
 
 
@@ -133,7 +133,7 @@ def test_the_ledger_is_there_with_every_verdict(page):
 
 def test_a_ledger_shows_no_column_without_an_entry(paper, tmp_path):
     row = dict.fromkeys(papers.LEDGER, "entry") | {"verdict": "reproduced", "reason": ""}
-    paper.claims = lambda: papers.ledger([row])
+    paper.claims = lambda size, progress: papers.ledger([row])
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
     assert page.text.partition("Ledger: published and measured")[2].startswith(
         " id where statement published measured trace verdict entry "

@@ -1,9 +1,11 @@
 """The papers: each a module with its figures, and a ledger of what it claims and what was measured.
 
-A paper's module has `TITLE`, `FIGURES` (a tuple of functions of the size, each giving a `Figure`) and ``claims()`` (a
-table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the report and the command line need.
+A paper's module has `TITLE`, `FIGURES` (a tuple of functions of the size, each giving a `Figure`) and `claims` (of the
+size too, giving a table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the report and the command
+line need.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 
 from .figure import LEDGER, SIZES, VERDICTS, Figure, chosen_size, ledger
@@ -13,9 +15,13 @@ __all__ = ["LEDGER", "PAPERS", "SIZES", "VERDICTS", "Figure", "chosen_size", "le
 PAPERS = ("core", "grudenic2010", "pascual2008")  # in the order of the report
 
 
-def modules() -> list:
-    """Load the papers' modules, in the order of the report."""
-    return [import_module(f"{__name__}.{name}") for name in PAPERS]
+def modules(names: Iterable[str] = ()) -> list:
+    """Load the papers' modules, or those of some names, in the order of the report."""
+    names = set(names) or PAPERS
+    for name in names:
+        if name not in PAPERS:
+            raise ValueError(f"unknown paper {name!r}; known: {', '.join(PAPERS)}")
+    return [import_module(f"{__name__}.{name}") for name in PAPERS if name in names]
 
 
 def __getattr__(name):

@@ -112,8 +112,8 @@ def _at_load(data, load):
     return table.rename(columns={"load": "offered load", **SHOWN}).reset_index(drop=True)
 
 
-def claims() -> pd.DataFrame:
-    """Give the core's ledger: published schedules of EASY, to be matched in every printed digit."""
+def claims(size: str | None = None, progress: bool = True) -> pd.DataFrame:
+    """Give the core's ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
     return ledger([_claim(*row) for row in PUBLISHED])
 
 

@@ -36,7 +36,7 @@ MEASURE = "bounded_slowdown"
 GAIN = "gain (%)"
 PAYS = 5  # percent
 
-COPIES = {"quick": 5, "full": 20}  # shaken
+COPIES = {"quick": 3, "full": 20}  # shaken
 SHAKE = 60  # seconds
 LOADS = {"quick": (0.5, 0.65, 0.8, 0.95), "full": tuple(round(0.5 + 0.05 * i, 2) for i in range(10))}
 BUDGETS = {"quick": (10, 100, 1_000), "full": (10, 30, 100, 300, 1_000, 10_000, 100_000)}

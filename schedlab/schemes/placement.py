@@ -77,7 +77,7 @@ def shortened(seconds, share):
 def _seeds(seed, n):
     """Give each job a seed of its own, by its place in the order of arrival: splitmix64 (Steele and others 2014)."""
     golden = np.uint64(0x9E3779B97F4A7C15)
-    z = np.full(n, seed, "uint64") * golden + np.arange(1, n + 1, dtype="uint64") + golden
+    z = np.full(n, seed % 2**64, "uint64") * golden + np.arange(1, n + 1, dtype="uint64") + golden
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return ((z ^ (z >> np.uint64(31))) % np.uint64(MODULUS - 1)).astype("int64") + 1
