@@ -62,17 +62,13 @@ def easy(
     while advance(c, NEVER):
         if moving:
             sort_queue(c, policy, score)
-        if not still_blocked(c, reservation):
-            start_heads_that_fit(c)
-            reserve_for_head(c, reservation)
-        elif c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
-            _backfill_newcomer(c, reservation)
+        if not renew(c, reservation):
             continue
         if own:
             count = _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates)
             _backfill_in_own_order(c, reservation, candidates, count)
         else:
-            _backfill(c, reservation)
+            backfill(c, reservation)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
@@ -87,7 +83,21 @@ def _may_start(c, reservation, job):
 
 
 @part
-def _backfill(c, reservation):
+def renew(c, reservation):
+    """Start heads that fit and renew the reservation; tell whether candidates are left beside the one newcomer."""
+    if not still_blocked(c, reservation):
+        start_heads_that_fit(c)
+        reserve_for_head(c, reservation)
+        return True
+    if c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
+        _backfill_newcomer(c, reservation)
+        return False
+    return True
+
+
+@part
+def backfill(c, reservation):
+    """Start waiting jobs that do not disturb the reservation, in the order of the queue."""
     queue, procs, estimate = c.queue, c.jobs.procs, c.jobs.estimate
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
     place = queue.window[FIRST] + 1

@@ -119,6 +119,17 @@ def earliest(steps, now, before, procs, duration):
 
 
 @part
+def least(steps, end):
+    """Find how many processors stay free from now, the first step, until an instant."""
+    fewest = steps.item[steps.window[FIRST]]
+    place = steps.window[FIRST] + 1
+    while fewest > 0 and place < steps.window[LAST] and steps.key[place] < end:
+        fewest = min(fewest, steps.item[place])
+        place += 1
+    return fewest
+
+
+@part
 def slid(steps, now, before, procs):
     """Find how early a job that may start at `before` can start if it only slides there, through free processors."""
     start = before
