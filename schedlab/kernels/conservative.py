@@ -41,8 +41,6 @@ from .profile import NEVER, add, clear, earliest, forget_past, free_from, profil
 
 QUEUE, RESERVATION, NONE, REBUILD = range(4)  # what `compression` may be
 
-GONE = -1  # in `reserved`: the job was withdrawn before it was placed
-
 FREED_UNTIL, LONGEST = range(2)  # places in Book.memory
 
 # For so many visits searching costs less than measuring holes: KTH 42 ms instead of 50, SDSC-SP2 163 instead of 191.
@@ -147,8 +145,6 @@ def place_newcomers(c, book):
     """Give the jobs that have just arrived their reservations."""
     jobs = c.jobs
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
-        if book.reserved[job] == GONE:
-            continue
         instant = earliest(book.steps, c.clock[NOW], NEVER, jobs.procs[job], jobs.estimate[job])
         _reserve(c, book, job, instant)
 

@@ -62,13 +62,17 @@ def easy(
     while advance(c, NEVER):
         if moving:
             sort_queue(c, policy, score)
-        if not renew(c, reservation):
+        if not still_blocked(c, reservation):
+            start_heads_that_fit(c)
+            reserve_for_head(c, reservation)
+        elif c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
+            _backfill_newcomer(c, reservation)
             continue
         if own:
             count = _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates)
             _backfill_in_own_order(c, reservation, candidates, count)
         else:
-            backfill(c, reservation)
+            _backfill(c, reservation)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
@@ -83,21 +87,7 @@ def _may_start(c, reservation, job):
 
 
 @part
-def renew(c, reservation):
-    """Start heads that fit and renew the reservation; tell whether candidates are left beside the one newcomer."""
-    if not still_blocked(c, reservation):
-        start_heads_that_fit(c)
-        reserve_for_head(c, reservation)
-        return True
-    if c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
-        _backfill_newcomer(c, reservation)
-        return False
-    return True
-
-
-@part
-def backfill(c, reservation):
-    """Start waiting jobs that do not disturb the reservation, in the order of the queue."""
+def _backfill(c, reservation):
     queue, procs, estimate = c.queue, c.jobs.procs, c.jobs.estimate
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
     place = queue.window[FIRST] + 1

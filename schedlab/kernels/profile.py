@@ -119,10 +119,11 @@ def earliest(steps, now, before, procs, duration):
 
 
 @part
-def least(steps, end):
-    """Find how many processors stay free from now, the first step, until an instant."""
-    fewest = steps.item[steps.window[FIRST]]
-    place = steps.window[FIRST] + 1
+def least(steps, begin, end):
+    """Find how many processors are free all along [begin, end)."""
+    place = step_at(steps, begin)
+    fewest = steps.item[place]
+    place += 1
     while fewest > 0 and place < steps.window[LAST] and steps.key[place] < end:
         fewest = min(fewest, steps.item[place])
         place += 1

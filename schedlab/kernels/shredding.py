@@ -50,7 +50,6 @@ from .cluster import (
 )
 from .conservative import (
     FREED_UNTIL,
-    GONE,
     Book,
     compress,
     next_due,
@@ -58,9 +57,8 @@ from .conservative import (
     release_early,
     start_due,
 )
-from .easy import backfill, renew
 from .holes import Holes, new_holes
-from .ordered import FIRST, LAST, Ordered, insert, ordered, remove, remove_at
+from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, remove, remove_at
 from .profile import NEVER, add, forget_past, least
 from .reservation import EXTRA, HEAD, NOBODY, SHADOW, ends_by_shadow, reserve_for_head, still_blocked
 
@@ -191,10 +189,11 @@ def shredded(
                 while sites.state[s, STIRRED]:
                     sites.state[s, STIRRED] = 0
                     stirred = True
-                    if flooding:
-                        _flood(sites, sweeps, s, log, used)
+                    if local:
+                        _conservative_pass(sites, sweeps, s, release)
                     else:
-                        _schedule(sites, sweeps, s, local, release)
+                        _easy_pass(sites, sweeps, s, flooding, release, log, used)
+                    if not flooding:
                         _serve(sites, sweeps, s, local, log, used)
     start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
     for s in range(n_sites):
@@ -353,23 +352,18 @@ def _arrivals(sites, sweeps, s, local, flooding):
         state[DEMAND] += _wanted(sites, sweeps, s, job, flooding)
         state[STIRRED] = 1
         if sweep >= 0 and not flooding:
-            if not _pooled(sweeps.pool, sweep):
+            last = sweeps.pool.window[LAST]
+            if last == sweeps.pool.window[FIRST] or place_of(sweeps.pool, sweep, sweep) == last:
                 insert(sweeps.pool, sweep, sweep)
             sites.state[:, STIRRED] = 1
     if local:
         book = _book(sites, s)
         forget_past(book.steps, now)
+        if c.clock[EARLY]:
+            _compress(c, book)
+        place_newcomers(c, book)
         if next_due(book) == now:
             state[STIRRED] = 1
-
-
-@part
-def _pooled(pool, sweep):
-    """Tell whether a sweep that has just arrived, in a copy elsewhere, is in the pool."""
-    for place in range(pool.window[FIRST], pool.window[LAST]):
-        if pool.item[place] == sweep:
-            return True
-    return False
 
 
 @part
@@ -385,41 +379,101 @@ def _wanted(sites, sweeps, s, job, flooding):
 
 
 @routine
-def _schedule(sites, sweeps, s, local, release):
-    """Let the local scheduler make its pass; settle what the sweeps that it started have claimed."""
+def _easy_pass(sites, sweeps, s, flooding, release, log, used):
+    """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
     c, state = _cluster(sites, s), sites.state[s]
-    begun = c.clock[BEGUN]
-    if local:
-        book = _book(sites, s)
-        if c.clock[EARLY] or state[WITHDRAWN]:
-            release_early(c, book)
-            compress(c, book, c.queue)
-            c.clock[EARLY] = state[WITHDRAWN] = 0
-        place_newcomers(c, book)
-        start_due(c, book)
-    elif renew(c, state):
-        backfill(c, state)
-    c.clock[NEWCOMER], c.clock[FREED] = c.clock[ARRIVED], 0
-    for i in range(begun, c.clock[BEGUN]):
-        job = c.begun[i]
-        state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
-        if sites.sweep[s, job] >= 0:
-            _claim(sites, sweeps, s, job, release)
+    queue, procs, clock = c.queue, c.jobs.procs, c.clock
+    if still_blocked(c, state):
+        # All older candidates still fail; newcomers are the last of the queue.
+        place = max(queue.window[FIRST] + 1, place_of(queue, clock[NEWCOMER], 0))
+    else:
+        clock[FREED] = 0
+        place = queue.window[FIRST]
+        while place < queue.window[LAST] and procs[queue.item[place]] <= clock[FREE]:
+            place = _start(sites, sweeps, s, place, clock[FREE], flooding, release, log, used)
+        reserve_for_head(c, state)
+        place = queue.window[FIRST] + 1
+    clock[NEWCOMER] = clock[ARRIVED]
+    while place < queue.window[LAST] and clock[FREE] > 0:
+        job, free, length = queue.item[place], clock[FREE], queue.window[LAST] - queue.window[FIRST]
+        in_time = ends_by_shadow(c, state, job)
+        most = free if in_time else min(free, state[EXTRA])
+        if procs[job] > most:
+            place += 1
+            continue
+        place = _start(sites, sweeps, s, place, most, flooding, release, log, used)
+        if not in_time:
+            state[EXTRA] -= free - clock[FREE]
+        if queue.window[LAST] - queue.window[FIRST] == length:  # tasks are left
+            place += 1
 
 
 @part
-def _claim(sites, sweeps, s, job, release):
-    c, sweep = _cluster(sites, s), sites.sweep[s, job]
+def _start(sites, sweeps, s, place, most, flooding, release, log, used):
+    """Start the job at a place of the queue, or as many tasks as may start; give the place of what comes next."""
+    c, state = _cluster(sites, s), sites.state[s]
+    job = c.queue.item[place]
+    sweep = sites.sweep[s, job]
+    if not flooding or sweep < 0:
+        place = begin(c, place)
+        _settle(sites, sweeps, s, job, release)
+        return place
+    count = min(sweeps.left[sweep], most)
+    _start_tasks(sites, sweeps, s, sweep, count, log, used)
+    sweeps.left[sweep] -= count
+    state[DEMAND] -= count
+    return remove_at(c.queue, place) if sweeps.left[sweep] == 0 else place
+
+
+@routine
+def _conservative_pass(sites, sweeps, s, release):
+    c, book, state = _cluster(sites, s), _book(sites, s), sites.state[s]
+    if state[WITHDRAWN]:
+        state[WITHDRAWN] = 0
+        _compress(c, book)
+    begun = c.clock[BEGUN]
+    start_due(c, book)
+    for i in range(begun, c.clock[BEGUN]):
+        _settle(sites, sweeps, s, c.begun[i], release)
+
+
+@routine
+def _compress(c, book):
+    release_early(c, book)
+    c.clock[EARLY] = 0
+    compress(c, book, c.queue)
+
+
+@routine
+def _settle(sites, sweeps, s, job, release):
+    """Note what comes of the start of a job; a sweep claims all tasks that are left."""
+    c, state, sweep = _cluster(sites, s), sites.state[s], sites.sweep[s, job]
+    state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
+    if sweep < 0:
+        return
     left, width, now = sweeps.left[sweep], sites.width[s, job], c.clock[NOW]
     remove(sweeps.pool, sweep, sweep)
     _cancel(sites, sweeps, sweep, s)
     sweeps.claimed[sweep], sweeps.left[sweep] = left, 0
     sweeps.end[sweep] = max(sweeps.end[sweep], now + c.jobs.run[job])
     if release and left % width:
-        # The last round is the job's; the processors that it does not need become a batch that ends before it.
-        rounds = left // width
+        # The last round is the job's; the processors that it does not need are a batch that ends before it,
+        # or, where it is the only round, are given back at once, for which there is another pass.
         c.jobs.procs[job] = left % width
-        _occupy(sites, s, width - left % width, rounds * sweeps.run[s, sweep], c.jobs.estimate[job])
+        if left > width:
+            _occupy(sites, s, width - left % width, left // width * sweeps.run[s, sweep], c.jobs.estimate[job])
+        else:
+            c.clock[FREE] += width - left
+            c.clock[FREED] = state[STIRRED] = 1
+            _give_back(_book(sites, s), state, now, now + c.jobs.estimate[job], width - left)
+
+
+@part
+def _give_back(book, state, begin, end, procs):
+    """Free what a reservation or a job would have held; the reservations of others are to be compressed."""
+    add(book.steps, begin, end, procs)
+    book.memory[FREED_UNTIL] = max(book.memory[FREED_UNTIL], end)
+    state[WITHDRAWN] = 1
 
 
 @part
@@ -437,17 +491,11 @@ def _withdraw(sites, sweeps, s, job):
     remove(c.queue, c.rank[job], job)
     state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
     state[STIRRED] = 1
-    if job >= c.clock[NEWCOMER]:
-        state[HEAD] = NOBODY  # there may be one newcomer, and it is not this job
     book = _book(sites, s)
     reserved = book.reserved[job]
-    book.reserved[job] = GONE
     if reserved < NEVER:
-        until = reserved + c.jobs.estimate[job]
-        add(book.steps, reserved, until, sites.width[s, job])
         remove(book.due, reserved, job)
-        book.memory[FREED_UNTIL] = max(book.memory[FREED_UNTIL], until)
-        state[WITHDRAWN] = 1
+        _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.width[s, job])
 
 
 # --- Tasks --------------------------------------------------------------------------------------------------
@@ -490,7 +538,7 @@ def _serve(sites, sweeps, s, local, log, used):
         until = now + sweeps.estimate[s, sweep]
         count = min(sweeps.left[sweep], clock[FREE])
         if local:
-            count = min(count, least(steps, until))
+            count = min(count, least(steps, now, until))
         elif waiting(c) and until > state[SHADOW]:
             count = min(count, state[EXTRA])
             state[EXTRA] -= count
@@ -521,49 +569,3 @@ def _take(sites, sweeps, sweep, count):
             sites.state[s, DEMAND] += _wanted(sites, sweeps, s, job, False)
             rounds = -(-sweeps.left[sweep] // sites.width[s, job])
             sites.cluster.jobs.run[s, job] = rounds * sweeps.run[s, sweep]
-
-
-# --- Flooding -----------------------------------------------------------------------------------------------
-
-
-@routine
-def _flood(sites, sweeps, s, log, used):
-    """Make a pass of EASY over a queue in which an entry may be many equal jobs of one processor."""
-    c, state = _cluster(sites, s), sites.state[s]
-    queue, procs, clock = c.queue, c.jobs.procs, c.clock
-    place = queue.window[FIRST]
-    if not still_blocked(c, state):
-        while place < queue.window[LAST] and procs[queue.item[place]] <= clock[FREE]:
-            place = _pour(sites, sweeps, s, place, clock[FREE], log, used)
-        reserve_for_head(c, state)
-    place = queue.window[FIRST] + 1
-    while place < queue.window[LAST] and clock[FREE] > 0:
-        job = queue.item[place]
-        fitting = clock[FREE] if ends_by_shadow(c, state, job) else min(state[EXTRA], clock[FREE])
-        if procs[job] > fitting:
-            place += 1
-            continue
-        free, waits = clock[FREE], queue.window[LAST] - queue.window[FIRST]
-        in_time = ends_by_shadow(c, state, job)
-        place = _pour(sites, sweeps, s, place, fitting, log, used)
-        if not in_time:
-            state[EXTRA] -= free - clock[FREE]
-        if queue.window[LAST] - queue.window[FIRST] == waits:
-            place += 1
-    clock[FREED] = 0
-
-
-@part
-def _pour(sites, sweeps, s, place, most, log, used):
-    """Start the job at a place of the queue, or as many tasks as may start; give the place of what comes next."""
-    c, state = _cluster(sites, s), sites.state[s]
-    job = c.queue.item[place]
-    sweep = sites.sweep[s, job]
-    if sweep < 0:
-        state[DEMAND] -= sites.width[s, job]
-        return begin(c, place)
-    count = min(sweeps.left[sweep], most)
-    _start_tasks(sites, sweeps, s, sweep, count, log, used)
-    sweeps.left[sweep] -= count
-    state[DEMAND] -= count
-    return remove_at(c.queue, place) if sweeps.left[sweep] == 0 else place
