@@ -1,27 +1,36 @@
 """
-Naive twin of job shredding and flooding, on one site or many: plain lists and a rescan at every event, to be checked by eye.
+Naive twin of job shredding and flooding, on one site or many: plain lists and a rescan at every event, to be checked
+by eye.
 
-It follows section 4 of the requirements, with 1.1 (instants), 1.2 (loss of capacity), 1.4 (EASY) and 1.5 (conservative), and
-imports nothing from the package. A job is named by (home site, position in the home list); a job with a breakdown b > 0 is
-a *sweep* of p * b tasks of r / b seconds each. Times are exact: whole seconds come in, Fractions of seconds go out.
+It follows section 4 of the requirements, with 1.1 (instants), 1.2 (loss of capacity), 1.4 (EASY) and 1.5
+(conservative), and imports nothing from the package. A job is named by (home site, position in the home list); a job
+with a breakdown b > 0 is a *sweep* of p * b tasks of r / b seconds each. Times are exact: whole seconds come in,
+Fractions of seconds go out.
 
-One instant: all completions, all arrivals, then the sites in index order, each until nothing changes, in rounds until nothing
-changes anywhere. Under "conservative" compression after early completions closes the completions of the instant and the
-reservations of the new jobs are part of the arrivals, so at every site they precede the first pass of any site.
+One instant: all completions, all arrivals, then the sites in index order, each until nothing changes, in rounds until
+nothing changes anywhere. Under "conservative" compression after early completions closes the completions of the
+instant and the reservations of the new jobs are part of the arrivals, so at every site they precede the first pass of
+any site.
 
 Left open by the text, and decided here:
 
-1. A job that takes no time completes at a further event of the instant of its start (as in the twins of the base schedulers).
-2. A task of the application-level scheduler that ends before its estimated end is an early completion: it triggers compression.
-3. ``release=True``: the parallel job needs all its p processors free to start. With m < p tasks left it takes only m of
-   them, from the start, and the others are free for the rest of that same pass; the end of its full rounds is an event.
-   Processors given back before the estimated end are an early completion, at the start too: the local scheduler makes
-   another pass at once, as after a withdrawal, which compression opens; else a task could take them from a local job.
-4. ``everywhere=True``: a copy on q = min(p, processors of the site) is estimated as ceil(p b / q) rounds of tasks. This is
-   the same work, rounded up so that the copy cannot outlive its estimate. The promise of a job is that of its home copy.
-5. Flooding: the promise of a sweep is that of its first task to get one. The entries of `tasks` are one per site and instant.
-6. A site with an empty queue loses nothing, and one with a queue is at work, so the sum over all time is the sum from the
-   first submission to the last completion of the site. Under "everywhere" the copies in its queue count as submitted to it.
+1. A job that takes no time completes at a further event of the instant of its start (as in the twins of the base
+   schedulers).
+2. A task of the application-level scheduler that ends before its estimated end is an early completion: it triggers
+   compression.
+3. ``release=True``: the parallel job needs all its p processors free to start. With m < p tasks left it takes only m
+   of them, from the start, and the others are free for the rest of that same pass; the end of its full rounds is an
+   event. Processors given back before the estimated end are an early completion, at the start too: the local
+   scheduler makes another pass at once, as after a withdrawal, which compression opens; else a task could take them
+   from a local job.
+4. ``everywhere=True``: a copy on q = min(p, processors of the site) is estimated as ceil(p b / q) rounds of tasks.
+   This is the same work, rounded up so that the copy cannot outlive its estimate. The promise of a job is that of its
+   home copy.
+5. Flooding: the promise of a sweep is that of its first task to get one. The entries of `tasks` are one per site and
+   instant.
+6. A site with an empty queue loses nothing, and one with a queue is at work, so the sum over all time is the sum from
+   the first submission to the last completion of the site. Under "everywhere" the copies in its queue count as
+   submitted to it.
 """
 
 from collections import Counter, namedtuple
@@ -30,8 +39,8 @@ from fractions import Fraction
 Job = namedtuple("Job", "submit run estimate procs breakdown")  # whole seconds, run <= estimate; breakdown 0: no sweep
 Outcome = namedtuple("Outcome", "start end tasks promise")
 
-# What queues at a site: a job, a copy of a sweep (whose `run` is not used: it depends on the tasks left) or a flooding task.
-# Sorted as they are, Entries are in queue order: submit, home site, position.
+# What queues at a site: a job, a copy of a sweep (whose `run` is not used: it depends on the tasks left) or a flooding
+# task. Sorted as they are, Entries are in queue order: submit, home site, position.
 Entry = namedtuple("Entry", "submit home position task procs run estimate")
 
 Hold = namedtuple("Hold", "procs end estimated_end")  # processors in use at a site, from some time in the past
@@ -41,13 +50,14 @@ def shredded(sites, procs, speeds, *, scheme="ojs", local="easy", release=False,
     """
     Run the sites together, and return (outcomes, loss, placed).
 
-    `sites` lists the Jobs of each site in submit order; `procs` and `speeds` have one int per site. "base" runs sweeps as
-    rigid jobs, "flooding" as one-processor jobs at home, "ojs" by opportune shredding, in which every site serves the tasks
-    of all queued sweeps and the parallel job is queued at home, or `everywhere`.
+    `sites` lists the Jobs of each site in submit order; `procs` and `speeds` have one int per site. "base" runs sweeps
+    as rigid jobs, "flooding" as one-processor jobs at home, "ojs" by opportune shredding, in which every site serves
+    the tasks of all queued sweeps and the parallel job is queued at home, or `everywhere`.
 
     outcomes[site][job]: start of the parallel job (None: never), completion, sorted (site, start, count) of the tasks
     started singly, and promise: the shadow time when first a blocked head, or the first reservation, or -1.
-    loss[site]: processor-seconds. placed[site][job]: (site, start, procs, length) of the parallel job that ran, or None.
+    loss[site]: processor-seconds. placed[site][job]: (site, start, procs, length) of the parallel job that ran, or
+    None.
     """
     assert scheme in ("base", "flooding", "ojs"), scheme
     assert local in ("easy", "conservative"), local
@@ -70,7 +80,7 @@ def shredded(sites, procs, speeds, *, scheme="ojs", local="easy", release=False,
         return entry.home, entry.position
 
     def task_seconds(name, site, whole):
-        """Return the length (or estimate) of one task at a site, from the run time (or estimate) of the sweep at home."""
+        """Return the length (or estimate) of one task at a site, from that of the sweep at home."""
         return Fraction(whole, jobs[name].breakdown) * Fraction(speeds[name[0]], speeds[site])
 
     def free(site):
@@ -166,7 +176,7 @@ def shredded(sites, procs, speeds, *, scheme="ojs", local="easy", release=False,
                     extra -= before - free(site)
 
     def is_free(site, needed, begin, end, now):
-        """Tell whether the profile of running jobs, running tasks and reservations has the processors on [begin, end)."""
+        """Tell whether the profile (running jobs and tasks, reservations) has the processors on [begin, end)."""
         holds = [(now, hold.estimated_end, hold.procs) for hold in running[site]]
         holds += [(t, t + entry.estimate, entry.procs) for entry, t in reserved[site].items()]
 
@@ -207,7 +217,7 @@ def shredded(sites, procs, speeds, *, scheme="ojs", local="easy", release=False,
             return is_free(site, 1, now, end, now)
         if free(site) == 0 or not queues[site]:
             return free(site) > 0
-        shadow, extra = head_reservation(site)  # afresh for each task: those that outlast the shadow time use up the extra nodes
+        shadow, extra = head_reservation(site)  # afresh: tasks that outlast the shadow time use up the extra nodes
         return end <= shadow or extra > 0
 
     def shred(site, now):

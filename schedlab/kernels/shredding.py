@@ -569,3 +569,74 @@ def _take(sites, sweeps, sweep, count):
             sites.state[s, DEMAND] += _wanted(sites, sweeps, s, job, False)
             rounds = -(-sweeps.left[sweep] // sites.width[s, job])
             sites.cluster.jobs.run[s, job] = rounds * sweeps.run[s, sweep]
+
+
+# --- The laws -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def disturbance(start, end, expected, procs, tasks, submit, gone, width, unclear, machine):
+    """Find tasks that delay the reservation of EASY's head: it is made anew without them and with them.
+
+    Parameters
+    ----------
+    start, end, expected, procs, tasks : int64, shape (n_pieces,)
+        What held the site's processors, by start; the estimated end; tasks is 0 for a parallel job. Times in ticks.
+    submit, gone, width : int64, shape (n_entries,)
+        The queue, in its order: submission, when the entry left it, processors.
+    unclear : int64, shape (n_instants,), ticks
+        In ascending order: instants at which tasks are not looked at.
+    machine : int
+
+    Returns
+    -------
+    int
+        The first instant at which tasks delay it, or -1.
+    """
+    n = start.size
+    ends, running, fresh = ordered(2 * n), ordered(2 * n), ordered(2 * n)
+    free, head, place, skip = machine, 0, 0, 0
+    while place < n:
+        now = start[place]
+        while ends.window[FIRST] < ends.window[LAST] and ends.key[ends.window[FIRST]] <= now:
+            piece = ends.item[ends.window[FIRST]]
+            ends.window[FIRST] += 1
+            remove(running, expected[piece], piece)
+            free += procs[piece]
+        some = False
+        fresh.window[FIRST] = fresh.window[LAST] = 0
+        while place < n and start[place] == now:
+            if end[place] > now:
+                insert(ends, end[place], place)
+                if tasks[place]:
+                    insert(fresh, expected[place], place)
+                    some = True
+                else:
+                    insert(running, expected[place], place)
+                    free -= procs[place]
+            place += 1
+        while head < gone.size and gone[head] <= now:
+            head += 1
+        while skip < unclear.size and unclear[skip] < now:
+            skip += 1
+        clear = skip == unclear.size or unclear[skip] > now
+        blocked = some and clear and head < gone.size and submit[head] <= now
+        shadow = _shadow(running, procs, free, now, width[head]) if blocked else now
+        for i in range(fresh.window[FIRST], fresh.window[LAST]):
+            insert(running, fresh.key[i], fresh.item[i])
+            free -= procs[fresh.item[i]]
+        if blocked and _shadow(running, procs, free, now, width[head]) > shadow:
+            return now
+    return -1
+
+
+@part
+def _shadow(running, procs, free, now, width):
+    """Find when so many processors are free, if all running jobs end at their estimated ends."""
+    place = running.window[FIRST]
+    shadow = now
+    while free < width:
+        shadow = running.key[place]
+        free += procs[running.item[place]]
+        place += 1
+    return shadow

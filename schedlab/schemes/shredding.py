@@ -74,8 +74,8 @@ class OpportuneShredding(Shredding):
     release : bool
         The parallel job gives processors back as they run dry, instead of holding all of them for its last round.
     everywhere : bool
-        A copy of each sweep in the queue of each site, reshaped to the whole of a smaller one; the first to start claims
-        what is left. Else the parallel job stays at home, and the other sites only run tasks.
+        A copy of each sweep in the queue of each site, reshaped to the whole of a smaller one; the first to start
+        claims what is left. Else the parallel job stays at home, and the other sites only run tasks.
 
     References
     ----------
@@ -123,8 +123,8 @@ class Outcome:
     tick : int
         Ticks in a second.
     offset, submit, home, job, width, sweep : int64
-        The entries of the queues, those of site s at ``offset[s]:offset[s + 1]``: submission, home site and place there,
-        processors, and number of the sweep or -1.
+        The entries of the queues, those of site s at ``offset[s]:offset[s + 1]``: submission, home site and place
+        there, processors, and number of the sweep or -1.
     start, promise : int64, shape (n_entries,)
         As of `schedlab.kernels.shredding.shredded`.
     gone : int64, shape (n_entries,)
@@ -161,7 +161,7 @@ class Outcome:
         return slice(int(self.offset[site]), int(self.offset[site + 1]))
 
     def states(self, site: int) -> tuple[np.ndarray, ...]:
-        """Follow a site: instants in ticks, and from each on processors used, jobs queued, processors that they want."""
+        """Follow a site: instants in ticks; from each on processors used, jobs queued, processors that they want."""
         own, pieces = self.entries(site), self.pieces[site]
         sweep, width = self.sweep[own], self.width[own]
         full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
@@ -216,7 +216,8 @@ def shred(
     """
     home = np.repeat(np.arange(len(jobs)), [one.submit.size for one in jobs])
     job = np.concatenate([np.arange(one.submit.size) for one in jobs])
-    submit, run, estimate, procs = (np.concatenate(columns) for columns in zip(*(one.arrays for one in jobs), strict=True))
+    columns = zip(*(one.arrays for one in jobs), strict=True)
+    submit, run, estimate, procs = (np.concatenate(column) for column in columns)
     parts = np.concatenate(breakdown)
     queue = np.lexsort((job, home, submit))
     home, job, submit, run, estimate, procs, parts = (
@@ -273,45 +274,55 @@ def shred(
     gone[sweeps] = last[of[sweeps]]
     pieces = []
     for site in range(len(machines)):
-        entry = np.arange(offset[site], offset[site + 1])
-        entry = entry[start[entry] >= 0]
+        entry = offset[site] + np.flatnonzero(start[offset[site] : offset[site + 1]] >= 0)
+        parallel, procs, lasts = _held(
+            entry, width[entry], length[entry], of[entry], claimed, task_run[site], scheme.release
+        )
+        own = log[log[:, kernel.SITE] == site]
+        batch, began, count = own[:, kernel.SWEEP], own[:, kernel.START], own[:, kernel.COUNT]
         pieces.append(
-            _pieces(
-                site, entry, home[row], job[row], start, length, expected, width, of, claimed, log, task_run,
-                task_estimate, home[swept], job[swept], scheme.release,
+            Pieces(
+                np.concatenate([home[row[parallel]], home[swept[batch]]]),
+                np.concatenate([job[row[parallel]], job[swept[batch]]]),
+                np.concatenate([start[parallel], began]),
+                np.concatenate([start[parallel] + lasts, began + task_run[site, batch]]),
+                np.concatenate([start[parallel] + expected[parallel], began + task_estimate[site, batch]]),
+                np.concatenate([procs, count]),
+                np.concatenate([np.zeros(parallel.size, "int64"), count]),
             )
-        )  # fmt: skip
+        )
     return Outcome(
-        tick, offset, submit[row] * tick, home[row], job[row], width, of, start, promise, gone, tasks, claimed, end,
-        lost, log, scheme.flooding, tuple(pieces),
-    )  # fmt: skip
-
-
-def _pieces(
-    site, entry, home, job, start, length, expected, width, of, claimed, log, task_run, task_estimate, at, place, release
-):
-    """Gather what held the processors of a site."""
-    plain = entry[of[entry] < 0]
-    sweep = entry[of[entry] >= 0]
-    number, wide = of[sweep], width[sweep]
-    full, rest = np.divmod(claimed[number], wide)
-    length = length.copy()
-    task = task_run[site, number]
-    log = log[log[:, kernel.SITE] == site]
-    batch, began, count = log[:, kernel.SWEEP], log[:, kernel.START], log[:, kernel.COUNT]
-    parallel = [(sweep, wide, (full + (rest > 0)) * task)]
-    if release:  # the rest runs to the end of the last round, the others to the end of the last full one
-        parallel = [(sweep, np.where(rest > 0, rest, wide), (full + (rest > 0)) * task)]
-        more = (rest > 0) & (full > 0)
-        parallel.append((sweep[more], (wide - rest)[more], (full * task)[more]))
-    rows = [(plain, width[plain], length[plain]), *parallel]
-    entry, procs, lasts = (np.concatenate(columns) for columns in zip(*rows, strict=True))
-    return Pieces(
-        np.concatenate([home[entry], at[batch]]),
-        np.concatenate([job[entry], place[batch]]),
-        np.concatenate([start[entry], began]),
-        np.concatenate([start[entry] + lasts, began + task_run[site, batch]]),
-        np.concatenate([start[entry] + expected[entry], began + task_estimate[site, batch]]),
-        np.concatenate([procs, count]),
-        np.concatenate([np.zeros(entry.size, "int64"), count]),
+        tick,
+        offset,
+        submit[row] * tick,
+        home[row],
+        job[row],
+        width,
+        of,
+        start,
+        promise,
+        gone,
+        tasks,
+        claimed,
+        end,
+        lost,
+        log,
+        scheme.flooding,
+        tuple(pieces),
     )
+
+
+def _held(entry, width, length, sweep, claimed, task_run, release):
+    """Give what parallel jobs held at a site: entry, processors, how long (ticks). One that releases some has two."""
+    swept = np.flatnonzero(sweep >= 0)
+    number, wide = sweep[swept], width[swept]
+    full, rest = np.divmod(claimed[number], wide)
+    length, procs = length.copy(), width.copy()
+    length[swept] = (full + (rest > 0)) * task_run[number]
+    if not release:
+        return entry, procs, length
+    # The rest runs to the end of the last round, the others to the end of the last full one.
+    procs[swept] = np.where(rest > 0, rest, wide)
+    two = (rest > 0) & (full > 0)
+    more = [entry[swept[two]], (wide - rest)[two], (full * task_run[number])[two]]
+    return tuple(np.concatenate(pair) for pair in zip((entry, procs, length), more, strict=True))
