@@ -1,16 +1,19 @@
-"""`simulate`: a trace and a scheme in, a schedule out; and `simulate_many`, the same for a batch over threads."""
+"""`simulate`: a trace and a scheme in, a schedule out; `simulate_many`, over threads; `simulate_sites`, on several."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 
 from .machine import Flat, KaryTree
 from .schedule import Schedule
-from .schemes import Arrivals, Scheme
+from .schemes import Arrivals, Scheme, Shredding
 from .schemes import scheme as scheme_named
 from .schemes.orders import errors_of_orders
+from .shredded import Sites, shredded_schedules
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
 
 EVENTS = ("batched", "each")
@@ -55,15 +58,14 @@ def simulate(
     check_trace(trace)
     scheme = scheme_named(scheme)
     machine = _machine(machine, trace)
-    for what, value, known in (
-        ("overrun", overrun, (*OVERRUN, KILL_BACKFILLED)),
-        ("events", events, EVENTS),
-    ):
-        if value not in known:
-            raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+    _check_conventions(overrun, events)
     tree = isinstance(machine, KaryTree)
     if tree and events == "each":
         raise ValueError(f"events are batched on {machine}, got 'each'")
+    if isinstance(scheme, Shredding):
+        if tree:
+            raise ValueError(f"{scheme} cannot run on {machine}: FCFS and EASY place jobs on nodes")
+        return _shredded([trace], scheme, [machine], (1,), None, overrun, events)[0]
     if overrun == KILL_BACKFILLED and not tree:
         raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
     jobs, origin = arrivals(trace, overrun)
@@ -79,6 +81,93 @@ def simulate(
     for array in (start, promise, run, killed):
         array.flags.writeable = False
     return Schedule(trace, scheme, machine, overrun, events, start, promise, run, killed, placed)
+
+
+def simulate_sites(
+    traces: Sequence[Trace],
+    scheme: str | Scheme = "ojs",
+    *,
+    speeds: Sequence[int] | None = None,
+    machines: Sequence[Flat | int] | None = None,
+    begins: Sequence | None = None,
+    overrun: str = "kill",
+) -> Sites:
+    """Simulate several sites, each with its own trace and queue, that share the tasks of their parameter sweeps.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        One for each site, marked by `Trace.with_sweeps`. Run times are those of the trace's own site.
+    scheme : Scheme or str
+        ``OpportuneShredding()``; under any other the sites do not interact.
+    speeds : sequence of int, optional
+        How fast the sites are, compared with each other; all alike if left out.
+    machines : sequence of Flat or int, optional
+        The traces' own if left out.
+    begins : sequence of str or number, optional
+        For each trace a date at its machine, or a second on the clock of its log: these instants fall together. The
+        first submissions if left out.
+    overrun : {"kill", "extend"}
+        As in `simulate`.
+
+    Returns
+    -------
+    Sites
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> traces = [sl.model_trace("lublin", jobs=200, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+    >>> len(sl.simulate_sites(traces, "ojs", speeds=(2, 1)).validate().jobs)
+    400
+    """
+    traces = [traces] if isinstance(traces, Trace) else list(traces)
+    if not traces:
+        raise ValueError("traces is an empty list, expected one trace for each site")
+    for trace in traces:
+        check_trace(trace)
+    scheme, n = scheme_named(scheme), len(traces)
+    _check_conventions(overrun, "batched")
+    speeds = (1,) * n if speeds is None else tuple(speeds)
+    for name, given in (("speeds", speeds), ("machines", machines), ("begins", begins)):
+        if given is not None and len(given) != n:
+            raise ValueError(f"{name} has {len(given)} values, expected one for each of {n} sites")
+    for speed in speeds:
+        if isinstance(speed, bool) or not isinstance(speed, Integral) or speed < 1:
+            raise ValueError(f"speeds are whole numbers of at least 1, compared with each other, got {speed!r}")
+    machines = [_machine(one, trace) for one, trace in zip(machines or [None] * n, traces, strict=True)]
+    for machine in machines:
+        if not isinstance(machine, Flat):
+            raise ValueError(f"sites are machines without a topology, got {machine}")
+    if not isinstance(scheme, Shredding):
+        alone = [
+            simulate(trace, scheme, machine=one, overrun=overrun) for trace, one in zip(traces, machines, strict=True)
+        ]
+        return Sites(tuple(alone), speeds)
+    return Sites(_shredded(traces, scheme, machines, tuple(map(int, speeds)), begins, overrun, "batched"), speeds)
+
+
+def _shredded(traces, scheme, machines, speeds, begins, overrun, events):
+    if events == "each":
+        raise ValueError(f"events are batched under {scheme}, got 'each'")
+    if overrun == KILL_BACKFILLED:
+        raise ValueError(f"overrun {overrun!r} is for jobs on nodes, not for {scheme}")
+    jobs, origins = zip(*(arrivals(trace, overrun) for trace in traces), strict=True)
+    if begins is not None:
+        begins = [int(trace.seconds(begin)) for trace, begin in zip(traces, begins, strict=True)]
+        after = [int(origin) - begin for origin, begin in zip(origins, begins, strict=True)]
+        jobs = [replace(one, submit=one.submit + by - min(after)) for one, by in zip(jobs, after, strict=True)]
+        origins = [begin + min(after) for begin in begins]
+    return shredded_schedules(traces, scheme, machines, speeds, list(jobs), [int(o) for o in origins], overrun)
+
+
+def _check_conventions(overrun, events):
+    for what, value, known in (
+        ("overrun", overrun, (*OVERRUN, KILL_BACKFILLED)),
+        ("events", events, EVENTS),
+    ):
+        if value not in known:
+            raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
 
 
 def simulate_many(

@@ -24,6 +24,7 @@ ROOMS = (
     "metrics",
     "statistics",
     "schedule",
+    "shredded",
     "simulation",
     "fairness",
     "sweeps",

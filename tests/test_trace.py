@@ -573,3 +573,41 @@ def test_a_million_jobs_take_less_than_a_gigabyte(model):
     finally:
         tracemalloc.stop()
     assert len(trace) == 1_000_000
+
+
+def test_sweeps_are_nested_and_the_same_at_any_load():
+    # KUR: 5 % of 1,234 eligible jobs are 62.
+    trace = sl.model_trace("lublin", jobs=4000, seed=3)
+    marks = {share: trace.with_sweeps(share, breakdown=7).jobs["breakdown"] for share in (0, 0.05, 0.1, 1)}
+    eligible = trace.jobs["requested_procs"] > 8
+    assert [int((mark > 0).sum()) for mark in marks.values()] == [round(s * eligible.sum()) for s in marks]
+    assert (marks[0.05] <= marks[0.1]).all()
+    assert ((marks[1] == 7) == eligible).all()
+    stretched = trace.scale_load(0.5).with_sweeps(0.05, breakdown=7).jobs["breakdown"]
+    assert (stretched == marks[0.05]).all()
+    assert (trace.with_sweeps(0.05, seed=2, breakdown=7).jobs["breakdown"] != marks[0.05]).any()
+
+
+def test_more_sweeps_than_eligible_jobs_are_all_of_them_and_said_so(trace):
+    swept = trace.with_sweeps(1, min_procs=2, of="all")
+    eligible = int((trace.jobs["requested_procs"] > 1).sum())
+    assert int((swept.jobs["breakdown"] == 10).sum()) == eligible < len(trace)
+    assert swept.history[-1].endswith(f"; {len(trace)} asked for, all {eligible} eligible jobs taken")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fraction": -0.1}, "fraction must be a share from 0 to 1, got -0.1"),
+        ({"fraction": 1.1}, "fraction must be a share from 0 to 1, got 1.1"),
+        ({"fraction": float("nan")}, "fraction must be a share from 0 to 1, got nan"),
+        ({"breakdown": 0}, "breakdown must be a whole number of at least 1, got 0"),
+        ({"breakdown": 2.5}, "breakdown must be a whole number of at least 1, got 2.5"),
+        ({"min_procs": 0}, "min_procs must be a whole number of at least 1, got 0"),
+        ({"of": "some"}, "unknown of 'some'; known: eligible, all"),
+        ({"seed": -1}, "seed must be a whole number from 0 on"),
+    ],
+)
+def test_sweeps_that_cannot_be_are_refused(trace, settings, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        trace.with_sweeps(**settings)

@@ -34,6 +34,8 @@ COLOURS = {
     "DPSAn": "#117733",
     "DPSAw": "#882255",
     "FCFS-SJF": "#CC79A7",
+    "Flooding": "#AA4499",
+    "OJS": "#DDAA33",
 }
 # Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
 LOGS = {

@@ -112,48 +112,59 @@ def advance(c, alarm):
     `alarm` is an instant at which the scheme wants a pass even if nothing happens then.
     """
     clock = c.clock
-    arrival, end = _next_arrival(c), _next_end(c)
+    arrival, end = next_arrival(c), next_end(c)
     now = min(arrival, end, alarm)
     if now == NEVER:
         return False
-    clock[NEWCOMER] = clock[ARRIVED]
-    clock[EARLY] = clock[FREED] = 0
-    clock[NOW] = now
+    open_instant(c, now)
     if clock[EACH]:
         _release_expired(c)
         if arrival == now:
-            _arrive(c)
+            arrive(c)
         elif end == now:
-            _complete(c)
+            complete(c)
         return True
-    while _next_end(c) == now:
-        _complete(c)
-    while _next_arrival(c) == now:
-        _arrive(c)
+    while next_end(c) == now:
+        complete(c)
+    while next_arrival(c) == now:
+        arrive(c)
     return True
 
 
 @part
-def _next_arrival(c):
+def open_instant(c, now):
+    """Set the clock to an instant at which nothing has happened yet."""
+    clock = c.clock
+    clock[NEWCOMER] = clock[ARRIVED]
+    clock[EARLY] = clock[FREED] = 0
+    clock[NOW] = now
+
+
+@part
+def next_arrival(c):
+    """Give the instant of the next arrival, or `NEVER`."""
     arrived = c.clock[ARRIVED]
     return c.jobs.submit[arrived] if arrived < c.jobs.submit.size else NEVER
 
 
 @part
-def _next_end(c):
+def next_end(c):
+    """Give the instant of the next completion, or `NEVER`."""
     ends = c.ends
     return ends.key[ends.window[FIRST]] if ends.window[FIRST] < ends.window[LAST] else NEVER
 
 
 @part
-def _arrive(c):
+def arrive(c):
+    """Put the next job to arrive in the queue."""
     job = c.clock[ARRIVED]
     insert(c.queue, c.rank[job], job)
     c.clock[ARRIVED] = job + 1
 
 
 @part
-def _complete(c):
+def complete(c):
+    """End the running job that is the next to end."""
     clock = c.clock
     job = c.begun[pop(c.ends)]
     expected = c.start[job] + c.jobs.estimate[job]

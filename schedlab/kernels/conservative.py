@@ -72,7 +72,8 @@ class Book(NamedTuple):
 
 
 @maker
-def _new_book(n, machine):
+def new_book(n, machine):
+    """Make the book of an idle machine."""
     due = ordered(n + n // 2 + 1)
     reserved = np.full(n, NEVER, np.int64)
     return Book(profile(machine, n), due, reserved, new_holes(machine), np.zeros(2, np.int64))
@@ -96,13 +97,13 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
     """
     n = submit.size
     c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
-    book = _new_book(n, machine)
+    book = new_book(n, machine)
     score = np.empty(n if moving else 0, np.float64)
     # Nothing needs rebuilding while no job ends early, unless the order moves, or a job may lose a place that it needs
     # but, being of no length, does not hold.
     unsettled = moving or estimate.min() == 0
     visits = ordered(n if compression == RESERVATION else 0)
-    while advance(c, _next_due(book)):
+    while advance(c, next_due(book)):
         forget_past(book.steps, c.clock[NOW])
         if moving:
             sort_queue(c, policy, score)
@@ -110,21 +111,22 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
             _rebuild(c, book)
         else:
             if c.clock[EARLY]:
-                _release_early(c, book)
+                release_early(c, book)
                 if compression == QUEUE:
-                    _compress(c, book, c.queue)
+                    compress(c, book, c.queue)
                 elif compression == RESERVATION:
                     _copy(book.due, visits)
-                    _compress(c, book, visits)
-            _place_newcomers(c, book)
-        _start_due(c, book)
+                    compress(c, book, visits)
+            place_newcomers(c, book)
+        start_due(c, book)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
 
 
 @part
-def _next_due(book):
+def next_due(book):
+    """Give the instant of the next reservation, or `NEVER`."""
     due = book.due
     return due.key[due.window[FIRST]] if due.window[FIRST] < due.window[LAST] else NEVER
 
@@ -139,7 +141,8 @@ def _reserve(c, book, job, instant):
 
 
 @part
-def _place_newcomers(c, book):
+def place_newcomers(c, book):
+    """Give the jobs that have just arrived their reservations."""
     jobs = c.jobs
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
         instant = earliest(book.steps, c.clock[NOW], NEVER, jobs.procs[job], jobs.estimate[job])
@@ -147,16 +150,18 @@ def _place_newcomers(c, book):
 
 
 @part
-def _start_due(c, book):
+def start_due(c, book):
+    """Start the jobs whose reservations have come."""
     due = book.due
-    while _next_due(book) <= c.clock[NOW]:
+    while next_due(book) <= c.clock[NOW]:
         job = due.item[due.window[FIRST]]
         due.window[FIRST] += 1
         begin(c, place_in_queue(c, job))
 
 
 @part
-def _release_early(c, book):
+def release_early(c, book):
+    """Free what the jobs that ended early would have held until their estimated ends."""
     jobs = c.jobs
     for i in range(c.clock[EARLY]):
         job = c.early[i]
@@ -166,10 +171,11 @@ def _release_early(c, book):
 
 
 @part
-def _compress(c, book, visits):
+def compress(c, book, visits):
+    """Move waiting jobs to their earliest feasible times, in the order of `visits`."""
     jobs, steps, holes, memory, now = c.jobs, book.steps, book.holes, book.memory, c.clock[NOW]
     forget_holes(holes, memory[LONGEST])
-    horizon = book.due.key[book.due.window[LAST] - 1] if _next_due(book) < NEVER else now
+    horizon = book.due.key[book.due.window[LAST] - 1] if next_due(book) < NEVER else now
     _look_for_holes(book, now, now, memory[FREED_UNTIL], horizon, visits.window[LAST] - visits.window[FIRST])
     freed_until = memory[FREED_UNTIL]
     memory[FREED_UNTIL], memory[LONGEST] = now, 0

@@ -119,6 +119,18 @@ def earliest(steps, now, before, procs, duration):
 
 
 @part
+def least(steps, begin, end):
+    """Find how many processors are free all along [begin, end)."""
+    place = step_at(steps, begin)
+    fewest = steps.item[place]
+    place += 1
+    while fewest > 0 and place < steps.window[LAST] and steps.key[place] < end:
+        fewest = min(fewest, steps.item[place])
+        place += 1
+    return fewest
+
+
+@part
 def slid(steps, now, before, procs):
     """Find how early a job that may start at `before` can start if it only slides there, through free processors."""
     start = before

@@ -5,6 +5,7 @@ from functools import partial
 from .lookahead import DPSA
 from .placement import Placed
 from .rigid import EASY, FCFS, Arrivals, Conservative, Scheme
+from .shredding import Flooding, OpportuneShredding, Shredding
 
 BY_NAME = {
     "fcfs": FCFS,
@@ -13,10 +14,25 @@ BY_NAME = {
     "dpsap": partial(DPSA, variant="p"),
     "dpsan": partial(DPSA, variant="n"),
     "dpsaw": partial(DPSA, variant="w"),
+    "flooding": Flooding,
+    "ojs": OpportuneShredding,
 }
 SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
 
-__all__ = ["BY_NAME", "DPSA", "EASY", "FCFS", "Arrivals", "Conservative", "Placed", "Scheme", "scheme"]
+__all__ = [
+    "BY_NAME",
+    "DPSA",
+    "EASY",
+    "FCFS",
+    "Arrivals",
+    "Conservative",
+    "Flooding",
+    "OpportuneShredding",
+    "Placed",
+    "Scheme",
+    "Shredding",
+    "scheme",
+]
 
 
 def scheme(given: "str | Scheme") -> Scheme:

@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from . import archive, swf
 from .filter import usable
-from .models._draws import entropy, whole_seconds
+from .models._draws import entropy, keys, whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
@@ -375,6 +376,65 @@ class Trace:
         gone.insert(0, "reason", f"wider than the machine ({procs} processors)")
         changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
+
+    # -- parameter sweeps --------------------------------------------------------------------------------
+
+    def with_sweeps(
+        self,
+        fraction: float = 0.05,
+        min_procs: int = 9,
+        breakdown: int = 10,
+        seed: int = 1,
+        of: str = "eligible",
+    ) -> "Trace":
+        """Mark jobs as parameter sweeps: many independent sequential tasks, submitted as one parallel job.
+
+        Parameters
+        ----------
+        fraction : float
+            Share of the jobs that become sweeps, from 0 to 1.
+        min_procs : int
+            Jobs of so many processors are eligible.
+        breakdown : int
+            Tasks for each processor of a sweep: a task takes so much less time than the job.
+        seed : int
+            Draws go by job number: whatever the load, the same jobs are chosen, and a smaller share of the same jobs is
+            a part of a larger one.
+        of : {"eligible", "all"}
+            What the share is of. If there are fewer eligible jobs than asked for, all are taken.
+
+        Returns
+        -------
+        Trace
+            With a column breakdown, 0 for ordinary jobs; marks from before are forgotten.
+
+        References
+        ----------
+        Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
+        """
+        if isinstance(fraction, bool) or not (isinstance(fraction, Real) and 0 <= fraction <= 1):
+            raise ValueError(f"fraction must be a share from 0 to 1, got {fraction!r}")
+        _check("of", of, ("eligible", "all"))
+        for name, value in (("min_procs", min_procs), ("breakdown", breakdown)):
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        seed = entropy(seed)
+        table = self.table.copy(deep=False)
+        # What takes no time has no tasks to speak of.
+        lasts = np.minimum(table["run_time"], table["requested_time"]) > 0
+        eligible = np.flatnonzero((table["requested_procs"] >= min_procs) & lasts)
+        wanted = round(fraction * (len(table) if of == "all" else eligible.size))
+        drawn = np.argsort(keys(seed, table.index.to_numpy()[eligible]), kind="stable")[:wanted]
+        marks = np.zeros(len(table), "int64")
+        marks[eligible[drawn]] = breakdown
+        table["breakdown"] = marks
+        step = (
+            f"{drawn.size:,} parameter sweeps of breakdown {breakdown}: {fraction:.4g} of the {of} jobs, "
+            f"from {min_procs} processors, seed {seed}"
+        )
+        if wanted > eligible.size:
+            step += f"; {wanted:,} asked for, all {eligible.size:,} eligible jobs taken"
+        return self._with(table, step)
 
     def _with(self, table, step) -> "Trace":
         return replace(self, table=table, history=(*self.history, step))

@@ -1,6 +1,9 @@
 """How fast the kernels are: jobs per second, memory, and the ratio to the naive twin, on whole logs.
 
     python tests/benchmarks/bench_kernels.py [--runs 5] [LOG ...]
+    python tests/benchmarks/bench_kernels.py [--runs 5] --sweeps
+
+The second is of parameter sweeps, on the CTC log; its times are of `simulate` and `simulate_sites`, tables included.
 
 Times are of the kernel, compiled, in one thread: the median of the runs. The twin rescans everything at every event, so
 it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is the most
@@ -94,12 +97,41 @@ def twin_ratio(scheme, twin, jobs, procs, runs):
     return seconds(lambda: twin(rows, procs), 1) / seconds(lambda: scheme.run(few, procs, False), runs)
 
 
+def swept():
+    """Give the names of runs with parameter sweeps, and what to call."""
+    log = sl.load_trace("CTC-SP2-1996")
+    wide = log.with_procs(512).with_estimates("exact")
+    first = wide.head(5000).scale_load(0.9)
+    months = [wide.between(f"1996-{month:02}-01", f"1996-{month + 1:02}-01").scale_load(0.9) for month in (7, 8, 9)]
+    for share in (0, 0.05, 0.2):
+        few = first.with_sweeps(share)
+        for scheme in ("easy", "ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
+            name = f"first 5000 jobs, {share:.0%} sweeps, {scheme}"
+            yield name, lambda few=few, scheme=scheme: sl.simulate(few, scheme)
+    many = first.with_sweeps(1.0)
+    sweeps = (many.jobs["breakdown"] > 0).sum()
+    yield f"first 5000 jobs, {sweeps:,} sweeps, flooding", lambda: sl.simulate(many, "flooding")
+    whole = log.with_sweeps(0.1)
+    for scheme in ("ojs", sl.OpportuneShredding(local="conservative")):
+        yield f"whole log, 10% sweeps, {scheme}", lambda scheme=scheme: sl.simulate(whole, scheme)
+    months = [month.with_sweeps(0.1) for month in months]
+    for scheme in ("easy", "ojs", sl.OpportuneShredding(everywhere=True)):
+        name = f"three months at three sites, 10% sweeps, {scheme}"
+        yield name, lambda scheme=scheme: sl.simulate_sites(months, scheme, speeds=(2, 1, 3))
+
+
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("logs", nargs="*", default=LOGS)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--sweeps", action="store_true")
     options = parser.parse_args()
+    if options.sweeps:
+        for name, run in swept():
+            run()  # compiles
+            print(f"{name:<60}{1e3 * seconds(run, options.runs):>9.1f} ms")
+        return
     print(f"{'log':<24}{'scheme':<22}{'jobs':>8}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}{'x twin':>9}")
     for log in options.logs:
         trace = sl.load_trace(log)

@@ -1,0 +1,642 @@
+"""Opportune job shredding and flooding: parameter sweeps on one site or on several.
+
+After Kurian, Balaji and Sadayappan, The Ohio State University, 2003. A sweep is one parallel job of many independent
+sequential tasks of equal length. *Flooding* replaces it at its submission by its tasks, as jobs of one processor, in
+its place of the queue. *Opportune job shredding* leaves the parallel job in the queue; after every pass of the local
+scheduler an application-level scheduler (ALS) starts tasks on idle processors where they do not disturb the local
+schedule: under EASY, a task ends by the shadow time or takes an extra processor (any idle one where the queue is
+empty); under conservative backfilling the profile keeps every reservation. When the parallel job starts it runs the
+tasks that are left; when none is left it is withdrawn, which gives the local scheduler another pass at once.
+
+Several sites have queues and schedulers of their own, and one pool of sweeps, which every ALS serves in its order:
+submit time, home site, place at home. A sweep may have a copy in the queues of other sites; the first to start claims
+what is left and the others are cancelled.
+
+At each distinct instant: completions of all sites, arrivals of all sites, then the passes: sites in the order of their
+index, each until nothing changes, in rounds until nothing changes anywhere. A site is visited where something happened
+since its last visit. That is no departure: time alone lets no task start that could not before. The reservation of the
+head stays where it is while nothing is freed, and a step of the profile is an event or lies ahead.
+
+The local scheduler is that of `easy` and `conservative`, on a `Cluster` for each site: a row of arrays that have one
+more dimension. So that it needs to know nothing of tasks, those that an ALS starts at one instant are a job of their
+own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Cost grows
+with such batches and events, not with tasks. Clock ticks are fractions of a second such that every task takes a whole
+number of them at every site.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import kernel, maker, part, routine
+from .cluster import (
+    ARRIVED,
+    BEGUN,
+    EARLY,
+    FREE,
+    FREED,
+    NEWCOMER,
+    NOW,
+    WAITS,
+    Cluster,
+    Jobs,
+    arrive,
+    begin,
+    complete,
+    next_arrival,
+    next_end,
+    open_instant,
+    waiting,
+)
+from .conservative import (
+    FREED_UNTIL,
+    Book,
+    compress,
+    next_due,
+    place_newcomers,
+    release_early,
+    start_due,
+)
+from .holes import Holes, new_holes
+from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, remove, remove_at
+from .profile import NEVER, add, forget_past, least
+from .reservation import EXTRA, HEAD, NOBODY, SHADOW, ends_by_shadow, reserve_for_head, still_blocked
+
+# Places in Sites.state, after those of reservation.py: free places for batches, processors that the queued jobs want,
+# processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
+SPARE, DEMAND, LOST, STIRRED, WITHDRAWN = range(3, 8)
+
+SWEEP, SITE, START, COUNT = range(4)  # columns of the log
+
+
+class Sites(NamedTuple):
+    """The sites: every array has a row for each. Everything but `sweep`, `width` and `holes.served` is modified.
+
+    Attributes
+    ----------
+    cluster : Cluster
+        Behind the entries of each site's queue come the places for batches of tasks.
+    book : Book
+        Used under conservative backfilling only.
+    sweep : int64, shape (n_sites, n_entries)
+        Which sweep an entry is, or -1.
+    width : int64, shape (n_sites, n_entries)
+        Processors that the entry asks for; 0 for a batch.
+    spare : int64, shape (n_sites, n_places)
+        The free places for batches.
+    state : int64, shape (n_sites, 8)
+        The reservation of the head and the scalars.
+    """
+
+    cluster: Cluster
+    book: Book
+    sweep: np.ndarray
+    width: np.ndarray
+    spare: np.ndarray
+    state: np.ndarray
+
+
+class Sweeps(NamedTuple):
+    """The sweeps, in the order of submit time, home site and place at home.
+
+    Attributes
+    ----------
+    left : int64, shape (n_sweeps,)
+        Tasks not yet started; modified in place.
+    claimed : int64, shape (n_sweeps,)
+        Tasks that the parallel job runs; modified in place.
+    end : int64, shape (n_sweeps,), ticks
+        When the last of the started tasks ends; modified in place.
+    run, estimate : int64, shape (n_sites, n_sweeps), ticks
+        Of a task.
+    entry : int64, shape (n_sites, n_sweeps)
+        The sweep's place among the jobs of a site, or -1.
+    pool : Ordered
+        Queued sweeps with tasks left; modified in place.
+    """
+
+    left: np.ndarray
+    claimed: np.ndarray
+    end: np.ndarray
+    run: np.ndarray
+    estimate: np.ndarray
+    entry: np.ndarray
+    pool: Ordered
+
+
+@kernel
+def shredded(
+    offset, submit, run, estimate, procs, sweep, machine, tasks, task_run, task_estimate, local, flooding, release
+):
+    """Simulate opportune job shredding or flooding; without sweeps, the local schedulers alone.
+
+    Parameters
+    ----------
+    offset : int64, shape (n_sites + 1,)
+        The queue entries of site s are ``offset[s]:offset[s + 1]``: its jobs, and copies of sweeps that live elsewhere.
+    submit, run, estimate : int64, shape (n_entries,), ticks
+        In the order of each site's queue: submit time, home site, place at home. ``0 <= run <= estimate``; of a sweep,
+        all rounds of its tasks, and under flooding one task.
+    procs : int64, shape (n_entries,)
+        From 1 to the size of the site; under flooding 1 for a sweep.
+    sweep : int64, shape (n_entries,)
+        Number of the sweep, in that order over all sites, or -1.
+    machine : int64, shape (n_sites,)
+        Processors.
+    tasks : int64, shape (n_sweeps,)
+    task_run, task_estimate : int64, shape (n_sites, n_sweeps), ticks
+        At least 1.
+    local : bool
+        Conservative backfilling, not EASY.
+    flooding : bool
+        EASY only.
+    release : bool
+        A parallel job gives processors back as they run dry, and does not hold them for its last round.
+
+    Returns
+    -------
+    start, promise : int64, shape (n_entries,), ticks
+        Start times, -1 for what never started as a parallel job; the first start time promised, -1 if none was.
+    end : int64, shape (n_sweeps,), ticks
+        Completion: of the last task, wherever it ran.
+    claimed : int64, shape (n_sweeps,)
+        Tasks that the parallel job ran.
+    log : int64, shape (n_batches, 4)
+        Tasks started apart from parallel jobs: sweep, site, start (ticks), count.
+    lost : int64, shape (n_sites,), processor-ticks
+        Loss of capacity.
+    """
+    n_sites = machine.size
+    most = min(machine.sum(), tasks.sum())  # batches at one instant
+    sites = _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks)
+    sweeps = _new_sweeps(offset, sweep, tasks, task_run, task_estimate)
+    log, used = np.empty((most, 4), np.int64), np.zeros(1, np.int64)
+    while True:
+        now = _next_instant(sites, local)
+        if now == NEVER:
+            break
+        if used[0] + most > log.shape[0]:
+            longer = np.empty((2 * used[0] + most, 4), np.int64)
+            longer[: used[0]] = log[: used[0]]
+            log = longer
+        _open(sites, now)
+        for s in range(n_sites):
+            _arrivals(sites, sweeps, s, local, flooding)
+        stirred = True
+        while stirred:
+            stirred = False
+            for s in range(n_sites):
+                while sites.state[s, STIRRED]:
+                    sites.state[s, STIRRED] = 0
+                    stirred = True
+                    if local:
+                        _conservative_pass(sites, sweeps, s, release)
+                    else:
+                        _easy_pass(sites, sweeps, s, flooding, release, log, used)
+                    if not flooding:
+                        _serve(sites, sweeps, s, local, log, used)
+    start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
+    for s in range(n_sites):
+        entries = offset[s + 1] - offset[s]
+        start[offset[s] : offset[s + 1]] = sites.cluster.start[s, :entries]
+        promise[offset[s] : offset[s + 1]] = sites.cluster.promise[s, :entries]
+    return start, promise, sweeps.end, sweeps.claimed, log[: used[0]].copy(), sites.state[:, LOST].copy()
+
+
+@maker
+def _rows(n_sites, length, value):
+    return np.full((n_sites, length), value, np.int64)
+
+
+@maker
+def _lists(n_sites, capacity):
+    return Ordered(_rows(n_sites, capacity, 0), _rows(n_sites, capacity, 0), _rows(n_sites, 2, 0))
+
+
+@maker
+def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks):
+    n_sites, widest = machine.size, machine.max()
+    entries = (offset[1:] - offset[:-1]).max()
+    places = min(widest, tasks.sum() + tasks.size)  # a batch holds a processor
+    n = entries + places
+    jobs = Jobs(_rows(n_sites, n, NEVER), _rows(n_sites, n, 0), _rows(n_sites, n, 0), _rows(n_sites, n, 0))
+    rank = _rows(n_sites, n, 0)
+    c = Cluster(
+        jobs,
+        _rows(n_sites, n, WAITS),
+        _rows(n_sites, n, -1),
+        rank,
+        _rows(n_sites, n, 0),
+        _rows(n_sites, min(n, widest), 0),
+        _lists(n_sites, n),
+        _lists(n_sites, n),
+        _lists(n_sites, n),
+        _rows(n_sites, 9, 0),
+    )
+    steps, one = _lists(n_sites, 3 * n + 8), new_holes(widest)
+    classes = one.longest.size
+    holes = Holes(one.served, _rows(n_sites, classes, 0), _rows(n_sites, classes, 0), _rows(n_sites, 2, 0))
+    book = Book(steps, _lists(n_sites, n + n // 2 + 1), _rows(n_sites, n, NEVER), holes, _rows(n_sites, 2, 0))
+    sites = Sites(
+        c,
+        book,
+        _rows(n_sites, n, -1),
+        _rows(n_sites, n, 0),
+        _rows(n_sites, places, 0),
+        _rows(n_sites, 8, 0),
+    )
+    for s in range(n_sites):
+        first, last = offset[s], offset[s + 1]
+        size = last - first
+        jobs.submit[s, :size] = submit[first:last]
+        jobs.run[s, :size] = run[first:last]
+        jobs.estimate[s, :size] = estimate[first:last]
+        jobs.procs[s, :size] = sites.width[s, :size] = procs[first:last]
+        sites.sweep[s, :size] = sweep[first:last]
+        rank[s] = np.arange(n)
+        c.begun[s] = np.arange(n)  # what `ends` says of a batch is its own place; jobs overwrite theirs
+        sites.spare[s] = np.arange(entries, n)
+        sites.state[s, SPARE] = places
+        sites.state[s, HEAD] = NOBODY
+        c.clock[s, FREE] = machine[s]
+        steps.item[s, 0] = machine[s]
+        steps.window[s, LAST] = 1
+    return sites
+
+
+@maker
+def _new_sweeps(offset, sweep, tasks, task_run, task_estimate):
+    entry = _rows(offset.size - 1, tasks.size, -1)
+    for s in range(offset.size - 1):
+        for i in range(offset[s], offset[s + 1]):
+            if sweep[i] >= 0:
+                entry[s, sweep[i]] = i - offset[s]
+    none = np.zeros(tasks.size, np.int64)
+    return Sweeps(tasks.copy(), none, none.copy(), task_run, task_estimate, entry, ordered(2 * tasks.size))
+
+
+@part
+def _pairs(lists, s):
+    return Ordered(lists.key[s], lists.item[s], lists.window[s])
+
+
+@part
+def _cluster(sites, s):
+    c = sites.cluster
+    jobs = c.jobs
+    return Cluster(
+        Jobs(jobs.submit[s], jobs.run[s], jobs.estimate[s], jobs.procs[s]),
+        c.start[s],
+        c.promise[s],
+        c.rank[s],
+        c.begun[s],
+        c.early[s],
+        _pairs(c.ends, s),
+        _pairs(c.running, s),
+        _pairs(c.queue, s),
+        c.clock[s],
+    )
+
+
+@part
+def _book(sites, s):
+    book = sites.book
+    holes = book.holes
+    return Book(
+        _pairs(book.steps, s),
+        _pairs(book.due, s),
+        book.reserved[s],
+        Holes(holes.served, holes.longest[s], holes.since[s], holes.memory[s]),
+        book.memory[s],
+    )
+
+
+# --- The clock ----------------------------------------------------------------------------------------------
+
+
+@routine
+def _next_instant(sites, local):
+    now = NEVER
+    for s in range(sites.state.shape[0]):
+        c = _cluster(sites, s)
+        now = min(now, next_end(c), next_arrival(c))
+        if local:
+            now = min(now, next_due(_book(sites, s)))
+    return now
+
+
+@routine
+def _open(sites, now):
+    """Go on to an instant; count what was lost until then and complete what ends then."""
+    for s in range(sites.state.shape[0]):
+        c, state = _cluster(sites, s), sites.state[s]
+        state[LOST] += (now - c.clock[NOW]) * min(state[DEMAND], c.clock[FREE])
+        open_instant(c, now)
+        while next_end(c) == now:
+            job = c.begun[c.ends.item[c.ends.window[FIRST]]]
+            complete(c)
+            if sites.width[s, job] == 0:
+                sites.spare[s, state[SPARE]] = job
+                state[SPARE] += 1
+        state[STIRRED] = c.clock[FREED]
+
+
+@routine
+def _arrivals(sites, sweeps, s, local, flooding):
+    c, state = _cluster(sites, s), sites.state[s]
+    now = c.clock[NOW]
+    while next_arrival(c) == now:
+        job = c.clock[ARRIVED]
+        arrive(c)
+        sweep = sites.sweep[s, job]
+        state[DEMAND] += _wanted(sites, sweeps, s, job, flooding)
+        state[STIRRED] = 1
+        if sweep >= 0 and not flooding:
+            last = sweeps.pool.window[LAST]
+            if last == sweeps.pool.window[FIRST] or place_of(sweeps.pool, sweep, sweep) == last:
+                insert(sweeps.pool, sweep, sweep)
+            sites.state[:, STIRRED] = 1
+    if local:
+        book = _book(sites, s)
+        forget_past(book.steps, now)
+        if c.clock[EARLY]:
+            _compress(c, book)
+        place_newcomers(c, book)
+        if next_due(book) == now:
+            state[STIRRED] = 1
+
+
+@part
+def _wanted(sites, sweeps, s, job, flooding):
+    """Count the processors that a queued job wants, for the loss of capacity."""
+    sweep = sites.sweep[s, job]
+    if sweep < 0:
+        return sites.width[s, job]
+    return sweeps.left[sweep] if flooding else min(sites.width[s, job], sweeps.left[sweep])
+
+
+# --- The local scheduler ------------------------------------------------------------------------------------
+
+
+@routine
+def _easy_pass(sites, sweeps, s, flooding, release, log, used):
+    """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
+    c, state = _cluster(sites, s), sites.state[s]
+    queue, procs, clock = c.queue, c.jobs.procs, c.clock
+    if still_blocked(c, state):
+        # All older candidates still fail; newcomers are the last of the queue.
+        place = max(queue.window[FIRST] + 1, place_of(queue, clock[NEWCOMER], 0))
+    else:
+        clock[FREED] = 0
+        place = queue.window[FIRST]
+        while place < queue.window[LAST] and procs[queue.item[place]] <= clock[FREE]:
+            place = _start(sites, sweeps, s, place, clock[FREE], flooding, release, log, used)
+        reserve_for_head(c, state)
+        place = queue.window[FIRST] + 1
+    clock[NEWCOMER] = clock[ARRIVED]
+    while place < queue.window[LAST] and clock[FREE] > 0:
+        job, free, length = queue.item[place], clock[FREE], queue.window[LAST] - queue.window[FIRST]
+        in_time = ends_by_shadow(c, state, job)
+        most = free if in_time else min(free, state[EXTRA])
+        if procs[job] > most:
+            place += 1
+            continue
+        place = _start(sites, sweeps, s, place, most, flooding, release, log, used)
+        if not in_time:
+            state[EXTRA] -= free - clock[FREE]
+        if queue.window[LAST] - queue.window[FIRST] == length:  # tasks are left
+            place += 1
+
+
+@part
+def _start(sites, sweeps, s, place, most, flooding, release, log, used):
+    """Start the job at a place of the queue, or as many tasks as may start; give the place of what comes next."""
+    c, state = _cluster(sites, s), sites.state[s]
+    job = c.queue.item[place]
+    sweep = sites.sweep[s, job]
+    if not flooding or sweep < 0:
+        place = begin(c, place)
+        _settle(sites, sweeps, s, job, release)
+        return place
+    count = min(sweeps.left[sweep], most)
+    _start_tasks(sites, sweeps, s, sweep, count, log, used)
+    sweeps.left[sweep] -= count
+    state[DEMAND] -= count
+    return remove_at(c.queue, place) if sweeps.left[sweep] == 0 else place
+
+
+@routine
+def _conservative_pass(sites, sweeps, s, release):
+    c, book, state = _cluster(sites, s), _book(sites, s), sites.state[s]
+    if state[WITHDRAWN]:
+        state[WITHDRAWN] = 0
+        _compress(c, book)
+    begun = c.clock[BEGUN]
+    start_due(c, book)
+    for i in range(begun, c.clock[BEGUN]):
+        _settle(sites, sweeps, s, c.begun[i], release)
+
+
+@routine
+def _compress(c, book):
+    release_early(c, book)
+    c.clock[EARLY] = 0
+    compress(c, book, c.queue)
+
+
+@routine
+def _settle(sites, sweeps, s, job, release):
+    """Note what comes of the start of a job; a sweep claims all tasks that are left."""
+    c, state, sweep = _cluster(sites, s), sites.state[s], sites.sweep[s, job]
+    state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
+    if sweep < 0:
+        return
+    left, width, now = sweeps.left[sweep], sites.width[s, job], c.clock[NOW]
+    remove(sweeps.pool, sweep, sweep)
+    _cancel(sites, sweeps, sweep, s)
+    sweeps.claimed[sweep], sweeps.left[sweep] = left, 0
+    sweeps.end[sweep] = max(sweeps.end[sweep], now + c.jobs.run[job])
+    if release and left % width:
+        # The last round is the job's; the processors that it does not need are a batch that ends before it,
+        # or, where it is the only round, are given back at once, for which there is another pass.
+        c.jobs.procs[job] = left % width
+        if left > width:
+            _occupy(sites, s, width - left % width, left // width * sweeps.run[s, sweep], c.jobs.estimate[job])
+        else:
+            c.clock[FREE] += width - left
+            c.clock[FREED] = state[STIRRED] = 1
+            _give_back(_book(sites, s), state, now, now + c.jobs.estimate[job], width - left)
+
+
+@part
+def _give_back(book, state, begin, end, procs):
+    """Free what a reservation or a job would have held; the reservations of others are to be compressed."""
+    add(book.steps, begin, end, procs)
+    book.memory[FREED_UNTIL] = max(book.memory[FREED_UNTIL], end)
+    state[WITHDRAWN] = 1
+
+
+@part
+def _cancel(sites, sweeps, sweep, here):
+    """Take the copies of a sweep out of the queues, but for the site that has started it (-1: none has)."""
+    for s in range(sites.state.shape[0]):
+        job = sweeps.entry[s, sweep]
+        if job >= 0 and s != here:
+            _withdraw(sites, sweeps, s, job)
+
+
+@routine
+def _withdraw(sites, sweeps, s, job):
+    c, state = _cluster(sites, s), sites.state[s]
+    remove(c.queue, c.rank[job], job)
+    state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
+    state[STIRRED] = 1
+    book = _book(sites, s)
+    reserved = book.reserved[job]
+    if reserved < NEVER:
+        remove(book.due, reserved, job)
+        _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.width[s, job])
+
+
+# --- Tasks --------------------------------------------------------------------------------------------------
+
+
+@part
+def _occupy(sites, s, procs, run, estimate):
+    """Note that so many processors, which are not free any more, are held from now on."""
+    c, state = _cluster(sites, s), sites.state[s]
+    now = c.clock[NOW]
+    state[SPARE] -= 1
+    job = sites.spare[s, state[SPARE]]
+    c.start[job] = now
+    c.jobs.procs[job], c.jobs.run[job], c.jobs.estimate[job] = procs, run, estimate
+    insert(c.ends, now + run, job)
+    insert(c.running, now + estimate, job)
+
+
+@routine
+def _start_tasks(sites, sweeps, s, sweep, count, log, used):
+    c = _cluster(sites, s)
+    now, run, estimate = c.clock[NOW], sweeps.run[s, sweep], sweeps.estimate[s, sweep]
+    _occupy(sites, s, count, run, estimate)
+    c.clock[FREE] -= count
+    sweeps.end[sweep] = max(sweeps.end[sweep], now + run)
+    row = used[0]
+    log[row, SWEEP], log[row, SITE], log[row, START], log[row, COUNT] = sweep, s, now, count
+    used[0] = row + 1
+
+
+@routine
+def _serve(sites, sweeps, s, local, log, used):
+    """Let the ALS of a site start tasks; stop where one withdraws a job from the site's own queue."""
+    c, state, pool = _cluster(sites, s), sites.state[s], sweeps.pool
+    clock, now = c.clock, c.clock[NOW]
+    steps = _pairs(sites.book.steps, s)
+    place = pool.window[FIRST]
+    while place < pool.window[LAST] and clock[FREE] > 0 and not state[STIRRED]:
+        sweep = pool.item[place]
+        until = now + sweeps.estimate[s, sweep]
+        count = min(sweeps.left[sweep], clock[FREE])
+        if local:
+            count = min(count, least(steps, now, until))
+        elif waiting(c) and until > state[SHADOW]:
+            count = min(count, state[EXTRA])
+            state[EXTRA] -= count
+        if count > 0:
+            _start_tasks(sites, sweeps, s, sweep, count, log, used)
+            if local:
+                add(steps, now, until, -count)
+            if count == sweeps.left[sweep]:
+                place = remove_at(pool, place)
+                _cancel(sites, sweeps, sweep, -1)
+                sweeps.left[sweep] = 0
+                continue
+            _take(sites, sweeps, sweep, count)
+        place += 1
+
+
+@part
+def _take(sites, sweeps, sweep, count):
+    """Note that tasks of a queued sweep were started: its copies want and run fewer."""
+    for s in range(sites.state.shape[0]):
+        job = sweeps.entry[s, sweep]
+        if job >= 0:
+            sites.state[s, DEMAND] -= _wanted(sites, sweeps, s, job, False)
+    sweeps.left[sweep] -= count
+    for s in range(sites.state.shape[0]):
+        job = sweeps.entry[s, sweep]
+        if job >= 0:
+            sites.state[s, DEMAND] += _wanted(sites, sweeps, s, job, False)
+            rounds = -(-sweeps.left[sweep] // sites.width[s, job])
+            sites.cluster.jobs.run[s, job] = rounds * sweeps.run[s, sweep]
+
+
+# --- The laws -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def disturbance(start, end, expected, procs, tasks, submit, gone, width, unclear, machine):
+    """Find tasks that delay the reservation of EASY's head: it is made anew without them and with them.
+
+    Parameters
+    ----------
+    start, end, expected, procs, tasks : int64, shape (n_pieces,)
+        What held the site's processors, by start; the estimated end; tasks is 0 for a parallel job. Times in ticks.
+    submit, gone, width : int64, shape (n_entries,)
+        The queue, in its order: submission, when the entry left it, processors.
+    unclear : int64, shape (n_instants,), ticks
+        In ascending order: instants at which tasks are not looked at.
+    machine : int
+
+    Returns
+    -------
+    int
+        The first instant at which tasks delay it, or -1.
+    """
+    n = start.size
+    ends, running, fresh = ordered(2 * n), ordered(2 * n), ordered(2 * n)
+    free, head, place, skip = machine, 0, 0, 0
+    while place < n:
+        now = start[place]
+        while ends.window[FIRST] < ends.window[LAST] and ends.key[ends.window[FIRST]] <= now:
+            piece = ends.item[ends.window[FIRST]]
+            ends.window[FIRST] += 1
+            remove(running, expected[piece], piece)
+            free += procs[piece]
+        some = False
+        fresh.window[FIRST] = fresh.window[LAST] = 0
+        while place < n and start[place] == now:
+            if end[place] > now:
+                insert(ends, end[place], place)
+                if tasks[place]:
+                    insert(fresh, expected[place], place)
+                    some = True
+                else:
+                    insert(running, expected[place], place)
+                    free -= procs[place]
+            place += 1
+        while head < gone.size and gone[head] <= now:
+            head += 1
+        while skip < unclear.size and unclear[skip] < now:
+            skip += 1
+        clear = skip == unclear.size or unclear[skip] > now
+        blocked = some and clear and head < gone.size and submit[head] <= now
+        shadow = _shadow(running, procs, free, now, width[head]) if blocked else now
+        for i in range(fresh.window[FIRST], fresh.window[LAST]):
+            insert(running, fresh.key[i], fresh.item[i])
+            free -= procs[fresh.item[i]]
+        if blocked and _shadow(running, procs, free, now, width[head]) > shadow:
+            return now
+    return -1
+
+
+@part
+def _shadow(running, procs, free, now, width):
+    """Find when so many processors are free, if all running jobs end at their estimated ends."""
+    place = running.window[FIRST]
+    shadow = now
+    while free < width:
+        shadow = running.key[place]
+        free += procs[running.item[place]]
+        place += 1
+    return shadow

@@ -1,0 +1,328 @@
+"""Schemes for parameter sweeps: flooding and opportune job shredding; and what comes of them at each site."""
+
+from dataclasses import dataclass, field
+from math import gcd, lcm
+from typing import NamedTuple
+
+import numpy as np
+
+from schedlab.kernels import shredding as kernel
+
+from .rigid import Arrivals, Scheme
+
+LOCAL = ("easy", "conservative")
+
+
+@dataclass(frozen=True)
+class Shredding(Scheme):
+    """What the schemes for parameter sweeps have in common; `Trace.with_sweeps` marks the sweeps."""
+
+    order: str = "fcfs"
+    local: str = "easy"
+
+    release = everywhere = flooding = False
+    promises = True
+
+    def __post_init__(self):
+        if self.order != "fcfs":
+            raise ValueError(f"order of {self.label} must be 'fcfs', in which it serves the sweeps, got {self.order!r}")
+        if self.local not in LOCAL:
+            raise ValueError(f"unknown local {self.local!r}; known: {', '.join(LOCAL)}")
+
+    def __str__(self) -> str:
+        said = [*[self.local] * (self.local != "easy"), *(o for o in ("release", "everywhere") if getattr(self, o))]
+        return f"{self.label} ({', '.join(said)})" if said else self.label
+
+    def run(self, jobs: Arrivals, procs: int, each: bool):
+        """Refuse: a sweep has no one start time."""
+        raise TypeError(f"{self} needs to know the sweeps: simulate(trace.with_sweeps(), scheme)")
+
+
+@dataclass(frozen=True)
+class Flooding(Shredding):
+    """Replace each sweep at its submission by its tasks, as jobs of one processor in its place of the queue.
+
+    Parameters
+    ----------
+    order : {"fcfs"}
+    local : {"easy"}
+        The local scheduler.
+
+    References
+    ----------
+    Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
+    """
+
+    label = "Flooding"
+    flooding = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.local != "easy":
+            raise ValueError(f"local of {self.label} must be 'easy', got {self.local!r}")
+
+
+@dataclass(frozen=True)
+class OpportuneShredding(Shredding):
+    """Start tasks of queued sweeps where they do not disturb the local schedule; the parallel job runs what is left.
+
+    Parameters
+    ----------
+    order : {"fcfs"}
+    local : {"easy", "conservative"}
+        The local scheduler, which is not modified.
+    release : bool
+        The parallel job gives processors back as they run dry, instead of holding all of them for its last round.
+    everywhere : bool
+        A copy of each sweep in the queue of each site, reshaped to the whole of a smaller one; the first to start
+        claims what is left. Else the parallel job stays at home, and the other sites only run tasks.
+
+    References
+    ----------
+    Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
+    """
+
+    release: bool = False
+    everywhere: bool = False
+
+    label = "OJS"
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("release", "everywhere"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} is {getattr(self, name)!r}, expected True or False")
+
+
+class Pieces(NamedTuple):
+    """What held the processors of a site: a job, or tasks of one sweep that started together; all int64, shape (n,).
+
+    Attributes
+    ----------
+    home, job : where the job was submitted, and its place there
+    start, end, expected : ticks; the last is the end as the local scheduler estimated it
+    procs : processors
+    tasks : tasks that ran, if started apart from the parallel job; else 0
+    """
+
+    home: np.ndarray
+    job: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    expected: np.ndarray
+    procs: np.ndarray
+    tasks: np.ndarray
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What comes of sweeps on one site or several. Times in ticks since the begin that all sites share.
+
+    Attributes
+    ----------
+    tick : int
+        Ticks in a second.
+    offset, submit, home, job, width, sweep : int64
+        The entries of the queues, those of site s at ``offset[s]:offset[s + 1]``: submission, home site and place
+        there, processors, and number of the sweep or -1.
+    start, promise : int64, shape (n_entries,)
+        As of `schedlab.kernels.shredding.shredded`.
+    gone : int64, shape (n_entries,)
+        When the entry left the queue: it started, or was withdrawn.
+    tasks, claimed, end : int64, shape (n_sweeps,)
+        Tasks in all; those that the parallel job ran; completion.
+    lost : int64, shape (n_sites,), processor-ticks
+    log : int64, shape (n_batches, 4)
+    pieces : tuple of Pieces
+        For each site.
+    flooding : bool
+    """
+
+    tick: int
+    offset: np.ndarray
+    submit: np.ndarray
+    home: np.ndarray
+    job: np.ndarray
+    width: np.ndarray
+    sweep: np.ndarray
+    start: np.ndarray
+    promise: np.ndarray
+    gone: np.ndarray
+    tasks: np.ndarray
+    claimed: np.ndarray
+    end: np.ndarray
+    lost: np.ndarray
+    log: np.ndarray
+    flooding: bool
+    pieces: tuple[Pieces, ...] = field(repr=False)
+
+    def entries(self, site: int) -> slice:
+        """Give the entries of a site's queue."""
+        return slice(int(self.offset[site]), int(self.offset[site + 1]))
+
+    def states(self, site: int) -> tuple[np.ndarray, ...]:
+        """Follow a site: instants in ticks; from each on processors used, jobs queued, processors that they want."""
+        own, pieces = self.entries(site), self.pieces[site]
+        sweep, width = self.sweep[own], self.width[own]
+        full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
+        time = [pieces.start, pieces.end, self.submit[own], self.gone[own]]
+        none = np.zeros(sweep.size, "int64")
+        used = [pieces.procs, -pieces.procs, none, none]
+        queued = [np.zeros(2 * pieces.procs.size, "int64"), none + 1, none - 1]
+        # What a queued sweep wants falls with its tasks: by batch the tasks left before and after, wherever they run.
+        log = self.log[np.lexsort((np.arange(len(self.log)), self.log[:, kernel.SWEEP]))]
+        of, count = log[:, kernel.SWEEP], log[:, kernel.COUNT]
+        started = np.cumsum(count)
+        first = np.searchsorted(of, of)
+        after = self.tasks[of] - (started - started[first] + count[first])
+        here = np.full(self.tasks.size, -1)
+        here[sweep[sweep >= 0]] = np.flatnonzero(sweep >= 0)
+        entry = here[of]
+        kept = entry >= 0
+        most = full[entry[kept]]
+        fall = np.minimum(most, after[kept] + count[kept]) - np.minimum(most, after[kept])
+        left = full.copy()  # wanted when the entry left the queue
+        np.subtract.at(left, entry[kept], fall)
+        time.append(log[kept, kernel.START])
+        used.append(np.zeros(fall.size, "int64"))
+        queued.append(np.zeros(fall.size, "int64"))
+        wanted = [np.zeros(2 * pieces.procs.size, "int64"), full, -left, -fall]
+        time = np.concatenate(time)
+        order = np.argsort(time, kind="stable")
+        time = time[order]
+        last = np.flatnonzero(np.append(np.diff(time) > 0, True))
+        sums = np.cumsum(np.stack([np.concatenate(column) for column in (used, queued, wanted)])[:, order], axis=1)
+        return time[last], *sums[:, last]
+
+
+def shred(
+    scheme: Shredding,
+    jobs: list[Arrivals],
+    breakdown: list[np.ndarray],
+    machines: list[int],
+    speeds: tuple[int, ...],
+) -> Outcome:
+    """Simulate sites together.
+
+    Parameters
+    ----------
+    jobs : list of Arrivals
+        Of each site; seconds since a begin that all share.
+    breakdown : list of int64 array, shape (n_jobs,)
+        0 for an ordinary job.
+    machines : list of int
+        Processors of each site.
+    speeds : tuple of int
+    """
+    home = np.repeat(np.arange(len(jobs)), [one.submit.size for one in jobs])
+    job = np.concatenate([np.arange(one.submit.size) for one in jobs])
+    columns = zip(*(one.arrays for one in jobs), strict=True)
+    submit, run, estimate, procs = (np.concatenate(column) for column in columns)
+    parts = np.concatenate(breakdown)
+    queue = np.lexsort((job, home, submit))
+    home, job, submit, run, estimate, procs, parts = (
+        column[queue] for column in (home, job, submit, run, estimate, procs, parts)
+    )
+    speed = np.array(speeds) // gcd(*speeds)
+    tick = lcm(*np.unique(parts[parts > 0]).tolist()) * lcm(*speed.tolist())
+    slow = int(speed.max())
+    span = float(submit[-1] - submit[0]) + slow * estimate.sum(dtype="float64")
+    if tick >= 2**31 or span * tick * max(machines) >= 2**62:
+        raise ValueError(f"ticks of 1/{tick:,} second, which whole tasks need, are more than int64 can count")
+
+    swept = np.flatnonzero(parts)
+    tasks = procs[swept] * parts[swept]
+    # From the home's speed to each site's, whole by the choice of ticks.
+    task_run, task_estimate = (
+        time[swept] * tick // parts[swept] * speed[home[swept]] // speed[:, None] for time in (run, estimate)
+    )
+    number = np.full(home.size, -1)
+    number[swept] = np.arange(swept.size)
+    chosen = [
+        np.flatnonzero((home == site) | (scheme.everywhere & (number >= 0))) for site in range(len(machines))
+    ]
+    offset = np.concatenate([[0], np.cumsum([one.size for one in chosen])])
+    at = np.repeat(np.arange(len(machines)), np.diff(offset))
+    row = np.concatenate(chosen)
+    width = np.minimum(procs[row], np.array(machines)[at])
+    length, expected = run[row] * tick, estimate[row] * tick
+    of = number[row]
+    sweeps = np.flatnonzero(of >= 0)
+    rounds = -(-tasks[of[sweeps]] // width[sweeps]) if not scheme.flooding else 1
+    length[sweeps] = rounds * task_run[at[sweeps], of[sweeps]]
+    expected[sweeps] = rounds * task_estimate[at[sweeps], of[sweeps]]
+    asked = np.where((of >= 0) & scheme.flooding, 1, width)
+    start, promise, end, claimed, log, lost = kernel.shredded(
+        offset,
+        submit[row] * tick,
+        length,
+        expected,
+        asked,
+        of,
+        np.array(machines),
+        tasks,
+        task_run,
+        task_estimate,
+        scheme.local == "conservative",
+        scheme.flooding,
+        scheme.release,
+    )
+    gone = start.copy()
+    last = np.full(swept.size, -1)
+    np.maximum.at(last, log[:, kernel.SWEEP], log[:, kernel.START])
+    np.maximum.at(last, of[sweeps], start[sweeps])  # a parallel job that starts cancels the copies
+    gone[sweeps] = last[of[sweeps]]
+    pieces = []
+    for site in range(len(machines)):
+        entry = offset[site] + np.flatnonzero(start[offset[site] : offset[site + 1]] >= 0)
+        parallel, procs, lasts = _held(
+            entry, width[entry], length[entry], of[entry], claimed, task_run[site], scheme.release
+        )
+        own = log[log[:, kernel.SITE] == site]
+        batch, began, count = own[:, kernel.SWEEP], own[:, kernel.START], own[:, kernel.COUNT]
+        pieces.append(
+            Pieces(
+                np.concatenate([home[row[parallel]], home[swept[batch]]]),
+                np.concatenate([job[row[parallel]], job[swept[batch]]]),
+                np.concatenate([start[parallel], began]),
+                np.concatenate([start[parallel] + lasts, began + task_run[site, batch]]),
+                np.concatenate([start[parallel] + expected[parallel], began + task_estimate[site, batch]]),
+                np.concatenate([procs, count]),
+                np.concatenate([np.zeros(parallel.size, "int64"), count]),
+            )
+        )
+    return Outcome(
+        tick,
+        offset,
+        submit[row] * tick,
+        home[row],
+        job[row],
+        width,
+        of,
+        start,
+        promise,
+        gone,
+        tasks,
+        claimed,
+        end,
+        lost,
+        log,
+        scheme.flooding,
+        tuple(pieces),
+    )
+
+
+def _held(entry, width, length, sweep, claimed, task_run, release):
+    """Give what parallel jobs held at a site: entry, processors, how long (ticks). One that releases some has two."""
+    swept = np.flatnonzero(sweep >= 0)
+    number, wide = sweep[swept], width[swept]
+    full, rest = np.divmod(claimed[number], wide)
+    length, procs = length.copy(), width.copy()
+    length[swept] = (full + (rest > 0)) * task_run[number]
+    if not release:
+        return entry, procs, length
+    # The rest runs to the end of the last round, the others to the end of the last full one.
+    procs[swept] = np.where(rest > 0, rest, wide)
+    two = (rest > 0) & (full > 0)
+    more = [entry[swept[two]], (wide - rest)[two], (full * task_run[number])[two]]
+    return tuple(np.concatenate(pair) for pair in zip((entry, procs, length), more, strict=True))

@@ -1,0 +1,297 @@
+"""Parameter sweeps, flooded and shredded: the kernel against its naive twin, the laws, and cases worked by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import twin_shredding
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twin_shredding import Job
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab.schedule import ScheduleError
+
+pytestmark = pytest.mark.reduced
+
+BREAKDOWNS = st.sampled_from([0, 0, 1, 2, 3, 4])
+SCHEMES = st.one_of(
+    st.just(sl.Flooding()),
+    st.builds(
+        sl.OpportuneShredding,
+        local=st.sampled_from(["easy", "conservative"]),
+        release=st.booleans(),
+        everywhere=st.booleans(),
+    ),
+)
+SPEEDS = st.lists(st.sampled_from([1, 1, 2, 3]), min_size=3, max_size=3)
+
+
+@st.composite
+def swept_workloads(draw, most_sites=3, exact=False):
+    """Draw for each of some sites (jobs, procs): jobs in submit order, full of ties, some of them sweeps."""
+    sites = []
+    n_sites = draw(st.integers(1, most_sites))
+    for _ in range(n_sites):
+        procs = draw(st.integers(1, 6))
+        jobs = []
+        for _ in range(draw(st.integers(1, 12 if n_sites == 1 else 6))):
+            run, breakdown = draw(st.integers(0, 8)), draw(BREAKDOWNS)
+            run = max(run, 1) if breakdown else run
+            over = 0 if exact else draw(st.sampled_from([0, 0, 1, 3, 8]))
+            width = draw(st.sampled_from([1, procs, draw(st.integers(1, procs))]))
+            jobs.append(Job(draw(st.integers(0, 12)), run, run + over, width, breakdown))
+        sites.append((sorted(jobs, key=lambda job: job.submit), procs))
+    return sites
+
+
+def swept(jobs, procs):
+    """Make a trace of a twin's jobs."""
+    trace = trace_of([job[:4] for job in jobs], procs)
+    return replace(trace, table=trace.table.assign(breakdown=[job.breakdown for job in jobs]))
+
+
+def simulated(sites, scheme, speeds):
+    """Simulate traces whose clocks agree."""
+    traces = [swept(*site) for site in sites]
+    return sl.simulate_sites(traces, scheme, speeds=speeds[: len(sites)], begins=[0] * len(sites))
+
+
+def found(sites):
+    """Give what came of it in the twin's form, exact."""
+    result = sites[0].outcome
+    begin, tick = sites[0].origin, result.tick  # the same for all: the clocks agree
+    outcomes, placed = [], []
+
+    def seconds(ticks):
+        return Fraction(int(ticks), tick) + begin
+
+    for home, schedule in enumerate(sites):
+        outcomes.append([])
+        placed.append([])
+        ends = schedule._own
+        for job in range(len(schedule)):
+            entry, sweep = ends[job], result.sweep[ends[job]]
+            tasks, began, ran = {}, None, None
+            for site, pieces in enumerate(result.pieces):
+                for i in np.flatnonzero((pieces.home == home) & (pieces.job == job)):
+                    when = seconds(pieces.start[i])
+                    if pieces.tasks[i]:
+                        tasks[site, when] = tasks.get((site, when), 0) + int(pieces.tasks[i])
+                    else:
+                        other = np.flatnonzero((result.home == home) & (result.job == job) & (result.start >= 0))[0]
+                        lasts = max(Fraction(int(pieces.end[i] - pieces.start[i]), tick), ran[3] if ran else 0)
+                        began, ran = when, (site, when, int(result.width[other]), lasts)
+            end = seconds(result.end[sweep]) if sweep >= 0 else began + int(schedule.run[job])
+            promise = seconds(result.promise[entry]) if result.promise[entry] >= 0 else -1
+            outcomes[-1].append((began, end, sorted((*key, count) for key, count in tasks.items()), promise))
+            placed[-1].append(ran)
+    return outcomes, [Fraction(int(lost), tick) for lost in result.lost], placed
+
+
+def twin(sites, scheme, speeds):
+    """Ask the twin."""
+    outcomes, loss, placed = twin_shredding.shredded(
+        [jobs for jobs, _ in sites],
+        [procs for _, procs in sites],
+        speeds[: len(sites)],
+        scheme="flooding" if scheme.flooding else "ojs",
+        local=scheme.local,
+        release=scheme.release,
+        everywhere=scheme.everywhere,
+    )
+    return [[tuple(one) for one in row] for row in outcomes], loss, placed
+
+
+@settings(max_examples=400)
+@given(swept_workloads(), SCHEMES, SPEEDS)
+def test_shredding_is_its_twin(sites, scheme, speeds):
+    schedules = simulated(sites, scheme, speeds).validate()
+    assert found(schedules) == twin(sites, scheme, speeds)
+
+
+@given(swept_workloads(most_sites=1), SCHEMES)
+def test_one_site_is_simulate(sites, scheme):
+    trace = swept(*sites[0])
+    alone, one = sl.simulate(trace, scheme).validate(), sl.simulate_sites([trace], scheme)[0]
+    assert alone.end.tolist() == one.end.tolist()
+    assert alone.jobs.equals(one.jobs)
+
+
+@given(swept_workloads(), st.sampled_from(["easy", "conservative"]))
+def test_without_sweeps_there_are_only_the_local_schedulers(sites, local):
+    plain = [([job._replace(breakdown=0) for job in jobs], procs) for jobs, procs in sites]
+    shredded = simulated(plain, sl.OpportuneShredding(local=local), [1, 1, 1])
+    for schedule, base in zip(shredded, simulated(plain, local, [1, 1, 1]), strict=True):
+        assert schedule.start.tolist() == base.start.tolist()
+        assert schedule.end.tolist() == base.end.tolist()
+        assert schedule.promise.tolist() == base.promise.tolist()
+        found, expected = schedule.metrics(), base.metrics()
+        assert found.drop("makespan").equals(expected.drop("makespan")) or np.allclose(found, expected, equal_nan=True)
+
+
+@given(swept_workloads(most_sites=1), SCHEMES)
+def test_shifting_all_times_shifts_the_schedule(sites, scheme):
+    jobs, procs = sites[0]
+    plain, later = (
+        sl.simulate(swept([job._replace(submit=job.submit + by) for job in jobs], procs), scheme)
+        for by in (0, 10**8)
+    )
+    assert [piece.tolist() for piece in later.outcome.pieces[0]] == [p.tolist() for p in plain.outcome.pieces[0]]
+    assert later.origin - 10**8 == plain.origin
+
+
+@given(swept_workloads(), st.sampled_from(["easy", "conservative"]), SPEEDS)
+def test_with_processors_for_all_nothing_is_shredded(sites, local, speeds):
+    ample = [(jobs, sum(job.procs for job in jobs)) for jobs, _ in sites]
+    # Sites before the home would take tasks before the job can start: of one site, the local scheduler is the first.
+    shredded = simulated(ample[:1], sl.OpportuneShredding(local=local), speeds)
+    assert shredded.metrics()["wait_time"] == 0
+    assert shredded.jobs["tasks_alone"].sum() == 0
+
+
+# --- By hand ------------------------------------------------------------------------------------------------
+
+
+def test_kur_0_a_job_of_p_processors_is_ten_p_tasks_of_a_tenth():
+    jobs = [Job(0, 1000, 1000, 16, 0), Job(1, 100, 100, 12, 10)]
+    trace = swept(jobs, 16)
+    schedule = sl.simulate(trace, "flooding").validate()
+    assert schedule.outcome.tasks.tolist() == [120]
+    pieces = schedule.pieces[schedule.pieces["tasks"] > 0]
+    assert (pieces["end_time"] - pieces["start_time"] == 10).all()
+    # 7 rounds of 16 and one of 8, from the end of the first job on.
+    assert pieces["tasks"].tolist() == [16] * 7 + [8]
+    assert schedule.end.tolist() == [1000, 1080]
+    assert schedule.jobs["slowdown"].tolist() == [1, (1080 - 1) / 100]
+
+
+def test_tasks_fill_the_hole_before_the_head_and_the_parallel_job_runs_the_rest():
+    # 4 processors. A job holds 3 until 10. The sweep (4 processors, 4 s, 4 x 2 tasks of 2 s) is the head: reserved for
+    # 10. On the fourth processor its own tasks run at 0, 2, 4, 6 and 8; three are left at 10: one round of 2 s.
+    jobs = [Job(0, 10, 10, 3, 0), Job(0, 4, 4, 4, 2)]
+    schedule = sl.simulate(swept(jobs, 4), "ojs").validate()
+    assert schedule.start.tolist() == [0, 0]
+    assert schedule.parallel_start.tolist() == [0, 10]
+    assert schedule.promise.tolist() == [-1, 10]
+    assert schedule.end.tolist() == [10, 12]
+    assert schedule.jobs["tasks_alone"].tolist() == [0, 5]
+    # The sweep waits, but no processor is idle; 1 is in its last round, for which 4 are held.
+    assert schedule.metrics()["loss_of_capacity"] == 0
+    assert schedule.timeline()["demand"].tolist() == [4, 4, 4, 4, 3, 0, 0]
+    released = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(release=True)).validate()
+    assert released.timeline()["used"].tolist()[-2:] == [3, 0]
+
+
+def test_the_last_task_withdraws_the_parallel_job_and_the_next_starts_at_once():
+    # 3 processors. One is held until 3; the sweep is 3 tasks of 1 s; the third job would outlast the shadow time, 3.
+    jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
+    schedule = sl.simulate(swept(jobs, 3), "ojs").validate()
+    # Two tasks run at 0, the last at 1; with that the sweep is gone, and the idle processor is the third job's.
+    assert np.isnan(schedule.parallel_start[1])
+    assert schedule.start.tolist() == [0, 0, 1]
+    assert schedule.end.tolist() == [3, 2, 6]
+    assert sl.simulate(swept(jobs, 3), "easy").start.tolist() == [0, 3, 4]
+
+
+def test_another_site_runs_tasks_at_its_own_speed():
+    # The home is full until 8. Its sweep has 2 x 2 tasks of 4 s there, 2 s at the site of twice the speed.
+    home = [Job(0, 8, 8, 2, 0), Job(0, 8, 8, 2, 2)]
+    sites = sl.simulate_sites([swept(home, 2), swept([Job(0, 1, 1, 1, 0)], 1)], speeds=(1, 2)).validate()
+    assert sites[1].pieces["end_time"].tolist() == [1, 3, 5, 7, 9]
+    assert sites[0].end.tolist() == [8, 9]
+    assert sites.metrics()["jobs"] == 3
+    assert sites.metrics("site")["jobs"].tolist() == [2, 1]
+
+
+def test_a_smaller_site_gets_a_copy_of_its_full_size():
+    # The specification's example in small: 8 of 10 processors at home, a site of 5, same total work.
+    home = [Job(0, 100, 100, 10, 0), Job(0, 10, 10, 8, 1)]
+    sites = [swept(home, 10), swept([Job(0, 1, 1, 5, 0)], 5)]
+    everywhere = sl.simulate_sites(sites, sl.OpportuneShredding(everywhere=True)).validate()
+    assert everywhere.schedules[0].outcome.width.tolist() == [10, 8, 5, 5]
+    # There the copy is ahead of the job of the same instant, whose home comes later: two rounds, of 5 and of 3 tasks.
+    assert everywhere[0].parallel_start.tolist() == [0, 0]
+    assert everywhere[0].end.tolist() == [100, 20]
+    assert everywhere[1].start.tolist() == [20]
+
+
+def test_validate_finds_tasks_that_delay_the_head():
+    jobs = [Job(0, 10, 10, 3, 0), Job(0, 8, 8, 4, 2)]
+    schedule = sl.simulate(swept(jobs, 4), "ojs").validate()
+    pieces = schedule.outcome.pieces[0]
+    task = np.flatnonzero(pieces.tasks)[-1]
+    later = pieces.expected.copy()
+    later[task] += 100
+    wrong = replace(schedule, outcome=replace(schedule.outcome, pieces=(pieces._replace(expected=later),)))
+    with pytest.raises(ScheduleError, match="delay the head"):
+        wrong.validate()
+    twice = pieces.tasks.copy()
+    twice[task] += 1
+    wrong = replace(schedule, outcome=replace(schedule.outcome, pieces=(pieces._replace(tasks=twice),)))
+    with pytest.raises(ScheduleError, match="of sweep 0, 9 of 8 tasks ran"):
+        wrong.validate()
+    wide = pieces.procs.copy()
+    wide[task] += 1
+    wrong = replace(schedule, outcome=replace(schedule.outcome, pieces=(pieces._replace(procs=wide),)))
+    with pytest.raises(ScheduleError, match="5 processors held"):
+        wrong.validate()
+
+
+# --- What is refused ----------------------------------------------------------------------------------------
+
+
+def test_a_trace_without_sweeps_is_refused():
+    trace = trace_of([(0, 1, 1, 1)], 1)
+    with pytest.raises(ValueError, match=r"OJS needs sweeps, and a test has none marked: trace.with_sweeps\(\)"):
+        sl.simulate(trace, "ojs")
+    assert sl.simulate(trace.with_sweeps(), "ojs").validate().metrics()["jobs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"speeds": (1, 2)}, "speeds has 2 values, expected one for each of 1 sites"),
+        ({"speeds": (0,)}, "speeds are whole numbers of at least 1, compared with each other, got 0"),
+        ({"speeds": (1.5,)}, "got 1.5"),
+        ({"machines": (1, 2)}, "machines has 2 values"),
+        ({"machines": (sl.KaryTree(2, 2),)}, "sites are machines without a topology"),
+        ({"overrun": "never"}, "unknown overrun 'never'"),
+    ],
+)
+def test_sites_that_cannot_be_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        sl.simulate_sites([swept([Job(0, 1, 1, 1, 1)], 1)], **settings)
+
+
+def test_conventions_that_do_not_apply_are_refused():
+    trace = swept([Job(0, 1, 1, 1, 1)], 1)
+    for given_so, message in (
+        ({"events": "each"}, "events are batched under OJS"),
+        ({"machine": sl.KaryTree(2, 2)}, "OJS cannot run on"),
+        ({"overrun": "kill-backfilled"}, "is for jobs on nodes, not for OJS"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sl.simulate(trace, "ojs", **given_so)
+    for wrong in (lambda: sl.Flooding(local="conservative"), lambda: sl.OpportuneShredding(local="fcfs")):
+        with pytest.raises(ValueError, match="local"):
+            wrong()
+    with pytest.raises(ValueError, match="order of OJS must be 'fcfs'"):
+        sl.OpportuneShredding(order="sjf")
+    with pytest.raises(TypeError, match="release is 1"):
+        sl.OpportuneShredding(release=1)
+    with pytest.raises(ValueError, match="traces is an empty list"):
+        sl.simulate_sites([])
+
+
+# --- On a log -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.traces
+def test_the_ctc_log_keeps_the_laws():
+    trace = sl.load_trace("CTC-SP2-1996").head(3000).with_procs(512).scale_load(0.8).with_sweeps(0.1)
+    for scheme in ("flooding", "ojs", sl.OpportuneShredding(local="conservative", release=True)):
+        sl.simulate(trace, scheme).validate()
+        sl.simulate(trace.with_estimates("exact"), scheme).validate()
