@@ -271,7 +271,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
         caption=(
             "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
             "share of free nodes that the largest job which finds a place in one block leaves over, averaged over "
-            "time. One stage more (quasi-contiguous, as in the authors' later work) costs next to nothing and keeps "
+            "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
             "most of the locality."
             + _quick(size, "HPC2N only")
         ),
@@ -390,8 +390,8 @@ def live(
     allocation: str = CONTIGUOUS,
     s: float = 0.0,
     policy: str = "EASY (count)",
-    week: int = 0,
-    hour: int = 12,
+    week: int = 6,
+    hour: int = 84,
     jobs: int = 20_000,
 ) -> tuple:
     """Draw the tree at an instant, with means beside those without contiguity.
