@@ -142,7 +142,9 @@ class KaryTree:
 
     def __str__(self) -> str:
         nodes = "" if self.procs is None else f" of {self.procs:,} nodes"
-        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}"
+        promised = ", nodes promised" if self.reservation == "block" else ""
+        share = f", speed-up {self.speedup}" if np.any(self.speedup) else ""
+        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{promised}{share}"
 
     def holding(self, procs: int) -> "KaryTree":
         """Give the same tree with so many nodes installed, if that was left open."""

@@ -210,6 +210,11 @@ def _machine(machine, trace):
     if isinstance(machine, int | np.integer):
         machine = Flat(int(machine))
     if isinstance(machine, KaryTree):
+        if machine.procs is None and trace.procs > (most := machine.k**machine.n):
+            raise ValueError(
+                f"{trace.procs:,} nodes do not fit on a {machine.k}-ary {machine.n}-tree, which has {most:,}: "
+                f"trace.with_procs({most}) drops wider jobs and says so, or take a larger tree"
+            )
         machine = machine.holding(trace.procs)
     if not isinstance(machine, Flat | KaryTree):
         raise TypeError(f"machine is {machine!r}, expected processors or a machine such as Flat(128)")

