@@ -570,3 +570,20 @@ def test_scatter_names_both_where_the_schedules_differ_in_more_than_the_scheme(e
     assert said(charts.scatter(easy, easy)).count("offered load") == 1
     assert said(charts.scatter(easy, other)).count("offered load") == 2
     assert "offered load 0.5" in said(charts.scatter(easy, other))
+
+
+def test_tasks_of_a_sweep_are_rectangles_of_their_own():
+    trace = sl.model_trace("lublin", jobs=150, procs=64, seed=5).scale_load(0.9).with_sweeps(0.3)
+    for schedule in (sl.simulate(trace, "ojs"), *sl.simulate_sites([trace, trace.head(100)], "ojs", speeds=(2, 1))):
+        pieces = schedule.pieces
+        for color in ("class", "wait", "job_number"):
+            drawn = next(iter(charts.gantt(schedule, color=color).to_dict()["datasets"].values()))
+            assert {(row["job"], row["tasks"]) for row in drawn} == set(
+                zip(pieces["job_number"].tolist(), pieces["tasks"].tolist(), strict=True)
+            )
+            hours = sum((row["end"] - row["begin"]) * (row["high"] - row["low"]) for row in drawn)
+            held = ((pieces["end_time"] - pieces["start_time"]) * pieces["procs"]).sum() / 3600
+            assert hours == pytest.approx(held)
+        shown = max(charts.profile(schedule).to_dict()["datasets"].values(), key=len)
+        assert shown[-1]["queued"] == 0
+        assert shown[-1]["backlog"] == pytest.approx(0)
