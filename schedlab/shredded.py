@@ -8,10 +8,11 @@ import pandas as pd
 
 from . import metrics
 from .kernels.assign import assign
-from .kernels.shredding import disturbance
+from .kernels.shredding import COUNT, START, SWEEP, disturbance
 from .machine import Flat
 from .schedule import MEANS, Schedule, ScheduleError
 from .schemes.shredding import Outcome, Pieces, Shredding, shred
+from .workload.trace import Trace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,12 +26,16 @@ class ShreddedSchedule(Schedule):
     ----------
     outcome : Outcome
         What came of all sites, in ticks.
+    traces : tuple of Trace
+        Of all sites.
     site : int
+        Which of them this is.
     origin : int, seconds on the clock of the log
         When the clock of the sites begins.
     """
 
     outcome: Outcome = None
+    traces: tuple[Trace, ...] = ()
     site: int = 0
     origin: int = 0
 
@@ -64,14 +69,18 @@ class ShreddedSchedule(Schedule):
     def pieces(self) -> pd.DataFrame:
         """What held the site's processors when: a job, or tasks of one sweep that started together.
 
-        home_site, job_place (among the jobs of that site), start_time and end_time (seconds on the clock of the log),
-        procs, tasks (0 for a parallel job).
+        home_site, job_number (there), start_time and end_time (seconds on the clock of the log), procs, tasks (0 for a
+        parallel job).
         """
         pieces = self.outcome.pieces[self.site]
+        number = np.empty(pieces.job.size, "int64")
+        for site, trace in enumerate(self.traces):
+            own = pieces.home == site
+            number[own] = trace.table.index.to_numpy()[pieces.job[own]]
         return pd.DataFrame(
             {
                 "home_site": pieces.home,
-                "job_place": pieces.job,
+                "job_number": number,
                 "start_time": self._seconds(pieces.start),
                 "end_time": self._seconds(pieces.end),
                 "procs": pieces.procs,
@@ -125,6 +134,26 @@ class ShreddedSchedule(Schedule):
             "loss_of_capacity": lost,
             "loss_of_capacity_share": lost / (size * makespan) if makespan else float("nan"),
         }
+
+    def queued(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give when the entries of the site's queue came and left it; seconds on the clock of the log."""
+        entries = self.outcome.entries(self.site)
+        return self._seconds(self.outcome.submit[entries]), self._seconds(self.outcome.gone[entries])
+
+    def departures(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give when work of the site's jobs began, wherever it ran: seconds, and processor-seconds at home."""
+        result, own = self.outcome, self._own
+        work = self.run * self._procs
+        sweep = result.sweep[own]
+        swept = np.flatnonzero(sweep >= 0)
+        task = np.zeros(result.tasks.size)
+        task[sweep[swept]] = work[swept] / result.tasks[sweep[swept]]
+        plain = np.flatnonzero(sweep < 0)
+        joint = swept[~np.isnan(self.parallel_start[swept])]
+        log = result.log[task[result.log[:, SWEEP]] > 0]
+        times = [self.start[plain], self.parallel_start[joint], self._seconds(log[:, START])]
+        claimed = result.claimed[sweep[joint]] * task[sweep[joint]]
+        return np.concatenate(times), np.concatenate([work[plain], claimed, log[:, COUNT] * task[log[:, SWEEP]]])
 
     def processors(self):
         """Refuse: the processors of a sweep come and go; see `piece_processors`."""
@@ -318,13 +347,13 @@ def shredded_schedules(
             raise ValueError(f"{trace.name} has a sweep that takes no time; with_sweeps marks none such")
     outcome = shred(scheme, jobs, marks, [machine.procs for machine in machines], speeds)
     return tuple(
-        _schedule(outcome, site, trace, scheme, machines[site], overrun, jobs[site].run, origins[site])
+        _schedule(outcome, tuple(traces), site, scheme, machines[site], overrun, jobs[site].run, origins[site])
         for site, trace in enumerate(traces)
     )
 
 
-def _schedule(outcome, site, trace, scheme, machine, overrun, run, origin):
-    tick, entries = outcome.tick, outcome.entries(site)
+def _schedule(outcome, traces, site, scheme, machine, overrun, run, origin):
+    trace, tick, entries = traces[site], outcome.tick, outcome.entries(site)
     own = entries.start + np.flatnonzero(outcome.home[entries] == site)
     first = np.full(len(trace), np.iinfo(np.int64).max)
     for pieces in outcome.pieces:
@@ -338,5 +367,5 @@ def _schedule(outcome, site, trace, scheme, machine, overrun, run, origin):
         array.flags.writeable = False
     return ShreddedSchedule(
         trace, scheme, machine, overrun, "batched", start, promise, run, killed,
-        outcome=outcome, site=site, origin=origin,
+        outcome=outcome, traces=traces, site=site, origin=origin,
     )  # fmt: skip

@@ -624,3 +624,20 @@ def test_tree_needs_one():
     large = sl.simulate(trace_of([(0, 1, 1, 1)], 6_000), machine=sl.KaryTree(2, 13))
     with pytest.raises(ValueError, match="has more nodes than a chart takes, 5,000"):
         charts.tree(large)
+
+
+def test_tasks_of_a_sweep_are_rectangles_of_their_own():
+    trace = sl.model_trace("lublin", jobs=150, procs=64, seed=5).scale_load(0.9).with_sweeps(0.3)
+    for schedule in (sl.simulate(trace, "ojs"), *sl.simulate_sites([trace, trace.head(100)], "ojs", speeds=(2, 1))):
+        pieces = schedule.pieces
+        for color in ("class", "wait", "job_number"):
+            drawn = next(iter(charts.gantt(schedule, color=color).to_dict()["datasets"].values()))
+            assert {(row["job"], row["tasks"]) for row in drawn} == set(
+                zip(pieces["job_number"].tolist(), pieces["tasks"].tolist(), strict=True)
+            )
+            hours = sum((row["end"] - row["begin"]) * (row["high"] - row["low"]) for row in drawn)
+            held = ((pieces["end_time"] - pieces["start_time"]) * pieces["procs"]).sum() / 3600
+            assert hours == pytest.approx(held)
+        shown = max(charts.profile(schedule).to_dict()["datasets"].values(), key=len)
+        assert shown[-1]["queued"] == 0
+        assert shown[-1]["backlog"] == pytest.approx(0)

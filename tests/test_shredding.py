@@ -105,7 +105,7 @@ def twin(sites, scheme, speeds):
     return [[tuple(one) for one in row] for row in outcomes], loss, placed
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(swept_workloads(), SCHEMES, SPEEDS)
 def test_shredding_is_its_twin(sites, scheme, speeds):
     schedules = simulated(sites, scheme, speeds).validate()

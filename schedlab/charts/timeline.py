@@ -6,6 +6,7 @@ import pandas as pd
 
 from .. import metrics
 from ..schedule import Schedule
+from ..shredded import ShreddedSchedule
 from .theme import (
     CLASSES,
     COLOURS,
@@ -22,6 +23,7 @@ from .theme import (
     headed,
 )
 
+TASKS = {"sweep": "#999999", "tasks of a sweep": "#F0E442"}
 BINS = 600  # of a profile: about one for each pixel
 MOST_COLOURS = 7
 OTHER = "other"
@@ -91,6 +93,7 @@ def gantt(
     """Draw which processors each job held when: one rectangle for each interval of processors.
 
     Processors are those of `Schedule.processors`: nodes on a tree, else the lowest-numbered free ones at its start.
+    Where sweeps were taken apart, tasks that start together are a rectangle with a dark border.
 
     Parameters
     ----------
@@ -109,22 +112,27 @@ def gantt(
     check_limit(limit)
     begin, end = _window(schedule, window)
     clock = Clock(schedule.trace, begin, end)
-    size, procs = schedule.machine.procs, schedule.trace.table["requested_procs"].to_numpy()
-    area = np.clip(np.minimum(schedule.end, end) - np.maximum(schedule.start, begin), 0, None) * procs
+    size, apart = schedule.machine.procs, isinstance(schedule, ShreddedSchedule)
+    start, until, procs, tasks = _pieces(schedule) if apart else _whole_jobs(schedule)
+    area = np.clip(np.minimum(until, end) - np.maximum(start, begin), 0, None) * procs
     seen = np.flatnonzero(area)
     if not seen.size:
         raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
-    offset, first, last = schedule.processors()
+    offset, first, last = schedule.piece_processors() if apart else schedule.processors()
     intervals = np.diff(offset)
     largest = seen[np.argsort(-area[seen], kind="stable")]
     drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
 
-    jobs = schedule.jobs.iloc[drawn]
+    jobs = _jobs_of_pieces(schedule, drawn) if apart else schedule.jobs.iloc[drawn]
     shown, encoded = _gantt_colour(jobs, color, area[drawn])
+    if apart and color == "class":
+        shown = np.select([tasks[drawn] > 0, jobs["breakdown"] > 0], [*TASKS][::-1], shown)
+        scale = CLASSES | TASKS
+        encoded = _legend("color:N", CLASS_TITLE, alt.Scale(domain=list(scale), range=list(scale.values())))
     table = pd.DataFrame(
         {
-            "begin": clock.values(np.maximum(schedule.start[drawn], begin)),
-            "end": clock.values(np.minimum(schedule.end[drawn], end)),
+            "begin": clock.values(np.maximum(start[drawn], begin)),
+            "end": clock.values(np.minimum(until[drawn], end)),
             "color": shown,
             "job": jobs.index.to_numpy(),
             "procs": procs[drawn],
@@ -142,6 +150,14 @@ def gantt(
     # A border around what is narrower than three pixels would hide it.
     width, height = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
     wide = f"datum.end - datum.begin > {width} && datum.high - datum.low > {height}"
+    border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
+    tips = []
+    if apart:
+        rules = [{"test": "datum.tasks > 0", "value": INK}, {"test": wide, "value": "white"}]
+        border = alt.StrokeValue("transparent", condition=rules)
+        tips = [alt.Tooltip("site:Q", title="submitted at site"), alt.Tooltip("tasks:Q", title="tasks at once")]
+        table["site"] = jobs["home_site"].to_numpy()[row]
+        table["tasks"] = tasks[drawn][row]
     chart = (
         alt.Chart(table)
         .mark_rect(strokeWidth=0.3)
@@ -151,7 +167,7 @@ def gantt(
             y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, size], nice=False), axis=axis()),
             y2="high",
             color=encoded,
-            stroke=alt.condition(wide, alt.value("white"), alt.value("transparent")),
+            stroke=border,
             tooltip=[
                 alt.Tooltip("job:Q"),
                 alt.Tooltip("user:Q"),
@@ -160,23 +176,64 @@ def gantt(
                 alt.Tooltip("wait:Q", title="wait (hours)"),
                 alt.Tooltip("run:Q", title="run time (hours)"),
                 alt.Tooltip("estimate:Q", title="estimate (hours)"),
+                *tips,
             ],
         )
         .properties(width=WIDE, height=WIDE // 2)
     )
     left = seen.size - drawn.size
     missing = 1 - area[drawn].sum() / area.sum()
+    what = "pieces" if apart else "jobs"
     said = (
-        f"{left:,} of {seen.size:,} jobs, the smallest ({missing:.1%} of the processor-hours), "
+        f"{left:,} of {seen.size:,} {what}, the smallest ({missing:.1%} of the processor-hours), "
         f"left out beyond {limit:,} rectangles"
     )
     title = str(schedule.scheme) if title is None else title
     return headed(chart, title, WIDE, about(schedule) if subtitle is None else subtitle, said if left else "")
 
 
+def _whole_jobs(schedule):
+    """Give what held processors: start, end, processors; and how many tasks of a sweep it was: none."""
+    procs = schedule.trace.table["requested_procs"].to_numpy()
+    return schedule.start, schedule.end, procs, np.zeros_like(procs)
+
+
+def _pieces(schedule):
+    """Give the same of a schedule with tasks: of tasks that started together, how many they are."""
+    return (schedule.pieces[name].to_numpy() for name in ("start_time", "end_time", "procs", "tasks"))
+
+
+def _jobs_of_pieces(schedule, drawn):
+    """Give the job of each piece, be it from another site."""
+    result, pieces = schedule.outcome, schedule.outcome.pieces[schedule.site]
+    frames = []
+    for site, trace in enumerate(schedule.traces):
+        own = drawn[pieces.home[drawn] == site]
+        if not own.size:
+            continue
+        table = trace.table.iloc[pieces.job[own]]
+        entries = result.entries(site)
+        at = entries.start + np.flatnonzero(result.home[entries] == site)
+        submit = np.empty(len(trace))
+        submit[result.job[at]] = schedule.origin + result.submit[at] / result.tick
+        frames.append(
+            table.assign(
+                place=own,
+                home_site=site,
+                procs=table["requested_procs"],
+                breakdown=table.get("breakdown", 0),
+                submit_time=submit[pieces.job[own]],
+                wait_time=schedule.pieces["start_time"].to_numpy()[own] - submit[pieces.job[own]],
+            )
+        )
+    return pd.concat(frames).sort_values("place")
+
+
 def _window(schedule, window):
     if window is None:
-        return float(schedule.trace.table["submit_time"].iloc[0]), float(schedule.end.max())
+        # Tasks from elsewhere may end after all jobs of a site.
+        last = schedule.pieces["end_time"].max() if isinstance(schedule, ShreddedSchedule) else 0
+        return float(schedule.trace.table["submit_time"].iloc[0]), float(np.fmax(schedule.end.max(), last))
     begin, end = (schedule.trace.seconds(instant) for instant in window)
     if not -np.inf < begin < end < np.inf:
         raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
@@ -272,17 +329,23 @@ def profile(schedule, window=None, *, title: str | None = None, subtitle: str | 
 
 def _states(schedule, begin, end):
     """Give the states of machine and queue in a window, and whether they are means over bins."""
-    procs = schedule.trace.table["requested_procs"].to_numpy()
-    submit = schedule.trace.table["submit_time"].to_numpy()
-    work = (schedule.end - schedule.start) * procs
-    one = np.ones_like(procs)
-    time = np.concatenate([submit, schedule.start, schedule.end])
+    start, until, procs, _ = _whole_jobs(schedule)
+    submit = came = schedule.trace.table["submit_time"].to_numpy()
+    work = gone_work = (schedule.end - schedule.start) * procs
+    left = begun = schedule.start
+    if isinstance(schedule, ShreddedSchedule):
+        start, until, procs, _ = _pieces(schedule)
+        work = schedule.run * schedule.trace.table["requested_procs"].to_numpy()
+        came, left = schedule.queued()
+        begun, gone_work = schedule.departures()
+    time = np.concatenate([submit, came, left, begun, start, until])
     time = np.unique(np.append(begin, time[(time > begin) & (time < end)]))
     # Sums over the jobs by now, not `Schedule.timeline`, which sorts all instants of the whole log: 20 ms for 80.
-    came, came_work = _by(time, submit, one, work)
-    left, left_work, taken = _by(time, schedule.start, one, work, procs)
-    (freed,) = _by(time, schedule.end, procs)
-    values = {"used": taken - freed, "queued": came - left, "backlog": (came_work - left_work) / 3600}
+    came, left = (_by(time, instants, np.ones_like(instants))[0] for instants in (came, left))
+    (came_work,), (gone_work,) = _by(time, submit, work), _by(time, begun, gone_work)
+    backlog = np.maximum(came_work - gone_work, 0) / 3600  # the parts of a sweep are not exact
+    (taken,), (freed,) = _by(time, start, procs), _by(time, until, procs)
+    values = {"used": taken - freed, "queued": came - left, "backlog": backlog}
     binned = time.size > BINS
     edges = np.linspace(begin, end, BINS + 1) if binned else np.append(time, end)
     before = np.searchsorted(time, edges[:-1], side="right") - 1
