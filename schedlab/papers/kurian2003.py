@@ -507,7 +507,7 @@ PUBLISHED = tuple(
             ("Figures 4 to 6", "flooding: other jobs' slowdown suffers much more than their turnaround", "in words"),
             ("Figures 4 to 6", "flooding: sweeps gain less as their share grows, turnaround with load", "in words"),
             ("Figures 8 to 10", "flooding: short narrow jobs suffer most", "in words"),
-            ("Figures 18 to 23", "three sites: sweeps improve at each, other jobs hardly change, loss falls", "in words"),
+            ("Figures 18 to 23", "three sites: sweeps gain at each, others hardly change, loss falls", "in words"),
         )
     )
 )
@@ -530,7 +530,7 @@ def _up_to(published, means, draws, key):
     column = IMPROVED[key]
     best, where = means[column].max(), means[column].idxmax()
     low, high = draws[column].min(), draws[column].max()
-    measured = f"means over draws up to {best:.1f} % (at {where[0]} %, load {where[1]:g}), draws {low:.1f} to {high:.1f} %"
+    measured = f"means up to {best:.1f} % (at {where[0]} %, load {where[1]:g}), single draws {low:.1f} to {high:.1f} %"
     otherwise = "trend only" if best > 0 else "not reproduced"
     return _found(low <= published <= high, measured, f"no draw reaches {published} %", otherwise)
 
