@@ -1,4 +1,4 @@
-"""The paper on job shredding: its figures from small logs, what is compared with what, and every verdict of its ledger."""
+"""The paper on job shredding: its figures from a small log, what is compared with what, and the ledger's verdicts."""
 
 import pandas as pd
 import pytest

@@ -32,9 +32,9 @@ IMPROVED = {"turnaround": "turnaround_better", "slowdown": "slowdown_better", "l
 BETTER = "Above zero is better than without shredding: (old - new) / old. "
 
 
-def subset(name: str = LOG, procs: int = PROCS, jobs: int = JOBS, estimates: str = "exact") -> Trace:
+def subset(procs: int | None = None, estimates: str = "exact") -> Trace:
     """Give the jobs of the single-site experiments: the first of the log, with exact estimates, on 512 processors."""
-    return _prepared(log_or_standin(name), procs, estimates).head(jobs)
+    return _prepared(log_or_standin(LOG), procs or PROCS, estimates).head(JOBS)
 
 
 def months() -> list[Trace]:
@@ -364,7 +364,7 @@ def readings() -> dict:
 
 
 def _summary(data):
-    means = data.groupby("group")[list(IMPROVED.values())].mean()
+    means = data.groupby("group")[list(IMPROVED.values())].mean().reindex([SWEEPS, OTHERS])  # nan where there are none
     return {
         "sweeps: turnaround": means.loc[SWEEPS, IMPROVED["turnaround"]],
         "sweeps: slowdown": means.loc[SWEEPS, IMPROVED["slowdown"]],
@@ -575,7 +575,9 @@ def _slowdown_suffers_more(flooding):
 
 def _shrinks(flooding):
     sweeps = flooding.xs(SWEEPS, level="group")
-    turnaround, slowdown = (sweeps[IMPROVED[key]].unstack("load") for key in ("turnaround", "slowdown"))
+    turnaround, slowdown = (
+        sweeps.pivot_table(index="share", columns="load", values=IMPROVED[key]) for key in ("turnaround", "slowdown")
+    )
     with_share = all((table.diff().dropna() < 0).all(axis=None) for table in (turnaround, slowdown))
     with_load = bool((turnaround.diff(axis=1).dropna(axis=1) < 0).all(axis=None))
     measured = "; ".join(
@@ -588,7 +590,10 @@ def _shrinks(flooding):
 
 def _narrow_suffer_most(flooding):
     classes = flooding[flooding.index.get_level_values("group").isin(CLASSES)]
-    worst = {key: classes[IMPROVED[key]].unstack("group").idxmin(axis=1) for key in ("turnaround", "slowdown")}
+    worst = {
+        key: classes.pivot_table(index=["share", "load"], columns="group", values=IMPROVED[key]).idxmin(axis=1)
+        for key in ("turnaround", "slowdown")
+    }
     measured = ", ".join(f"{key}: SN in {(of == 'SN').sum()} of {len(of)}" for key, of in worst.items())
     return _found(all((of == "SN").all() for of in worst.values()), measured, "not in every case")
 
