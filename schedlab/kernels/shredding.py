@@ -17,11 +17,16 @@ index, each until nothing changes, in rounds until nothing changes anywhere. A s
 since its last visit. That is no departure: time alone lets no task start that could not before. The reservation of the
 head stays where it is while nothing is freed, and a step of the profile is an event or lies ahead.
 
-The local scheduler is that of `easy` and `conservative`, on a `Cluster` for each site: a row of arrays that have one
-more dimension. So that it needs to know nothing of tasks, those that an ALS starts at one instant are a job of their
-own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Cost grows
-with such batches and events, not with tasks. Clock ticks are fractions of a second such that every task takes a whole
-number of them at every site.
+Each site is a `Cluster`, a row of arrays that have one more dimension, with the reservation of `easy` and the book of
+`conservative`. So that these need to know nothing of tasks, those that an ALS starts at one instant are a job of
+their own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Two things
+are not shared: the clock, which is that of all sites, and EASY's pass, in which under flooding an entry of the queue
+may be many equal jobs. Cost grows with batches and events, not with tasks. Clock ticks are fractions of a second such
+that every task takes a whole number of them at every site.
+
+An early completion is one before the estimated end, of a job or of tasks: conservative backfilling compresses. With
+`release` a parallel job takes no more processors than it has tasks left, and the local scheduler makes another pass
+before the ALS may have those that it leaves. A copy at a smaller site is estimated as whole rounds of tasks.
 """
 
 from typing import NamedTuple

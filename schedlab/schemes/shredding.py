@@ -35,7 +35,7 @@ class Shredding(Scheme):
 
     def run(self, jobs: Arrivals, procs: int, each: bool):
         """Refuse: a sweep has no one start time."""
-        raise TypeError(f"{self} needs to know the sweeps: simulate(trace.with_sweeps(), scheme)")
+        raise TypeError(f"under {self} jobs run in pieces; simulate and simulate_sites know them")
 
 
 @dataclass(frozen=True)
