@@ -65,7 +65,7 @@ from .conservative import (
 from .holes import Holes, new_holes
 from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, remove, remove_at
 from .profile import NEVER, add, forget_past, least
-from .reservation import EXTRA, HEAD, NOBODY, SHADOW, ends_by_shadow, reserve_for_head, still_blocked
+from .reservation import EXTRA, HEAD, NOBODY, SHADOW, reserve_for_head, still_blocked
 
 # Places in Sites.state, after those of reservation.py: free places for batches, processors that the queued jobs want,
 # processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
@@ -387,7 +387,7 @@ def _wanted(sites, sweeps, s, job, flooding):
 def _easy_pass(sites, sweeps, s, flooding, release, log, used):
     """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
     c, state = _cluster(sites, s), sites.state[s]
-    queue, procs, clock = c.queue, c.jobs.procs, c.clock
+    queue, procs, estimate, clock = c.queue, c.jobs.procs, c.jobs.estimate, c.clock
     if still_blocked(c, state):
         # All older candidates still fail; newcomers are the last of the queue.
         place = max(queue.window[FIRST] + 1, place_of(queue, clock[NEWCOMER], 0))
@@ -399,16 +399,20 @@ def _easy_pass(sites, sweeps, s, flooding, release, log, used):
         reserve_for_head(c, state)
         place = queue.window[FIRST] + 1
     clock[NEWCOMER] = clock[ARRIVED]
-    while place < queue.window[LAST] and clock[FREE] > 0:
-        job, free, length = queue.item[place], clock[FREE], queue.window[LAST] - queue.window[FIRST]
-        in_time = ends_by_shadow(c, state, job)
-        most = free if in_time else min(free, state[EXTRA])
+    free, extra, longest = clock[FREE], state[EXTRA], state[SHADOW] - clock[NOW]
+    while place < queue.window[LAST] and free > 0:
+        job = queue.item[place]
+        in_time = estimate[job] <= longest
+        most = free if in_time else min(free, extra)
         if procs[job] > most:
             place += 1
             continue
+        length = queue.window[LAST] - queue.window[FIRST]
         place = _start(sites, sweeps, s, place, most, flooding, release, log, used)
         if not in_time:
-            state[EXTRA] -= free - clock[FREE]
+            extra -= free - clock[FREE]
+            state[EXTRA] = extra
+        free = clock[FREE]
         if queue.window[LAST] - queue.window[FIRST] == length:  # tasks are left
             place += 1
 
