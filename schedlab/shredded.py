@@ -246,6 +246,10 @@ class ShreddedSchedule(Schedule):
         """Refuse: Batsim's jobs file has one start and one set of processors for a job."""
         self.processors()
 
+    def to_swf(self, path) -> None:
+        """Refuse: SWF has one start and one number of processors for a job."""
+        self.processors()
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sites:

@@ -640,4 +640,4 @@ def test_tasks_of_a_sweep_are_rectangles_of_their_own():
             assert hours == pytest.approx(held)
         shown = max(charts.profile(schedule).to_dict()["datasets"].values(), key=len)
         assert shown[-1]["queued"] == 0
-        assert shown[-1]["backlog"] == pytest.approx(0)
+        assert shown[-1]["backlog"] == pytest.approx(0, abs=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab.schemes import BY_NAME, SPECIAL, orders, scheme
+from schedlab.schemes import BY_NAME, SPECIAL, SWEPT, orders, scheme
 from schedlab.schemes.orders import FIXED, MOVING, NAMED, NAMES
 
 # The same formulas once more, from the literature named in schedlab.kernels.priority.
@@ -65,7 +65,7 @@ def test_plain_names():
 @pytest.mark.reduced
 def test_every_scheme_answers_to_the_name_it_is_shown_by():
     plain = [named(order=order) for named in BY_NAME.values() for order in NAMES]
-    for one in [*plain, *SPECIAL.values()]:
+    for one in [*plain, *SPECIAL.values(), *SWEPT.values()]:
         assert scheme(str(one)) == one
     assert str(sl.EASY(order="sjf")) == "EASY-SJF"
     assert str(sl.EASY(backfill="sjf")) == "EASY-SJBF"

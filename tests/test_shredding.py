@@ -266,6 +266,15 @@ def test_sites_that_cannot_be_are_refused(settings, message):
         sl.simulate_sites([swept([Job(0, 1, 1, 1, 1)], 1)], **settings)
 
 
+def test_what_has_one_start_for_a_job_is_refused(tmp_path):
+    schedule = sl.simulate(swept([Job(0, 1, 1, 1, 1)], 1), "ojs")
+    for write in (schedule.to_swf, schedule.to_csv):
+        with pytest.raises(ValueError, match="under OJS jobs run in pieces"):
+            write(tmp_path / "a")
+    with pytest.raises(TypeError, match="under OJS jobs run in pieces"):
+        sl.fair_start_miss(schedule)
+
+
 def test_conventions_that_do_not_apply_are_refused():
     trace = swept([Job(0, 1, 1, 1, 1)], 1)
     for given_so, message in (

@@ -17,11 +17,16 @@ index, each until nothing changes, in rounds until nothing changes anywhere. A s
 since its last visit. That is no departure: time alone lets no task start that could not before. The reservation of the
 head stays where it is while nothing is freed, and a step of the profile is an event or lies ahead.
 
-The local scheduler is that of `easy` and `conservative`, on a `Cluster` for each site: a row of arrays that have one
-more dimension. So that it needs to know nothing of tasks, those that an ALS starts at one instant are a job of their
-own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Cost grows
-with such batches and events, not with tasks. Clock ticks are fractions of a second such that every task takes a whole
-number of them at every site.
+Each site is a `Cluster`, a row of arrays that have one more dimension, with the reservation of `easy` and the book of
+`conservative`. So that these need to know nothing of tasks, those that an ALS starts at one instant are a job of
+their own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Two things
+are not shared: the clock, which is that of all sites, and EASY's pass, in which under flooding an entry of the queue
+may be many equal jobs. Cost grows with batches and events, not with tasks. Clock ticks are fractions of a second such
+that every task takes a whole number of them at every site.
+
+An early completion is one before the estimated end, of a job or of tasks: conservative backfilling compresses. With
+`release` a parallel job takes no more processors than it has tasks left, and the local scheduler makes another pass
+before the ALS may have those that it leaves. A copy at a smaller site is estimated as whole rounds of tasks.
 """
 
 from typing import NamedTuple
@@ -60,7 +65,7 @@ from .conservative import (
 from .holes import Holes, new_holes
 from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, remove, remove_at
 from .profile import NEVER, add, forget_past, least
-from .reservation import EXTRA, HEAD, NOBODY, SHADOW, ends_by_shadow, reserve_for_head, still_blocked
+from .reservation import EXTRA, HEAD, NOBODY, SHADOW, reserve_for_head, still_blocked
 
 # Places in Sites.state, after those of reservation.py: free places for batches, processors that the queued jobs want,
 # processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
@@ -382,7 +387,7 @@ def _wanted(sites, sweeps, s, job, flooding):
 def _easy_pass(sites, sweeps, s, flooding, release, log, used):
     """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
     c, state = _cluster(sites, s), sites.state[s]
-    queue, procs, clock = c.queue, c.jobs.procs, c.clock
+    queue, procs, estimate, clock = c.queue, c.jobs.procs, c.jobs.estimate, c.clock
     if still_blocked(c, state):
         # All older candidates still fail; newcomers are the last of the queue.
         place = max(queue.window[FIRST] + 1, place_of(queue, clock[NEWCOMER], 0))
@@ -394,16 +399,20 @@ def _easy_pass(sites, sweeps, s, flooding, release, log, used):
         reserve_for_head(c, state)
         place = queue.window[FIRST] + 1
     clock[NEWCOMER] = clock[ARRIVED]
-    while place < queue.window[LAST] and clock[FREE] > 0:
-        job, free, length = queue.item[place], clock[FREE], queue.window[LAST] - queue.window[FIRST]
-        in_time = ends_by_shadow(c, state, job)
-        most = free if in_time else min(free, state[EXTRA])
+    free, extra, longest = clock[FREE], state[EXTRA], state[SHADOW] - clock[NOW]
+    while place < queue.window[LAST] and free > 0:
+        job = queue.item[place]
+        in_time = estimate[job] <= longest
+        most = free if in_time else min(free, extra)
         if procs[job] > most:
             place += 1
             continue
+        length = queue.window[LAST] - queue.window[FIRST]
         place = _start(sites, sweeps, s, place, most, flooding, release, log, used)
         if not in_time:
-            state[EXTRA] -= free - clock[FREE]
+            extra -= free - clock[FREE]
+            state[EXTRA] = extra
+        free = clock[FREE]
         if queue.window[LAST] - queue.window[FIRST] == length:  # tasks are left
             place += 1
 

@@ -14,10 +14,9 @@ BY_NAME = {
     "dpsap": partial(DPSA, variant="p"),
     "dpsan": partial(DPSA, variant="n"),
     "dpsaw": partial(DPSA, variant="w"),
-    "flooding": Flooding,
-    "ojs": OpportuneShredding,
 }
 SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
+SWEPT = {"flooding": Flooding(), "ojs": OpportuneShredding()}  # for traces with parameter sweeps
 
 __all__ = [
     "BY_NAME",
@@ -36,7 +35,7 @@ __all__ = [
 
 
 def scheme(given: "str | Scheme") -> Scheme:
-    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"dpsaw"``.
+    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
 
     A scheme is given back as it is.
     """
@@ -45,8 +44,9 @@ def scheme(given: "str | Scheme") -> Scheme:
     if not isinstance(given, str):
         raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
     name, _, order = given.lower().partition("-")
-    if given.lower() in SPECIAL:
-        return SPECIAL[given.lower()]
+    for special in (SPECIAL, SWEPT):
+        if given.lower() in special:
+            return special[given.lower()]
     if name not in BY_NAME:
-        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(sorted((*BY_NAME, *SPECIAL)))}")
+        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(sorted((*BY_NAME, *SPECIAL, *SWEPT)))}")
     return BY_NAME[name](order=order or "fcfs")

@@ -1,6 +1,6 @@
 """Schemes for parameter sweeps: flooding and opportune job shredding; and what comes of them at each site."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import gcd, lcm
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class Shredding(Scheme):
 
     def run(self, jobs: Arrivals, procs: int, each: bool):
         """Refuse: a sweep has no one start time."""
-        raise TypeError(f"{self} needs to know the sweeps: simulate(trace.with_sweeps(), scheme)")
+        raise TypeError(f"under {self} jobs run in pieces; simulate and simulate_sites know them")
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Pieces(NamedTuple):
     tasks: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
     """What comes of sweeps on one site or several. Times in ticks since the begin that all sites share.
 
@@ -154,7 +154,7 @@ class Outcome:
     lost: np.ndarray
     log: np.ndarray
     flooding: bool
-    pieces: tuple[Pieces, ...] = field(repr=False)
+    pieces: tuple[Pieces, ...]
 
     def entries(self, site: int) -> slice:
         """Give the entries of a site's queue."""
