@@ -54,7 +54,9 @@ def test_sites_are_compared_with_sites_alone(small):
     assert data["site"].unique().tolist() == ["site 1, speed 2 (Jul)", "site 2, speed 1 (Aug)", "site 3, speed 3 (Sep)"]
     traces = [trace.scale_load(0.9) for trace in paper.months()]
     marked = [trace.with_sweeps(0.1, seed=0) for trace in traces]
-    new = sl.simulate_sites(marked, sl.OpportuneShredding(), speeds=(2, 1, 3)).validate()[1]
+    begins = ["1996-07-01", "1996-08-01", "1996-09-01"]
+    sites = sl.simulate_sites(marked, sl.OpportuneShredding(), speeds=(2, 1, 3), begins=begins)
+    new = sites.validate()[1]
     old = sl.simulate(traces[1], "easy")
     others = marked[1].table["breakdown"].to_numpy() == 0
     before, after = (schedule.jobs["turnaround"].to_numpy()[others].mean() for schedule in (old, new))

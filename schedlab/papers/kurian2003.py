@@ -257,7 +257,7 @@ def _several(seeds, progress):
 
 def _shredded(traces, share, seed):
     marked = [trace.with_sweeps(share / 100, breakdown=BREAKDOWN, seed=seed) for trace in traces]
-    return simulate_sites(marked, OpportuneShredding(), speeds=SPEEDS)
+    return simulate_sites(marked, OpportuneShredding(), speeds=SPEEDS, begins=[begin for begin, _ in MONTHS])
 
 
 def _site(i):
@@ -382,11 +382,11 @@ def live(
     name: str = LOG,
     share: int = 20,
     breakdown: int = BREAKDOWN,
-    load: float = 0.8,
+    load: float = 0.9,
     scheme: str = SHREDDING,
     sites: int = 1,
     seed: int = 0,
-    day: int = 5,
+    day: int = 24,
 ) -> tuple:
     """Draw a day of the first site with its tasks, and what each site gains.
 
