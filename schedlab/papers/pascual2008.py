@@ -411,7 +411,7 @@ def live(
     trace : str or Trace
         A log's name, or a trace.
     k, n : int
-        Of the tree.
+        Of the tree; more stages than n where the machine needs them.
     allocation : str
     s : float
         The speed-up that contiguity brings.
@@ -427,6 +427,7 @@ def live(
     """
     whole = trace if isinstance(trace, Trace) else log_or_standin(trace)
     part = _head(whole, jobs)
+    n = max(n, next(stages for stages in range(1, 25) if k**stages >= part.procs))
     chosen, free = (
         _simulated(part, policy, KaryTree(k, n, allocation=each, speedup=s if each == allocation else 0.0))
         for each in (allocation, ANYWHERE)
