@@ -214,13 +214,13 @@ def test_the_report_opens_without_a_network(chromium, tmp_path, monkeypatch):
     monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
     load = papers.core.load_trace
-    monkeypatch.setattr(papers.core, "load_trace", lambda name, standin: load(name, standin=standin).head(300))
-    path = report.figures(tmp_path / "report.html", progress=False)
+    monkeypatch.setattr(papers.core, "load_trace", lambda name, **settings: load(name, **settings).head(300))
+    path = report.figures(tmp_path / "report.html", progress=False, only=["core"])
     page = Page(chromium, path.as_uri())
     page.page.goto(path.as_uri())
     charts = path.read_text(encoding="utf-8").count('<script>draw("')
-    assert charts >= len(papers.PAPERS)
+    assert charts >= 1
     page.page.wait_for_function("count => document.querySelectorAll('svg.marks').length == count", arg=charts)
-    assert page.page.locator("section h2").count() == len(papers.PAPERS) + 1
+    assert page.page.locator("section h2").count() == 1 + 1
     page.check()
     page.close()
