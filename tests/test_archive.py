@@ -432,7 +432,6 @@ TRACES = os.environ.get("SCHEDLAB_DATA")  # read here: the tests run without it
 
 
 @pytest.mark.traces
-@pytest.mark.skipif(not TRACES, reason="SCHEDLAB_DATA is not set")
 @pytest.mark.parametrize("name", archive.catalogue().query("sha256 != ''").index)
 def test_catalogue_states_the_facts_of_the_files(name, monkeypatch):
     monkeypatch.setenv("SCHEDLAB_DATA", TRACES)

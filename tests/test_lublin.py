@@ -518,7 +518,6 @@ def test_gamma_cdf_is_scipys(shape):
 
 
 @pytest.mark.traces
-@pytest.mark.skipif("SCHEDLAB_DATA" not in os.environ, reason="SCHEDLAB_DATA names no folder of traces")
 def test_the_circulated_file_is_this_model():
     path = Path(os.environ["SCHEDLAB_DATA"]) / "lublin_256.swf.gz"
     if not path.exists():
