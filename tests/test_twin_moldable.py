@@ -86,6 +86,9 @@ def test_durations_round_up_but_for_a_guard():
     assert [duration(job.run, job, n) for n in (1, 2, 3, 4, 8, 9)] == [10, 5, 4, 3, 2, 2]
     assert [duration(job.estimate, job, n) for n in (1, 5, 6)] == [12, 3, 2]
     assert duration(1, job, 8) == 1
+    job = Moldable(0, 3, 3, 4, *downey(64, 0.5))
+    assert 3 * job.speedup(4) / job.speedup(4) > 3  # in floating point
+    assert duration(job.run, job, 4) == 3
 
 
 def test_effective_load_is_the_time_on_one_processor():
@@ -121,9 +124,9 @@ def test_efficiency_moves_up_to_the_band(canmove):
     slopes = constant(0.1, 1)
     assert efficiency_limits([4, 4], slopes, 8, 0.5, canmove) == [2, 6]
     assert efficiency_limits([4, 4], slopes, 8, 1, canmove) == [1, 7]
-    # EF = 0.3: ceil(0.7 * 5) = 4, floor(1.3 * 5) = 6. EF = 0.2: exactly 4 and 6, whatever 1 - 0.2 is.
+    # EF = 0.3: ceil(0.7 * 5) = 4, floor(1.3 * 5) = 6. EF = 0.7: 3 to 17, although (1 - 0.7) * 10 > 3 in floating point.
     assert efficiency_limits([5, 5], slopes, 20, 0.3, canmove) == [4, 6]
-    assert efficiency_limits([5, 5], slopes, 20, 0.2, canmove) == [4, 6]
+    assert efficiency_limits([10, 10], slopes, 20, 0.7, canmove) == [3, 17]
     # The machine bounds the band too: 6 + 6 would be 12.
     assert efficiency_limits([6, 6], slopes, 8, 1, canmove) == [4, 8]
 
@@ -155,8 +158,9 @@ def test_of_equal_slopes_the_earlier_job_moves(canmove):
     # Bands 2 to 6: the first two are equally flat, the others equally steep.
     slopes = constant(0.1, 0.1, 0.9, 0.9)
     assert efficiency_limits([4, 4, 4, 4], slopes, 16, 0.5, canmove) == [2, 2, 6, 6]
-    # One processor each way: the fourth job cannot gain, since its band is 1.
+    # One processor to gain: the band of the fourth job is 1. One to lose: that of the last is 2 to 4.
     assert efficiency_limits([3, 3, 2, 1], slopes, 16, 0.5, canmove) == [2, 3, 3, 1]
+    assert efficiency_limits([2, 2, 3], constant(0.9, 0.9, 0.1), 16, 0.5, canmove) == [3, 2, 2]
 
 
 # --- Fair share ---
@@ -177,6 +181,19 @@ def test_fair_share_by_hand():
     jobs = [linear(0, 10, 10, 3, A=3), linear(1, 10, 10, 3, A=3), linear(1, 10, 10, 4, A=4)]
     assert fair_share(jobs, 4, overbooking=4) == [(0, 3), (10, 3), (20, 4)]
     assert fair_share(jobs, 4, overbooking=4, backfill="start-now") == [(0, 3), (10, 3), (1, 1)]
+
+
+def test_fair_share_reserves_for_one_job_only():
+    # As above, and a job 3 that takes 25 s on 1 whatever it gets. Nothing is held for job 2, so job 3 starts beside the
+    # reservation of job 1 and is done at 26. Job 2, at 10: done at 66, 40, 34 (3 from 20 on) or 36.
+    jobs = [linear(0, 10, 10, 3, A=3), linear(1, 10, 10, 3, A=3), linear(1, 10, 10, 4, A=4), linear(1, 25, 25, 1, A=1)]
+    assert fair_share(jobs, 4, overbooking=4) == [(0, 3), (10, 3), (20, 3), (1, 1)]
+
+
+def test_fair_share_fills_a_hole_to_the_last_second():
+    # Job 1 (linear up to 4) is done at 41, 30, 24 or 20: 4 are reserved at 10. Job 2, arriving at 2, takes 8 s on 1.
+    jobs = [linear(0, 10, 10, 3, A=3), linear(1, 10, 10, 4, A=4), linear(2, 8, 8, 1, A=1)]
+    assert fair_share(jobs, 4, overbooking=4) == [(0, 3), (10, 4), (2, 1)]
 
 
 def test_fair_share_forgets_its_reservation():
@@ -208,6 +225,14 @@ def test_efficiency_gives_the_flat_job_s_processors_to_the_steep_one():
     jobs = [linear(0, 100, 100, 4, A=9), linear(0, 100, 100, 4, A=1)]
     assert fair_share(jobs, 9, efficiency=0.5) == [(0, 7), (0, 1)]
     assert fair_share(jobs, 9, efficiency=1) == [(0, 8), (0, 1)]
+
+
+def test_of_equal_slopes_the_queued_job_moves_before_the_running_one():
+    # P = 8. Job 0 is alone and takes 3. At 1 the works are 900, 900 and 400, the limits 3, 3 and 2, the slopes 0, 0 and
+    # 1. EF = 0.5 lets job 2 have one more: from job 1, in the queue, and not from job 0, which runs.
+    jobs = [linear(0, 900, 900, 1, A=3), linear(1, 900, 900, 1, A=3), linear(1, 400, 400, 1, A=8)]
+    assert fair_share(jobs, 8, efficiency=0) == [(0, 3), (1, 3), (1, 2)]
+    assert fair_share(jobs, 8, efficiency=0.5) == [(0, 3), (1, 2), (1, 3)]
 
 
 # --- Greedy ---
