@@ -95,4 +95,6 @@ $(READY): pyproject.toml requirements.lock
 	fi; \
 	$$install --no-deps -r requirements.lock; \
 	$$install --no-deps --no-build-isolation -e .; \
+	echo "Compiling the kernels, which takes a minute or two"; \
+	$(BIN)/schedlab compile; \
 	echo "$(CURDIR)" > $@

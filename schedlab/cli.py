@@ -1,4 +1,4 @@
-"""The command line: `schedlab traces | simulate | compare | figures | claims`."""
+"""The command line: `schedlab traces | simulate | compare | figures | claims | compile`."""
 
 import argparse
 import math
@@ -14,6 +14,7 @@ from threading import Timer
 import pandas as pd
 
 from schedlab import __version__, papers
+from schedlab.ahead import compile_kernels
 from schedlab.schemes import BY_NAME, SPECIAL, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
@@ -176,6 +177,10 @@ def _parser():
     _add_papers(claims)
     claims.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
+
+    ahead = commands.add_parser("compile", help="compile all kernels now, not each at its first use")
+    ahead.description = _compile.__doc__
+    ahead.set_defaults(run=_compile)
     return parser
 
 
@@ -449,6 +454,11 @@ def _claims(options):
             _print_indented(f"{row.statement}; {row.trace}")
             _print_indented(f"published: {row.published} ({row.where})")
             _print_indented(f"measured:  {row.measured or '-'}")
+
+
+def _compile(_):
+    """Compile all kernels, which else happens at the first use of each; minutes, once for each new version."""
+    compile_kernels()
 
 
 def _check_folder(path):

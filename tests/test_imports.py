@@ -32,6 +32,7 @@ ROOMS = (
     "widgets",
     "papers",
     "report",
+    "ahead",
     "cli",
 )
 KERNELS_IMPORT = {"numpy", "numba", "math", "typing", "hashlib", "pathlib"}

@@ -6,7 +6,7 @@ a part of the last one; at its end its intervals go back and join their neighbou
 
 import numpy as np
 
-from ._jit import kernel, part
+from ._jit import kernel, maker, part
 from .ordered import FIRST, LAST, insert, ordered, place_of, remove_at
 
 
@@ -82,11 +82,12 @@ def _give_back(free, begin, end):
         insert(free, begin, end)
 
 
-@kernel
+@maker
 def in_job_order(begin, count, first, last):
     """Put the intervals, which lie in the order in which they were given, in the order of the jobs."""
     offset = np.zeros(begin.size + 1, np.int64)
-    offset[1:] = np.cumsum(count)
+    for job in range(begin.size):
+        offset[job + 1] = offset[job] + count[job]
     firsts, lasts = np.empty(offset[-1], np.int64), np.empty(offset[-1], np.int64)
     for job in range(begin.size):
         for k in range(count[job]):

@@ -181,9 +181,7 @@ def shredded(
         if now == NEVER:
             break
         if used[0] + most > log.shape[0]:
-            longer = np.empty((2 * used[0] + most, 4), np.int64)
-            longer[: used[0]] = log[: used[0]]
-            log = longer
+            log = _copied(log, used[0], 2 * used[0] + most)
         _open(sites, now)
         for s in range(n_sites):
             _arrivals(sites, sweeps, s, local, flooding)
@@ -202,10 +200,21 @@ def shredded(
                         _serve(sites, sweeps, s, local, log, used)
     start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
     for s in range(n_sites):
-        entries = offset[s + 1] - offset[s]
-        start[offset[s] : offset[s + 1]] = sites.cluster.start[s, :entries]
-        promise[offset[s] : offset[s + 1]] = sites.cluster.promise[s, :entries]
-    return start, promise, sweeps.end, sweeps.claimed, log[: used[0]].copy(), sites.state[:, LOST].copy()
+        for i in range(offset[s], offset[s + 1]):
+            start[i] = sites.cluster.start[s, i - offset[s]]
+            promise[i] = sites.cluster.promise[s, i - offset[s]]
+    log = _copied(log, used[0], used[0])
+    return start, promise, sweeps.end, sweeps.claimed, log, sites.state[:, LOST].copy()
+
+
+@maker
+def _copied(log, rows, room):
+    """Copy some rows to a log with room for so many."""
+    copy = np.empty((room, 4), np.int64)
+    for row in range(rows):
+        for column in range(4):
+            copy[row, column] = log[row, column]
+    return copy
 
 
 @maker
@@ -251,16 +260,15 @@ def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks):
         _rows(n_sites, 8, 0),
     )
     for s in range(n_sites):
-        first, last = offset[s], offset[s + 1]
-        size = last - first
-        jobs.submit[s, :size] = submit[first:last]
-        jobs.run[s, :size] = run[first:last]
-        jobs.estimate[s, :size] = estimate[first:last]
-        jobs.procs[s, :size] = sites.width[s, :size] = procs[first:last]
-        sites.sweep[s, :size] = sweep[first:last]
-        rank[s] = np.arange(n)
-        c.begun[s] = np.arange(n)  # what `ends` says of a batch is its own place; jobs overwrite theirs
-        sites.spare[s] = np.arange(entries, n)
+        for i in range(offset[s + 1] - offset[s]):
+            entry = offset[s] + i
+            jobs.submit[s, i], jobs.run[s, i], jobs.estimate[s, i] = submit[entry], run[entry], estimate[entry]
+            jobs.procs[s, i] = sites.width[s, i] = procs[entry]
+            sites.sweep[s, i] = sweep[entry]
+        for i in range(n):
+            rank[s, i] = c.begun[s, i] = i  # what `ends` says of a batch is its own place; jobs overwrite theirs
+        for i in range(places):
+            sites.spare[s, i] = entries + i
         sites.state[s, SPARE] = places
         sites.state[s, HEAD] = NOBODY
         c.clock[s, FREE] = machine[s]
@@ -360,7 +368,8 @@ def _arrivals(sites, sweeps, s, local, flooding):
             last = sweeps.pool.window[LAST]
             if last == sweeps.pool.window[FIRST] or place_of(sweeps.pool, sweep, sweep) == last:
                 insert(sweeps.pool, sweep, sweep)
-            sites.state[:, STIRRED] = 1
+            for other in range(sites.state.shape[0]):
+                sites.state[other, STIRRED] = 1
     if local:
         book = _book(sites, s)
         forget_past(book.steps, now)

@@ -1,0 +1,90 @@
+"""Compile every kernel ahead of its first use, several at once: minutes that would else be waited for bit by bit."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from .machine import KaryTree
+from .schemes import DPSA, EASY
+from .simulation import simulate
+from .workload import swf
+from .workload.trace import model_trace
+
+
+def _shredding(trace):
+    simulate(trace.with_sweeps(0.5, min_procs=2), "ojs").validate()
+
+
+def _trees(trace):
+    schedule = simulate(trace, "easy", machine=KaryTree(k=4, n=2)).validate()
+    schedule.fragmentation()
+
+
+def _conservative(trace):
+    simulate(trace, "conservative")
+
+
+def _lookahead(trace):
+    simulate(trace, DPSA())
+
+
+def _others(trace):
+    simulate(trace, "fcfs")
+    simulate(trace, EASY(order="sjf")).processors()
+    with tempfile.TemporaryDirectory() as folder:
+        trace.to_swf(path := Path(folder) / "log.swf")
+        swf.read_log(path)
+
+
+# Longest first.
+GROUPS = {
+    "shredding": _shredding,
+    "trees": _trees,
+    "conservative": _conservative,
+    "lookahead": _lookahead,
+    "others": _others,
+}
+
+
+def compile_kernels(processes: int | None = None, progress: bool = True) -> None:
+    """Compile every kernel into the cache on disk, unless it is there.
+
+    Parameters
+    ----------
+    processes : int, optional
+        One for each core if left out.
+    progress : bool
+        Show a progress bar, if it takes over a second.
+
+    Raises
+    ------
+    RuntimeError
+        If a kernel cannot be compiled, with what was said about it.
+    """
+    with ThreadPoolExecutor(max_workers=processes or os.cpu_count()) as pool:
+        done = pool.map(_in_a_process, GROUPS)
+        list(tqdm(done, total=len(GROUPS), desc="compiling", unit="kernels", delay=1, disable=not progress))
+
+
+def _in_a_process(group):
+    """Compile in an interpreter of its own: the compiler works on one kernel at a time in each."""
+    here = str(Path(__file__).parents[1])
+    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", __name__, group]
+    ran = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    if ran.returncode:
+        raise RuntimeError(f"the kernels of {group} cannot be compiled: {ran.stderr.strip() or ran.returncode}")
+
+
+def compile_group(group: str) -> None:
+    """Run the kernels of a group on a few jobs, in this process."""
+    GROUPS[group](model_trace("lublin", jobs=30, procs=16))
+
+
+if __name__ == "__main__":
+    compile_group(sys.argv[1])
