@@ -17,11 +17,11 @@ same job again and again. So the table keeps
   the user lies who sends something new.
 
 Kinds, run times and users are dealt out evenly to the families of jobs that copying makes. Drawn, a few large families
-would decide what most jobs are like. Last, the run times of a block are moved until its work is what it was.
+would decide what most jobs are like. Last, the run times of a block are moved until its work is about what it was.
 
 Where the submit times of a log are starts (it has no wait times), generated jobs are put off until they fit.
 
-All of it is counts, order statistics and rounded numbers of several jobs. Fitting and generating are integer arithmetic
+All of it is counts, means and rounded numbers of several jobs. Fitting and generating are integer arithmetic
 on the raw output of PCG64, which NumPy guarantees, so every machine builds the same table and the same records.
 
 References
