@@ -4,8 +4,9 @@
 log has. What a scheduler suffers from is the rise and fall of the load over hours and weeks, and users who send the
 same job again and again. So the table keeps
 
-* *the series*: the log is cut into blocks of so many jobs. Kept are the minute at which each block begins, how many of
-  its jobs are of which *stratum*, a class of run time and width, and its work; not the order inside a block;
+* *the series*: the log is cut into blocks of so many jobs. Kept are how many jobs of a block are of which *stratum*, a
+  class of run time and width, and its work; not the order inside a block. For the time, the log is cut into *spells*,
+  the shortest runs of whole hours with as many jobs as a block. Kept are the hours and the jobs of each;
 * *repeats*: how far back among the jobs of its stratum a job's last equal lies, equal in user, size and estimate, or
   that there is none and the job is the first of its *kind*. A generated job copies the one that far back, as in
   Simon's process, and as often as in the log its run time too, or nearly;
@@ -16,11 +17,11 @@ same job again and again. So the table keeps
   the user lies who sends something new.
 
 Kinds, run times and users are dealt out evenly to the families of jobs that copying makes. Drawn, a few large families
-would decide what most jobs are like. Last, the run times of a block are moved until its work is what it was.
+would decide what most jobs are like. Last, the run times of a block are moved until its work is about what it was.
 
 Where the submit times of a log are starts (it has no wait times), generated jobs are put off until they fit.
 
-All of it is counts, order statistics and rounded numbers of several jobs. Fitting and generating are integer arithmetic
+All of it is counts, means and rounded numbers of several jobs. Fitting and generating are integer arithmetic
 on the raw output of PCG64, which NumPy guarantees, so every machine builds the same table and the same records.
 
 References
@@ -48,7 +49,9 @@ SEED = 1
 
 BLOCKS = 3_000  # about as many as a table of some tens of kB holds
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&()*+,-./:;<=>?@[]^_"
-FEWEST, MOST = 16, len(DIGITS) - 1  # jobs of a block: a single one must not show, and one digit must hold their number
+# Jobs of a block or a spell: a single one must not show, and one digit must hold how many of a block are of a stratum.
+FEWEST, MOST = 16, len(DIGITS) - 1
+HOUR = 3600
 
 # Strata: 0 never ran; else the hundreds are the class of run time (upper ends, seconds), from 1 on, and the ones the
 # width (wider than how many of these parts of the machine). Strata of one run time lie next to each other.
@@ -63,8 +66,8 @@ NEAR = 16  # jobs: a user's session goes on if the last of them lies no further 
 POINTS = 16  # steps between the quantiles of a distribution that has jobs enough
 PER_POINT = 8  # jobs
 FEW = 5  # jobs: what fewer of them share is rounded, or joins what is next to it
-# A block's work over what its strata let expect, in thousandths: 62 steps of 3 %.
-WORK = tuple(400 * 103**step // 100**step for step in range(62))
+# A block's work over what its strata let expect, in thousandths: 20 steps of a tenth.
+WORK = tuple(400 * 11**step // 10**step for step in range(20))
 ALIKE = 20  # a run time within a twentieth of another is like it
 ONE = 1 << 16  # quantiles and shares are counted from 0 to here
 JITTER = ONE // 50  # between the quantiles of run times that are alike
@@ -142,17 +145,34 @@ def _hours(table, seconds):
     return np.asarray(when.day_of_week * 24 + when.hour)
 
 
+def _past_the_hour(unix_start_time):
+    return (unix_start_time or 0) % HOUR
+
+
+def _spells(hour, least):
+    """Cut a log into the shortest runs of whole hours with so many jobs; give the hours between, and the jobs."""
+    arrived = np.cumsum(np.bincount(hour - hour[0]))
+    cuts, before = [0], 0
+    while arrived[-1] - before >= least:
+        last = int(np.searchsorted(arrived, before + least))
+        cuts.append(last + 1)
+        before = arrived[last]
+    # What is left at the end joins the last of them.
+    cuts = np.array([*(cuts[:-1] or [0]), len(arrived)])
+    return cuts + hour[0], np.diff(arrived[cuts[1:] - 1], prepend=0)
+
+
 class _Clock:
     """A clock that runs as fast as the hour of the week is busy."""
 
     def __init__(self, table):
-        minutes = np.cumsum(table["begins"])
-        begin = 60 * minutes[0]
-        begin -= (begin + (table["unix_start_time"] or 0)) % 3600
-        self.hours = np.arange(begin, 60 * minutes[-1] + 3600, 3600)
+        hours = np.cumsum(table["hours"])
+        self.hours = np.arange(hours[0], hours[-1] + 1) * HOUR - _past_the_hour(table["unix_start_time"])
         self.pace = np.array(table["week"])[_hours(table, self.hours)]
-        self.shown = np.cumsum(self.pace * 3600) - self.pace * 3600
-        self.blocks = self.show(60 * minutes)
+        self.shown = np.cumsum(self.pace * HOUR) - self.pace * HOUR
+        self.spells = self.show(self.hours[hours - hours[0]].clip(0))  # logs begin at second 0
+        self.jobs = np.array(table["jobs"])
+        self.spell = np.repeat(np.arange(len(self.jobs)), self.jobs)  # of each job
 
     def show(self, seconds):
         """Give what the clock shows at seconds of the log."""
@@ -190,10 +210,11 @@ def fit(log: swf.Log, name: str) -> dict:
     asked = np.maximum(jobs["requested_time"], 0)
     strata = _strata(run, size, log.header.procs)
     strata = _nearest(strata, _frequent(strata, FEW))
-    per_block = max(FEWEST, -(-n // BLOCKS))
-    if per_block > MOST:
+    if n > BLOCKS * MOST:
         raise ValueError(f"{name} has {n:,} jobs, expected {BLOCKS * MOST:,} at most")
-    block = np.arange(n) // per_block
+    blocks = max(min(BLOCKS, n // FEWEST), 1)
+    block = np.arange(n) * blocks // n
+    cuts, arrived = _spells((submit + _past_the_hour(log.header.unix_start_time)) // HOUR, n // blocks)
     table = {
         "name": name,
         "header": _kept_lines(log.header),
@@ -202,14 +223,15 @@ def fit(log: swf.Log, name: str) -> dict:
         "timezone": log.header.timezone,
         "records": len(records),
         "starts": bool((jobs["wait_time"] < 0).all()),
-        "per_block": per_block,
-        "begins": np.diff(np.append(submit[::per_block] // 60, submit[-1] // 60 + 1), prepend=0).tolist(),
+        "hours": np.diff(cuts, prepend=0).tolist(),
+        "jobs": arrived.tolist(),
     }
     hours = np.bincount(_hours(table, submit), minlength=168)
     table["week"] = (1 + hours * 999 // hours.max()).tolist()
 
     kind = pd.factorize(pd.MultiIndex.from_arrays([user, size, asked]))[0]
-    popular_size, estimate = _popular(size, asked, strata)
+    popular_size, estimate = _pooled(*_popular(size, asked, strata), strata)
+    asked = np.where((estimate > 0) == (asked > 0), asked, estimate)
     model = np.full(n, -1)
     adjacent = _adjacent(strata, block)
     table["strata"] = strata_table = {}
@@ -220,7 +242,7 @@ def fit(log: swf.Log, name: str) -> dict:
         back = np.where(last < 0, -1, np.arange(len(mine)) - last)
         glued = adjacent[mine]
         strata_table[str(stratum)] = {
-            "jobs": "".join(DIGITS[count] for count in np.bincount(block[mine], minlength=block[-1] + 1)),
+            "jobs": _digits(np.bincount(block[mine], minlength=block[-1] + 1)),
             "glued": _glued(mine, block),
             "repeats": [_back_counts(back[~glued]), _back_counts(back[glued])],
             "alike": _alike(run[mine], last),
@@ -229,12 +251,20 @@ def fit(log: swf.Log, name: str) -> dict:
         }
     work = _block_sums(np.maximum(run * size, 0), block)
     expected = _block_sums(_expected_work(table, strata), block)
-    table["work"] = "".join(DIGITS[step] for step in _nearest_place(work * 1000 // np.maximum(expected, 1), WORK))
+    table["work"] = _digits(_nearest_place(work * 1000 // np.maximum(expected, 1), WORK))
     table["users"] = _users(user, model < 0)
     table["gaps"] = _gaps(table, submit, user)
     table["run_times"] = _run_time_quantiles(strata, run, asked, estimate)
     table["other"] = {str(ran): _other(jobs, (run > 0) == ran) for ran in (False, True)}
     return table
+
+
+def _digits(numbers):
+    return "".join(DIGITS[number] for number in numbers)
+
+
+def _numbers(digits):
+    return np.array([DIGITS.index(digit) for digit in digits])
 
 
 def _kept_lines(header):
@@ -298,6 +328,30 @@ def _popular(size, estimate, strata):
     return size, estimate
 
 
+def _pooled(size, estimate, strata):
+    """Give sizes and estimates such that no pair of them is that of fewer than FEW jobs of its stratum.
+
+    The other jobs are put together by FEW as sorted by estimate and size, and all of a group get its middle estimate
+    and, of the stratum's sizes, the nearest to its mean. (With the middle size, work was lost: sizes are skewed.)
+    """
+    sizes = size.max() + 1
+    pair = estimate * sizes + size
+    for stratum in np.unique(strata):
+        mine = np.flatnonzero(strata == stratum)
+        distinct, which, counts = np.unique(pair[mine], return_inverse=True, return_counts=True)
+        rare = mine[counts[which] < FEW]
+        rare = rare[np.argsort(pair[rare], kind="stable")]
+        groups = len(rare) // FEW
+        if groups:
+            group = np.minimum(np.arange(len(rare)) // FEW, groups - 1)
+            middle = pair[rare[FEW // 2 :: FEW]][:groups] // sizes
+            mean = _block_sums(pair[rare] % sizes, group) // np.bincount(group)
+            pair[rare] = (middle * sizes + _nearest(mean, np.unique(size[mine])))[group]
+        elif (counts >= FEW).any():
+            pair[rare] = _nearest(pair[rare], distinct[counts >= FEW])
+    return pair % sizes, pair // sizes
+
+
 def _block_sums(values, block):
     """Sum up whole numbers by block."""
     return np.add.reduceat(values, np.searchsorted(block, np.arange(block[-1] + 1)))
@@ -345,31 +399,31 @@ def _users(user, new):
     jobs = np.bincount(number)
     spread = pd.Series(place).groupby(number).agg(np.ptp).to_numpy()
     typical = np.sort(spread[jobs >= min(FEW, jobs.max())])
+    some = jobs[jobs >= FEW].tolist() + [FEW] * (int(jobs[jobs < FEW].sum()) // FEW)  # those of few jobs put together
     return {
         "back": _back_counts(back[new]),
-        "jobs": sorted((_rounded(one, 2) for one in jobs.tolist()), reverse=True),
+        "jobs": sorted((_rounded(one, 2) for one in some or [FEW]), reverse=True),
         "spread": int(typical[len(typical) // 2]) * 1000 // len(user),
     }
 
 
 def _gaps(table, submit, user):
-    """Give quantiles of the gaps in thousandths of their block's mean gap: between two users, and of one."""
+    """Give quantiles of the gaps in thousandths of their spell's mean gap: between two users, and of one."""
     clock = _Clock(table)
-    mean = np.diff(clock.blocks) // table["per_block"] + 1
-    gap = np.diff(clock.show(submit)) * 1000 // mean[np.arange(len(submit) - 1) // table["per_block"]]
+    mean = np.diff(clock.spells) // clock.jobs + 1
+    gap = np.diff(clock.show(submit)) * 1000 // mean[clock.spell[:-1]]
     same = np.diff(user) == 0
     return [_quantiles(gap[same == one], 8 * POINTS) for one in (False, True)]
 
 
 def _quantiles(values, points, per_point=PER_POINT):
-    """Give evenly spaced order statistics, of few values the median alone, rounded to three digits or to one."""
+    """Give evenly spaced quantiles, of few values the median alone: means of the few jobs there, rounded."""
     values = np.sort(values)
     steps = min(points, len(values) // per_point)
-    if steps < 2:
-        return [_rounded(int(values[len(values) // 2]), 3 if len(values) >= FEW else 1)]
     # From the middle of the first step to that of the last: the extremes are single jobs, and far away.
-    places = (2 * np.arange(steps + 1) + 1) * len(values) // (2 * steps + 2)
-    return [_rounded(value) for value in values[places].tolist()]
+    places = (2 * np.arange(steps + 1) + 1) * len(values) // (2 * steps + 2) if steps > 1 else [len(values) // 2]
+    around = np.add.outer(places, np.arange(FEW) - FEW // 2).clip(0, len(values) - 1)
+    return [_rounded(value // FEW) for value in values[around].sum(1).tolist()]
 
 
 def _rounded(value, digits=3):
@@ -380,7 +434,8 @@ def _rounded(value, digits=3):
 def _run_time_quantiles(strata, run, asked, estimate):
     """Give, by class, how many ran within their estimate and over it, and quantiles of either.
 
-    Within: millionths of the estimate, or seconds where there is none. Over: seconds more.
+    Within: millionths of the estimate, or seconds where there is none. Over: seconds more. Where either is true of a
+    few, they are not told from the others.
     """
     classes = np.where(strata > 0, _class_of(strata, estimate), -1)
     per_point = max(PER_POINT, len(run) // 5_000)  # else those of long logs were half of their tables
@@ -389,6 +444,8 @@ def _run_time_quantiles(strata, run, asked, estimate):
         mine = classes == number
         ran, limit = run[mine], asked[mine]
         over = (ran > limit) & (limit > 0)
+        if 0 < min(over.sum(), (~over).sum()) < FEW:
+            over[:] = False
         share = np.where(limit > 0, ran * MILLION // np.maximum(limit, 1), ran)
         parts = share[~over], (ran - limit)[over]
         # The slowdown of short jobs hangs on the shortest.
@@ -401,7 +458,9 @@ def _run_time_quantiles(strata, run, asked, estimate):
 def _other(jobs, mine):
     """Count the other fields: run time where none ran, status, and whether either size is unknown."""
     unknown = [(jobs[field] <= 0).astype(np.int64) for field in swf.SIZES]
-    return _counts(*(column[mine] for column in (np.minimum(jobs["run_time"], 1), jobs["status"], *unknown)))
+    *rows, counts = _counts(*(column[mine] for column in (np.minimum(jobs["run_time"], 1), jobs["status"], *unknown)))
+    frequent = np.array(counts) >= min(FEW, max(counts, default=0))
+    return np.array([*rows, counts])[:, frequent].tolist()
 
 
 # Generating ---------------------------------------------------------------------------------------------
@@ -473,7 +532,7 @@ def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
     quantile = _spread(draws, origin, _class_of(strata, estimate)) + draws.below(2 * JITTER + 1, n) - JITTER
     run = _run_times(table, np.clip(quantile, 0, ONE - 1), strata, size, estimate, block)
     columns = {
-        "submit_time": _submissions(table, draws, block, user),
+        "submit_time": _submissions(table, draws, user),
         "run_time": np.where(strata > 0, run, ran),
         "requested_time": np.where(estimate > 0, estimate, -1),
         "status": status,
@@ -490,7 +549,7 @@ def _order(table, draws):
     """Give each job's stratum and block, in order."""
     strata = np.array([int(key) for key in table["strata"]])
     fitted = table["strata"].values()
-    counts = np.array([[DIGITS.index(digit) for digit in one["jobs"]] for one in fitted]).T
+    counts = np.stack([_numbers(one["jobs"]) for one in fitted]).T
     group = np.repeat(np.arange(counts.size), counts.ravel())
     block, column = np.divmod(group, len(strata))
     # The jobs of a group are in a row. Some stay glued to the one before them, the others go anywhere in the block.
@@ -556,7 +615,7 @@ def _users_of(fitted, draws, root):
 
 def _run_times(table, quantile, strata, size, estimate, block):
     """Give run times, the quantiles of a block moved up or down together until its work is what it was in the log."""
-    target = np.array(WORK)[[DIGITS.index(digit) for digit in table["work"]]]
+    target = np.array(WORK)[_numbers(table["work"])]
     target = target * (_block_sums(_expected_work(table, strata), block) // 1000)
     run = _run_times_at(table, quantile, strata, estimate)
     # Short jobs have little work, and a slowdown that is soon spoilt.
@@ -605,8 +664,8 @@ def _at(points, quantile):
     return points[step] + ((points[step + 1] - points[step]) * rest // ONE)
 
 
-def _submissions(table, draws, block, user):
-    """Spread each block's jobs over its time: gaps drawn, and stretched to fill it."""
+def _submissions(table, draws, user):
+    """Spread each spell's jobs over its hours: gaps drawn, and stretched to fill them."""
     clock = _Clock(table)
     same = np.append(np.diff(user) == 0, False)
     gap = np.zeros(len(user), np.int64)
@@ -614,11 +673,14 @@ def _submissions(table, draws, block, user):
         mine = np.flatnonzero(same == one)
         gap[mine] = _at(points, draws.below(ONE, len(mine)))
     reached = np.append(0, np.cumsum(gap))
-    first = np.searchsorted(block, np.arange(block[-1] + 2))
-    reached_first = reached[first]
-    part = reached[:-1] - reached_first[block]
-    whole = np.maximum(np.diff(reached_first), 1)[block]
-    return clock.seconds(clock.blocks[block] + np.diff(clock.blocks)[block] * part // whole)
+    end = np.cumsum(clock.jobs)
+    begin = end - clock.jobs
+    # The last gap lies in part before the first job, else every spell would begin with a job on the hour.
+    before = draws.below(gap[end - 1] + 1, len(end))
+    part = reached[:-1] + (before - reached[begin])[clock.spell]
+    whole = np.maximum(reached[end] - reached[begin], 1)
+    shown = clock.spells[clock.spell] + np.diff(clock.spells)[clock.spell] * part // whole[clock.spell]
+    return clock.seconds(shown)
 
 
 def _started(columns, size, procs):

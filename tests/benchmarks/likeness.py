@@ -1,12 +1,13 @@
 """How like their logs the stand-ins are: the tables of data/README.md.
 
-    python -m tests.benchmarks.likeness [--part marginals|rhythm|schemes|easy ...] [--seeds 3]
+    python -m tests.benchmarks.likeness [--part marginals|rhythm|easy|starts|schemes ...] [--seeds 3]
 
 It needs the logs (SCHEDLAB_DATA), and takes some minutes, nearly all of them for conservative backfilling.
 """
 
 import argparse
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -127,6 +128,30 @@ def easy(name, real, fakes):
         yield row | {f"within {CLOSE:.0%}": "yes" if within else "no"}
 
 
+def crowded(trace):
+    """Tell which jobs run, by the log, at a time when more processors are in use than there are."""
+    start, procs = trace.table["submit_time"].to_numpy(), trace.table["requested_procs"].to_numpy()
+    end = start + trace.table["run_time"].to_numpy()
+    times, change = np.concatenate([end, start]), np.concatenate([-procs, procs])
+    order = np.lexsort((change, times))
+    times, used = times[order], np.cumsum(change[order])
+    over = np.append(0, np.cumsum(np.diff(times) * (used > trace.procs)[:-1]))  # seconds of that up to each time
+    return over[np.searchsorted(times, end)] > over[np.searchsorted(times, start)]
+
+
+def starts(name, real, fakes):
+    """Compare EASY's mean wait where submit times are starts, without the jobs that the log cannot have run so."""
+    ours = crowded(real)
+    kept = replace(real, table=real.table[~ours])
+    for load in LOADS:
+        log, rest, *others = (
+            sl.simulate(trace.scale_load(load), "easy").metrics()["wait_time"] for trace in (real, kept, *fakes)
+        )
+        row = {"log": name, "load": load, "wait": f"{log:,.1f}", "left out": f"{ours.sum():,} of {len(ours):,}"}
+        row["wait without them"] = f"{rest:,.1f}"
+        yield row | {"wait, stand-in": ", ".join(f"{other:,.1f}" for other in others)}
+
+
 def show(title, rows):
     """Print a table as Markdown."""
     table = pd.DataFrame(list(rows)).astype(str)
@@ -138,7 +163,7 @@ def show(title, rows):
 def main():
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = ("marginals", "rhythm", "schemes", "easy")
+    parts = ("marginals", "rhythm", "easy", "starts", "schemes")
     parser.add_argument("--part", nargs="+", choices=parts, default=parts)
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
@@ -151,11 +176,16 @@ def main():
     if "rhythm" in options.part:
         rows = (row for name in few for row in rhythm(name, real[name], fake[name]))
         show("Rhythm: log / stand-in", rows)
+    seeds = range(standin.SEED, standin.SEED + options.seeds)
     if "easy" in options.part:
-        seeds = range(standin.SEED, standin.SEED + options.seeds)
         others = ([sl.load_trace(name, standin=True, seed=seed) for seed in seeds] for name in names)
         rows = (row for name, fakes in zip(names, others, strict=True) for row in easy(name, real[name], fakes))
         show("EASY: the log, and the stand-ins of several seeds", rows)
+    if "starts" in options.part:
+        unwaited = [name for name in names if (real[name].table["wait_time"] < 0).all()]
+        others = ([sl.load_trace(name, standin=True, seed=seed) for seed in seeds] for name in unwaited)
+        rows = (row for name, fakes in zip(unwaited, others, strict=True) for row in starts(name, real[name], fakes))
+        show("EASY where submit times are starts: the log, without jobs that overfill the machine, and stand-ins", rows)
     if "schemes" in options.part:
         rows = (row for name in few for row in conclusions(name, real[name], fake[name]))
         show("Schemes: the log, and how much more on the stand-in", rows)
