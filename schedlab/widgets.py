@@ -37,7 +37,7 @@ from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, load_trace
 
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
-PATIENCE = 0.02  # seconds without a further move, so that a figure for a value already left is not computed
+PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
 EMBED = {"actions": False, "renderer": "svg"}
 
 _EMPTY = inspect.Parameter.empty
