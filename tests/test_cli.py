@@ -17,7 +17,7 @@ import schedlab as sl
 from schedlab import cli, papers
 from schedlab.workload import archive, standin
 
-COMMANDS = ("traces", "simulate", "compare", "figures", "claims")
+COMMANDS = ("traces", "simulate", "compare", "figures", "claims", "compile")
 JOBS = 48
 
 

@@ -446,7 +446,7 @@ class Trace:
         swf.write_log((self.swf_header(), self._records()), path)
 
     def to_parquet(self, path) -> None:
-        """Write the jobs as a Parquet file; needs the optional package pyarrow."""
+        """Write the jobs as a Parquet file; needs pyarrow, which `pip install schedlab[parquet]` brings."""
         self.table.to_parquet(path)
 
     def _records(self):
