@@ -175,18 +175,35 @@ def shredded(
         Loss of capacity.
     """
     n_sites = machine.size
-    most = min(machine.sum(), tasks.sum())  # batches at one visit
     sites = _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks)
     sweeps = _new_sweeps(offset, sweep, tasks, task_run, task_estimate)
-    log, used = np.empty((submit.size + most + 2, 5), np.int64), np.zeros(1, np.int64)
-    before = NEVER
+    # In a round each batch takes a processor, and an entry starts once, or is withdrawn, which may compress once.
+    room = min(machine.sum(), tasks.sum()) + 2 * submit.size + 1
+    log, used = np.empty((room, 5), np.int64), np.zeros(1, np.int64)
+    while not _go_on(sites, sweeps, local, flooding, release, log, used, room):
+        longer = np.empty((2 * used[0] + room, 5), np.int64)
+        longer[: used[0]] = log[: used[0]]
+        log = longer
+    start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
+    for s in range(n_sites):
+        entries = offset[s + 1] - offset[s]
+        start[offset[s] : offset[s + 1]] = sites.cluster.start[s, :entries]
+        promise[offset[s] : offset[s + 1]] = sites.cluster.promise[s, :entries]
+    return start, promise, sweeps.end, sweeps.claimed, log[: used[0]].copy(), sites.state[:, LOST].copy()
+
+
+@routine
+def _go_on(sites, sweeps, local, flooding, release, log, used, room):
+    """Go from instant to instant; False where the log may not have room for the next."""
+    n_sites = sites.state.shape[0]
     while True:
         now = _next_instant(sites, local)
         if now == NEVER:
-            break
-        if now == before:
+            return True
+        if used[0] + room > log.shape[0]:
+            return False
+        if now == sites.cluster.clock[0, NOW]:
             _note(log, used, -1, -1, now, 0, AGAIN)
-        before = now
         _open(sites, now)
         for s in range(n_sites):
             _arrivals(sites, sweeps, s, local, flooding)
@@ -197,23 +214,12 @@ def shredded(
                 while sites.state[s, STIRRED]:
                     sites.state[s, STIRRED] = 0
                     stirred = True
-                    room = most + _queued(sites, s) + 2
-                    if used[0] + room > log.shape[0]:
-                        longer = np.empty((2 * used[0] + room, 5), np.int64)
-                        longer[: used[0]] = log[: used[0]]
-                        log = longer
                     if local:
                         _conservative_pass(sites, sweeps, s, release, log, used)
                     else:
                         _easy_pass(sites, sweeps, s, flooding, release, log, used)
                     if not flooding:
                         _serve(sites, sweeps, s, local, log, used)
-    start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
-    for s in range(n_sites):
-        entries = offset[s + 1] - offset[s]
-        start[offset[s] : offset[s + 1]] = sites.cluster.start[s, :entries]
-        promise[offset[s] : offset[s + 1]] = sites.cluster.promise[s, :entries]
-    return start, promise, sweeps.end, sweeps.claimed, log[: used[0]].copy(), sites.state[:, LOST].copy()
 
 
 @maker
@@ -271,6 +277,7 @@ def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks):
         sites.spare[s] = np.arange(entries, n)
         sites.state[s, SPARE] = places
         sites.state[s, HEAD] = NOBODY
+        c.clock[s, NOW] = -1
         c.clock[s, FREE] = machine[s]
         steps.item[s, 0] = machine[s]
         steps.window[s, LAST] = 1
@@ -324,16 +331,10 @@ def _book(sites, s):
     )
 
 
-@routine
-def _queued(sites, s):
-    window = sites.cluster.queue.window[s]
-    return window[LAST] - window[FIRST]
-
-
 # --- The clock ----------------------------------------------------------------------------------------------
 
 
-@routine
+@part
 def _next_instant(sites, local):
     now = NEVER
     for s in range(sites.state.shape[0]):
@@ -344,7 +345,7 @@ def _next_instant(sites, local):
     return now
 
 
-@routine
+@part
 def _open(sites, now):
     """Go on to an instant; count what was lost until then and complete what ends then."""
     for s in range(sites.state.shape[0]):
@@ -360,7 +361,7 @@ def _open(sites, now):
         state[STIRRED] = c.clock[FREED]
 
 
-@routine
+@part
 def _arrivals(sites, sweeps, s, local, flooding):
     c, state = _cluster(sites, s), sites.state[s]
     now = c.clock[NOW]
