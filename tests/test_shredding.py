@@ -18,7 +18,7 @@ pytestmark = pytest.mark.reduced
 
 BREAKDOWNS = st.sampled_from([0, 0, 1, 2, 3, 4])
 SCHEMES = st.one_of(
-    st.just(sl.Flooding()),
+    st.builds(sl.Flooding, local=st.sampled_from(["easy", "conservative"])),
     st.builds(
         sl.OpportuneShredding,
         local=st.sampled_from(["easy", "conservative"]),
@@ -313,6 +313,7 @@ def test_a_trace_without_sweeps_is_refused():
         ({"speeds": (1, 2)}, "speeds has 2 values, expected one for each of 1 sites"),
         ({"speeds": (0,)}, "speeds are whole numbers of at least 1, compared with each other, got 0"),
         ({"speeds": (1.5,)}, "got 1.5"),
+        ({"speeds": 1.5}, "got 1.5"),
         ({"machines": (1, 2)}, "machines has 2 values"),
         ({"machines": (sl.KaryTree(2, 2),)}, "sites are machines without a topology"),
         ({"overrun": "never"}, "unknown overrun 'never'"),
@@ -341,9 +342,9 @@ def test_conventions_that_do_not_apply_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             sl.simulate(trace, "ojs", **given_so)
-    for wrong in (lambda: sl.Flooding(local="conservative"), lambda: sl.OpportuneShredding(local="fcfs")):
-        with pytest.raises(ValueError, match="local"):
-            wrong()
+    for scheme in (sl.Flooding, sl.OpportuneShredding):
+        with pytest.raises(ValueError, match="unknown local 'fcfs'; known: easy, conservative"):
+            scheme(local="fcfs")
     with pytest.raises(ValueError, match="order of OJS must be 'fcfs'"):
         sl.OpportuneShredding(order="sjf")
     with pytest.raises(TypeError, match="release is 1"):
@@ -358,6 +359,7 @@ def test_conventions_that_do_not_apply_are_refused():
 @pytest.mark.traces
 def test_the_ctc_log_keeps_the_laws():
     trace = sl.load_trace("CTC-SP2-1996").head(3000).with_procs(512).scale_load(0.8).with_sweeps(0.1)
-    for scheme in ("flooding", "ojs", sl.OpportuneShredding(local="conservative", release=True)):
+    shredding = sl.OpportuneShredding(local="conservative", release=True)
+    for scheme in ("flooding", sl.Flooding(local="conservative"), "ojs", shredding):
         sl.simulate(trace, scheme).validate()
         sl.simulate(trace.with_estimates("exact"), scheme).validate()

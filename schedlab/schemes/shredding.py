@@ -10,7 +10,7 @@ import numpy as np
 from schedlab.kernels import shredding as kernel
 from schedlab.kernels.replay import ARRIVED, WITHDRAWN
 
-from .rigid import Arrivals, Scheme
+from .rigid import Arrivals, Conservative, Scheme
 
 LOCAL = ("easy", "conservative")
 
@@ -47,8 +47,9 @@ class Flooding(Shredding):
     Parameters
     ----------
     order : {"fcfs"}
-    local : {"easy"}
-        The local scheduler.
+    local : {"easy", "conservative"}
+        The local scheduler. Under EASY the tasks of a sweep are a count; under conservative backfilling each has a
+        reservation of its own, and the time that a simulation takes grows with them.
 
     References
     ----------
@@ -57,11 +58,6 @@ class Flooding(Shredding):
 
     label = "Flooding"
     flooding = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.local != "easy":
-            raise ValueError(f"local of {self.label} must be 'easy', got {self.local!r}")
 
 
 @dataclass(frozen=True)
@@ -303,21 +299,12 @@ def shred(
     length[sweeps] = rounds * task_run[at[sweeps], of[sweeps]]
     expected[sweeps] = rounds * task_estimate[at[sweeps], of[sweeps]]
     asked = np.where((of >= 0) & scheme.flooding, 1, width)
-    start, promise, end, claimed, events, lost = kernel.shredded(
-        offset,
-        submit[row] * tick,
-        length,
-        expected,
-        asked,
-        of,
-        np.array(machines),
-        tasks,
-        task_run,
-        task_estimate,
-        scheme.local == "conservative",
-        scheme.flooding,
-        scheme.release,
-    )
+    conservative, entries = scheme.local == "conservative", (offset, submit[row] * tick, length, expected, asked, of)
+    if conservative and scheme.flooding:
+        start, promise, end, claimed, events, lost = _flooded(*entries, machines, tasks)
+    else:
+        sweeping = (tasks, task_run, task_estimate, conservative, scheme.flooding, scheme.release)
+        start, promise, end, claimed, events, lost = kernel.shredded(*entries, np.array(machines), *sweeping)
     log = events[events[:, kernel.KIND] == kernel.TASKS]
     gone = start.copy()
     last = np.full(swept.size, -1)
@@ -362,6 +349,39 @@ def shred(
         scheme.flooding,
         tuple(pieces),
     )
+
+
+def _flooded(offset, submit, run, estimate, procs, sweep, machines, tasks):
+    """Do what the kernel does, for flooding under conservative backfilling, where each task has its reservation."""
+    start, promise = np.full(submit.size, -1), np.full(submit.size, -1)
+    end, events, lost = np.zeros(tasks.size, "int64"), [], []
+    for site, machine in enumerate(machines):
+        own = np.arange(offset[site], offset[site + 1])
+        count = np.ones(own.size, "int64")
+        count[sweep[own] >= 0] = tasks[sweep[own][sweep[own] >= 0]]
+        entry = np.repeat(own, count)
+        jobs = Arrivals(*(column[entry] for column in (submit, run, estimate, procs)))
+        began, promised = Conservative().run(jobs, machine, False)
+        first = np.cumsum(count) - count  # of the tasks of a sweep the first to be promised a start
+        promise[own] = promised[first]
+        start[own] = np.where(sweep[own] >= 0, -1, began[first])
+        of, task = sweep[entry], sweep[entry] >= 0
+        np.maximum.at(end, of[task], (began + jobs.run)[task])
+        (when, what), batch = np.unique(np.stack([began[task], of[task]]), axis=1, return_counts=True)
+        same = np.ones_like(when)
+        events.append(np.stack([what, site * same, when, batch, kernel.TASKS * same], axis=1))
+        lost.append(_lost(jobs, began, machine))
+    return start, promise, end, np.zeros(tasks.size, "int64"), np.concatenate(events), np.array(lost)
+
+
+def _lost(jobs, start, machine):
+    """Give the loss of capacity of jobs that each run in one piece."""
+    time = np.concatenate([jobs.submit, start, start + jobs.run])
+    order = np.argsort(time, kind="stable")
+    none = np.zeros_like(jobs.procs)
+    wanted = np.cumsum(np.concatenate([jobs.procs, -jobs.procs, none])[order])
+    used = np.cumsum(np.concatenate([none, jobs.procs, -jobs.procs])[order])
+    return int((np.minimum(wanted, machine - used)[:-1] * np.diff(time[order])).sum())
 
 
 def _held(entry, width, length, sweep, claimed, task_run, release):
