@@ -133,7 +133,7 @@ class ShreddedSchedule(Schedule):
         windows = {"makespan": (first, end), "arrivals": (first, self.submit[-1])}
         span = windows[window] if isinstance(window, str) else window
         held = (pieces["start_time"].to_numpy(), pieces["end_time"].to_numpy(), pieces["procs"].to_numpy())
-        lost = int(self.outcome.lost[self.site]) / self.outcome.tick
+        lost = self.loss_of_capacity()
         makespan = float(end - first)
         return whole | {
             "utilization": metrics.utilization(*held, size, span),
@@ -141,6 +141,10 @@ class ShreddedSchedule(Schedule):
             "loss_of_capacity": lost,
             "loss_of_capacity_share": lost / (size * makespan) if makespan else float("nan"),
         }
+
+    def loss_of_capacity(self) -> float:
+        """As of `Schedule`."""
+        return int(self.outcome.lost[self.site]) / self.outcome.tick
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
         """Give when the entries of the site's queue came and left it; seconds on the clock of the log."""
