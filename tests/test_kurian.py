@@ -146,3 +146,12 @@ def test_live_figure(small):
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):
         paper.live(sites=3, speeds=(1, 4))
     assert paper.SPEEDS in paper.RATIOS.values()
+
+
+@pytest.mark.traces
+def test_the_ctc_log_keeps_the_laws():
+    trace = sl.load_trace("CTC-SP2-1996").head(3000).with_procs(512).scale_load(0.8).with_sweeps(0.1)
+    shredding = sl.OpportuneShredding(local="conservative", release=True)
+    for scheme in ("flooding", sl.Flooding(local="conservative"), "ojs", shredding):
+        sl.simulate(trace, scheme).validate()
+        sl.simulate(trace.with_estimates("exact"), scheme).validate()

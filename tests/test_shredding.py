@@ -351,15 +351,3 @@ def test_conventions_that_do_not_apply_are_refused():
         sl.OpportuneShredding(release=1)
     with pytest.raises(ValueError, match="traces is an empty list"):
         sl.simulate_sites([])
-
-
-# --- On a log -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.traces
-def test_the_ctc_log_keeps_the_laws():
-    trace = sl.load_trace("CTC-SP2-1996").head(3000).with_procs(512).scale_load(0.8).with_sweeps(0.1)
-    shredding = sl.OpportuneShredding(local="conservative", release=True)
-    for scheme in ("flooding", sl.Flooding(local="conservative"), "ojs", shredding):
-        sl.simulate(trace, scheme).validate()
-        sl.simulate(trace.with_estimates("exact"), scheme).validate()
