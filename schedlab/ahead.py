@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tqdm.auto import tqdm
@@ -12,6 +11,7 @@ from tqdm.auto import tqdm
 from .machine import KaryTree
 from .schemes import DPSA, EASY
 from .simulation import simulate
+from .threads import pool
 from .workload import swf
 from .workload.trace import model_trace
 
@@ -66,8 +66,8 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
     RuntimeError
         If a kernel cannot be compiled, with what was said about it.
     """
-    with ThreadPoolExecutor(max_workers=processes or os.cpu_count()) as pool:
-        done = pool.map(_in_a_process, GROUPS)
+    with pool(processes) as executor:
+        done = executor.map(_in_a_process, GROUPS)
         list(tqdm(done, total=len(GROUPS), desc="compiling", unit="kernels", delay=1, disable=not progress))
 
 

@@ -3,8 +3,6 @@
 How evenly slowdowns are spread and what each user got need no simulation: `Schedule.gini`, `Schedule.users`.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from .schedule import Schedule
 from .schemes import Arrivals
 from .schemes.orders import errors_of_orders
 from .simulation import arrivals, simulate
+from .threads import pool
 
 DEFINITIONS = ("arrivals", "conservative", "fcfs")
 
@@ -74,8 +73,8 @@ def _without_later(schedule, place, threads):
                 return scheme.place(known, machine).start[job]
             return scheme.run(known, machine.procs, schedule.events == "each")[0][job]
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
-        return origin + np.fromiter(pool.map(start, place.tolist()), dtype="int64", count=len(place))
+    with pool(threads) as executor:
+        return origin + np.fromiter(executor.map(start, place.tolist()), dtype="int64", count=len(place))
 
 
 def _reference(schedule, definition):

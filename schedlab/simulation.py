@@ -1,8 +1,6 @@
 """`simulate`: a trace and a scheme in, a schedule out; `simulate_many`, over threads; `simulate_sites`, on several."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from numbers import Integral
 
@@ -14,6 +12,7 @@ from .schemes import Arrivals, Scheme, Shredding
 from .schemes import scheme as scheme_named
 from .schemes.orders import errors_of_orders
 from .shredded import Sites, shredded_schedules
+from .threads import pool
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
 
 EVENTS = ("batched", "each")
@@ -200,8 +199,8 @@ def simulate_each(
         trace, scheme, *machine = run
         return simulate(trace, scheme, **conventions, **({"machine": machine[0]} if machine else {}))
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
-        yield from pool.map(one, runs)
+    with pool(threads) as executor:
+        yield from executor.map(one, runs)
 
 
 def _machine(machine, trace):

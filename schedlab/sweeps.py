@@ -1,8 +1,6 @@
 """Grids of runs: traces x loads x schemes x seeds, over threads, one row a run."""
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from numbers import Integral, Real
 
@@ -12,6 +10,7 @@ from tqdm.auto import tqdm
 from .schemes import Scheme
 from .schemes import scheme as scheme_named
 from .simulation import check_trace, simulate
+from .threads import pool
 from .workload.trace import Trace
 
 
@@ -88,8 +87,9 @@ def sweep(
             copy = copy.shake(shake, names["seed"])  # here and not before: copies for all seeds would fill the memory
         return {**names, **simulate(copy, one, **conventions).metrics(tau=tau)}
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:
-        bar = tqdm(pool.map(row, runs), total=len(runs), desc="simulating", unit="run", delay=1, disable=not progress)
+    with pool(threads) as executor:
+        rows = executor.map(row, runs)
+        bar = tqdm(rows, total=len(runs), desc="simulating", unit="run", delay=1, disable=not progress)
         return pd.DataFrame(list(bar))
 
 

@@ -153,3 +153,23 @@ def test_schemes_of_one_name_are_numbered(traces):
 def test_traces_must_be_traces(given):
     with pytest.raises(TypeError, match=r"^trace is .*, expected a Trace: load_trace\(name\) or read_swf\(path\)"):
         sl.sweep(given, progress=False)
+
+
+def test_an_interrupt_leaves_undone_what_has_not_begun(monkeypatch):
+    done = []
+
+    def one(*arguments, **conventions):
+        done.append(arguments)
+        time.sleep(0.01)
+        return sl.simulate(*arguments, **conventions)
+
+    def interrupted(rows, **_):
+        yield next(iter(rows))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweeps, "simulate", one)
+    monkeypatch.setattr(sweeps, "tqdm", interrupted)
+    trace = sl.model_trace("lublin", jobs=20, procs=16)
+    with pytest.raises(KeyboardInterrupt):
+        sl.sweep(trace, "easy", [0.5 + i / 1000 for i in range(400)], threads=2)
+    assert 1 <= len(done) < 50

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pandas as pd
 from tqdm.auto import tqdm
+
+from ..threads import pool
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -58,8 +59,8 @@ def watched(results: Iterable, total: int, words: str, progress: bool) -> Iterat
 
 def spread(function: Callable, arguments: Iterable) -> Iterator:
     """Call a function over threads, with each of some arguments; give the results in order, each when it is there."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        yield from pool.map(function, arguments)
+    with pool() as executor:
+        yield from executor.map(function, arguments)
 
 
 def ledger(rows: list[dict]) -> pd.DataFrame:

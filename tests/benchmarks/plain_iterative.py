@@ -26,7 +26,7 @@ def speedup(a, b, n):
 @numba.njit(cache=True, nogil=True)
 def lasts(work, a, b, n):
     """Give the duration of a job on n processors."""
-    return max(1, int(math.ceil(work / speedup(a, b, n) * (1 - 1e-12))))
+    return max(1, math.ceil(work / speedup(a, b, n) * (1 - 1e-12)))
 
 
 @numba.njit(cache=True, nogil=True)
