@@ -32,78 +32,49 @@ SLACK = 16  # so many steps more than needed are suffered
 LATER = 1 << 62  # what has no end
 
 
+# Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more, its reservation,
+# its start in the present try, and the steps of the profile at which the reservation begins and ends.
+JOB, WIDTH, DURATION, SHORTER, START, TRIED, BEGINS, ENDS = range(8)
+
+# Rows of Plan.steps: from when on so many processors are free under all jobs that run or hold a reservation; the same
+# under those only that come before the job which is looked at; bounds on the changes within the step; and scratch.
+TIME, UNDER_ALL, BEFORE, LEAST, MOST, PLACE = range(6)
+
+# Rows of Plan.changes: from when on so many processors more are free in the present try.
+SINCE, MORE = range(2)
+
+
 class Plan(NamedTuple):
-    """One scheduling decision; every field is modified in place.
+    """One scheduling decision; every field is modified in place. Times in seconds.
 
     Attributes
     ----------
-    job, width, duration, shorter, start : int64, shape (most_jobs,)
-        The waiting jobs in the order of the queue: which it is, its processors, how long it takes with them and with
-        one more, and its reservation. Times in seconds.
-    tried : int64, shape (most_jobs,)
-        Starts in the present try.
-    first, last : int64, shape (most_jobs,)
-        The steps of the profile at which a reservation begins and ends.
-    time, free, before : int64, shape (most_steps,)
-        The profile: from when on how many processors are free under all jobs that run or hold a reservation, and the
-        same under those only that come before the job which is looked at. Steps may be alike.
-    since, more : int64, shape (most_changes,)
-        By how many processors the present try differs from that, and from when on.
-    least, most : int64, shape (most_steps,)
-        Bounds on that difference within each step.
-    place : int64, shape (most_steps,)
-        Scratch.
+    jobs : int64, shape (8, most_jobs)
+        The waiting jobs in the order of the queue.
+    steps : int64, shape (6, most_steps)
+        The profile, in which neighbouring steps may be alike.
+    changes : int64, shape (2, most_changes)
+        By how much the present try differs from it.
     scalars : int64, shape (5,)
     """
 
-    job: np.ndarray
-    width: np.ndarray
-    duration: np.ndarray
-    shorter: np.ndarray
-    start: np.ndarray
-    tried: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    time: np.ndarray
-    free: np.ndarray
-    before: np.ndarray
-    since: np.ndarray
-    more: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-    place: np.ndarray
+    jobs: np.ndarray
+    steps: np.ndarray
+    changes: np.ndarray
     scalars: np.ndarray
 
 
 @maker
-def _integers(n):
-    return np.empty(n, np.int64)
+def _rows(count, length):
+    return np.empty((count, length), np.int64)
 
 
 @maker
 def _new_plan(jobs, running):
     """Make room for so many waiting and running jobs."""
     changes = 4 * jobs + 8
-    steps = running + 2 * jobs + changes + 8
-    return Plan(
-        _integers(jobs),
-        _integers(jobs),
-        _integers(jobs),
-        _integers(jobs),
-        _integers(jobs),
-        _integers(jobs),
-        _integers(jobs),
-        _integers(jobs),
-        _integers(steps),
-        _integers(steps),
-        _integers(steps),
-        _integers(changes),
-        _integers(changes),
-        _integers(steps),
-        _integers(steps),
-        _integers(steps),
-        np.zeros(5, np.int64),
-    )
+    steps = running + 2 * jobs + SLACK + changes
+    return Plan(_rows(8, jobs), _rows(6, steps), _rows(2, changes), np.zeros(5, np.int64))
 
 
 @kernel
@@ -135,7 +106,7 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
         queued = c.queue.window[LAST] - c.queue.window[FIRST]
         if head:
             queued = min(queued, head)
-        if queued > plan.job.size:
+        if queued > plan.jobs.shape[1]:
             plan = _new_plan(2 * queued, min(n, machine))
         _list_queue(c, plan, queued)
         _list_running(c, plan)
@@ -170,7 +141,7 @@ def decision(ends, held, estimate, procs, machine, law, a, b, curves, moldable, 
     work = np.empty(n, np.float64)
     for job in range(n):
         work[job] = work_seconds(laws, job, estimate[job], procs[job])
-        plan.job[job] = job
+        plan.jobs[JOB, job] = job
     free = machine
     for i in range(ends.size):
         free -= held[i]
@@ -178,14 +149,14 @@ def decision(ends, held, estimate, procs, machine, law, a, b, curves, moldable, 
     for i in range(ends.size):
         _release(plan, ends[i], held[i])
     _decide(plan, laws, work, estimate, procs, machine, n, log)
-    return plan.width[:n].copy(), plan.start[:n].copy(), log[: plan.scalars[LOGGED]].copy()
+    return plan.jobs[WIDTH, :n].copy(), plan.jobs[START, :n].copy(), log[: plan.scalars[LOGGED]].copy()
 
 
 @part
 def _list_queue(c, plan, queued):
     first = c.queue.window[FIRST]
     for i in range(queued):
-        plan.job[i] = c.queue.item[first + i]
+        plan.jobs[JOB, i] = c.queue.item[first + i]
 
 
 @part
@@ -199,7 +170,7 @@ def _list_running(c, plan):
 @part
 def _open(plan, now, free):
     """Begin a profile."""
-    plan.time[0], plan.free[0] = now, free
+    plan.steps[TIME, 0], plan.steps[UNDER_ALL, 0] = now, free
     plan.scalars[STEPS] = 1
 
 
@@ -207,11 +178,11 @@ def _open(plan, now, free):
 def _release(plan, instant, procs):
     """Free processors for ever from an instant not before the last step's."""
     steps = plan.scalars[STEPS]
-    if instant > plan.time[steps - 1]:
-        plan.time[steps], plan.free[steps] = instant, plan.free[steps - 1] + procs
+    if instant > plan.steps[TIME, steps - 1]:
+        plan.steps[TIME, steps], plan.steps[UNDER_ALL, steps] = instant, plan.steps[UNDER_ALL, steps - 1] + procs
         plan.scalars[STEPS] = steps + 1
     else:
-        plan.free[steps - 1] += procs
+        plan.steps[UNDER_ALL, steps - 1] += procs
 
 
 @part
@@ -219,8 +190,8 @@ def _start_planned(c, plan, laws, run, procs, queued):
     """Start the jobs whose reservations are for now."""
     now, place = c.clock[NOW], c.queue.window[FIRST]
     for i in range(queued):
-        if plan.start[i] == now:
-            place = begin_with(c, laws, place, plan.width[i], now + plan.duration[i], run, procs)
+        if plan.jobs[START, i] == now:
+            place = begin_with(c, laws, place, plan.jobs[WIDTH, i], now + plan.jobs[DURATION, i], run, procs)
         else:
             place += 1
 
@@ -231,20 +202,21 @@ def _start_planned(c, plan, laws, run, procs, queued):
 @routine
 def _decide(plan, laws, work, estimate, procs, machine, queued, log):
     """Find width and start of each waiting job; what is tried goes to the log while it has room."""
-    width, duration, shorter, scalars = plan.width, plan.duration, plan.shorter, plan.scalars
+    width, duration, shorter, scalars = plan.jobs[WIDTH], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
     scalars[TOTAL] = scalars[LOGGED] = 0
     scalars[NEEDED] = scalars[STEPS]
     for i in range(queued):
-        job = plan.job[i]
+        job = plan.jobs[JOB, i]
         if laws.moldable[job]:
             width[i], duration[i] = 1, lasts(laws, job, work[job], 1)
         else:
             width[i], duration[i] = procs[job], estimate[job]
         shorter[i] = _with_one_more(plan, laws, work, machine, i)
         _place_first(plan, i)
-        scalars[TOTAL] += plan.start[i] + duration[i]
+        scalars[TOTAL] += plan.jobs[START, i] + duration[i]
     for i in range(queued):
-        plan.first[i], plan.last[i] = _step_at(plan, plan.start[i]), _step_at(plan, plan.start[i] + duration[i])
+        plan.jobs[BEGINS, i] = _step_at(plan, plan.jobs[START, i])
+        plan.jobs[ENDS, i] = _step_at(plan, plan.jobs[START, i] + duration[i])
     while True:
         most, i = 0, -1
         for k in range(queued):
@@ -269,20 +241,20 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log):
 @part
 def _with_one_more(plan, laws, work, machine, i):
     """Give how long a waiting job takes with one processor more; where it can have none, as long as without."""
-    job = plan.job[i]
-    if laws.moldable[job] and plan.width[i] < machine:
-        return lasts(laws, job, work[job], plan.width[i] + 1)
-    return plan.duration[i]
+    job = plan.jobs[JOB, i]
+    if laws.moldable[job] and plan.jobs[WIDTH, i] < machine:
+        return lasts(laws, job, work[job], plan.jobs[WIDTH, i] + 1)
+    return plan.jobs[DURATION, i]
 
 
 @part
 def _place_first(plan, i):
     """Give a waiting job the earliest reservation under those before it."""
-    start = _earliest(plan, plan.free, 0, plan.width[i], plan.duration[i])
-    plan.start[i] = start
+    start = _earliest(plan, plan.steps[UNDER_ALL], 0, plan.jobs[WIDTH, i], plan.jobs[DURATION, i])
+    plan.jobs[START, i] = start
     first = _step_at(plan, start)  # a step begins there
-    last = _cut(plan, start + plan.duration[i])
-    _add(plan.free, first, last, -plan.width[i])
+    last = _cut(plan, start + plan.jobs[DURATION, i])
+    _add(plan.steps[UNDER_ALL], first, last, -plan.jobs[WIDTH, i])
 
 
 @part
@@ -291,7 +263,7 @@ def _step_at(plan, instant):
     place, length = U(0), U(plan.scalars[STEPS])
     while length > U(1):
         half = length >> U(1)
-        place += half if plan.time[place + half] <= instant else U(0)
+        place += half if plan.steps[TIME, place + half] <= instant else U(0)
         length -= half
     return np.int64(place)
 
@@ -300,12 +272,12 @@ def _step_at(plan, instant):
 def _cut(plan, instant):
     """Let a step begin at an instant; give its place."""
     step = _step_at(plan, instant)
-    if plan.time[step] == instant:
+    if plan.steps[TIME, step] == instant:
         return step
     step += 1
     for i in range(plan.scalars[STEPS], step, -1):
-        plan.time[i], plan.free[i] = plan.time[i - 1], plan.free[i - 1]
-    plan.time[step], plan.free[step] = instant, plan.free[step - 1]
+        plan.steps[TIME, i], plan.steps[UNDER_ALL, i] = plan.steps[TIME, i - 1], plan.steps[UNDER_ALL, i - 1]
+    plan.steps[TIME, step], plan.steps[UNDER_ALL, step] = instant, plan.steps[UNDER_ALL, step - 1]
     plan.scalars[STEPS] += 1
     return step
 
@@ -319,7 +291,7 @@ def _add(free, first, last, procs):
 @routine
 def _earliest(plan, free, changes, width, duration):
     """Find the first time from which so many processors stay free for so long, in a profile and its changes."""
-    time, since, more, steps = plan.time, plan.since, plan.more, plan.scalars[STEPS]
+    time, since, more, steps = plan.steps[TIME], plan.changes[SINCE], plan.changes[MORE], plan.scalars[STEPS]
     start, step, change, value = time[0], 0, 0, 0
     fits = False
     instant = time[0]
@@ -345,26 +317,27 @@ def _earliest(plan, free, changes, width, duration):
 @routine
 def _try(plan, queued, i):
     """Give a waiting job one processor more and place all anew; give the sum of completions, or LATER if too late."""
-    scalars, start, duration, width, tried = plan.scalars, plan.start, plan.duration, plan.width, plan.tried
-    now, before = plan.time[0], plan.before
+    scalars, start, tried = plan.scalars, plan.jobs[START], plan.jobs[TRIED]
+    duration, width = plan.jobs[DURATION], plan.jobs[WIDTH]
+    now, before = plan.steps[TIME, 0], plan.steps[BEFORE]
     for step in range(U(scalars[STEPS])):
-        before[step] = plan.free[step]
-        plan.least[step] = plan.most[step] = 0
+        before[step] = plan.steps[UNDER_ALL, step]
+        plan.steps[LEAST, step] = plan.steps[MOST, step] = 0
     to_gain = 0  # if all jobs that are left started now
     for k in range(i, queued):
-        _add(before, plan.first[k], plan.last[k], width[k])
+        _add(before, plan.jobs[BEGINS, k], plan.jobs[ENDS, k], width[k])
         to_gain += start[k] - now
     to_gain -= start[i] - now
     scalars[CHANGES] = 0
-    tried[i] = _earliest(plan, before, 0, width[i] + 1, plan.shorter[i])
+    tried[i] = _earliest(plan, before, 0, width[i] + 1, plan.jobs[SHORTER, i])
     _change(plan, start[i], start[i] + duration[i], width[i])
-    _change(plan, tried[i], tried[i] + plan.shorter[i], -width[i] - 1)
-    total = scalars[TOTAL] + tried[i] + plan.shorter[i] - start[i] - duration[i]
+    _change(plan, tried[i], tried[i] + plan.jobs[SHORTER, i], -width[i] - 1)
+    total = scalars[TOTAL] + tried[i] + plan.jobs[SHORTER, i] - start[i] - duration[i]
     for k in range(i + 1, queued):
         if total - to_gain >= scalars[TOTAL]:
             return LATER
         to_gain -= start[k] - now
-        _add(before, plan.first[k - 1], plan.last[k - 1], -width[k - 1])
+        _add(before, plan.jobs[BEGINS, k - 1], plan.jobs[ENDS, k - 1], -width[k - 1])
         tried[k] = start[k]
         if not _stays(plan, k):
             tried[k] = _earliest(plan, before, scalars[CHANGES], width[k], duration[k])
@@ -378,21 +351,21 @@ def _try(plan, queued, i):
 @part
 def _stays(plan, k):
     """Tell whether a waiting job surely stays where it is; `before` is the profile that it stood in."""
-    before, width = plan.before, plan.width[k]
-    first, last = plan.first[k], plan.last[k]
+    before, width = plan.steps[BEFORE], plan.jobs[WIDTH, k]
+    first, last = plan.jobs[BEGINS, k], plan.jobs[ENDS, k]
     for step in range(U(first), U(last)):
-        if before[step] + plan.least[step] < width:
+        if before[step] + plan.steps[LEAST, step] < width:
             return False
     if first == 0:
         return True
     # Right before its start it was blocked, else it would have started earlier.
-    if before[first - 1] + plan.most[first - 1] >= width:
+    if before[first - 1] + plan.steps[MOST, first - 1] >= width:
         return False
     # All that could start earlier and not end by then is blocked still.
-    room = plan.start[k] - 1 - plan.time[0] - plan.duration[k]
+    room = plan.jobs[START, k] - 1 - plan.steps[TIME, 0] - plan.jobs[DURATION, k]
     step = 0
-    while room >= 0 and step < first - 1 and plan.time[step] <= plan.start[k] - 1:
-        if before[step] < width <= before[step] + plan.most[step]:
+    while room >= 0 and step < first - 1 and plan.steps[TIME, step] <= plan.jobs[START, k] - 1:
+        if before[step] < width <= before[step] + plan.steps[MOST, step]:
             return False
         step += 1
     return True
@@ -401,16 +374,16 @@ def _stays(plan, k):
 @routine
 def _change(plan, begin, end, procs):
     """Add to the changes so many processors on [begin, end)."""
-    more, scalars = plan.more, plan.scalars
+    more, scalars = plan.changes[MORE], plan.scalars
     first = _change_at(plan, begin)
     last = _change_at(plan, end)
     for x in range(first, last):
         more[x] += procs
     _join(plan, last)
     _join(plan, first)
-    bound = plan.most if procs > 0 else plan.least
-    other = plan.least if procs > 0 else plan.most
-    time = plan.time
+    bound = plan.steps[MOST] if procs > 0 else plan.steps[LEAST]
+    other = plan.steps[LEAST] if procs > 0 else plan.steps[MOST]
+    time = plan.steps[TIME]
     step = _step_at(plan, begin)
     final = _step_at(plan, end - 1)
     for x in range(step, final + 1):
@@ -425,7 +398,7 @@ def _change(plan, begin, end, procs):
 @part
 def _change_at(plan, instant):
     """Let a change begin at an instant; give its place."""
-    since, more, scalars = plan.since, plan.more, plan.scalars
+    since, more, scalars = plan.changes[SINCE], plan.changes[MORE], plan.scalars
     x = scalars[CHANGES]
     while x > 0 and since[x - 1] >= instant:
         x -= 1
@@ -440,7 +413,7 @@ def _change_at(plan, instant):
 @part
 def _join(plan, x):
     """Drop a change that changes nothing."""
-    since, more, scalars = plan.since, plan.more, plan.scalars
+    since, more, scalars = plan.changes[SINCE], plan.changes[MORE], plan.scalars
     if more[x] == (more[x - 1] if x > 0 else 0):
         scalars[CHANGES] -= 1
         for y in range(x, scalars[CHANGES]):
@@ -450,17 +423,18 @@ def _join(plan, x):
 @routine
 def _keep(plan, queued, i):
     """Make the try the plan."""
-    scalars, width = plan.scalars, plan.width
+    scalars, width = plan.scalars, plan.jobs[WIDTH]
     _merge_changes(plan)
     for k in range(queued):
-        plan.first[k], plan.last[k] = plan.place[plan.first[k]], plan.place[plan.last[k]]
+        plan.jobs[BEGINS, k] = plan.steps[PLACE, plan.jobs[BEGINS, k]]
+        plan.jobs[ENDS, k] = plan.steps[PLACE, plan.jobs[ENDS, k]]
     width[i] += 1
-    plan.duration[i] = plan.shorter[i]
+    plan.jobs[DURATION, i] = plan.jobs[SHORTER, i]
     for k in range(i, queued):
-        if k == i or plan.tried[k] != plan.start[k]:
-            plan.start[k] = plan.tried[k]
-            plan.first[k] = _cut_behind(plan, plan.start[k], queued)
-            plan.last[k] = _cut_behind(plan, plan.start[k] + plan.duration[k], queued)
+        if k == i or plan.jobs[TRIED, k] != plan.jobs[START, k]:
+            plan.jobs[START, k] = plan.jobs[TRIED, k]
+            plan.jobs[BEGINS, k] = _cut_behind(plan, plan.jobs[START, k], queued)
+            plan.jobs[ENDS, k] = _cut_behind(plan, plan.jobs[START, k] + plan.jobs[DURATION, k], queued)
     if scalars[STEPS] > scalars[NEEDED] + 2 * queued + SLACK:
         _forget_steps(plan, queued)
 
@@ -472,15 +446,16 @@ def _cut_behind(plan, instant, queued):
     step = _cut(plan, instant)
     if plan.scalars[STEPS] > steps:
         for k in range(queued):
-            plan.first[k] += plan.first[k] >= step
-            plan.last[k] += plan.last[k] >= step
+            plan.jobs[BEGINS, k] += plan.jobs[BEGINS, k] >= step
+            plan.jobs[ENDS, k] += plan.jobs[ENDS, k] >= step
     return step
 
 
 @part
 def _merge_changes(plan):
     """Bring the changes into the profile, from the end on; note in `place` where each step has gone."""
-    time, free, since, more, scalars = plan.time, plan.free, plan.since, plan.more, plan.scalars
+    time, free, scalars = plan.steps[TIME], plan.steps[UNDER_ALL], plan.scalars
+    since, more = plan.changes[SINCE], plan.changes[MORE]
     step, change = scalars[STEPS] - 1, scalars[CHANGES] - 1
     fresh = 0
     for x in range(scalars[CHANGES]):
@@ -496,7 +471,7 @@ def _merge_changes(plan):
             if change >= 0 and since[change] == time[step]:
                 change -= 1
             time[to], free[to] = time[step], free[step] + value
-            plan.place[step] = to
+            plan.steps[PLACE, step] = to
             step -= 1
         to -= 1
 
@@ -504,13 +479,13 @@ def _merge_changes(plan):
 @routine
 def _forget_steps(plan, queued):
     """Drop the steps at which nothing begins or ends any more."""
-    time, free, before, place = plan.time, plan.free, plan.before, plan.place
+    time, free, before, place = plan.steps[TIME], plan.steps[UNDER_ALL], plan.steps[BEFORE], plan.steps[PLACE]
     steps = plan.scalars[STEPS]
     for step in range(steps):
         before[step], place[step] = free[step], 0
     for k in range(queued):
-        _add(before, plan.first[k], plan.last[k], plan.width[k])
-        place[plan.first[k]] = place[plan.last[k]] = 1
+        _add(before, plan.jobs[BEGINS, k], plan.jobs[ENDS, k], plan.jobs[WIDTH, k])
+        place[plan.jobs[BEGINS, k]] = place[plan.jobs[ENDS, k]] = 1
     kept = 0
     for step in range(steps):
         if step == 0 or place[step] or before[step] != before[step - 1]:
@@ -519,4 +494,4 @@ def _forget_steps(plan, queued):
             kept += 1
     plan.scalars[STEPS] = kept
     for k in range(queued):
-        plan.first[k], plan.last[k] = place[plan.first[k]], place[plan.last[k]]
+        plan.jobs[BEGINS, k], plan.jobs[ENDS, k] = place[plan.jobs[BEGINS, k]], place[plan.jobs[ENDS, k]]
