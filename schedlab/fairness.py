@@ -11,7 +11,7 @@ import pandas as pd
 
 from .machine import KaryTree
 from .schedule import Schedule
-from .schemes import Arrivals
+from .schemes import Arrivals, Moldable
 from .schemes.orders import errors_of_orders
 from .simulation import arrivals, simulate
 
@@ -65,6 +65,7 @@ def fair_starts(
 def _without_later(schedule, place, threads):
     given, origin = arrivals(schedule.trace, schedule.overrun)
     scheme, machine = schedule.scheme, schedule.machine
+    laws = schedule.trace.laws(machine.procs) if isinstance(scheme, Moldable) else None
 
     def start(job):
         first = slice(0, job + 1)
@@ -72,6 +73,8 @@ def _without_later(schedule, place, threads):
         with errors_of_orders():
             if isinstance(machine, KaryTree):
                 return scheme.place(known, machine).start[job]
+            if laws is not None:
+                return scheme.run(known, laws.of(first), machine.procs).start[job]
             return scheme.run(known, machine.procs, schedule.events == "each")[0][job]
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() if threads is None else threads) as pool:

@@ -258,8 +258,9 @@ def headed(chart, title: str, width: int, *subtitle: str):
 def about(schedule) -> str:
     """Say what was simulated: the trace, which names a stand-in as such, its load and its jobs."""
     trace = schedule.trace
-    load = trace.offered_load(schedule.overrun) * trace.procs / schedule.machine.procs
-    return f"{trace.title}, offered load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
+    what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
+    load = load(schedule.overrun) * trace.procs / schedule.machine.procs
+    return f"{trace.title}, {what} load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
 
 
 def about_trace(trace) -> str:

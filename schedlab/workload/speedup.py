@@ -56,7 +56,7 @@ class Laws(NamedTuple):
         if self.law == DOWNEY:
             return downey_slope(n, self.a, self.b)
         if self.law == AMDAHL:
-            below = n * (self.a + (1 - self.a) / n)
+            below = self.a * n + (1 - self.a)
             return (1 - self.a) / (below * below)
         last = self.curves.shape[1] - 1
         return self.speedup(np.minimum(np.asarray(n) + 1, last)) - self.speedup(n)
