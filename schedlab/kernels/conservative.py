@@ -108,7 +108,7 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
         if moving:
             sort_queue(c, policy, score)
         if compression == REBUILD and (c.clock[EARLY] or unsettled or not _newcomers_are_last(c)):
-            _rebuild(c, book)
+            make_anew(c, book, c.queue.window[LAST])
         else:
             if c.clock[EARLY]:
                 release_early(c, book)
@@ -132,7 +132,8 @@ def next_due(book):
 
 
 @part
-def _reserve(c, book, job, instant):
+def reserve(c, book, job, instant):
+    """Give a waiting job the reservation that begins at an instant."""
     add(book.steps, instant, instant + c.jobs.estimate[job], -c.jobs.procs[job])
     insert(book.due, instant, job)
     book.reserved[job] = instant
@@ -146,7 +147,7 @@ def place_newcomers(c, book):
     jobs = c.jobs
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
         instant = earliest(book.steps, c.clock[NOW], NEVER, jobs.procs[job], jobs.estimate[job])
-        _reserve(c, book, job, instant)
+        reserve(c, book, job, instant)
 
 
 @part
@@ -237,13 +238,14 @@ def _newcomers_are_last(c):
 
 
 @part
-def _rebuild(c, book):
+def make_anew(c, book, last):
+    """Forget all reservations, and place the waiting jobs in the order of the queue, up to a place of it."""
     jobs, running, steps, now = c.jobs, c.running, book.steps, c.clock[NOW]
     clear(steps, now, c.clock[FREE])
     for place in range(running.window[FIRST], running.window[LAST]):
         free_from(steps, running.key[place], jobs.procs[running.item[place]])
     book.due.window[FIRST] = book.due.window[LAST] = 0
-    for place in range(c.queue.window[FIRST], c.queue.window[LAST]):
+    for place in range(c.queue.window[FIRST], last):
         job = c.queue.item[place]
         instant = earliest(steps, now, NEVER, jobs.procs[job], jobs.estimate[job])
-        _reserve(c, book, job, instant)
+        reserve(c, book, job, instant)

@@ -1,0 +1,459 @@
+"""Moldable jobs: the scheduler chooses how many processors a job gets, before it starts and for good.
+
+*Fair share*, after Sabin, Lang and Sadayappan, JSSPP 2006 (Figure 1 and section 3): at each scheduling point every job
+that waits or runs has a limit, its share of the processors by weight; the efficiency factor moves processors from jobs
+with a flat speedup curve to jobs with a steep one, within a band around the shares. In the order of the queue each job
+takes the width, up to its limit, with which it would be done first (of equals the smallest); it starts if that is now,
+the first that cannot start gets the only reservation, which the next scheduling point forgets, and the others wait.
+
+*Greedy*, after Cirne and Berman, 2002: at its submission a job takes for good the width with which it would be done
+first in the profile of reservations, under conservative backfilling that makes all reservations anew at each pass.
+
+Two things make the search for a width short. Where the free processors never become fewer, as under running jobs alone,
+a job that starts at a step of the profile takes as many as are free; with the one reservation it takes as many as are
+free until that begins, or as many as it leaves over, whichever is done first. And in any profile only the widths at
+which steps stand need a search: of the widths between two of them the largest is done first, since it finds the same
+gaps and is shorter. A pass in which no processor is free changes nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import kernel, maker, part, routine
+from .cluster import (
+    ARRIVED,
+    BEGUN,
+    EARLY,
+    FREE,
+    NEWCOMER,
+    NOW,
+    Jobs,
+    advance,
+    begin,
+    new_cluster,
+    waiting,
+)
+from .conservative import make_anew, new_book, next_due, reserve, start_due
+from .ordered import FIRST, LAST
+from .profile import NEVER, earliest, forget_past
+from .speedup import Laws, lasts, slope, work_seconds
+
+NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
+
+WIDTH, START, COMPLETION = range(3)  # places of a choice
+FROM, UNTIL, HELD, OVER = range(4)  # places of the reservation: its span, its processors, those that it leaves over
+
+
+class Shares(NamedTuple):
+    """The limits of the jobs that wait and run; every field is modified in place.
+
+    Attributes
+    ----------
+    turn : int64, shape (n_jobs,)
+        Place of each job in the mix, in which ties go: waiting jobs, then running ones in the order of their starts.
+    limit, least, most, moved : int64, shape (n_jobs,)
+        The limit, the band around it, and whether the job has lost or gained processors.
+    mix, donors, receivers : int64, shape (n_jobs,)
+        The jobs that have a limit now; heaps of those that may lose or gain.
+    donated, received : int64, shape (n_jobs,)
+        Slope of the speedup at the limit, by which these two are ordered.
+    """
+
+    turn: np.ndarray
+    limit: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    moved: np.ndarray
+    mix: np.ndarray
+    donors: np.ndarray
+    receivers: np.ndarray
+    donated: np.ndarray
+    received: np.ndarray
+
+
+@maker
+def _integers(n):
+    return np.empty(n, np.int64)
+
+
+@maker
+def _new_shares(n):
+    turn = _integers(n)
+    for job in range(n):
+        turn[job] = job
+    return Shares(
+        turn,
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+    )
+
+
+@maker
+def _new_moldable_cluster(submit, run, estimate, procs, machine):
+    """Make an idle machine whose jobs may be given other widths and times than they came with."""
+    n = submit.size
+    rank = _integers(n)
+    for job in range(n):
+        rank[job] = job
+    return new_cluster(Jobs(submit, run.copy(), estimate.copy(), procs.copy()), machine, rank, False, False)
+
+
+@part
+def _begin(c, laws, place, width, lasts_until, run, procs):
+    """Start the job at a place of the queue with so many processors; give the place of its successor."""
+    jobs = c.jobs
+    job = c.queue.item[place]
+    jobs.estimate[job] = lasts_until - c.clock[NOW]
+    if laws.moldable[job]:
+        jobs.run[job] = lasts(laws, job, work_seconds(laws, job, run[job], procs[job]), width)
+    jobs.procs[job] = width
+    return begin(c, place)
+
+
+# --- Fair share ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def fair_share(
+    submit,
+    run,
+    estimate,
+    procs,
+    machine,
+    law,
+    a,
+    b,
+    curves,
+    moldable,
+    overbooking,
+    efficiency,
+    proportional,
+    area,
+    queued,
+    literal,
+    start_now,
+):
+    """Simulate fair-share moldable scheduling.
+
+    Parameters
+    ----------
+    submit, run, estimate, procs, machine
+        As in `schedlab.kernels.fcfs`; times are those on the processors that a job asks for, at least 1.
+    law, a, b, curves, moldable
+        As in `schedlab.kernels.speedup.Laws`.
+    overbooking : float
+        The limits add up to so many times the machine, but for rounding.
+    efficiency : float
+        Half the width of the band around a limit, in limits.
+    proportional : bool
+        Weights are in proportion to the work, not to its square root.
+    area : bool
+        The work is estimate x processors, not the sequential work.
+    queued : bool
+        Only waiting jobs have a limit.
+    literal : bool
+        A job at either bound of its band neither loses nor gains, as the paper prints it.
+    start_now : bool
+        Behind the reservation a job chooses among the widths that can start now.
+
+    Returns
+    -------
+    start, width : int64, shape (n_jobs,)
+        Start times in seconds; processors.
+    """
+    n = submit.size
+    laws = Laws(law, a, b, curves, moldable)
+    c = _new_moldable_cluster(submit, run, estimate, procs, machine)
+    shares, held, choice = _new_shares(n), _integers(4), _integers(3)
+    work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
+    for job in range(n):
+        work[job] = work_seconds(laws, job, estimate[job], procs[job])
+        weight[job] = np.float64(estimate[job] * procs[job]) if area else work[job]
+        if not proportional:
+            weight[job] = np.sqrt(weight[job])
+    while advance(c, NEVER):
+        if c.clock[FREE] > 0 and waiting(c):
+            count = _share_out(c, shares, weight, machine, overbooking, efficiency, queued)
+            if efficiency > 0:
+                _move_processors(shares, laws, count, literal)
+            _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now)
+    return c.start, c.jobs.procs
+
+
+@routine
+def _share_out(c, shares, weight, machine, overbooking, efficiency, queued):
+    """Give each job of the mix its fair share and the band around it; give the size of the mix."""
+    count = _gather(c.queue, shares.mix, 0)
+    if not queued:
+        count = _gather(c.running, shares.mix, count)
+    total = _sum(weight, shares.mix, count)
+    for i in range(count):
+        job = shares.mix[i]
+        share = ((overbooking * weight[job]) / total) * machine
+        limit = min(max(np.int64(np.floor(share + 1 / 2 + 1e-9)), 1), machine)
+        shares.limit[job] = limit
+        shares.least[job] = max(1, np.int64(np.ceil((1 - efficiency) * limit - 1e-9)))
+        shares.most[job] = min(machine, np.int64(np.floor((1 + efficiency) * limit + 1e-9)))
+        shares.moved[job] = NEITHER
+    return count
+
+
+@part
+def _gather(jobs, mix, count):
+    for place in range(jobs.window[FIRST], jobs.window[LAST]):
+        mix[count] = jobs.item[place]
+        count += 1
+    return count
+
+
+@part
+def _sum(weight, mix, count):
+    """Add up weights as if exactly (Neumaier 1974), so that the order of the mix does not matter."""
+    total, lost = 0.0, 0.0
+    for i in range(count):
+        one = weight[mix[i]]
+        both = total + one
+        lost += (total - both) + one if total >= one else (one - both) + total
+        total = both
+    return total + lost
+
+
+@routine
+def _move_processors(shares, laws, count, literal):
+    """Move processors, one at a time, from the flattest speedup curve to the steepest, until no move gains."""
+    limit, least, most, moved = shares.limit, shares.least, shares.most, shares.moved
+    donors, receivers, donated, received = shares.donors, shares.receivers, shares.donated, shares.received
+    n_donors = n_receivers = 0
+    for i in range(count):
+        job = shares.mix[i]
+        if not laws.moldable[job] or (literal and not least[job] < limit[job] < most[job]):
+            continue
+        steep = slope(laws, job, limit[job])
+        if limit[job] > least[job]:
+            donated[job] = steep
+            donors[n_donors] = job
+            n_donors += 1
+        if limit[job] < most[job]:
+            received[job] = -steep
+            receivers[n_receivers] = job
+            n_receivers += 1
+    for place in range(n_donors // 2 - 1, -1, -1):
+        _sift(donors, donated, shares.turn, n_donors, place)
+    for place in range(n_receivers // 2 - 1, -1, -1):
+        _sift(receivers, received, shares.turn, n_receivers, place)
+    while True:
+        # What has moved the other way stays in a heap until it comes to the top.
+        while n_donors and moved[donors[0]] == GAINS:
+            n_donors = _drop_top(donors, donated, shares.turn, n_donors)
+        while n_receivers and moved[receivers[0]] == LOSES:
+            n_receivers = _drop_top(receivers, received, shares.turn, n_receivers)
+        if not n_donors or not n_receivers or donated[donors[0]] >= -received[receivers[0]]:
+            return
+        job = donors[0]
+        moved[job] = LOSES
+        limit[job] -= 1
+        if limit[job] == least[job]:
+            n_donors = _drop_top(donors, donated, shares.turn, n_donors)
+        else:
+            donated[job] = slope(laws, job, limit[job])
+            _sift(donors, donated, shares.turn, n_donors, 0)
+        job = receivers[0]
+        moved[job] = GAINS
+        limit[job] += 1
+        if limit[job] == most[job]:
+            n_receivers = _drop_top(receivers, received, shares.turn, n_receivers)
+        else:
+            received[job] = -slope(laws, job, limit[job])
+            _sift(receivers, received, shares.turn, n_receivers, 0)
+
+
+@part
+def _drop_top(heap, key, turn, size):
+    heap[0] = heap[size - 1]
+    _sift(heap, key, turn, size - 1, 0)
+    return size - 1
+
+
+@routine
+def _sift(heap, key, turn, size, place):
+    """Let what stands at a place of a heap sink to where it belongs; the least key is at the top."""
+    job = heap[place]
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and _comes_before(heap[child + 1], heap[child], key, turn):
+            child += 1
+        if not _comes_before(heap[child], job, key, turn):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = job
+
+
+@part
+def _comes_before(one, other, key, turn):
+    return key[one] < key[other] or (key[one] == key[other] and turn[one] < turn[other])
+
+
+@routine
+def _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now):
+    """Start the waiting jobs whose best width can start now, and reserve for the first that cannot."""
+    queue, clock = c.queue, c.clock
+    now = clock[NOW]
+    held[HELD] = 0
+    place = queue.window[FIRST]
+    while place < queue.window[LAST]:
+        reserved = held[HELD] > 0
+        if reserved and clock[FREE] == 0:
+            return
+        job = queue.item[place]
+        _choose(c, laws, job, work[job], shares.limit[job], held, choice, start_now)
+        if choice[START] == now:
+            shares.turn[job] = procs.size + clock[BEGUN]
+            if reserved and choice[COMPLETION] > held[FROM]:
+                held[OVER] -= choice[WIDTH]
+            place = _begin(c, laws, place, choice[WIDTH], choice[COMPLETION], run, procs)
+            continue
+        if not reserved:
+            held[FROM], held[UNTIL], held[HELD] = choice[START], choice[COMPLETION], choice[WIDTH]
+            held[OVER] = _free_at(c, choice[START]) - choice[WIDTH]
+        place += 1
+
+
+@part
+def _free_at(c, instant):
+    """Count the processors that running jobs leave free at an instant."""
+    running = c.running
+    free = c.clock[FREE]
+    place = running.window[FIRST]
+    while place < running.window[LAST] and running.key[place] <= instant:
+        free += c.jobs.procs[running.item[place]]
+        place += 1
+    return free
+
+
+@routine
+def _choose(c, laws, job, work, limit, held, choice, start_now):
+    """Find the width with which a job is done first, and of equals the smallest; a start of -1 where it has to wait.
+
+    Behind the reservation only a start at this instant counts, so that a job waits as soon as that is not the best.
+    """
+    running, now, reserved = c.running, c.clock[NOW], held[HELD] > 0
+    moldable = laws.moldable[job]
+    narrowest, widest = (1, limit) if moldable else (c.jobs.procs[job], c.jobs.procs[job])
+    shortest = lasts(laws, job, work, widest) if moldable else c.jobs.estimate[job]
+    choice[WIDTH], choice[START], choice[COMPLETION] = 0, -1, NEVER
+    instant, free = now, c.clock[FREE]
+    place = running.window[FIRST]
+    while choice[COMPLETION] == NEVER or instant + shortest <= choice[COMPLETION]:
+        width = min(widest, free)
+        if reserved and held[FROM] <= instant < held[UNTIL]:
+            width = min(width, free - held[HELD])
+        duration = shortest
+        if width >= narrowest and width < widest:
+            duration = lasts(laws, job, work, width)
+        if reserved and instant < held[FROM] and width > held[OVER] and instant + duration > held[FROM]:
+            width = held[OVER]
+            if width >= narrowest:
+                duration = lasts(laws, job, work, width)
+        if width >= narrowest and instant + duration <= choice[COMPLETION]:
+            if moldable:
+                width = _narrowed(laws, job, work, width, duration)
+            if instant + duration < choice[COMPLETION] or width < choice[WIDTH]:
+                choice[WIDTH], choice[START], choice[COMPLETION] = width, instant, instant + duration
+        if reserved and (choice[START] != now or start_now):
+            return
+        # The next step: where running jobs end, or the reservation does.
+        following = running.key[place] if place < running.window[LAST] else NEVER
+        if reserved and instant < held[UNTIL] < following:
+            instant = held[UNTIL]
+            continue
+        if following == NEVER:
+            return
+        instant = following
+        while place < running.window[LAST] and running.key[place] == instant:
+            free += c.jobs.procs[running.item[place]]
+            place += 1
+
+
+@part
+def _narrowed(laws, job, work, width, duration):
+    """Find the smallest width with which a job takes no longer."""
+    low = 0
+    while width - low > 1:
+        middle = (low + width) // 2
+        if lasts(laws, job, work, middle) == duration:
+            width = middle
+        else:
+            low = middle
+    return width
+
+
+# --- Greedy -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
+    """Simulate conservative backfilling of jobs that choose their widths at submission.
+
+    Parameters
+    ----------
+    submit, run, estimate, procs, machine, law, a, b, curves, moldable
+        As in `fair_share`.
+
+    Returns
+    -------
+    start, width : int64, shape (n_jobs,)
+        Start times in seconds; processors.
+    """
+    n = submit.size
+    laws = Laws(law, a, b, curves, moldable)
+    c = _new_moldable_cluster(submit, run, estimate, procs, machine)
+    book, choice, stands = new_book(n, machine), _integers(3), np.full(machine + 1, -1, np.int64)
+    while advance(c, next_due(book)):
+        forget_past(book.steps, c.clock[NOW])
+        if c.clock[EARLY]:
+            make_anew(c, book, c.queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER]))
+        for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
+            if moldable[job]:
+                _choose_for_good(c, book, laws, job, run[job], machine, stands, choice)
+            instant = earliest(book.steps, c.clock[NOW], NEVER, c.jobs.procs[job], c.jobs.estimate[job])
+            reserve(c, book, job, instant)
+        start_due(c, book)
+    return c.start, c.jobs.procs
+
+
+@routine
+def _choose_for_good(c, book, laws, job, run, machine, stands, choice):
+    """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
+    steps, jobs, now = book.steps, c.jobs, c.clock[NOW]
+    work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
+    true_work = work_seconds(laws, job, run, jobs.procs[job])
+    for place in range(steps.window[FIRST], steps.window[LAST]):
+        stands[steps.item[place]] = job
+    choice[COMPLETION] = NEVER
+    for width in range(machine, 0, -1):
+        if stands[width] != job:
+            continue
+        duration = lasts(laws, job, work, width)
+        if choice[COMPLETION] != NEVER and now + duration > choice[COMPLETION]:
+            break  # narrower still takes longer
+        completion = earliest(steps, now, NEVER, width, duration) + duration
+        if completion <= choice[COMPLETION]:
+            choice[WIDTH], choice[COMPLETION] = width, completion
+            jobs.estimate[job] = duration
+    # Between two widths at which steps stand all find the same gaps.
+    width = choice[WIDTH]
+    while width > 1 and stands[width - 1] != job and lasts(laws, job, work, width - 1) == jobs.estimate[job]:
+        width -= 1
+    jobs.procs[job] = width
+    jobs.run[job] = lasts(laws, job, true_work, width)
