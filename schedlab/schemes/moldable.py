@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from schedlab.kernels import moldable as kernel
+from schedlab.kernels.speedup import durations
 from schedlab.workload.speedup import Laws
 
 from .rigid import Arrivals, Scheme
@@ -35,8 +37,6 @@ class Moldable(Scheme):
 
     def run(self, jobs: Arrivals, laws: Laws, procs: int) -> Molded:
         """Simulate jobs, of which each runs at least a second."""
-        from schedlab.kernels.speedup import durations
-
         start, width = self.choose(jobs, laws, procs)
         run, estimate = (durations(seconds, jobs.procs, width, *laws) for seconds in (jobs.run, jobs.estimate))
         return Molded(start, width, run, estimate)
@@ -120,9 +120,7 @@ class FairShareMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        from schedlab.kernels.moldable import fair_share
-
-        return fair_share(
+        return kernel.fair_share(
             *jobs.arrays,
             procs,
             *laws,
@@ -151,9 +149,7 @@ class GreedyMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        from schedlab.kernels.moldable import greedy
-
-        return greedy(*jobs.arrays, procs, *laws)
+        return kernel.greedy(*jobs.arrays, procs, *laws)
 
 
 @dataclass(frozen=True)

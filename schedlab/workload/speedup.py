@@ -5,39 +5,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from schedlab.kernels import speedup as kernel
+from schedlab.kernels.speedup import AMDAHL, DOWNEY, TABLE
 
 from .models._draws import uniforms
 
 __all__ = ["Amdahl", "Downey", "Laws", "Model", "Speedup", "downey_slope", "downey_speedup"]
 
-DOWNEY, AMDAHL, TABLE = range(3)  # as the kernels number the laws
 PARALLELISM = ("system", "requested", "any")
 ROUNDING = 1e-12  # a curve may fall by so small a part of itself: that is rounding, and is taken back
 
 
-class Laws(NamedTuple):
-    """How the jobs of a trace speed up, as the kernels take it: S(n) is given by the law and two numbers of the job.
+class Laws(kernel.Laws):
+    """How the jobs of a trace speed up, as the kernels take it; `curves` has shape (1, 1) where the law needs none.
 
-    Attributes
-    ----------
-    law : int
-        DOWNEY: `a` is A, `b` is sigma. AMDAHL: `a` is the serial share. TABLE: `a` is a row of `curves`.
-    a, b : float64, shape (n_jobs,)
-    curves : float64, shape (n_curves, procs + 1)
-        S(1) to S(procs) in the columns of those numbers; shape (1, 1) where the law needs none.
-    moldable : bool, shape (n_jobs,)
-        The others run as the trace has them.
+    What is computed here is computed apart from the kernels, and equal to the last bit.
     """
 
-    law: int
-    a: np.ndarray
-    b: np.ndarray
-    curves: np.ndarray
-    moldable: np.ndarray
+    __slots__ = ()
 
     def of(self, jobs) -> "Laws":
         """Give those of some jobs, by a slice, a mask or their places."""
