@@ -36,6 +36,15 @@ COLOURS = {
     "FCFS-SJF": "#CC79A7",
     "Flooding": "#AA4499",
     "OJS": "#DDAA33",
+    # Shares of one overbooking are of one hue, darker with the efficiency.
+    "Fair share (ObF 1, EF 0)": "#9ECAE1",
+    "Fair share (ObF 1, EF 0.5)": "#4292C6",
+    "Fair share (ObF 1, EF 1)": "#08519C",
+    "Fair share (ObF 4, EF 0)": "#FDAE6B",
+    "Fair share (ObF 4, EF 0.5)": "#F16913",
+    "Fair share (ObF 4, EF 1)": "#A63603",
+    "Greedy": "#807DBA",
+    "Iterative": "#238B45",
 }
 # Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
 LOGS = {
