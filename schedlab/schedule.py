@@ -211,7 +211,7 @@ class Schedule:
         timeline = self.timeline()
         lasts = np.diff(timeline["time"])
         makespan, size = int(end - first), self.machine.procs
-        lost = metrics.loss_of_capacity(timeline, size)
+        lost = self.loss_of_capacity()
         capacity = size * makespan
         return {
             "utilization": metrics.utilization(
@@ -233,6 +233,10 @@ class Schedule:
         if self._sequential_work is None:
             return metrics.effective_work(self.run, self.procs)
         return float(self._sequential_work.sum())
+
+    def loss_of_capacity(self) -> float:
+        """Add up what idled while jobs waited that could have used it: processor-seconds."""
+        return metrics.loss_of_capacity(self.timeline(), self.machine.procs)
 
     def timeline(self) -> pd.DataFrame:
         """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""

@@ -8,11 +8,18 @@ import pandas as pd
 
 from . import metrics
 from .kernels.assign import assign
-from .kernels.shredding import COUNT, START, SWEEP, disturbance
+from .kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
+from .kernels.shredding import COUNT, START, SWEEP
 from .machine import Flat
 from .schedule import MEANS, Schedule, ScheduleError
 from .schemes.shredding import Outcome, Pieces, Shredding, shred
 from .workload.trace import Trace
+
+BROKEN = {
+    OVERLOOKED: "a job waits that the local scheduler could start",
+    DELAYED: "tasks delay what the local scheduler has promised",
+    UNDUE: "a job starts that the local scheduler would not start",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +133,7 @@ class ShreddedSchedule(Schedule):
         windows = {"makespan": (first, end), "arrivals": (first, self.submit[-1])}
         span = windows[window] if isinstance(window, str) else window
         held = (pieces["start_time"].to_numpy(), pieces["end_time"].to_numpy(), pieces["procs"].to_numpy())
-        lost = int(self.outcome.lost[self.site]) / self.outcome.tick
+        lost = self.loss_of_capacity()
         makespan = float(end - first)
         return whole | {
             "utilization": metrics.utilization(*held, size, span),
@@ -134,6 +141,10 @@ class ShreddedSchedule(Schedule):
             "loss_of_capacity": lost,
             "loss_of_capacity_share": lost / (size * makespan) if makespan else float("nan"),
         }
+
+    def loss_of_capacity(self) -> float:
+        """As of `Schedule`."""
+        return int(self.outcome.lost[self.site]) / self.outcome.tick
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
         """Give when the entries of the site's queue came and left it; seconds on the clock of the log."""
@@ -169,9 +180,10 @@ class ShreddedSchedule(Schedule):
 
         Nothing starts before its submission; never are more processors held than there are, tasks included; each task
         of each sweep runs once, and a sweep ends with its last; a promised start is kept; the loss of capacity is what
-        the states of machine and queue say; and tasks never disturb the local schedule: whenever some start, the
-        reservation of EASY's head is found again, without them and with them. (Under conservative backfilling a
-        reservation only ever moves to an earlier time, so the promises say it.)
+        the states of machine and queue say; and tasks never disturb the local schedule. For that the site is replayed
+        (`schedlab.kernels.replay`): whenever tasks start, the local scheduler had nothing left to start, and the
+        reservation of EASY's head, or all those of conservative backfilling, are the same with them as without them.
+        Under flooding tasks are jobs of the queue like others.
 
         Raises
         ------
@@ -193,10 +205,11 @@ class ShreddedSchedule(Schedule):
         promised = self.promise >= 0
         broken = promised & ~np.isnan(self.parallel_start) & (self.parallel_start > self.promise)
         self._forbid(broken, "job {job} starts later than it had been promised, {promise}")
+        if not self.scheme.flooding:
+            self._check_replay(pieces)
         wanted = np.minimum(demand, self.machine.procs - used)[:-1]
         if int((wanted * np.diff(time)).sum()) != result.lost[self.site] or queued[-1]:
             raise ScheduleError(f"{self.scheme} on {self.trace.name}: the loss of capacity is not that of the timeline")
-        self._check_disturbance(pieces)
         return self
 
     def _check_tasks(self):
@@ -222,25 +235,17 @@ class ShreddedSchedule(Schedule):
                 f"the last until tick {ends[wrong[0]]} of {result.end[wrong[0]]}"
             )
 
-    def _check_disturbance(self, pieces: Pieces):
-        if self.scheme.local != "easy" or self.scheme.flooding:
-            return
-        result, own = self.outcome, self.outcome.entries(self.site)
-        gone = result.gone[own]
-        # Within an instant at which a sweep was withdrawn the queue had another head.
-        unclear = np.unique(gone[result.start[own] < 0])
-        order = np.argsort(pieces.start, kind="stable")
-        found = disturbance(
-            *(column[order] for column in (pieces.start, pieces.end, pieces.expected, pieces.procs, pieces.tasks)),
-            result.submit[own],
-            gone,
-            result.width[own],
-            unclear,
-            self.machine.procs,
-        )
-        if found >= 0:
-            at = self._seconds(found)
-            raise ScheduleError(f"{self.scheme} on {self.trace.name}: tasks that start at {at} s delay the head")
+    def _check_replay(self, pieces: Pieces):
+        time, kind, entry, piece, more = self.outcome.happened(self.site)
+        begun = piece >= 0
+        taken = begun.sum() + (more >= 0).sum()
+        if taken != pieces.start.size or (pieces.start[piece[begun]] != time[begun]).any():
+            raise ScheduleError(f"{self.scheme} on {self.trace.name}: the pieces are not those of the log")
+        own, held = self.outcome.entries(self.site), (pieces.end, pieces.expected, pieces.procs)
+        asked, conservative = (self.outcome.width[own], self.outcome.estimate[own]), self.scheme.local == "conservative"
+        found, tick = replay(time, kind, entry, piece, more, *held, *asked, self.machine.procs, conservative)
+        if found != KEPT:
+            raise ScheduleError(f"{self.scheme} on {self.trace.name}, at {self._seconds(tick)} s: {BROKEN[found]}")
 
     def to_csv(self, path) -> None:
         """Refuse: Batsim's jobs file has one start and one set of processors for a job."""

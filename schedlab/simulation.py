@@ -154,7 +154,7 @@ def simulate_sites(
         check_trace(trace)
     scheme, n = scheme_named(scheme), len(traces)
     _check_conventions(overrun, "batched")
-    speeds = (1,) * n if speeds is None else tuple(speeds)
+    speeds = (1,) * n if speeds is None else (speeds,) if np.isscalar(speeds) else tuple(speeds)
     for name, given in (("speeds", speeds), ("machines", machines), ("begins", begins)):
         if given is not None and len(given) != n:
             raise ValueError(f"{name} has {len(given)} values, expected one for each of {n} sites")

@@ -60,6 +60,23 @@ LOGS = {
 }
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
+# Sweeps teal, other jobs grey, darkest at the first site; shares and sites by themselves blue.
+GROUPS = {
+    "sweeps": "#009988",
+    "sweeps, site 1": "#00564C",
+    "sweeps, site 2": "#009988",
+    "sweeps, site 3": "#7FD1C7",
+    "other jobs": "#888888",
+    "other jobs, site 1": "#444444",
+    "other jobs, site 2": "#888888",
+    "other jobs, site 3": "#C4C4C4",
+    "site 1": "#003A70",
+    "site 2": "#4477AA",
+    "site 3": "#A6C8E8",
+    "5 %": "#A6C8E8",
+    "10 %": "#4477AA",
+    "20 %": "#003A70",
+}
 DASHES = {
     "flat": (1, 0),
     "first-free": (1, 0),
@@ -170,8 +187,9 @@ def stacked(parts: list[alt.Chart]):
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme or log its colour: its own, or one made of its name, whatever else is drawn."""
-    return [COLOURS.get(name) or _of_log(name) or _made_of(name) for name in names]
+    """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn."""
+    known = COLOURS | CLASSES | GROUPS
+    return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
 
 def _of_log(name):

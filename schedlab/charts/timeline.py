@@ -11,6 +11,7 @@ from .theme import (
     CLASSES,
     COLOURS,
     DURATIONS,
+    GROUPS,
     INK,
     MOST_ROWS,
     PER_JOB,
@@ -23,7 +24,7 @@ from .theme import (
     headed,
 )
 
-TASKS = {"sweep": "#999999", "tasks of a sweep": "#F0E442"}
+TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 BINS = 600  # of a profile: about one for each pixel
 MOST_COLOURS = 7
 OTHER = "other"

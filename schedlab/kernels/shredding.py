@@ -71,7 +71,10 @@ from .reservation import EXTRA, HEAD, NOBODY, SHADOW, reserve_for_head, still_bl
 # processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
 SPARE, DEMAND, LOST, STIRRED, WITHDRAWN = range(3, 8)
 
-SWEEP, SITE, START, COUNT = range(4)  # columns of the log
+# Columns of the log; what its row is about: tasks of a sweep that started, an entry of a queue that started as a
+# parallel job, reservations compressed because one was withdrawn, or another round of the instant at all sites.
+SWEEP, SITE, START, COUNT, KIND = range(5)
+TASKS, JOB, COMPRESSED, AGAIN = range(4)
 
 
 class Sites(NamedTuple):
@@ -166,38 +169,19 @@ def shredded(
         Completion: of the last task, wherever it ran.
     claimed : int64, shape (n_sweeps,)
         Tasks that the parallel job ran.
-    log : int64, shape (n_batches, 4)
-        Tasks started apart from parallel jobs: sweep, site, start (ticks), count.
+    log : int64, shape (n_rows, 5)
+        What happened, in order: sweep (or entry of the site), site, instant (ticks), count of tasks, kind.
     lost : int64, shape (n_sites,), processor-ticks
         Loss of capacity.
     """
     n_sites = machine.size
-    most = min(machine.sum(), tasks.sum())  # batches at one instant
     sites = _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks)
     sweeps = _new_sweeps(offset, sweep, tasks, task_run, task_estimate)
-    log, used = np.empty((most, 4), np.int64), np.zeros(1, np.int64)
-    while True:
-        now = _next_instant(sites, local)
-        if now == NEVER:
-            break
-        if used[0] + most > log.shape[0]:
-            log = _copied(log, used[0], 2 * used[0] + most)
-        _open(sites, now)
-        for s in range(n_sites):
-            _arrivals(sites, sweeps, s, local, flooding)
-        stirred = True
-        while stirred:
-            stirred = False
-            for s in range(n_sites):
-                while sites.state[s, STIRRED]:
-                    sites.state[s, STIRRED] = 0
-                    stirred = True
-                    if local:
-                        _conservative_pass(sites, sweeps, s, release)
-                    else:
-                        _easy_pass(sites, sweeps, s, flooding, release, log, used)
-                    if not flooding:
-                        _serve(sites, sweeps, s, local, log, used)
+    # In a round each batch takes a processor, and an entry starts once, or is withdrawn, which may compress once.
+    room = min(machine.sum(), tasks.sum()) + 2 * submit.size + 1
+    log, used = np.empty((room, 5), np.int64), np.zeros(1, np.int64)
+    while not _go_on(sites, sweeps, local, flooding, release, log, used, room):
+        log = _copied(log, used[0], 2 * used[0] + room)
     start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
     for s in range(n_sites):
         for i in range(offset[s], offset[s + 1]):
@@ -210,11 +194,41 @@ def shredded(
 @maker
 def _copied(log, rows, room):
     """Copy some rows to a log with room for so many."""
-    copy = np.empty((room, 4), np.int64)
+    copy = np.empty((room, log.shape[1]), np.int64)
     for row in range(rows):
-        for column in range(4):
+        for column in range(log.shape[1]):
             copy[row, column] = log[row, column]
     return copy
+
+
+@routine
+def _go_on(sites, sweeps, local, flooding, release, log, used, room):
+    """Go from instant to instant; False where the log may not have room for the next."""
+    n_sites = sites.state.shape[0]
+    while True:
+        now = _next_instant(sites, local)
+        if now == NEVER:
+            return True
+        if used[0] + room > log.shape[0]:
+            return False
+        if now == sites.cluster.clock[0, NOW]:
+            _note(log, used, -1, -1, now, 0, AGAIN)
+        _open(sites, now)
+        for s in range(n_sites):
+            _arrivals(sites, sweeps, s, local, flooding)
+        stirred = True
+        while stirred:
+            stirred = False
+            for s in range(n_sites):
+                while sites.state[s, STIRRED]:
+                    sites.state[s, STIRRED] = 0
+                    stirred = True
+                    if local:
+                        _conservative_pass(sites, sweeps, s, release, log, used)
+                    else:
+                        _easy_pass(sites, sweeps, s, flooding, release, log, used)
+                    if not flooding:
+                        _serve(sites, sweeps, s, local, log, used)
 
 
 @maker
@@ -271,6 +285,7 @@ def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks):
             sites.spare[s, i] = entries + i
         sites.state[s, SPARE] = places
         sites.state[s, HEAD] = NOBODY
+        c.clock[s, NOW] = -1
         c.clock[s, FREE] = machine[s]
         steps.item[s, 0] = machine[s]
         steps.window[s, LAST] = 1
@@ -327,7 +342,7 @@ def _book(sites, s):
 # --- The clock ----------------------------------------------------------------------------------------------
 
 
-@routine
+@part
 def _next_instant(sites, local):
     now = NEVER
     for s in range(sites.state.shape[0]):
@@ -338,7 +353,7 @@ def _next_instant(sites, local):
     return now
 
 
-@routine
+@part
 def _open(sites, now):
     """Go on to an instant; count what was lost until then and complete what ends then."""
     for s in range(sites.state.shape[0]):
@@ -354,7 +369,7 @@ def _open(sites, now):
         state[STIRRED] = c.clock[FREED]
 
 
-@routine
+@part
 def _arrivals(sites, sweeps, s, local, flooding):
     c, state = _cluster(sites, s), sites.state[s]
     now = c.clock[NOW]
@@ -434,6 +449,7 @@ def _start(sites, sweeps, s, place, most, flooding, release, log, used):
     sweep = sites.sweep[s, job]
     if not flooding or sweep < 0:
         place = begin(c, place)
+        _note(log, used, job, s, c.clock[NOW], 0, JOB)
         _settle(sites, sweeps, s, job, release)
         return place
     count = min(sweeps.left[sweep], most)
@@ -444,14 +460,16 @@ def _start(sites, sweeps, s, place, most, flooding, release, log, used):
 
 
 @routine
-def _conservative_pass(sites, sweeps, s, release):
+def _conservative_pass(sites, sweeps, s, release, log, used):
     c, book, state = _cluster(sites, s), _book(sites, s), sites.state[s]
     if state[WITHDRAWN]:
         state[WITHDRAWN] = 0
         _compress(c, book)
+        _note(log, used, -1, s, c.clock[NOW], 0, COMPRESSED)
     begun = c.clock[BEGUN]
     start_due(c, book)
     for i in range(begun, c.clock[BEGUN]):
+        _note(log, used, c.begun[i], s, c.clock[NOW], 0, JOB)
         _settle(sites, sweeps, s, c.begun[i], release)
 
 
@@ -516,6 +534,13 @@ def _withdraw(sites, sweeps, s, job):
         _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.width[s, job])
 
 
+@part
+def _note(log, used, what, s, now, count, kind):
+    row = used[0]
+    log[row, SWEEP], log[row, SITE], log[row, START], log[row, COUNT], log[row, KIND] = what, s, now, count, kind
+    used[0] = row + 1
+
+
 # --- Tasks --------------------------------------------------------------------------------------------------
 
 
@@ -539,9 +564,7 @@ def _start_tasks(sites, sweeps, s, sweep, count, log, used):
     _occupy(sites, s, count, run, estimate)
     c.clock[FREE] -= count
     sweeps.end[sweep] = max(sweeps.end[sweep], now + run)
-    row = used[0]
-    log[row, SWEEP], log[row, SITE], log[row, START], log[row, COUNT] = sweep, s, now, count
-    used[0] = row + 1
+    _note(log, used, sweep, s, now, count, TASKS)
 
 
 @routine
@@ -587,74 +610,3 @@ def _take(sites, sweeps, sweep, count):
             sites.state[s, DEMAND] += _wanted(sites, sweeps, s, job, False)
             rounds = -(-sweeps.left[sweep] // sites.width[s, job])
             sites.cluster.jobs.run[s, job] = rounds * sweeps.run[s, sweep]
-
-
-# --- The laws -----------------------------------------------------------------------------------------------
-
-
-@kernel
-def disturbance(start, end, expected, procs, tasks, submit, gone, width, unclear, machine):
-    """Find tasks that delay the reservation of EASY's head: it is made anew without them and with them.
-
-    Parameters
-    ----------
-    start, end, expected, procs, tasks : int64, shape (n_pieces,)
-        What held the site's processors, by start; the estimated end; tasks is 0 for a parallel job. Times in ticks.
-    submit, gone, width : int64, shape (n_entries,)
-        The queue, in its order: submission, when the entry left it, processors.
-    unclear : int64, shape (n_instants,), ticks
-        In ascending order: instants at which tasks are not looked at.
-    machine : int
-
-    Returns
-    -------
-    int
-        The first instant at which tasks delay it, or -1.
-    """
-    n = start.size
-    ends, running, fresh = ordered(2 * n), ordered(2 * n), ordered(2 * n)
-    free, head, place, skip = machine, 0, 0, 0
-    while place < n:
-        now = start[place]
-        while ends.window[FIRST] < ends.window[LAST] and ends.key[ends.window[FIRST]] <= now:
-            piece = ends.item[ends.window[FIRST]]
-            ends.window[FIRST] += 1
-            remove(running, expected[piece], piece)
-            free += procs[piece]
-        some = False
-        fresh.window[FIRST] = fresh.window[LAST] = 0
-        while place < n and start[place] == now:
-            if end[place] > now:
-                insert(ends, end[place], place)
-                if tasks[place]:
-                    insert(fresh, expected[place], place)
-                    some = True
-                else:
-                    insert(running, expected[place], place)
-                    free -= procs[place]
-            place += 1
-        while head < gone.size and gone[head] <= now:
-            head += 1
-        while skip < unclear.size and unclear[skip] < now:
-            skip += 1
-        clear = skip == unclear.size or unclear[skip] > now
-        blocked = some and clear and head < gone.size and submit[head] <= now
-        shadow = _shadow(running, procs, free, now, width[head]) if blocked else now
-        for i in range(fresh.window[FIRST], fresh.window[LAST]):
-            insert(running, fresh.key[i], fresh.item[i])
-            free -= procs[fresh.item[i]]
-        if blocked and _shadow(running, procs, free, now, width[head]) > shadow:
-            return now
-    return -1
-
-
-@part
-def _shadow(running, procs, free, now, width):
-    """Find when so many processors are free, if all running jobs end at their estimated ends."""
-    place = running.window[FIRST]
-    shadow = now
-    while free < width:
-        shadow = running.key[place]
-        free += procs[running.item[place]]
-        place += 1
-    return shadow

@@ -1,7 +1,8 @@
 """What a paper's experiments give: figures, and rows of the ledger."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,12 @@ def chosen_size(size: str | None = None) -> str:
 def watched(results: Iterable, total: int, words: str, progress: bool) -> Iterator:
     """Give results as they come, with a progress bar if they take more than a second."""
     return iter(tqdm(results, total=total, desc=words, unit="run", delay=1, disable=not progress))
+
+
+def spread(function: Callable, arguments: Iterable) -> Iterator:
+    """Call a function over threads, with each of some arguments; give the results in order, each when it is there."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        yield from pool.map(function, arguments)
 
 
 def ledger(rows: list[dict]) -> pd.DataFrame:

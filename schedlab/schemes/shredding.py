@@ -1,14 +1,16 @@
 """Schemes for parameter sweeps: flooding and opportune job shredding; and what comes of them at each site."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
 
 from schedlab.kernels import shredding as kernel
+from schedlab.kernels.replay import ARRIVED, WITHDRAWN
 
-from .rigid import Arrivals, Scheme
+from .rigid import Arrivals, Conservative, Scheme
 
 LOCAL = ("easy", "conservative")
 
@@ -45,8 +47,9 @@ class Flooding(Shredding):
     Parameters
     ----------
     order : {"fcfs"}
-    local : {"easy"}
-        The local scheduler.
+    local : {"easy", "conservative"}
+        The local scheduler. Under EASY the tasks of a sweep are a count; under conservative backfilling each has a
+        reservation of its own, and the time that a simulation takes grows with them.
 
     References
     ----------
@@ -55,11 +58,6 @@ class Flooding(Shredding):
 
     label = "Flooding"
     flooding = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.local != "easy":
-            raise ValueError(f"local of {self.label} must be 'easy', got {self.local!r}")
 
 
 @dataclass(frozen=True)
@@ -125,6 +123,8 @@ class Outcome:
     offset, submit, home, job, width, sweep : int64
         The entries of the queues, those of site s at ``offset[s]:offset[s + 1]``: submission, home site and place
         there, processors, and number of the sweep or -1.
+    estimate : int64, shape (n_entries,), ticks
+        Of the parallel job.
     start, promise : int64, shape (n_entries,)
         As of `schedlab.kernels.shredding.shredded`.
     gone : int64, shape (n_entries,)
@@ -132,7 +132,8 @@ class Outcome:
     tasks, claimed, end : int64, shape (n_sweeps,)
         Tasks in all; those that the parallel job ran; completion.
     lost : int64, shape (n_sites,), processor-ticks
-    log : int64, shape (n_batches, 4)
+    events : int64, shape (n_rows, 5)
+        The log of `schedlab.kernels.shredding.shredded`.
     pieces : tuple of Pieces
         For each site.
     flooding : bool
@@ -144,6 +145,7 @@ class Outcome:
     home: np.ndarray
     job: np.ndarray
     width: np.ndarray
+    estimate: np.ndarray
     sweep: np.ndarray
     start: np.ndarray
     promise: np.ndarray
@@ -152,9 +154,14 @@ class Outcome:
     claimed: np.ndarray
     end: np.ndarray
     lost: np.ndarray
-    log: np.ndarray
+    events: np.ndarray
     flooding: bool
     pieces: tuple[Pieces, ...]
+
+    @cached_property
+    def log(self) -> np.ndarray:
+        """The rows of `events` that are of tasks."""
+        return self.events[self.events[:, kernel.KIND] == kernel.TASKS]
 
     def entries(self, site: int) -> slice:
         """Give the entries of a site's queue."""
@@ -193,6 +200,46 @@ class Outcome:
         last = np.flatnonzero(np.append(np.diff(time) > 0, True))
         sums = np.cumsum(np.stack([np.concatenate(column) for column in (used, queued, wanted)])[:, order], axis=1)
         return time[last], *sums[:, last]
+
+    def happened(self, site: int) -> tuple[np.ndarray, ...]:
+        """Follow what happened at a site, in its order, as `schedlab.kernels.replay.replay` takes it.
+
+        Returns
+        -------
+        time, kind, entry, piece, more : int64, shape (n_events,)
+        """
+        own, pieces = self.entries(site), self.pieces[site]
+        what, at, when, _, kind = self.events.T
+        sweep, row = self.sweep[own], np.arange(kind.size)
+        # Pieces are the parallel jobs in the order of their entries, then the second pieces of some, then the tasks.
+        parallel = np.flatnonzero(self.start[own] >= 0)
+        apart = np.flatnonzero(pieces.tasks)
+        place = np.full(sweep.size, -1)
+        place[parallel] = np.arange(parallel.size)
+        second = np.full(sweep.size, -1)
+        entry_of = {key: i for i, key in enumerate(zip(self.home[own], self.job[own], strict=True))}
+        for piece in range(parallel.size, pieces.tasks.size - apart.size):
+            second[entry_of[pieces.home[piece], pieces.job[piece]]] = piece
+        tasks, jobs = (row[(kind == one) & (at == site)] for one in (kernel.TASKS, kernel.JOB))
+        others = row[((kind == kernel.COMPRESSED) & (at == site)) | (kind == kernel.AGAIN)]
+        # Copies are withdrawn with the last of the sweep's tasks, or with the start of another copy.
+        last = np.full(self.tasks.size, -1)
+        started = kind == kernel.JOB
+        of = np.where(kind == kernel.TASKS, what, -1)
+        of[started] = self.sweep[self.offset[at[started]] + what[started]]
+        np.maximum.at(last, of[of >= 0], row[of >= 0])
+        left = np.flatnonzero((sweep >= 0) & (place < 0))
+        none = np.full(max(sweep.size, row.size), -1)
+        parts = [
+            (self.submit[own], np.full(sweep.size, ARRIVED), np.arange(sweep.size), none, none, none),
+            (when[jobs], kind[jobs], what[jobs], place[what[jobs]], second[what[jobs]], 2 * jobs),
+            (when[tasks], kind[tasks], none, apart[: tasks.size], none, 2 * tasks),
+            (when[others], kind[others], none, none, none, 2 * others),
+            (when[last[sweep[left]]], np.full(left.size, WITHDRAWN), left, none, none, 2 * last[sweep[left]] + 1),
+        ]
+        columns = [np.concatenate([part[i][: part[0].size] for part in parts]) for i in range(6)]
+        order = np.lexsort((columns[2], columns[5], columns[0]))
+        return tuple(column[order] for column in columns[:5])
 
 
 def shred(
@@ -252,21 +299,13 @@ def shred(
     length[sweeps] = rounds * task_run[at[sweeps], of[sweeps]]
     expected[sweeps] = rounds * task_estimate[at[sweeps], of[sweeps]]
     asked = np.where((of >= 0) & scheme.flooding, 1, width)
-    start, promise, end, claimed, log, lost = kernel.shredded(
-        offset,
-        submit[row] * tick,
-        length,
-        expected,
-        asked,
-        of,
-        np.array(machines),
-        tasks,
-        task_run,
-        task_estimate,
-        scheme.local == "conservative",
-        scheme.flooding,
-        scheme.release,
-    )
+    conservative, entries = scheme.local == "conservative", (offset, submit[row] * tick, length, expected, asked, of)
+    if conservative and scheme.flooding:
+        start, promise, end, claimed, events, lost = _flooded(*entries, machines, tasks)
+    else:
+        sweeping = (tasks, task_run, task_estimate, conservative, scheme.flooding, scheme.release)
+        start, promise, end, claimed, events, lost = kernel.shredded(*entries, np.array(machines), *sweeping)
+    log = events[events[:, kernel.KIND] == kernel.TASKS]
     gone = start.copy()
     last = np.full(swept.size, -1)
     np.maximum.at(last, log[:, kernel.SWEEP], log[:, kernel.START])
@@ -278,8 +317,7 @@ def shred(
         parallel, procs, lasts = _held(
             entry, width[entry], length[entry], of[entry], claimed, task_run[site], scheme.release
         )
-        own = log[log[:, kernel.SITE] == site]
-        batch, began, count = own[:, kernel.SWEEP], own[:, kernel.START], own[:, kernel.COUNT]
+        batch, _, began, count, _ = log[log[:, kernel.SITE] == site].T
         pieces.append(
             Pieces(
                 np.concatenate([home[row[parallel]], home[swept[batch]]]),
@@ -298,6 +336,7 @@ def shred(
         home[row],
         job[row],
         width,
+        expected,
         of,
         start,
         promise,
@@ -306,10 +345,43 @@ def shred(
         claimed,
         end,
         lost,
-        log,
+        events,
         scheme.flooding,
         tuple(pieces),
     )
+
+
+def _flooded(offset, submit, run, estimate, procs, sweep, machines, tasks):
+    """Do what the kernel does, for flooding under conservative backfilling, where each task has its reservation."""
+    start, promise = np.full(submit.size, -1), np.full(submit.size, -1)
+    end, events, lost = np.zeros(tasks.size, "int64"), [], []
+    for site, machine in enumerate(machines):
+        own = np.arange(offset[site], offset[site + 1])
+        count = np.ones(own.size, "int64")
+        count[sweep[own] >= 0] = tasks[sweep[own][sweep[own] >= 0]]
+        entry = np.repeat(own, count)
+        jobs = Arrivals(*(column[entry] for column in (submit, run, estimate, procs)))
+        began, promised = Conservative().run(jobs, machine, False)
+        first = np.cumsum(count) - count  # of the tasks of a sweep the first to be promised a start
+        promise[own] = promised[first]
+        start[own] = np.where(sweep[own] >= 0, -1, began[first])
+        of, task = sweep[entry], sweep[entry] >= 0
+        np.maximum.at(end, of[task], (began + jobs.run)[task])
+        (when, what), batch = np.unique(np.stack([began[task], of[task]]), axis=1, return_counts=True)
+        same = np.ones_like(when)
+        events.append(np.stack([what, site * same, when, batch, kernel.TASKS * same], axis=1))
+        lost.append(_lost(jobs, began, machine))
+    return start, promise, end, np.zeros(tasks.size, "int64"), np.concatenate(events), np.array(lost)
+
+
+def _lost(jobs, start, machine):
+    """Give the loss of capacity of jobs that each run in one piece."""
+    time = np.concatenate([jobs.submit, start, start + jobs.run])
+    order = np.argsort(time, kind="stable")
+    none = np.zeros_like(jobs.procs)
+    wanted = np.cumsum(np.concatenate([jobs.procs, -jobs.procs, none])[order])
+    used = np.cumsum(np.concatenate([none, jobs.procs, -jobs.procs])[order])
+    return int((np.minimum(wanted, machine - used)[:-1] * np.diff(time[order])).sum())
 
 
 def _held(entry, width, length, sweep, claimed, task_run, release):

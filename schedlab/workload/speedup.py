@@ -98,8 +98,9 @@ class Downey(Model):
     Parameters
     ----------
     A : "system", "requested", "any", number or (low, high)
-        Average parallelism: the size of the machine; uniform from 1 to 2 times the processors that the job asks for;
-        uniform from 1 to twice those; one for all jobs; or uniform between two numbers.
+        Average parallelism: the size of the machine, as it is when the jobs get their speedup; uniform from 1 to 2
+        times the processors that the job asks for; uniform from 1 to twice those; one for all jobs; or uniform between
+        two numbers.
     sigma : number or (low, high)
         Variance of the parallelism, one for all jobs or uniform between two numbers; 0 is linear speedup up to A.
 
