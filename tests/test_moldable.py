@@ -155,19 +155,18 @@ def crowd(seed, jobs=60, procs=24):
     ]
 
 
+TWINS = {
+    sl.FairShareMoldable(overbooking=4, efficiency=1): partial(twin.fair_share, overbooking=4, efficiency=1),
+    sl.GreedyMoldable(): twin.greedy,
+    sl.IterativeMoldable(): twin.iterative,
+}
+
+
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    ("chosen", "expected"),
-    [
-        (sl.FairShareMoldable(overbooking=4, efficiency=1), partial(twin.fair_share, overbooking=4, efficiency=1)),
-        (sl.GreedyMoldable(), twin.greedy),
-        (sl.IterativeMoldable(), twin.iterative),
-    ],
-    ids=str,
-)
-def test_schemes_are_their_twins_where_many_wait(chosen, expected, seed):
+@pytest.mark.parametrize("chosen", TWINS, ids=str)
+def test_schemes_are_their_twins_where_many_wait(chosen, seed):
     trace, jobs = crowd(seed)
-    same(trace, chosen, expected(jobs, trace.procs))
+    same(trace, chosen, TWINS[chosen](jobs, trace.procs))
 
 
 # --- Laws ---
