@@ -97,7 +97,7 @@ def _new_shares(n):
 
 
 @maker
-def _new_moldable_cluster(submit, run, estimate, procs, machine):
+def moldable_cluster(submit, run, estimate, procs, machine):
     """Make an idle machine whose jobs may be given other widths and times than they came with."""
     n = submit.size
     rank = _integers(n)
@@ -107,7 +107,7 @@ def _new_moldable_cluster(submit, run, estimate, procs, machine):
 
 
 @part
-def _begin(c, laws, place, width, lasts_until, run, procs):
+def begin_with(c, laws, place, width, lasts_until, run, procs):
     """Start the job at a place of the queue with so many processors; give the place of its successor."""
     jobs = c.jobs
     job = c.queue.item[place]
@@ -171,7 +171,7 @@ def fair_share(
     """
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
-    c = _new_moldable_cluster(submit, run, estimate, procs, machine)
+    c = moldable_cluster(submit, run, estimate, procs, machine)
     shares, held, choice = _new_shares(n), _integers(4), _integers(3)
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
@@ -321,7 +321,7 @@ def _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now)
             shares.turn[job] = procs.size + clock[BEGUN]
             if reserved and choice[COMPLETION] > held[FROM]:
                 held[OVER] -= choice[WIDTH]
-            place = _begin(c, laws, place, choice[WIDTH], choice[COMPLETION], run, procs)
+            place = begin_with(c, laws, place, choice[WIDTH], choice[COMPLETION], run, procs)
             continue
         if not reserved:
             held[FROM], held[UNTIL], held[HELD] = choice[START], choice[COMPLETION], choice[WIDTH]
@@ -417,7 +417,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     """
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
-    c = _new_moldable_cluster(submit, run, estimate, procs, machine)
+    c = moldable_cluster(submit, run, estimate, procs, machine)
     book, choice, stands = new_book(n, machine), _integers(3), np.full(machine + 1, -1, np.int64)
     while advance(c, next_due(book)):
         forget_past(book.steps, c.clock[NOW])
