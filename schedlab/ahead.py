@@ -22,7 +22,7 @@ def _shredding(trace):
 
 
 def _moldable(trace):
-    for scheme in ("fairshare", "greedy"):
+    for scheme in ("fairshare", "greedy", "iterative"):
         simulate(trace.with_speedup(Downey()), scheme)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from workloads import trace_of
 
 import schedlab as sl
+from schedlab.kernels.iterative import decision
 from schedlab.schemes import MOLDABLE, scheme
 
 reduced = pytest.mark.reduced
@@ -138,6 +139,25 @@ def test_greedy_is_its_twin(workload):
 def test_iterative_is_its_twin(workload, chosen):
     trace, jobs = workload
     same(trace, chosen, twin.iterative(jobs, trace.procs, chosen.head))
+
+
+@reduced
+@settings(max_examples=500)
+@given(workloads(), st.lists(st.tuples(st.integers(21, 40), st.integers(1, 4)), max_size=4))
+def test_a_decision_of_the_iterative_scheme_is_its_twin(workload, running):
+    trace, queue = workload
+    while sum(held for _, held in running) > trace.procs:
+        running = running[1:]
+    running = sorted(running)
+    ends, held = (np.array([row[i] for row in running], "int64") for i in range(2))
+    estimate, procs = (trace.table[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
+    width, start, steps = decision(ends, held, estimate, procs, trace.procs, *trace.laws(), 20)
+    widths, starts, expected = twin.one_decision(running, queue, trace.procs, 20)
+    assert (width.tolist(), start.tolist()) == (widths, starts)
+    assert len(steps) == len(expected)
+    for (*step, total), (*tried, true) in zip(steps.tolist(), expected, strict=True):
+        assert step == tried
+        assert total == true or (total == -1 and not step[2])  # given up before its sum was known
 
 
 def crowd(seed, jobs=60, procs=24):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedlab.kernels import moldable as kernel
+from schedlab.kernels.iterative import iterative
 from schedlab.kernels.speedup import durations
 from schedlab.workload.speedup import Laws
 
@@ -186,8 +187,6 @@ class IterativeMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.iterative`."""
-        from schedlab.kernels.iterative import iterative
-
         return iterative(*jobs.arrays, procs, *laws, self.head or 0)
 
 
