@@ -13,11 +13,17 @@ from .schemes import DPSA, EASY
 from .simulation import simulate
 from .threads import pool
 from .workload import swf
+from .workload.speedup import Downey
 from .workload.trace import model_trace
 
 
 def _shredding(trace):
     simulate(trace.with_sweeps(0.5, min_procs=2), "ojs").validate()
+
+
+def _moldable(trace):
+    for scheme in ("fairshare", "greedy", "iterative"):
+        simulate(trace.with_speedup(Downey()), scheme)
 
 
 def _trees(trace):
@@ -44,6 +50,7 @@ def _others(trace):
 # Longest first.
 GROUPS = {
     "shredding": _shredding,
+    "moldable": _moldable,
     "trees": _trees,
     "conservative": _conservative,
     "lookahead": _lookahead,

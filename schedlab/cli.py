@@ -197,9 +197,10 @@ def _workload_arguments(parser):
     parser.add_argument("--procs", type=_count, metavar="P", help="size of the machine, if not the log's own")
     parser.add_argument(
         "--by",
-        choices=("run_time", "interarrival"),
+        choices=("run_time", "interarrival", "effective"),
         default="run_time",
-        help="what --load scales: run times and estimates, or the times between submissions (default: run_time)",
+        help="what --load scales: run times and estimates, or the times between submissions (default: run_time); "
+        "effective: run times and estimates, until the sequential work is that load",
     )
     parser.add_argument(
         "--overrun",

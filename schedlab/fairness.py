@@ -9,7 +9,7 @@ import pandas as pd
 
 from .machine import KaryTree
 from .schedule import Schedule
-from .schemes import Arrivals
+from .schemes import Arrivals, Moldable
 from .schemes.orders import errors_of_orders
 from .simulation import arrivals, simulate
 from .threads import pool
@@ -64,6 +64,7 @@ def fair_starts(
 def _without_later(schedule, place, threads):
     given, origin = arrivals(schedule.trace, schedule.overrun)
     scheme, machine = schedule.scheme, schedule.machine
+    laws = schedule.trace.laws(machine.procs) if isinstance(scheme, Moldable) else None
 
     def start(job):
         first = slice(0, job + 1)
@@ -71,6 +72,8 @@ def _without_later(schedule, place, threads):
         with errors_of_orders():
             if isinstance(machine, KaryTree):
                 return scheme.place(known, machine).start[job]
+            if laws is not None:
+                return scheme.run(known, laws.of(first), machine.procs).start[job]
             return scheme.run(known, machine.procs, schedule.events == "each")[0][job]
 
     with pool(threads) as executor:

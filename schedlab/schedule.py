@@ -41,6 +41,8 @@ class Schedule:
     killed : bool, shape (n_jobs,)
     placed : Placed, optional
         On a tree: the nodes of each job, and which were backfilled.
+    width, estimate : int64, shape (n_jobs,), optional
+        Under a scheme for moldable jobs: the processors that it chose for each, and the seconds estimated on these.
     """
 
     trace: Trace
@@ -53,6 +55,8 @@ class Schedule:
     run: np.ndarray
     killed: np.ndarray
     placed: Placed | None = None
+    width: np.ndarray | None = None
+    estimate: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.start)
@@ -66,8 +70,22 @@ class Schedule:
         )
 
     @cached_property
-    def _procs(self) -> np.ndarray:
-        return self.trace.table["requested_procs"].to_numpy()
+    def procs(self) -> np.ndarray:
+        """Processors that each job held; int64, shape (n_jobs,)."""
+        return self.trace.table["requested_procs"].to_numpy() if self.width is None else self.width
+
+    @cached_property
+    def _estimate(self) -> np.ndarray:
+        return self.trace.table["requested_time"].to_numpy() if self.estimate is None else self.estimate
+
+    @cached_property
+    def _sequential_work(self) -> np.ndarray | None:
+        """What each job does in processor-seconds, float64; None without speed-up data."""
+        if not self.trace.has_speedup:
+            return None
+        if self.width is not None:
+            return self.trace.sequential_work(self.overrun)  # run times on the chosen processors are rounded up
+        return self.run * self.trace.laws(int(self.procs.max())).speedup(self.procs)
 
     @cached_property
     def submit(self) -> np.ndarray:
@@ -88,12 +106,17 @@ class Schedule:
         table["run_time"] = self.run
         table["start_time"] = self.start
         table["end_time"] = self.end
-        table["procs"] = self._procs
+        table["procs"] = self.procs
         table["wait_time"] = self.start - self.submit
         table["turnaround"] = turnaround
         table["slowdown"] = metrics.slowdown(turnaround, self.run)
         table["bounded_slowdown"] = metrics.bounded_slowdown(turnaround, self.run)
         table["promised_start"] = self.promise
+        if self.width is not None:
+            table["estimate"] = self.estimate
+        if self._sequential_work is not None:
+            table["sequential_work"] = self._sequential_work
+            table["wasted"] = self.run * self.procs - self._sequential_work
         if self.placed is not None:
             table["backfilled"] = self.placed.advanced
         return table
@@ -105,7 +128,9 @@ class Schedule:
         run_time is as simulated (cut at the estimate where jobs are killed, `killed` says which), wait_time is
         the simulated one; new are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
         promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds. On a tree
-        also backfilled, and nodes as ranges ("0-3 7").
+        also backfilled, and nodes as ranges ("0-3 7"). With speed-up data also sequential_work (what the job would take
+        on one processor) and wasted, the rest of what it held, in processor-seconds; and where the scheme chose procs,
+        estimate, the seconds on these (requested_procs and requested_time stay the trace's).
         """
         table = self._table.copy(deep=False)
         if self.placed is not None:
@@ -146,10 +171,11 @@ class Schedule:
             (jobs), warm_up (jobs), and a note on what speaks against the interval; an `IntervalWarning` points there.
         Series, or DataFrame where `by` is given
             jobs; means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; the
-            median, 95th percentile and maximum of wait_time (seconds); killed (jobs); and of the whole:
+            median, 95th percentile and maximum of wait_time (seconds); killed (jobs); with speed-up data wasted_share,
+            what was held above the sequential work, of all that was held; and of the whole:
             utilization, makespan (seconds), throughput (jobs per hour), loss_of_capacity (processor-seconds) and
             loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs), offered_load,
-            effective_load.
+            effective_load (sequential work; without speed-up data as if all were perfectly efficient).
         """
         per_job = self._per_job(tau)
         if ci is not None:
@@ -162,14 +188,17 @@ class Schedule:
 
     def _per_job(self, tau):
         turnaround = self.end - self.submit
+        work = self._sequential_work
+        shares = {} if work is None else {"area": self.run * self.procs, "sequential_work": work}
         return pd.DataFrame(
             {
                 "wait_time": self.start - self.submit,
                 "turnaround": turnaround,
                 "slowdown": metrics.slowdown(turnaround, self.run),
                 "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run, tau),
-                "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self.run, self._procs, tau),
+                "per_processor_slowdown": metrics.per_processor_slowdown(turnaround, self.run, self.procs, tau),
                 "killed": self.killed,
+                **shares,
             },
             index=self.trace.table.index,
         )
@@ -186,7 +215,7 @@ class Schedule:
         capacity = size * makespan
         return {
             "utilization": metrics.utilization(
-                self.start, self.end, self._procs, size, windows[window] if isinstance(window, str) else window
+                self.start, self.end, self.procs, size, windows[window] if isinstance(window, str) else window
             ),
             "makespan": makespan,
             "throughput": 3600 * len(self) / makespan if makespan else float("nan"),
@@ -195,10 +224,15 @@ class Schedule:
             "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / makespan) if makespan else 0.0,
             "max_queue": int(timeline["queued"].max()),
             "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
-            "effective_load": metrics.effective_work(self.run, self._procs) / (size * (last - first))
+            "effective_load": self._effective_work() / (size * (last - first))
             if last > first
             else float("inf"),
         }
+
+    def _effective_work(self):
+        if self._sequential_work is None:
+            return metrics.effective_work(self.run, self.procs)
+        return float(self._sequential_work.sum())
 
     def loss_of_capacity(self) -> float:
         """Add up what idled while jobs waited that could have used it: processor-seconds."""
@@ -206,7 +240,7 @@ class Schedule:
 
     def timeline(self) -> pd.DataFrame:
         """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""
-        return metrics.states(self.submit, self.start, self.end, self._procs)
+        return metrics.states(self.submit, self.start, self.end, self.procs)
 
     def locality(self) -> pd.DataFrame:
         """Tell how near to each other the nodes of each job on a tree are.
@@ -262,6 +296,8 @@ class Schedule:
         first served queue, conservative's for every job) is a start no later than promised. On a tree: a job has as
         many nodes as it needs, all of them installed and nobody else's, in one block of its stage where the allocation
         says so, and runs as long as its place lets it, or was killed past its estimate after it had been backfilled.
+        Where the scheme chose processors, a moldable job has 1 to all of them and runs as long as its speedup on these
+        says, as recomputed from the trace; a rigid one beside it runs as the trace has it.
 
         Raises
         ------
@@ -280,6 +316,8 @@ class Schedule:
             self._forbid(late, "job {job} starts at {start}, before a job submitted earlier")
         if isinstance(self.machine, KaryTree):
             self._check_nodes()
+        if self.width is not None:
+            self._check_widths()
         if self.scheme.promises and self._keeps_promises():
             broken = (self.promise >= 0) & (self.start > self.promise)
             self._forbid(broken, "job {job} starts at {start}, but had been promised {promise}")
@@ -292,6 +330,18 @@ class Schedule:
         counted = self.machine.reservation == "count" and not self.machine.policy.whole
         return self.overrun != KILL_BACKFILLED and not counted
 
+    def _check_widths(self):
+        table, size = self.trace.table, self.machine.procs
+        requested, laws = table["requested_procs"].to_numpy(), self.trace.laws(size)
+        outside = (self.width < 1) | (self.width > size)
+        self._forbid(outside, f"job {{job}} has not 1 to {size} processors, at {{start}}")
+        self._forbid(~laws.moldable & (self.width != requested), "job {job} is rigid, but was reshaped, at {start}")
+        run = run_times(table, self.overrun).to_numpy()
+        estimate = np.maximum(run, table["requested_time"].to_numpy())
+        for seconds, given, what in ((run, self.run, "run"), (estimate, self.estimate, "estimated to run")):
+            due = np.where(laws.moldable, laws.durations(seconds, requested, self.width), seconds)
+            self._forbid(given != due, f"job {{job}} is not {what} as long as its speedup says, from {{start}}")
+
     def _check_nodes(self):
         if self.placed is None:
             raise ScheduleError(f"{self.scheme} on {self.trace.name}: no job has nodes, the machine is {self.machine}")
@@ -300,14 +350,14 @@ class Schedule:
             raise ScheduleError(f"{self.scheme} on {self.trace.name}: ranges of nodes that belong to no job")
         job = np.repeat(np.arange(len(self)), np.diff(offset))
         given = np.bincount(job, weights=last - first + 1, minlength=len(self))
-        self._forbid(given != self._procs, "job {job} has not as many nodes as it needs, at {start}")
+        self._forbid(given != self.procs, "job {job} has not as many nodes as it needs, at {start}")
         nowhere = job[(first < 0) | (last >= tree.procs)]
         self._forbid(nowhere, "job {job} runs on a node that is not installed, at {start}")
         taken = node_kernels.conflict(self.start, self.end, offset, first, last, tree.procs)
         self._forbid([taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
         stage = self.locality()["stage"].to_numpy()
         if not tree.policy.whole:
-            scattered = stage > tree.stage(self._procs) + tree.policy.relaxed
+            scattered = stage > tree.stage(self.procs) + tree.policy.relaxed
             self._forbid(scattered, "job {job} is spread over more than a block of its stage, at {start}")
         given, saved = run_times(self.trace.table, self.overrun).to_numpy(), tree.saved()[stage]
         due = np.where(saved > 0, shortened(given, saved), given)
@@ -343,9 +393,10 @@ class Schedule:
         table = self.jobs
         table["allocated_procs"] = table["procs"]
         nodes = f" on a {self.machine}" if isinstance(self.machine, KaryTree) else ""
-        simulated = swf.Header(
-            (*self.trace.swf_header().lines, f"; Note: simulated with {self.scheme}{nodes} (overrun {self.overrun})")
-        )
+        notes = [f"; Note: simulated with {self.scheme}{nodes} (overrun {self.overrun})"]
+        if self.width is not None:
+            notes.append("; Note: run times are on the allocated processors, requested times on the requested ones")
+        simulated = swf.Header((*self.trace.swf_header().lines, *notes))
         swf.write_log((simulated, table.reset_index()[list(swf.FIELDS)]), path)
 
     def to_csv(self, path) -> None:
@@ -362,7 +413,7 @@ class Schedule:
                 "profile": "",
                 "submission_time": jobs["submit_time"],
                 "requested_number_of_resources": jobs["procs"],
-                "requested_time": jobs["requested_time"],
+                "requested_time": self._estimate,
                 "success": (~jobs["killed"]).astype(int),
                 "final_state": np.where(jobs["killed"], "COMPLETED_WALLTIME_REACHED", "COMPLETED_SUCCESSFULLY"),
                 "starting_time": jobs["start_time"],
@@ -389,7 +440,7 @@ class Schedule:
         """
         if self.placed is not None:
             return self.placed[-3:]
-        return assign(self.start, self.end, self._procs, self.machine.procs)
+        return assign(self.start, self.end, self.procs, self.machine.procs)
 
     def allocations(self) -> list[str]:
         """Give the `processors` of each job as text ("0-3 7")."""
@@ -413,4 +464,7 @@ def _means(groups):
     means.insert(3, "p95_wait_time", waits.quantile(0.95))
     means.insert(4, "max_wait_time", waits.max())
     means["killed"] = groups["killed"].sum()
+    if "sequential_work" in groups.obj:
+        sums = groups[["area", "sequential_work"]].sum()
+        means["wasted_share"] = 1 - sums["sequential_work"] / sums["area"]
     return means

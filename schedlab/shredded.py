@@ -154,7 +154,7 @@ class ShreddedSchedule(Schedule):
     def departures(self) -> tuple[np.ndarray, np.ndarray]:
         """Give when work of the site's jobs began, wherever it ran: seconds, and processor-seconds at home."""
         result, own = self.outcome, self._own
-        work = self.run * self._procs
+        work = self.run * self.procs
         sweep = result.sweep[own]
         swept = np.flatnonzero(sweep >= 0)
         task = np.zeros(result.tasks.size)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .machine import Flat, KaryTree
 from .schedule import Schedule
-from .schemes import Arrivals, Scheme, Shredding
+from .schemes import Arrivals, Moldable, Scheme, Shredding
 from .schemes import scheme as scheme_named
 from .schemes.orders import errors_of_orders
 from .shredded import Sites, shredded_schedules
@@ -32,7 +32,8 @@ def simulate(
     ----------
     trace : Trace
     scheme : Scheme or str
-        ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``.
+        ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
+        (`Trace.with_speedup`) ``IterativeMoldable()`` or ``"iterative"``, ``"fairshare"``, ``"greedy"``.
     machine : Flat, KaryTree or int, optional
         The trace's own machine if left out; or one that its widest job fits on. On a tree FCFS and EASY place jobs
         on nodes.
@@ -65,6 +66,8 @@ def simulate(
         if tree:
             raise ValueError(f"{scheme} cannot run on {machine}: FCFS and EASY place jobs on nodes")
         return _shredded([trace], scheme, [machine], (1,), None, overrun, events)[0]
+    if isinstance(scheme, Moldable):
+        return _molded(trace, scheme, machine, overrun, events)
     if overrun == KILL_BACKFILLED and not tree:
         raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
     jobs, origin = arrivals(trace, overrun)
@@ -80,6 +83,29 @@ def simulate(
     for array in (start, promise, run, killed):
         array.flags.writeable = False
     return Schedule(trace, scheme, machine, overrun, events, start, promise, run, killed, placed)
+
+
+def _molded(trace, scheme, machine, overrun, events):
+    if isinstance(machine, KaryTree):
+        raise ValueError(f"{scheme} cannot run on {machine}: FCFS and EASY place jobs on nodes")
+    _check_special(scheme, overrun, events)
+    trace.check_speedup(scheme)
+    laws = trace.laws(machine.procs)
+    jobs, origin = arrivals(trace, overrun)
+    if (nothing := jobs.run < 1).any():
+        job = trace.table.index[np.argmax(nothing)]
+        raise ValueError(f"job {job} of {trace.name} takes no time, under {scheme} it must; the load filter drops such")
+    longest = (jobs.estimate * laws.speedup(jobs.procs)).sum()  # one after the other, each on one processor
+    if jobs.submit[-1] + longest >= 2**62:
+        raise ValueError(f"the sequential work of {trace.name} is more seconds than int64 can count")
+    start, width, run, estimate = scheme.run(jobs, laws, machine.procs)
+    start += origin
+    promise, killed = np.full(len(trace), -1), trace.table["run_time"].to_numpy() > jobs.run
+    for array in (start, width, run, estimate, promise, killed):
+        array.flags.writeable = False
+    return Schedule(
+        trace, scheme, machine, overrun, events, start, promise, run, killed, width=width, estimate=estimate
+    )
 
 
 def simulate_sites(
@@ -147,10 +173,7 @@ def simulate_sites(
 
 
 def _shredded(traces, scheme, machines, speeds, begins, overrun, events):
-    if events == "each":
-        raise ValueError(f"events are batched under {scheme}, got 'each'")
-    if overrun == KILL_BACKFILLED:
-        raise ValueError(f"overrun {overrun!r} is for jobs on nodes, not for {scheme}")
+    _check_special(scheme, overrun, events)
     jobs, origins = zip(*(arrivals(trace, overrun) for trace in traces), strict=True)
     if begins is not None:
         begins = [int(trace.seconds(begin)) for trace, begin in zip(traces, begins, strict=True)]
@@ -158,6 +181,14 @@ def _shredded(traces, scheme, machines, speeds, begins, overrun, events):
         jobs = [replace(one, submit=one.submit + by - min(after)) for one, by in zip(jobs, after, strict=True)]
         origins = [begin + min(after) for begin in begins]
     return shredded_schedules(traces, scheme, machines, speeds, list(jobs), [int(o) for o in origins], overrun)
+
+
+def _check_special(scheme, overrun, events):
+    """Raise where a scheme for sweeps or moldable jobs is to follow conventions that are not for it."""
+    if events == "each":
+        raise ValueError(f"events are batched under {scheme}, got 'each'")
+    if overrun == KILL_BACKFILLED:
+        raise ValueError(f"overrun {overrun!r} is for jobs on nodes, not for {scheme}")
 
 
 def _check_conventions(overrun, events):

@@ -41,7 +41,7 @@ def sweep(
         seed is called with each. `schedlab.statistics.over_seeds` averages over them.
     shake : int, seconds
         How far submissions of a shaken trace move at most.
-    by : {"run_time", "interarrival"}
+    by : {"run_time", "interarrival", "effective"}
         How to scale (`Trace.scale_load`).
     tau : float, seconds
         Of the bounded slowdown.

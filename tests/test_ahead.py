@@ -27,6 +27,9 @@ def test_nothing_is_left_to_compile():
     trace = sl.model_trace("lublin", jobs=60, procs=32, seed=2)
     for scheme in ("fcfs", "easy-sjbf", "easy-wfp3", "conservative-sjf", "dpsaw", "ojs", "flooding"):
         sl.simulate(trace.with_sweeps(0.5, min_procs=4), scheme, overrun="extend").metrics()
+    for chosen in (sl.FairShareMoldable("proportional", 4, 1), sl.GreedyMoldable(), sl.IterativeMoldable(head=9)):
+        for model in (sl.Amdahl(0.1), sl.Speedup(lambda n, procs: n)):
+            sl.simulate(trace.with_speedup(model, share=0.5), chosen)
     for allocation in ("contiguous", "quasi-contiguous", "random"):
         tree = sl.KaryTree(k=2, n=5, allocation=allocation, speedup=0.2)
         sl.simulate(trace, "fcfs", machine=tree).validate().fragmentation()

@@ -94,7 +94,7 @@ def test_events_each_gives_arrivals_their_own_pass():
     [
         ({"overrun": "keep"}, "unknown overrun 'keep'; known: kill, extend"),
         ({"events": "all"}, "unknown events 'all'; known: batched, each"),
-        ({"scheme": "esay"}, "unknown scheme 'esay'; known: conservative, dpsan, dpsap, dpsaw, easy, easy-sjbf, fcfs"),
+        ({"scheme": "esay"}, "unknown scheme 'esay'; known: conservative, dpsan, dpsap, dpsaw, easy, easy-sjbf, fair"),
         ({"scheme": "easy-shortest"}, "unknown order 'shortest'; known: fcfs, lcfs, sjf"),
     ],
 )

@@ -267,8 +267,19 @@ def test_one_decision_by_hand():
     # Job 1 on 2, and job 2 starts at 2: 6 + 2 + 8 = 16, no less than before.     Not kept.
     steps = [(0, 2, True, 16), (2, 2, False, 17), (0, 3, False, 18), (1, 2, False, 16)]
     assert one_decision([], THREE, 4, 0) == ([2, 1, 1], [0, 0, 0], steps)
-    assert one_decision([], THREE, 4, 0, head=1) == ([2, 1, 1], [0, 0, 0], [steps[0], steps[2]])
-    assert one_decision([], THREE, 4, 0, head=0) == ([1, 1, 1], [0, 0, 0], [])
+
+
+def test_one_decision_leaves_rigid_jobs_as_they_are():
+    # Job 1 is rigid: 6 s on 3 processors. P = 4: both start, 4 + 6. Job 0 on 2: 2 + 8, no less. P = 3: 4 + 10, then
+    # 2 + 8. On 3 job 0 gains nothing.
+    queue = [THREE[1], THREE[2]._replace(rigid=True, procs=3)]
+    assert one_decision([], queue, 4, 0) == ([1, 3], [0, 0], [(0, 2, False, 10)])
+    assert one_decision([], queue, 3, 0) == ([2, 3], [0, 2], [(0, 2, True, 10)])
+
+
+def test_jobs_behind_the_head_do_not_exist_for_the_decision():
+    # Job 0, alone, takes all 4 processors for 3 s; then job 1, alone, 2, since a third brings it nothing.
+    assert iterative(THREE[:2], 4, head=1) == [(0, 4), (3, 2)]
 
 
 def test_one_decision_beside_running_jobs():

@@ -20,6 +20,8 @@ Left open by the text, and decided here:
    knows the completions of the instant; the arrivals are the end of the queue, so one walk along it does both.
 6. Where a job gains nothing from one more processor, the iterative scheme gives it none, even if two more would help
    (durations are whole seconds, so that can be).
+7. A rigid job beside moldable ones has its share, which neither loses nor gains processors and does not bind it: it
+   runs on the processors it asks for, from the start of an iterative decision on.
 """
 
 from bisect import bisect
@@ -38,6 +40,7 @@ class Moldable(NamedTuple):
     procs: int
     speedup: Callable[[int], float]  # of n = 1 .. processors of the machine
     slope: Callable[[int], float]  # right derivative of the speedup
+    rigid: bool = False  # runs on `procs`, whatever its speedup
 
 
 def downey(A, sigma):
@@ -88,7 +91,7 @@ def fair_limits(weights, procs, overbooking, weight="sqrt"):
     return [min(max(limit, 1), procs) for limit in rounded]
 
 
-def efficiency_limits(limits, slopes, procs, efficiency, canmove="role"):
+def efficiency_limits(limits, slopes, procs, efficiency, canmove="role", rigid=()):
     """Move processors from flat speedup curves to steep ones, within a band around the fair shares (2.3)."""
     assert canmove in ("role", "literal"), canmove
     least = [max(1, ceil((1 - efficiency) * share - 1e-9)) for share in limits]
@@ -100,7 +103,7 @@ def efficiency_limits(limits, slopes, procs, efficiency, canmove="role"):
         return floor(1e12 * slopes[i](limits[i]) + 1 / 2)
 
     while True:
-        movable = list(range(len(limits)))
+        movable = [i for i in range(len(limits)) if i not in rigid]
         if canmove == "literal":  # for the rest of the call: the direction lets no job come back from its bound
             movable = [i for i in movable if least[i] < limits[i] < most[i]]
         donors = [i for i in movable if limits[i] > least[i] and direction[i] != "gain"]
@@ -151,7 +154,7 @@ def earliest(profile, width, seconds):
 def placements(job, profile, widths):
     """Return (estimated completion, width, start) of a job for each of the widths: the least is the best."""
     options = []
-    for n in widths:
+    for n in [job.procs] if job.rigid else widths:
         seconds = duration(job.estimate, job, n)
         start = earliest(profile, n, seconds)
         options.append((start + seconds, n, start))
@@ -187,7 +190,8 @@ def fair_share(
     def decide(now, queue, running):
         mixed = queue + list(running) if mix == "queued+running" else queue
         limits = fair_limits([weight_of(jobs[j]) for j in mixed], procs, overbooking, weight)
-        limits = efficiency_limits(limits, [jobs[j].slope for j in mixed], procs, efficiency, canmove)
+        rigid = [i for i, j in enumerate(mixed) if jobs[j].rigid]
+        limits = efficiency_limits(limits, [jobs[j].slope for j in mixed], procs, efficiency, canmove, rigid)
         limit = dict(zip(mixed, limits, strict=True))
         profile = profile_of(running.values(), procs, now)
         begun, reserved = {}, []
@@ -235,15 +239,15 @@ def iterative(jobs, procs, head=None, trace=None):
     """
     Widen the queued jobs one processor at a time, as long as that lowers their mean turnaround (2.5).
 
-    `head` caps the number of jobs at the head of the queue that may be widened. The text does not say what becomes of
-    the others: here they keep 1 processor, have their place in the conservative schedule and in the mean, and start
-    if it is now. To the list `trace` goes each step: (now, job, width tried, accepted, sum of the estimated completions
-    with that width). Returns (start, width) per job.
+    `head` caps the number of jobs at the head of the queue that are treated. The text does not say what becomes of the
+    others: here they wait, and do not exist for the decision. To the list `trace` goes each step: (now, job, width
+    tried, accepted, sum of the estimated completions with that width). Returns (start, width) per job.
     """
 
     def decide(now, queue, running):
+        queue = queue[:head]
         queued = [jobs[j] for j in queue]
-        widths, starts, steps = one_decision(list(running.values()), queued, procs, now, head)
+        widths, starts, steps = one_decision(list(running.values()), queued, procs, now)
         if trace is not None:
             trace.extend((now, queue[i], *step) for i, *step in steps)
         begun = {j: width for j, width, start in zip(queue, widths, starts, strict=True) if start == now}
@@ -252,7 +256,7 @@ def iterative(jobs, procs, head=None, trace=None):
     return _simulate(jobs, procs, decide)
 
 
-def one_decision(running, queue, procs, now, head=None):
+def one_decision(running, queue, procs, now):
     """
     Make one scheduling decision of the iterative scheme (2.5).
 
@@ -279,8 +283,8 @@ def one_decision(running, queue, procs, now, head=None):
     def gain(i):
         return estimate(i, widths[i]) - estimate(i, widths[i] + 1) if widths[i] < procs else 0
 
-    widths, steps = [1 for _ in queue], []
-    unmarked = list(range(len(queue)))[:head]
+    widths, steps = [job.procs if job.rigid else 1 for job in queue], []
+    unmarked = [i for i, job in enumerate(queue) if not job.rigid]
     starts, best = conservative()
     while unmarked and gain(i := max(unmarked, key=gain)) > 0:  # of equals the first
         widths[i] += 1

@@ -36,6 +36,15 @@ COLOURS = {
     "FCFS-SJF": "#CC79A7",
     "Flooding": "#AA4499",
     "OJS": "#DDAA33",
+    # Shares of one overbooking are of one hue, darker with the efficiency.
+    "Fair share (ObF 1, EF 0)": "#9ECAE1",
+    "Fair share (ObF 1, EF 0.5)": "#4292C6",
+    "Fair share (ObF 1, EF 1)": "#08519C",
+    "Fair share (ObF 4, EF 0)": "#FDAE6B",
+    "Fair share (ObF 4, EF 0.5)": "#F16913",
+    "Fair share (ObF 4, EF 1)": "#A63603",
+    "Greedy": "#807DBA",
+    "Iterative": "#238B45",
 }
 # Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
 LOGS = {
@@ -276,8 +285,9 @@ def headed(chart, title: str, width: int, *subtitle: str):
 def about(schedule) -> str:
     """Say what was simulated: the trace, which names a stand-in as such, its load and its jobs."""
     trace = schedule.trace
-    load = trace.offered_load(schedule.overrun) * trace.procs / schedule.machine.procs
-    return f"{trace.title}, offered load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
+    what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
+    load = load(schedule.overrun) * trace.procs / schedule.machine.procs
+    return f"{trace.title}, {what} load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
 
 
 def about_trace(trace) -> str:

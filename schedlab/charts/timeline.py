@@ -140,7 +140,7 @@ def gantt(
             "submit": clock.words(jobs["submit_time"].to_numpy()),
             "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
             "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
-            "estimate": np.round(jobs["requested_time"].to_numpy() / 3600, 3),
+            "estimate": np.round(jobs.get("estimate", jobs["requested_time"]).to_numpy() / 3600, 3),
             "user": jobs["user_id"].to_numpy(),
         }
     )
@@ -195,8 +195,7 @@ def gantt(
 
 def _whole_jobs(schedule):
     """Give what held processors: start, end, processors; and how many tasks of a sweep it was: none."""
-    procs = schedule.trace.table["requested_procs"].to_numpy()
-    return schedule.start, schedule.end, procs, np.zeros_like(procs)
+    return schedule.start, schedule.end, schedule.procs, np.zeros_like(schedule.procs)
 
 
 def _pieces(schedule):

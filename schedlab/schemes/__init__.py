@@ -3,6 +3,7 @@
 from functools import partial
 
 from .lookahead import DPSA
+from .moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable, Moldable, Molded
 from .placement import Placed
 from .rigid import EASY, FCFS, Arrivals, Conservative, Scheme
 from .shredding import Flooding, OpportuneShredding, Shredding
@@ -17,6 +18,11 @@ BY_NAME = {
 }
 SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
 SWEPT = {"flooding": Flooding(), "ojs": OpportuneShredding()}  # for traces with parameter sweeps
+MOLDABLE = {  # for traces with speed-up data
+    "fairshare": FairShareMoldable(),
+    "greedy": GreedyMoldable(),
+    "iterative": IterativeMoldable(),
+}
 
 __all__ = [
     "BY_NAME",
@@ -25,7 +31,12 @@ __all__ = [
     "FCFS",
     "Arrivals",
     "Conservative",
+    "FairShareMoldable",
     "Flooding",
+    "GreedyMoldable",
+    "IterativeMoldable",
+    "Moldable",
+    "Molded",
     "OpportuneShredding",
     "Placed",
     "Scheme",
@@ -44,9 +55,10 @@ def scheme(given: "str | Scheme") -> Scheme:
     if not isinstance(given, str):
         raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
     name, _, order = given.lower().partition("-")
-    for special in (SPECIAL, SWEPT):
+    for special in (SPECIAL, SWEPT, MOLDABLE):
         if given.lower() in special:
             return special[given.lower()]
     if name not in BY_NAME:
-        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(sorted((*BY_NAME, *SPECIAL, *SWEPT)))}")
+        known = ", ".join(sorted((*BY_NAME, *SPECIAL, *SWEPT, *MOLDABLE)))
+        raise ValueError(f"unknown scheme {given!r}; known: {known}")
     return BY_NAME[name](order=order or "fcfs")

@@ -12,17 +12,18 @@ import pandas as pd
 
 from . import archive, swf
 from .filter import usable
-from .models._draws import entropy, keys, whole_seconds
+from .models._draws import entropy, keys, uniforms, whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
 from .models.tsafrir import Tsafrir
+from .speedup import Amdahl, Downey, Laws, Model, Speedup
 from .standin import SEED, look_alike
 
 OVERRUN = ("kill", "extend")
 KILL_BACKFILLED = "kill-backfilled"  # the third, on nodes only
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
-SPEEDUP = ("parallelism", "sigma")  # what a moldable job has beside the SWF's columns
+SPEEDUP = Downey.columns  # what a job of Downey's model has beside the SWF's columns
 HOUR = 3_600
 MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
@@ -52,6 +53,8 @@ class Trace:
         Run time x processors of each job as read, before any rescaling: processor-seconds, index job_number.
     history : tuple of str
         What was done since the log was read, in order.
+    speedup : Model, optional
+        How its jobs speed up (`with_speedup`).
     """
 
     table: pd.DataFrame
@@ -63,6 +66,7 @@ class Trace:
     repaired: pd.DataFrame
     logged_area: pd.Series
     history: tuple[str, ...] = ()
+    speedup: Model | None = None
 
     def __post_init__(self):
         # A copy (made on write): what the caller does to the table later stays the caller's.
@@ -166,26 +170,53 @@ class Trace:
         """Sum up run time x processors, in processor-seconds; `overrun` as in `offered_load`."""
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
 
+    def sequential_work(self, overrun: str = "kill") -> np.ndarray:
+        """Give what each job would take on one processor: float64, shape (n_jobs,), processor-seconds.
+
+        That is its run time x its speedup on the processors it asks for; without speed-up data (`with_speedup`) a job
+        counts as perfectly efficient. `overrun` as in `offered_load`.
+        """
+        procs = self.table["requested_procs"].to_numpy()
+        return run_times(self.table, overrun).to_numpy() * (self.laws().speedup(procs) if self.has_speedup else procs)
+
+    def effective_load(self, overrun: str = "kill") -> float:
+        """Give the `sequential_work` submitted, over what the machine has between the first and the last submission.
+
+        References
+        ----------
+        Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach",
+        JSSPP 2006.
+        """
+        _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
+        submit = self.table["submit_time"]
+        span = int(submit.iloc[-1] - submit.iloc[0])
+        return float(self.sequential_work(overrun).sum() / (self.procs * span)) if span else float("inf")
+
     def scale_load(self, load: float, by: str = "run_time", overrun: str = "kill") -> "Trace":
-        """Change the offered load to a given value.
+        """Change the offered load, or the effective one, to a given value.
 
         Parameters
         ----------
         load : float
-            Offered load wanted, above 0 (1 is all that the machine has).
-        by : {"run_time", "interarrival"}
+            Load wanted, above 0 (1 is all that the machine has).
+        by : {"run_time", "interarrival", "effective"}
             Multiply run times and estimates, or divide the times between submissions; rounded to the
             nearest second, durations to at least one. Durations therefore reach the target within their rounding.
+            ``"effective"`` multiplies run times and estimates too, until the `effective_load` is that wanted.
         overrun : {"kill", "extend"}
             As in `offered_load`.
         """
         if not (np.isfinite(load) and load > 0):
             raise ValueError(f"load must be greater than 0, got {load}")
-        _check("by", by, ("run_time", "interarrival"))
-        before = self.offered_load(overrun)
+        _check("by", by, ("run_time", "interarrival", "effective"))
+        effective = by == "effective"
+        if effective:
+            self.check_speedup("scale_load(by='effective')")
+        what, before = ("effective", self.effective_load) if effective else ("offered", self.offered_load)
+        before = before(overrun)
         if not np.isfinite(before):
-            raise ValueError(f"{self.name} has no offered load to scale: all its jobs are submitted at one instant")
-        return self.scale(load / before, by, f"offered load {before:.4f} -> {load:g}")
+            raise ValueError(f"{self.name} has no {what} load to scale: all its jobs are submitted at one instant")
+        return self.scale(load / before, "run_time" if effective else by, f"{what} load {before:.4f} -> {load:g}")
 
     def scale(self, factor: float, by: str = "run_time", why: str = "load") -> "Trace":
         """Multiply the load by a factor: run times and estimates, or the rate of submissions."""
@@ -435,6 +466,74 @@ class Trace:
         if wanted > eligible.size:
             step += f"; {wanted:,} asked for, all {eligible.size:,} eligible jobs taken"
         return self._with(table, step)
+
+    # -- moldable jobs -----------------------------------------------------------------------------------
+
+    def with_speedup(self, model: Model, share: float = 1.0, seed: int = 1) -> "Trace":
+        """Make jobs moldable: say how they speed up, so that a scheme may choose their processors.
+
+        On the processors that it asks for, a job runs as in the trace.
+
+        Parameters
+        ----------
+        model : Downey, Amdahl or Speedup
+        share : float
+            Probability of a job to be moldable, from 0 to 1. The others are rigid; they have their speedup too, and so
+            their place in the effective load.
+        seed : int
+            Draws go by job number, whatever the load: a job speeds up the same under every scheme, in every part of the
+            trace, and whatever the share; and what is moldable at a smaller share is so at a larger one.
+
+        Returns
+        -------
+        Trace
+            With a column moldable, and the model's own (of Downey, parallelism and sigma; of Amdahl, serial_share); any
+            from before are forgotten.
+
+        References
+        ----------
+        Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach",
+        JSSPP 2006.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=500, procs=64).with_speedup(sl.Downey(A="system", sigma=(0, 2)))
+        >>> trace.scale_load(0.7, by="effective").history[-1][:14]
+        'effective load'
+        """
+        if not isinstance(model, Model):
+            raise TypeError(f"model is {model!r}, expected one such as Downey(A='system', sigma=(0, 2))")
+        if isinstance(share, bool) or not (isinstance(share, Real) and 0 <= share <= 1):
+            raise ValueError(f"share must be from 0 to 1, got {share!r}")
+        seed = entropy(seed)
+        earlier = ("moldable", *(column for law in (Downey, Amdahl, Speedup) for column in law.columns))
+        table = self.table.drop(columns=list(earlier), errors="ignore")
+        numbers = table.index.to_numpy()
+        moldable = uniforms(seed, "moldable", numbers) < share
+        drawn = model.draw(numbers, table["requested_procs"].to_numpy(), self.procs, seed)
+        table = table.assign(moldable=moldable, **drawn)
+        model.laws(table, self.procs)  # a curve is checked now
+        step = f"speedup {model}, seed {seed}: {moldable.sum():,} of {len(table):,} jobs moldable"
+        return replace(self._with(table, step), speedup=model)
+
+    @property
+    def has_speedup(self) -> bool:
+        """Whether it is known how its jobs speed up: by `with_speedup`, or since they are those of Downey's model."""
+        return self.speedup is not None or set(SPEEDUP) <= set(self.table.columns)
+
+    def check_speedup(self, who) -> None:
+        """Raise, naming who needs to know it, where it is not known how the jobs speed up."""
+        if not self.has_speedup:
+            raise ValueError(
+                f"{who} needs speed-up data, and {self.name} has none: "
+                "trace.with_speedup(sl.Downey(A='system', sigma=(0, 2))) draws some"
+            )
+
+    def laws(self, procs: int | None = None) -> Laws:
+        """Tell how the jobs speed up on 1 to `procs` processors, those of the machine if left out."""
+        self.check_speedup("laws()")
+        return (self.speedup or Downey()).laws(self.table, self.procs if procs is None else procs)
 
     def _with(self, table, step) -> "Trace":
         return replace(self, table=table, history=(*self.history, step))

@@ -36,13 +36,19 @@ def entropy(seed: int | np.random.Generator) -> int:
     return number
 
 
-def keys(seed: int, numbers: np.ndarray) -> np.ndarray:
+def keys(seed: int | tuple[int, ...], numbers: np.ndarray) -> np.ndarray:
     """Give each number a key drawn for it and the seed alone: splitmix64 (Steele and others 2014), uint64."""
     words = np.random.SeedSequence(seed).generate_state(1, np.uint64)
     z = words + np.asarray(numbers).astype("uint64") * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+def uniforms(seed: int, name: str, numbers: np.ndarray) -> np.ndarray:
+    """Give each number one in [0, 1) drawn for it, the seed and the name of what is drawn; float64."""
+    words = keys((seed, zlib.crc32(name.encode())), numbers)
+    return (words >> np.uint64(11)) * 2.0**-53
 
 
 def at_least_one(name: str, value: int) -> int:

@@ -1,0 +1,430 @@
+"""Moldable jobs: the kernels against their naive twins, the laws of their schedules, and what these say of them."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import twin_moldable as twin
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab.kernels.iterative import decision
+from schedlab.schemes import MOLDABLE, scheme
+
+reduced = pytest.mark.reduced
+
+
+# --- Kernels and twins ---
+
+
+def linear(procs):
+    """Speedup without loss, up to so many processors."""
+    return sl.Downey(A=procs, sigma=0)
+
+
+def curve_of(values, n):
+    return values[np.asarray(n) - 1]
+
+
+def twin_of_table(values):
+    steps = [*np.diff(values).tolist(), 0.0]
+    return lambda n: values[n - 1], lambda n: steps[n - 1]
+
+
+def twin_of_amdahl(serial):
+    def slope(n):
+        below = serial * n + (1 - serial)
+        return (1 - serial) / (below * below)
+
+    return lambda n: 1 / (serial + (1 - serial) / n), slope
+
+
+@st.composite
+def curves(draw, law, jobs, procs):
+    """Draw a model, the columns of its jobs, and the (speedup, slope) of each for the twin."""
+    if law == "downey":
+        A = st.sampled_from([1, 1.5, 2, 3, 4.7, 8, 16])
+        columns = {
+            "parallelism": [float(draw(A)) for _ in jobs],
+            "sigma": [float(draw(st.sampled_from([0, 0.5, 1, 1.3, 2]))) for _ in jobs],
+        }
+        return sl.Downey(), columns, [twin.downey(*one) for one in zip(*columns.values(), strict=True)]
+    if law == "amdahl":
+        serial = [draw(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])) for _ in jobs]
+        return sl.Amdahl(), {"serial_share": serial}, [twin_of_amdahl(one) for one in serial]
+    steps = st.sampled_from([0, 0, 0.25, 0.5, 1, 2.5])
+    table = [np.cumsum([1.0, *(draw(steps) for _ in range(procs - 1))]) for _ in range(procs)]
+    model = sl.Speedup(lambda n, asked: curve_of(table[asked - 1], n))
+    sizes = [float(width) for *_, width in jobs]
+    return model, {"curve": sizes}, [twin_of_table(table[int(size) - 1]) for size in sizes]
+
+
+@st.composite
+def workloads(draw, most=9, rigid=True):
+    """Draw a trace with ties and curves of all kinds, some of its jobs rigid, and its jobs as the twins take them."""
+    procs = draw(st.integers(1, 8))
+    jobs = []
+    for _ in range(draw(st.integers(1, most))):
+        run = draw(st.one_of(st.integers(1, 20), st.sampled_from([1, 4, 8, 12])))
+        over = draw(st.sampled_from([0, 0, 1, 3, 20]))
+        jobs.append((draw(st.integers(0, 12)), run, run + over, draw(st.integers(1, procs))))
+    jobs.sort(key=lambda job: job[0])
+    model, columns, laws = draw(curves(draw(st.sampled_from(["downey", "amdahl", "table"])), jobs, procs))
+    share = draw(st.sampled_from([1, 1, 0.5])) if rigid else 1
+    moldable = [share == 1 or draw(st.booleans()) for _ in jobs]
+    trace = trace_of(jobs, procs)
+    trace = replace(trace, table=trace.table.assign(moldable=moldable, **columns), speedup=model)
+    return trace, [
+        twin.Moldable(*job, *law, rigid=not able) for job, law, able in zip(jobs, laws, moldable, strict=True)
+    ]
+
+
+FAIR_SHARES = st.builds(
+    sl.FairShareMoldable,
+    weight=st.sampled_from(["sqrt", "proportional"]),
+    overbooking=st.sampled_from([0.5, 1, 1.7, 4]),
+    efficiency=st.sampled_from([0, 0.3, 0.5, 1]),
+    canmove=st.sampled_from(["role", "literal"]),
+    work=st.sampled_from(["sequential", "area"]),
+    mix=st.sampled_from(["all", "queued"]),
+    backfill=st.sampled_from(["any", "start-now"]),
+)
+ITERATIVE = st.builds(sl.IterativeMoldable, head=st.sampled_from([None, None, 1, 2, 4]))
+EVERY_SCHEME = st.one_of(FAIR_SHARES, st.just(sl.GreedyMoldable()), ITERATIVE)
+
+
+def same(trace, chosen, expected):
+    schedule = sl.simulate(trace, chosen).validate()
+    assert list(zip(schedule.start.tolist(), schedule.procs.tolist(), strict=True)) == expected
+
+
+@reduced
+@settings(max_examples=1_000)
+@given(workloads(), FAIR_SHARES)
+def test_fair_share_is_its_twin(workload, chosen):
+    trace, jobs = workload
+    mix = "queued" if chosen.mix == "queued" else "queued+running"
+    same(
+        trace,
+        chosen,
+        twin.fair_share(
+            jobs,
+            trace.procs,
+            chosen.overbooking,
+            chosen.efficiency,
+            chosen.weight,
+            chosen.work,
+            mix,
+            chosen.canmove,
+            chosen.backfill,
+        ),
+    )
+
+
+@reduced
+@settings(max_examples=300)
+@given(workloads())
+def test_greedy_is_its_twin(workload):
+    trace, jobs = workload
+    same(trace, sl.GreedyMoldable(), twin.greedy(jobs, trace.procs))
+
+
+@reduced
+@settings(max_examples=500)
+@given(workloads(), ITERATIVE)
+def test_iterative_is_its_twin(workload, chosen):
+    trace, jobs = workload
+    same(trace, chosen, twin.iterative(jobs, trace.procs, chosen.head))
+
+
+@reduced
+@settings(max_examples=500)
+@given(workloads(), st.lists(st.tuples(st.integers(21, 40), st.integers(1, 4)), max_size=4))
+def test_a_decision_of_the_iterative_scheme_is_its_twin(workload, running):
+    trace, queue = workload
+    while sum(held for _, held in running) > trace.procs:
+        running = running[1:]
+    running = sorted(running)
+    ends, held = (np.array([row[i] for row in running], "int64") for i in range(2))
+    estimate, procs = (trace.table[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
+    width, start, steps = decision(ends, held, estimate, procs, trace.procs, *trace.laws(), 20)
+    widths, starts, expected = twin.one_decision(running, queue, trace.procs, 20)
+    assert (width.tolist(), start.tolist()) == (widths, starts)
+    assert len(steps) == len(expected)
+    for (*step, total), (*tried, true) in zip(steps.tolist(), expected, strict=True):
+        assert step == tried
+        assert total == true or (total == -1 and not step[2])  # given up before its sum was known
+
+
+def crowd(seed, jobs=60, procs=24):
+    """Draw jobs that all arrive within moments, and whose curves are many, for the kernel and for its twin."""
+    random = np.random.default_rng(seed)
+    run = random.integers(1, 300, jobs)
+    columns = np.sort(random.integers(0, 40, jobs)), run, run + random.choice([0, 10, 200], jobs)
+    rows = list(zip(*(each.tolist() for each in (*columns, random.integers(1, procs + 1, jobs))), strict=True))
+    trace = trace_of(rows, procs).with_speedup(sl.Downey(A="requested"), share=0.9, seed=seed)
+    table = trace.jobs
+    laws = [twin.downey(*one) for one in zip(table["parallelism"], table["sigma"], strict=True)]
+    return trace, [
+        twin.Moldable(*row, *law, rigid=not able)
+        for row, law, able in zip(rows, laws, table["moldable"].tolist(), strict=True)
+    ]
+
+
+TWINS = {
+    sl.FairShareMoldable(overbooking=4, efficiency=1): partial(twin.fair_share, overbooking=4, efficiency=1),
+    sl.GreedyMoldable(): twin.greedy,
+    sl.IterativeMoldable(): twin.iterative,
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("chosen", TWINS, ids=str)
+def test_schemes_are_their_twins_where_many_wait(chosen, seed):
+    trace, jobs = crowd(seed)
+    same(trace, chosen, TWINS[chosen](jobs, trace.procs))
+
+
+# --- Laws ---
+
+
+@reduced
+@given(workloads(rigid=False), EVERY_SCHEME)
+def test_rigid_jobs_are_scheduled_as_by_rigid_schemes(workload, chosen):
+    trace, _ = workload
+    trace = replace(trace, table=trace.table.assign(moldable=False))
+    schedule = sl.simulate(trace, chosen).validate()
+    rigid = sl.EASY() if isinstance(chosen, sl.FairShareMoldable) else sl.Conservative(compression="rebuild")
+    if getattr(chosen, "head", None) is None:
+        assert schedule.start.tolist() == sl.simulate(trace, rigid).start.tolist()
+    assert schedule.procs.tolist() == trace.jobs["requested_procs"].tolist()
+
+
+@reduced
+@given(workloads(), EVERY_SCHEME, st.integers(1, 10**9))
+def test_shifting_all_times_shifts_the_schedule(workload, chosen, shift):
+    trace, _ = workload
+    later = replace(trace, table=trace.table.assign(submit_time=trace.table["submit_time"] + shift))
+    one, other = sl.simulate(trace, chosen), sl.simulate(later, chosen)
+    assert (other.start - shift).tolist() == one.start.tolist()
+    assert other.procs.tolist() == one.procs.tolist()
+
+
+@reduced
+@given(workloads(), EVERY_SCHEME, st.sampled_from(["kill", "extend"]))
+def test_jobs_that_outlive_their_estimates(workload, chosen, overrun):
+    trace, _ = workload
+    table = trace.table.assign(requested_time=np.maximum(1, trace.table["requested_time"] - 4))
+    schedule = sl.simulate(replace(trace, table=table), chosen, overrun=overrun).validate()
+    over = table["run_time"] > table["requested_time"]
+    assert schedule.killed.tolist() == (over.tolist() if overrun == "kill" else [False] * len(table))
+    assert (schedule.estimate >= schedule.run).all()
+
+
+@reduced
+@pytest.mark.parametrize("overbooking", [1, 2])
+def test_two_perfectly_scalable_jobs(overbooking):
+    # Specification, section 2.6, SAB-2: side by side on half the machine each, or one after the other on all of it.
+    trace = trace_of([(0, 1200, 1200, 4), (0, 1200, 1200, 4)], 8).with_speedup(linear(8))
+    schedule = sl.simulate(trace, sl.FairShareMoldable(overbooking=overbooking)).validate()
+    side_by_side = 1200
+    if overbooking == 1:
+        assert schedule.procs.tolist() == [4, 4]
+        assert schedule.end.tolist() == [side_by_side, side_by_side]
+    else:
+        assert schedule.procs.tolist() == [8, 8]
+        assert schedule.end.tolist() == [side_by_side / 2, side_by_side]
+        assert schedule.metrics()["turnaround"] == 0.75 * side_by_side
+
+
+@reduced
+@given(workloads(), FAIR_SHARES)
+def test_without_efficiency_nothing_moves(workload, chosen):
+    # Specification, section 2.3, SAB-1: how processors would be moved does not matter.
+    trace, _ = workload
+    one, other = (sl.simulate(trace, replace(chosen, efficiency=0, canmove=how)) for how in ("role", "literal"))
+    assert one.start.tolist() == other.start.tolist()
+    assert one.procs.tolist() == other.procs.tolist()
+
+
+@reduced
+def test_times_and_sizes_beyond_32_bits_do_not_overflow():
+    ten_years, million = 315_360_000, 10**6
+    trace = trace_of([(0, ten_years, ten_years, million), (1, ten_years, ten_years, million)], million)
+    trace = trace.with_speedup(linear(million))
+    schedule = sl.simulate(trace, "greedy").validate()
+    assert schedule.start.tolist() == [0, ten_years]
+    assert schedule.procs.tolist() == [million, million]
+    assert schedule.jobs["wasted"].tolist() == [0, 0]
+
+
+# --- What a schedule says ---
+
+
+@pytest.fixture(scope="module")
+def schedule():
+    # Twice as fast on two, not faster on more. P = 4. Job 1 asks for 4, on which it takes 60 s as on 2; job 2 is rigid.
+    model = sl.Speedup([1, 2, 2, 2])
+    trace = trace_of([(0, 60, 100, 4), (10, 30, 30, 3), (20, 8, 8, 1)], 4).with_speedup(model)
+    trace.table["moldable"] = [True, False, True]
+    return sl.simulate(trace, "greedy").validate()
+
+
+def test_a_schedule_shows_the_processors_used(schedule):
+    jobs = schedule.jobs
+    assert jobs["procs"].tolist() == schedule.procs.tolist() == [2, 3, 2]
+    assert jobs["requested_procs"].tolist() == [4, 3, 1]
+    assert jobs["run_time"].tolist() == [60, 30, 4]
+    assert jobs["estimate"].tolist() == [100, 30, 4]
+    assert jobs["requested_time"].tolist() == [100, 30, 8]
+    assert jobs["start_time"].tolist() == [0, 60, 20]
+    assert jobs["sequential_work"].tolist() == [120, 60, 8]
+    assert jobs["wasted"].tolist() == [0, 30, 0]
+    timeline = schedule.timeline().set_index("time")["used"]
+    assert timeline.to_dict() == {0: 2, 10: 2, 20: 4, 24: 2, 60: 3, 90: 0}
+
+
+def test_measures_are_of_the_processors_used(schedule):
+    measured = schedule.metrics()
+    assert measured["wasted_share"] == pytest.approx(30 / (120 + 90 + 8))
+    assert measured["utilization"] == pytest.approx((120 + 90 + 8) / (4 * 90))
+    assert measured["effective_load"] == pytest.approx((120 + 60 + 8) / (4 * 20)) == schedule.trace.effective_load()
+    # From 10 to 20 and from 24 to 60 job 2 waits for 3 processors, and 2 are idle.
+    assert measured["loss_of_capacity"] == 2 * (10 + 36)
+    by_width = schedule.metrics(by="procs")
+    assert by_width["wasted_share"].to_dict() == {2: 0, 3: pytest.approx(1 / 3)}
+
+
+def test_rigid_schedules_measure_waste_too(schedule):
+    rigid = sl.simulate(schedule.trace, "easy").validate()
+    assert rigid.jobs["wasted"].tolist() == [60 * 4 - 120, 30, 0]
+    assert rigid.metrics()["effective_load"] == schedule.metrics()["effective_load"]
+    assert "estimate" not in rigid.jobs
+    plain = sl.simulate(trace_of([(0, 60, 100, 4), (10, 30, 30, 3)], 4), "easy")
+    assert "wasted" not in plain.jobs
+    assert "wasted_share" not in plain.metrics()
+
+
+def test_files_show_the_processors_used(schedule, tmp_path):
+    schedule.to_swf(tmp_path / "log.swf")
+    log = sl.read_swf(tmp_path / "log.swf").jobs
+    assert log["allocated_procs"].tolist() == [2, 3, 2]
+    assert log["requested_procs"].tolist() == [4, 3, 1]
+    assert log["run_time"].tolist() == [60, 30, 4]
+    assert "run times are on the allocated processors" in (tmp_path / "log.swf").read_text()
+    schedule.to_csv(tmp_path / "jobs.csv")
+    table = pd.read_csv(tmp_path / "jobs.csv")
+    assert table["requested_number_of_resources"].tolist() == [2, 3, 2]
+    assert table["requested_time"].tolist() == [100, 30, 4]
+    assert table["allocated_resources"].tolist() == ["0-1", "0-2", "2-3"]
+
+
+def test_charts_show_the_processors_used(schedule):
+    drawn = sl.charts.gantt(schedule)
+    rectangles = max(drawn.to_dict()["datasets"].values(), key=len)
+    assert sorted((row["procs"], row["low"], row["high"]) for row in rectangles) == [(2, 0, 2), (2, 2, 4), (3, 0, 3)]
+    assert "effective load 2.35" in str(drawn.to_dict()["title"])
+    profile = str(sl.charts.profile(schedule).to_dict()["datasets"])
+    assert "'value': 4" in profile or "4.0" in profile
+
+
+def test_fair_start_times_are_of_a_schedule_without_later_arrivals(schedule):
+    fair = sl.fair_starts(schedule)
+    for place in range(3):
+        known = sl.simulate(schedule.trace.head(place + 1), schedule.scheme)
+        assert fair.iloc[place] == known.start[place]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"width": [5, 3, 2]}, "processors held"),
+        ({"width": [0, 3, 2]}, "job 1 has not 1 to 4 processors, at 0"),
+        ({"width": [2, 2, 2]}, "job 2 is rigid, but was reshaped, at 60"),
+        ({"run": [59, 30, 4]}, "job 1 is not run as long as its speedup says, from 0"),
+        ({"run": [60, 29, 4]}, "job 2 is not run as long as its speedup says, from 60"),
+        ({"estimate": [100, 30, 5]}, "job 3 is not estimated to run as long as its speedup says, from 20"),
+        ({"start": [0, 5, 20]}, "job 2 starts at 5, before its submission at 10"),
+        ({"start": [0, 10, 20]}, "5 processors held at 10 s, there are 4"),
+    ],
+)
+def test_what_breaks_a_law_is_found(schedule, change, message):
+    with pytest.raises(sl.ScheduleError, match=message):
+        replace(schedule, **{name: np.array(values) for name, values in change.items()}).validate()
+
+
+# --- Settings ---
+
+
+def test_names_and_labels():
+    assert {name: str(one) for name, one in MOLDABLE.items()} == {
+        "fairshare": "Fair share (ObF 1, EF 0)",
+        "greedy": "Greedy",
+        "iterative": "Iterative",
+    }
+    assert scheme("Iterative") == sl.IterativeMoldable()
+    assert sl.FairShareMoldable("proportional").weight == "proportional"
+    assert str(sl.FairShareMoldable(overbooking=4, efficiency=0.5)) == "Fair share (ObF 4, EF 0.5)"
+    every = sl.FairShareMoldable("proportional", 2, 1, "literal", "area", "queued", "start-now")
+    assert str(every) == "Fair share (ObF 2, EF 1, proportional, literal, by area, among queued, start-now)"
+    assert str(sl.IterativeMoldable(head=20)) == "Iterative (first 20)"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (partial(sl.FairShareMoldable, weight="cubic"), "unknown weight 'cubic'; known: sqrt, proportional"),
+        (partial(sl.FairShareMoldable, canmove="never"), "unknown canmove 'never'; known: role, literal"),
+        (partial(sl.FairShareMoldable, work="none"), "unknown work 'none'; known: sequential, area"),
+        (partial(sl.FairShareMoldable, mix="running"), "unknown mix 'running'; known: all, queued"),
+        (partial(sl.FairShareMoldable, backfill="no"), "unknown backfill 'no'; known: any, start-now"),
+        (partial(sl.FairShareMoldable, overbooking=0), "overbooking must be a number above 0, got 0"),
+        (partial(sl.FairShareMoldable, overbooking=np.inf), "overbooking must be a number above 0, got inf"),
+        (partial(sl.FairShareMoldable, efficiency=1.5), "efficiency must be a number from 0 to 1, got 1.5"),
+        (partial(sl.FairShareMoldable, efficiency="1"), "efficiency must be a number from 0 to 1, got '1'"),
+        (partial(sl.IterativeMoldable, head=0), "head must be a whole number of at least 1, or None .*, got 0"),
+        (partial(sl.IterativeMoldable, head=True), "head must be a whole number of at least 1, or None .*, got True"),
+    ],
+)
+def test_settings_out_of_range(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("chosen", MOLDABLE)
+@pytest.mark.parametrize(
+    ("conventions", "message"),
+    [
+        ({"machine": sl.KaryTree(k=2, n=3)}, "cannot run on"),
+        ({"events": "each"}, "events are batched under"),
+        ({"overrun": "kill-backfilled"}, "overrun 'kill-backfilled' is for jobs on nodes, not for"),
+        ({"machine": 3}, "a test has a job of 4 processors, the machine 3"),
+        ({"machine": 5}, "the curve ends at 4 processors, the machine has 5"),
+    ],
+)
+def test_conventions_that_are_not_for_moldable_jobs(schedule, chosen, conventions, message):
+    with pytest.raises(ValueError, match=message):
+        sl.simulate(schedule.trace, chosen, **conventions)
+
+
+@pytest.mark.parametrize("chosen", MOLDABLE)
+def test_a_trace_without_speedups_is_told_how_to_get_some(chosen):
+    trace = trace_of([(0, 60, 100, 4)], 4)
+    with pytest.raises(ValueError, match=r"needs speed-up data, and a test has none: trace.with_speedup\(sl.Downey\("):
+        sl.simulate(trace, chosen)
+    with pytest.raises(ValueError, match="job 1 of a test takes no time"):
+        sl.simulate(trace_of([(0, 0, 100, 4)], 4).with_speedup(sl.Downey()), chosen)
+    with pytest.raises(ValueError, match="more seconds than int64 can count"):
+        sl.simulate(trace_of([(0, 1, 2**61, 4)], 4).with_speedup(sl.Downey(sigma=0)), chosen)
+
+
+def test_sweeps_and_sites_take_moldable_schemes():
+    trace = sl.model_trace("downey", jobs=60, procs=16)
+    table = sl.sweep(trace, ["easy", "greedy", sl.FairShareMoldable()], load=[0.5, 0.9], by="effective", progress=False)
+    assert table["effective_load"].tolist() == pytest.approx([0.5] * 3 + [0.9] * 3, rel=0.01)
+    assert table["wasted_share"].between(0, 1).all()
+    assert len(sl.simulate_sites([trace, trace], "greedy").validate().jobs) == 120
