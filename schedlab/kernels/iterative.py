@@ -8,9 +8,10 @@ that nothing happens where no processor is free.
 
 To place all jobs anew for each processor is what the scheme spends its time on, and most of them stay where they are.
 Those before the widened job do. Of those behind it, a job stays unless its place has become too narrow for it, or
-processors that have become free let it start earlier; so it is enough to keep account of the difference that the jobs
-placed so far make to the profile, a few steps, and to look at the profile where the difference is. A try is given up
-as soon as it could not lower the sum even if all jobs that are left started now.
+processors that have become free let it start earlier. So it is enough to keep account of the changes that the jobs
+placed so far make to the profile, a few steps, to look at the profile where they are, and to search for a job from the
+first hole on that they have widened. A try is given up as soon as it could not lower the sum even if all jobs that are
+left started now.
 """
 
 from typing import NamedTuple
@@ -24,8 +25,9 @@ from .ordered import FIRST, LAST
 from .profile import NEVER
 from .speedup import Laws, lasts, work_seconds
 
-# Places in Plan.scalars: lengths, the sum of completions, and the steps of running jobs alone.
-STEPS, CHANGES, TOTAL, LOGGED, NEEDED = range(5)
+# Places in Plan.scalars: lengths, the sum of completions, the steps of running jobs alone, and the span of steps in
+# which the present try has taken processors, or freed some.
+STEPS, CHANGES, TOTAL, LOGGED, NEEDED, TAKEN_FROM, TAKEN_UNTIL, FREED_FROM, FREED_UNTIL = range(9)
 
 SLACK = 16  # so many steps more than needed are suffered
 
@@ -55,7 +57,7 @@ class Plan(NamedTuple):
         The profile, in which neighbouring steps may be alike.
     changes : int64, shape (2, most_changes)
         By how much the present try differs from it.
-    scalars : int64, shape (5,)
+    scalars : int64, shape (9,)
     """
 
     jobs: np.ndarray
@@ -74,7 +76,7 @@ def _new_plan(jobs, running):
     """Make room for so many waiting and running jobs."""
     changes = 4 * jobs + 8
     steps = running + 2 * jobs + SLACK + changes
-    return Plan(_rows(8, jobs), _rows(6, steps), _rows(2, changes), np.zeros(5, np.int64))
+    return Plan(_rows(8, jobs), _rows(6, steps), _rows(2, changes), np.zeros(9, np.int64))
 
 
 @kernel
@@ -250,7 +252,7 @@ def _with_one_more(plan, laws, work, machine, i):
 @part
 def _place_first(plan, i):
     """Give a waiting job the earliest reservation under those before it."""
-    start = _earliest(plan, plan.steps[UNDER_ALL], 0, plan.jobs[WIDTH, i], plan.jobs[DURATION, i])
+    start = _earliest(plan, plan.steps[UNDER_ALL], 0, plan.jobs[WIDTH, i], plan.jobs[DURATION, i], 0)
     plan.jobs[START, i] = start
     first = _step_at(plan, start)  # a step begins there
     last = _cut(plan, start + plan.jobs[DURATION, i])
@@ -289,12 +291,11 @@ def _add(free, first, last, procs):
 
 
 @routine
-def _earliest(plan, free, changes, width, duration):
-    """Find the first time from which so many processors stay free for so long, in a profile and its changes."""
+def _earliest(plan, free, changes, width, duration, step):
+    """Find the first time from which so many processors stay free for so long, from a step of the profile on."""
     time, since, more, steps = plan.steps[TIME], plan.changes[SINCE], plan.changes[MORE], plan.scalars[STEPS]
-    start, step, change, value = time[0], 0, 0, 0
-    fits = False
-    instant = time[0]
+    start = instant = time[step]
+    change, value, fits = 0, 0, False
     while True:
         while change < changes and since[change] <= instant:
             value = more[change]
@@ -328,8 +329,9 @@ def _try(plan, queued, i):
         _add(before, plan.jobs[BEGINS, k], plan.jobs[ENDS, k], width[k])
         to_gain += start[k] - now
     to_gain -= start[i] - now
-    scalars[CHANGES] = 0
-    tried[i] = _earliest(plan, before, 0, width[i] + 1, plan.jobs[SHORTER, i])
+    scalars[CHANGES] = scalars[TAKEN_UNTIL] = scalars[FREED_UNTIL] = 0
+    scalars[TAKEN_FROM] = scalars[FREED_FROM] = scalars[STEPS]
+    tried[i] = _earliest(plan, before, 0, width[i] + 1, plan.jobs[SHORTER, i], 0)
     _change(plan, start[i], start[i] + duration[i], width[i])
     _change(plan, tried[i], tried[i] + plan.jobs[SHORTER, i], -width[i] - 1)
     total = scalars[TOTAL] + tried[i] + plan.jobs[SHORTER, i] - start[i] - duration[i]
@@ -338,37 +340,42 @@ def _try(plan, queued, i):
             return LATER
         to_gain -= start[k] - now
         _add(before, plan.jobs[BEGINS, k - 1], plan.jobs[ENDS, k - 1], -width[k - 1])
-        tried[k] = start[k]
-        if not _stays(plan, k):
-            tried[k] = _earliest(plan, before, scalars[CHANGES], width[k], duration[k])
-            if tried[k] != start[k]:
-                _change(plan, start[k], start[k] + duration[k], width[k])
-                _change(plan, tried[k], tried[k] + duration[k], -width[k])
-                total += tried[k] - start[k]
+        tried[k] = _again(plan, k)
+        if tried[k] != start[k]:
+            _change(plan, start[k], start[k] + duration[k], width[k])
+            _change(plan, tried[k], tried[k] + duration[k], -width[k])
+            total += tried[k] - start[k]
     return total
 
 
 @part
-def _stays(plan, k):
-    """Tell whether a waiting job surely stays where it is; `before` is the profile that it stood in."""
-    before, width = plan.steps[BEFORE], plan.jobs[WIDTH, k]
+def _again(plan, k):
+    """Find the start of a waiting job in the present try; `BEFORE` is the profile that it stood in."""
+    scalars, start, duration, width = plan.scalars, plan.jobs[START, k], plan.jobs[DURATION, k], plan.jobs[WIDTH, k]
+    time, before, least, most = plan.steps[TIME], plan.steps[BEFORE], plan.steps[LEAST], plan.steps[MOST]
     first, last = plan.jobs[BEGINS, k], plan.jobs[ENDS, k]
-    for step in range(U(first), U(last)):
-        if before[step] + plan.steps[LEAST, step] < width:
-            return False
+    fewest = width
+    for step in range(U(max(first, scalars[TAKEN_FROM])), U(min(last, scalars[TAKEN_UNTIL]))):
+        fewest = min(fewest, before[step] + least[step])
+    if fewest < width:
+        return _earliest(plan, before, scalars[CHANGES], width, duration, 0)
     if first == 0:
-        return True
-    # Right before its start it was blocked, else it would have started earlier.
-    if before[first - 1] + plan.steps[MOST, first - 1] >= width:
-        return False
-    # All that could start earlier and not end by then is blocked still.
-    room = plan.jobs[START, k] - 1 - plan.steps[TIME, 0] - plan.jobs[DURATION, k]
-    step = 0
-    while room >= 0 and step < first - 1 and plan.steps[TIME, step] <= plan.jobs[START, k] - 1:
-        if before[step] < width <= before[step] + plan.steps[MOST, step]:
-            return False
-        step += 1
-    return True
+        return start
+    # Right before its start it was blocked, else it would have started earlier: so were all starts that would have it
+    # run then. An earlier one needs a hole that was freed in part.
+    found = first - 1
+    if start - 1 - time[0] >= duration:
+        found = scalars[FREED_FROM]
+        until = min(first, scalars[FREED_UNTIL])
+        while found < until and not before[found] < width <= before[found] + most[found]:
+            found += 1
+        if found >= until:
+            return start
+    elif before[found] + most[found] < width:
+        return start
+    while found > 0 and before[found - 1] + most[found - 1] >= width:
+        found -= 1
+    return _earliest(plan, before, scalars[CHANGES], width, duration, found)
 
 
 @routine
@@ -381,18 +388,17 @@ def _change(plan, begin, end, procs):
         more[x] += procs
     _join(plan, last)
     _join(plan, first)
-    bound = plan.steps[MOST] if procs > 0 else plan.steps[LEAST]
-    other = plan.steps[LEAST] if procs > 0 else plan.steps[MOST]
-    time = plan.steps[TIME]
-    step = _step_at(plan, begin)
-    final = _step_at(plan, end - 1)
-    for x in range(step, final + 1):
-        bound[x] += procs
+    steps, time = scalars[STEPS], plan.steps[TIME]
+    step, final = _step_at(plan, begin), _step_at(plan, end - 1)
+    if procs > 0:
+        scalars[FREED_FROM], scalars[FREED_UNTIL] = min(scalars[FREED_FROM], step), max(scalars[FREED_UNTIL], final + 1)
+    else:
+        scalars[TAKEN_FROM], scalars[TAKEN_UNTIL] = min(scalars[TAKEN_FROM], step), max(scalars[TAKEN_UNTIL], final + 1)
+    # Both bounds where a step is changed as a whole, one where it is in part.
+    _add(plan.steps[MOST] if procs > 0 else plan.steps[LEAST], step, final + 1, procs)
     step += time[step] < begin
-    if final + 1 == scalars[STEPS] or time[final + 1] > end:
-        final -= 1
-    for x in range(step, final + 1):
-        other[x] += procs
+    final -= final + 1 == steps or time[final + 1] > end
+    _add(plan.steps[LEAST] if procs > 0 else plan.steps[MOST], step, final + 1, procs)
 
 
 @part
