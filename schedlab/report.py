@@ -72,10 +72,12 @@ def figures(
     return out
 
 
-def pictures(folder: str | os.PathLike, size: str | None = None, progress: bool = True) -> list[Path]:
-    """Rebuild every figure that has a chart and write it as ``PAPER-FIGURE.png``; give the files."""
+def pictures(
+    folder: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
+) -> list[Path]:
+    """Rebuild every figure of some papers that has a chart and write it as ``PAPER-FIGURE.png``; give the files."""
     written = []
-    for paper in papers.modules():
+    for paper in papers.modules(only):
         for function in paper.FIGURES:
             figure = function(size=size, progress=progress)
             if figure.chart is not None:

@@ -107,6 +107,12 @@ def page(paper, tmp_path):
 # What is in it
 
 
+def test_each_chart_of_a_paper_becomes_a_picture(paper, tmp_path):
+    written = report.pictures(tmp_path, progress=False, only=["tiny"])
+    assert [path.name for path in written] == ["tiny-chart.png", "tiny-pair.png"]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
+
+
 def test_the_contents_lead_to_everything(page):
     assert page.links == ["#tiny", "#tiny-chart", "#tiny-pair", "#tiny-words", "#tiny-ledger"]
     assert {link[1:] for link in page.links} <= set(page.ids)
