@@ -6,8 +6,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from tqdm.auto import tqdm
 
+from .kernels.iterative import decision
 from .machine import KaryTree
 from .schemes import DPSA, EASY
 from .simulation import simulate
@@ -22,8 +24,12 @@ def _shredding(trace):
 
 
 def _moldable(trace):
+    trace = trace.with_speedup(Downey())
     for scheme in ("fairshare", "greedy", "iterative"):
-        simulate(trace.with_speedup(Downey()), scheme)
+        simulate(trace, scheme)
+    ends, held = np.array([10]), np.array([1])
+    estimate, procs = (trace.jobs[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
+    decision(ends, held, estimate, procs, trace.procs, *trace.laws(), 0)
 
 
 def _trees(trace):
