@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import twins
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import arrays, crowd, trace_of, workloads
+from workloads import arrays, crowd, examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab.schemes.orders import NAMES
@@ -50,7 +50,7 @@ def test_fcfs_is_its_twin(workload, order, events):
     assert start == twins.fcfs(jobs, procs, order=as_twin_order(order), events=events)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(workloads(), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS)
 def test_easy_is_its_twin(workload, order, backfill, events):
     jobs, procs = workload
@@ -60,7 +60,7 @@ def test_easy_is_its_twin(workload, order, backfill, events):
     assert (start, promise) == expected
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(workloads(), ANY_ORDER, st.sampled_from(list(COMPRESSION)), EVENTS)
 def test_conservative_is_its_twin(workload, order, compression, events):
     jobs, procs = workload
@@ -75,7 +75,7 @@ VARIANTS = st.sampled_from(["p", "n", "w"])
 DEPTHS = st.one_of(st.none(), st.integers(1, 4))
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(workloads(), VARIANTS, ANY_ORDER, DEPTHS, EVENTS)
 def test_dpsa_is_its_twin(workload, variant, order, depth, events):
     jobs, procs = workload
@@ -84,7 +84,7 @@ def test_dpsa_is_its_twin(workload, variant, order, depth, events):
     assert (start, promise) == expected
 
 
-@settings(max_examples=1_000)
+@examples(1_000)
 @given(workloads(), VARIANTS, st.one_of(st.none(), st.integers(0, 30)), EVENTS)
 def test_the_search_of_dpsa_is_its_twin_within_any_budget(workload, variant, budget, events):
     jobs, procs = workload
@@ -95,7 +95,7 @@ def test_the_search_of_dpsa_is_its_twin_within_any_budget(workload, variant, bud
         assert found == run(sl.DPSA(variant=variant), jobs, procs, events)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(workloads(), VARIANTS, DEPTHS, EVENTS)
 def test_dpsa_with_an_objective_is_its_twin(workload, variant, depth, events):
     jobs, procs = workload

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import twin_moldable as twin
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import trace_of
+from workloads import examples, trace_of
 
 import schedlab as sl
 from schedlab.kernels.iterative import decision
@@ -103,7 +103,7 @@ def same(trace, chosen, expected):
 
 
 @reduced
-@settings(max_examples=1_000)
+@examples(1_000)
 @given(workloads(), FAIR_SHARES)
 def test_fair_share_is_its_twin(workload, chosen):
     trace, jobs = workload
@@ -126,7 +126,7 @@ def test_fair_share_is_its_twin(workload, chosen):
 
 
 @reduced
-@settings(max_examples=300)
+@examples(300)
 @given(workloads())
 def test_greedy_is_its_twin(workload):
     trace, jobs = workload
@@ -134,7 +134,7 @@ def test_greedy_is_its_twin(workload):
 
 
 @reduced
-@settings(max_examples=500)
+@examples(500)
 @given(workloads(), ITERATIVE)
 def test_iterative_is_its_twin(workload, chosen):
     trace, jobs = workload
@@ -142,7 +142,7 @@ def test_iterative_is_its_twin(workload, chosen):
 
 
 @reduced
-@settings(max_examples=500)
+@examples(500)
 @given(workloads(), st.lists(st.tuples(st.integers(21, 40), st.integers(1, 4)), max_size=4))
 def test_a_decision_of_the_iterative_scheme_is_its_twin(workload, running):
     trace, queue = workload

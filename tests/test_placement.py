@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 import twin_tree
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import trace_of
+from workloads import examples, trace_of
 
 import schedlab as sl
 from schedlab.kernels import nodes as node_kernels
@@ -59,7 +59,7 @@ def expand(text):
     return tuple(node for low, *high in ends for node in range(int(low), int(high[0] if high else low) + 1))
 
 
-@settings(max_examples=700)
+@examples(700)
 @given(
     st.one_of(tree_workloads(), overdue_workloads()),
     st.sampled_from(["fcfs", "easy", "easy", "easy"]),
@@ -101,7 +101,7 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
     assert list(found) == [tuple(outcome) for outcome in expected]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(["kill", "extend"]))
 def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun):
     jobs, k, n, procs = workload

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import twin_shredding
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from twin_shredding import Job
-from workloads import trace_of
+from workloads import examples, trace_of
 
 import schedlab as sl
 from schedlab.schedule import ScheduleError
@@ -105,7 +105,7 @@ def twin(sites, scheme, speeds):
     return [[tuple(one) for one in row] for row in outcomes], loss, placed
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(swept_workloads(), SCHEMES, SPEEDS)
 def test_shredding_is_its_twin(sites, scheme, speeds):
     schedules = simulated(sites, scheme, speeds).validate()
