@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import twin_moldable as twin
+from benchmarks import plain_iterative
 from hypothesis import given
 from hypothesis import strategies as st
 from workloads import examples, trace_of
@@ -14,6 +15,7 @@ from workloads import examples, trace_of
 import schedlab as sl
 from schedlab.kernels.iterative import decision
 from schedlab.schemes import MOLDABLE, scheme
+from schedlab.simulation import arrivals
 
 reduced = pytest.mark.reduced
 
@@ -139,6 +141,17 @@ def test_greedy_is_its_twin(workload):
 def test_iterative_is_its_twin(workload, chosen):
     trace, jobs = workload
     same(trace, chosen, twin.iterative(jobs, trace.procs, chosen.head))
+
+
+def test_iterative_is_the_straightforward_kernel_where_many_wait():
+    trace = sl.model_trace("lublin", jobs=400, procs=64, seed=3).with_speedup(sl.Downey())
+    trace = trace.scale_load(1.1, by="effective")
+    jobs, _ = arrivals(trace)
+    start, width, (_, _, _, most) = plain_iterative.iterative(*jobs.arrays, 64, *trace.laws()[1:3])
+    assert most > 30  # waiting at a time
+    schedule = sl.simulate(trace, "iterative").validate()
+    assert (schedule.start - schedule.submit[0]).tolist() == start.tolist()
+    assert schedule.width.tolist() == width.tolist()
 
 
 @reduced

@@ -1,7 +1,7 @@
 """The iterative scheme written straightforwardly: the whole conservative schedule is made anew for every candidate.
 
-It shares nothing with the kernel but the signature: the benchmarks measure the kernel against it, and a test compares
-the schedules.
+It shares nothing with the kernel. A test compares the schedules where many jobs wait, for which the naive twin is too
+slow.
 """
 
 import math
@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit
 def speedup(a, b, n):
     """Give Downey's speedup."""
     if b <= 1:
@@ -23,13 +23,13 @@ def speedup(a, b, n):
     return a
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit
 def lasts(work, a, b, n):
     """Give the duration of a job on n processors."""
     return max(1, math.ceil(work / speedup(a, b, n) * (1 - 1e-12)))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit
 def hold(time, free, count, start, end, width):
     """Take processors out of a profile on [start, end); give the number of its steps."""
     for instant in (start, end):
@@ -49,7 +49,7 @@ def hold(time, free, count, start, end, width):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit
 def earliest(time, free, count, width, seconds):
     """Find the first time from which so many processors stay free for so many seconds."""
     start = -1
@@ -64,7 +64,7 @@ def earliest(time, free, count, width, seconds):
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit
 def place_all(base_time, base_free, base, time, free, width, duration, start, m):
     """Place all waiting jobs in the order of the queue; give the sum of their completions."""
     time[:base] = base_time[:base]
@@ -77,7 +77,7 @@ def place_all(base_time, base_free, base, time, free, width, duration, start, m)
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit
 def iterative(submit, run, estimate, procs, machine, a, b):
     """Simulate; give start times, widths, and how many passes, tries and placements that took."""
     n = submit.size
