@@ -99,7 +99,7 @@ ITERATIVE = st.builds(sl.IterativeMoldable, head=st.sampled_from([None, None, 1,
 EVERY_SCHEME = st.one_of(FAIR_SHARES, st.just(sl.GreedyMoldable()), ITERATIVE)
 
 
-def same(trace, chosen, expected):
+def assert_same(trace, chosen, expected):
     schedule = sl.simulate(trace, chosen).validate()
     assert list(zip(schedule.start.tolist(), schedule.procs.tolist(), strict=True)) == expected
 
@@ -110,7 +110,7 @@ def same(trace, chosen, expected):
 def test_fair_share_is_its_twin(workload, chosen):
     trace, jobs = workload
     mix = "queued" if chosen.mix == "queued" else "queued+running"
-    same(
+    assert_same(
         trace,
         chosen,
         twin.fair_share(
@@ -132,7 +132,7 @@ def test_fair_share_is_its_twin(workload, chosen):
 @given(workloads())
 def test_greedy_is_its_twin(workload):
     trace, jobs = workload
-    same(trace, sl.GreedyMoldable(), twin.greedy(jobs, trace.procs))
+    assert_same(trace, sl.GreedyMoldable(), twin.greedy(jobs, trace.procs))
 
 
 @reduced
@@ -140,7 +140,7 @@ def test_greedy_is_its_twin(workload):
 @given(workloads(), ITERATIVE)
 def test_iterative_is_its_twin(workload, chosen):
     trace, jobs = workload
-    same(trace, chosen, twin.iterative(jobs, trace.procs, chosen.head))
+    assert_same(trace, chosen, twin.iterative(jobs, trace.procs, chosen.head))
 
 
 def test_iterative_is_the_straightforward_kernel_where_many_wait():
@@ -199,7 +199,7 @@ TWINS = {
 @pytest.mark.parametrize("chosen", TWINS, ids=str)
 def test_schemes_are_their_twins_where_many_wait(chosen, seed):
     trace, jobs = crowd(seed)
-    same(trace, chosen, TWINS[chosen](jobs, trace.procs))
+    assert_same(trace, chosen, TWINS[chosen](jobs, trace.procs))
 
 
 # --- Laws ---

@@ -1,5 +1,6 @@
 """Schemes for moldable jobs, whose processors the scheduler chooses: fair share, greedy and iterative."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import NamedTuple
@@ -31,7 +32,7 @@ class Molded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Moldable(Scheme):
+class Moldable(Scheme, ABC):
     """What the schemes for moldable jobs have in common; `Trace.with_speedup` says how jobs speed up."""
 
     order: str = field(default="fcfs", init=False, repr=False)
@@ -42,9 +43,9 @@ class Moldable(Scheme):
         run, estimate = (durations(seconds, jobs.procs, width, *laws) for seconds in (jobs.run, jobs.estimate))
         return Molded(start, width, run, estimate)
 
+    @abstractmethod
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """Give the start (seconds) and the processors of each job, as of `Molded`."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

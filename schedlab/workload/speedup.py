@@ -1,6 +1,7 @@
 """Speedup laws: how much faster a job runs on n processors than on one, and how the jobs of a trace come by theirs."""
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,11 +69,12 @@ class Laws(kernel.Laws):
         return np.maximum(1, np.ceil(exact * (1 - 1e-12))).astype("int64")
 
 
-class Model:
+class Model(ABC):
     """What speedup models have in common: they give each job numbers of its own, by which it speeds up."""
 
     columns = ()
 
+    @abstractmethod
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
         """Draw the columns of jobs, each by its job number; float64, shape (n_jobs,).
 
@@ -84,11 +86,10 @@ class Model:
             Processors there are.
         seed : int
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
         """Give the laws of the jobs in a table with this model's columns, on up to so many processors."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
