@@ -125,5 +125,11 @@ def _move_down(pairs, first, last):
 def _move_up(pairs, first, last):
     """Move the pairs of places [first, last) one place towards the end."""
     for array in (pairs.key, pairs.item):
-        for i in range(U(last - first)):
-            array[U(last) - i] = array[U(last) - i - U(1)]
+        make_room(array, first, last)
+
+
+@part
+def make_room(array, first, last):
+    """Move what stands at the places [first, last) one place towards the end."""
+    for i in range(U(last - first)):
+        array[U(last) - i] = array[U(last) - i - U(1)]
