@@ -37,7 +37,7 @@ from .cluster import (
 from .conservative import make_anew, new_book, next_due, reserve, start_due
 from .ordered import FIRST, LAST
 from .profile import NEVER, earliest, forget_past
-from .speedup import Laws, lasts, slope, work_seconds
+from .speedup import TABLE, Laws, lasts, slope, work_seconds
 
 NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
 
@@ -52,15 +52,20 @@ class Shares(NamedTuple):
     ----------
     turn : int64, shape (n_jobs,)
         Place of each job in the mix, in which ties go: waiting jobs, then running ones in the order of their starts.
-    limit, least, most, moved : int64, shape (n_jobs,)
-        The limit, the band around it, and whether the job has lost or gained processors.
+    share, limit, least, most, moved : int64, shape (n_jobs,)
+        The fair share, the limit that it becomes, the band around it, and whether the job has lost or gained processors.
     mix, donors, receivers : int64, shape (n_jobs,)
         The jobs that have a limit now; heaps of those that may lose or gain.
     donated, received : int64, shape (n_jobs,)
         Slope of the speedup at the limit, by which these two are ordered.
+    tie : int64, shape (n_jobs,)
+        As `turn`, for steps that are taken back too.
+    level, flat : int64, shape (1,) and (n_jobs,)
+        A slope, and the smallest width at which a job's curve is no steeper; 0 where that is not known.
     """
 
     turn: np.ndarray
+    share: np.ndarray
     limit: np.ndarray
     least: np.ndarray
     most: np.ndarray
@@ -70,6 +75,9 @@ class Shares(NamedTuple):
     receivers: np.ndarray
     donated: np.ndarray
     received: np.ndarray
+    tie: np.ndarray
+    level: np.ndarray
+    flat: np.ndarray
 
 
 @maker
@@ -93,6 +101,10 @@ def _new_shares(n):
         _integers(n),
         _integers(n),
         _integers(n),
+        _integers(n),
+        _integers(n),
+        np.zeros(1, np.int64),
+        np.zeros(n, np.int64),
     )
 
 
@@ -173,6 +185,7 @@ def fair_share(
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
     shares, held, choice = _new_shares(n), _integers(4), _integers(3)
+    bent = _bent(laws, machine)
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
         work[job] = work_seconds(laws, job, estimate[job], procs[job])
@@ -181,16 +194,19 @@ def fair_share(
             weight[job] = np.sqrt(weight[job])
     while advance(c, NEVER):
         if c.clock[FREE] > 0 and waiting(c):
-            count = _share_out(c, shares, weight, machine, overbooking, efficiency, queued)
+            count = _share_out(c, shares, weight, machine, overbooking, queued)
             if efficiency > 0:
-                _move_processors(shares, laws, count, literal)
+                if _make_bands(shares, laws, bent, count, machine, efficiency, literal):
+                    _move_processors(shares, laws, count)
+                else:
+                    _level_processors(shares, laws, count, machine)
             _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now)
     return c.start, c.jobs.procs
 
 
 @routine
-def _share_out(c, shares, weight, machine, overbooking, efficiency, queued):
-    """Give each job of the mix its fair share and the band around it; give the size of the mix."""
+def _share_out(c, shares, weight, machine, overbooking, queued):
+    """Give each job of the mix its fair share; give the size of the mix."""
     count = _gather(c.queue, shares.mix, 0)
     if not queued:
         count = _gather(c.running, shares.mix, count)
@@ -198,11 +214,7 @@ def _share_out(c, shares, weight, machine, overbooking, efficiency, queued):
     for i in range(count):
         job = shares.mix[i]
         share = ((overbooking * weight[job]) / total) * machine
-        limit = min(max(np.int64(np.floor(share + 1 / 2 + 1e-9)), 1), machine)
-        shares.limit[job] = limit
-        shares.least[job] = max(1, np.int64(np.ceil((1 - efficiency) * limit - 1e-9)))
-        shares.most[job] = min(machine, np.int64(np.floor((1 + efficiency) * limit + 1e-9)))
-        shares.moved[job] = NEITHER
+        shares.limit[job] = min(max(np.int64(np.floor(share + 1 / 2 + 1e-9)), 1), machine)
     return count
 
 
@@ -227,15 +239,130 @@ def _sum(weight, mix, count):
 
 
 @routine
-def _move_processors(shares, laws, count, literal):
+def _make_bands(shares, laws, bent, count, machine, efficiency, literal):
+    """Give each job of the mix the band around its share; tell whether a curve gets steeper somewhere."""
+    share, least, most = shares.limit, shares.least, shares.most
+    steeper = False
+    for i in range(count):
+        job = shares.mix[i]
+        shares.share[job] = share[job]
+        shares.moved[job] = NEITHER
+        least[job] = max(1, np.int64(np.ceil((1 - efficiency) * share[job] - 1e-9)))
+        most[job] = min(machine, np.int64(np.floor((1 + efficiency) * share[job] + 1e-9)))
+        if not laws.moldable[job] or (literal and not least[job] < share[job] < most[job]):
+            least[job] = most[job] = share[job]
+        steeper |= bent[job]
+    return steeper
+
+
+@maker
+def _bent(laws, machine):
+    """Tell which jobs have a curve that gets steeper somewhere, if only because its slopes are rounded."""
+    bent = np.zeros(laws.a.size, np.bool_)
+    known = np.full(laws.curves.shape[0], -1, np.int64)
+    for job in range(laws.a.size):
+        place = np.int64(min(laws.a[job], machine))
+        if laws.law == TABLE:
+            if known[place] < 0:
+                known[place] = _gets_steeper(laws, job, 1, machine)
+            bent[job] = known[place] == 1
+        else:  # only where two formulas of Downey's meet can it be
+            bent[job] = _gets_steeper(laws, job, max(1, place - 1), min(place + 2, machine))
+    return bent
+
+
+@part
+def _gets_steeper(laws, job, narrowest, widest):
+    for width in range(narrowest, widest):
+        if slope(laws, job, width + 1) > slope(laws, job, width):
+            return True
+    return False
+
+
+@routine
+def _level_processors(shares, laws, count, machine):
+    """Find what `_move_processors` comes to where no curve gets steeper.
+
+    Jobs then lose in the order of their slopes and gain in the order of their slopes, whoever is paired with whom, and
+    only how often is to be found: as long as the next to lose is flatter than the next to gain. Of all who would lose
+    up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
+    makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
+    """
+    limit, flat, level, heap, key, tie = (
+        shares.limit,
+        shares.flat,
+        shares.level,
+        shares.donors,
+        shares.donated,
+        shares.tie,
+    )
+    lost = 0
+    for i in range(count):
+        job = shares.mix[i]
+        if flat[job] == 0:
+            flat[job] = _flat_from(laws, job, level[0], machine)
+        if limit[job] >= flat[job]:
+            limit[job] = max(shares.least[job], flat[job] - 1)
+        else:
+            limit[job] = min(shares.most[job], flat[job])
+        lost += shares.share[job] - limit[job]
+    if lost == 0:
+        return
+    step = 1 if lost > 0 else -1
+    size = 0
+    for i in range(count):
+        heap[size] = shares.mix[i]
+        size += _has_step(shares, laws, heap[size], step)
+    for place in range(size // 2 - 1, -1, -1):
+        _sift(heap, key, tie, size, place)
+    far = abs(lost) > count
+    while lost != 0:
+        job = heap[0]
+        level[0] = abs(key[job]) if far else level[0]
+        limit[job] += step
+        lost -= step
+        if _has_step(shares, laws, job, step):
+            _sift(heap, key, tie, size, 0)
+        else:
+            size = _drop_top(heap, key, tie, size)
+    if far:
+        for i in range(count):
+            flat[shares.mix[i]] = _flat_from(laws, shares.mix[i], level[0], machine)
+
+
+@part
+def _has_step(shares, laws, job, step):
+    """Tell whether a job can lose (-1) or gain (1) a processor, and when: steps taken back go before their equals."""
+    limit = shares.limit[job]
+    if limit == (shares.most[job] if step > 0 else shares.least[job]):
+        return False
+    back = (shares.share[job] - limit) * step > 0
+    shares.donated[job] = -step * slope(laws, job, limit + step if back else limit)
+    shares.tie[job] = -1 - shares.turn[job] if back else shares.turn[job]
+    return True
+
+
+@part
+def _flat_from(laws, job, level, machine):
+    """Find the smallest width at which a curve is no steeper than a level; beyond the machine if there is none."""
+    low, high = 0, machine + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if slope(laws, job, middle) > level:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@routine
+def _move_processors(shares, laws, count):
     """Move processors, one at a time, from the flattest speedup curve to the steepest, until no move gains."""
     limit, least, most, moved = shares.limit, shares.least, shares.most, shares.moved
     donors, receivers, donated, received = shares.donors, shares.receivers, shares.donated, shares.received
     n_donors = n_receivers = 0
     for i in range(count):
         job = shares.mix[i]
-        if not laws.moldable[job] or (literal and not least[job] < limit[job] < most[job]):
-            continue
         steep = slope(laws, job, limit[job])
         if limit[job] > least[job]:
             donated[job] = steep
