@@ -34,9 +34,9 @@ from .cluster import (
     new_cluster,
     waiting,
 )
-from .conservative import make_anew, new_book, next_due, reserve, start_due
+from .conservative import make_anew, new_book, next_due, reserve, running_alone, start_due
 from .ordered import FIRST, LAST
-from .profile import NEVER, earliest, forget_past
+from .profile import NEVER, add, earliest, forget_past, profile, step_at
 from .speedup import TABLE, Laws, lasts, slope, work_seconds
 
 NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
@@ -53,7 +53,7 @@ class Shares(NamedTuple):
     turn : int64, shape (n_jobs,)
         Place of each job in the mix, in which ties go: waiting jobs, then running ones in the order of their starts.
     share, limit, least, most, moved : int64, shape (n_jobs,)
-        The fair share, the limit that it becomes, the band around it, and whether the job has lost or gained processors.
+        The fair share, the limit made of it, the band around it, and whether the job has lost or gained processors.
     mix, donors, receivers : int64, shape (n_jobs,)
         The jobs that have a limit now; heaps of those that may lose or gain.
     donated, received : int64, shape (n_jobs,)
@@ -186,6 +186,7 @@ def fair_share(
     c = moldable_cluster(submit, run, estimate, procs, machine)
     shares, held, choice = _new_shares(n), _integers(4), _integers(3)
     bent = _bent(laws, machine)
+    steps = profile(machine, min(n, machine))
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
         work[job] = work_seconds(laws, job, estimate[job], procs[job])
@@ -200,7 +201,7 @@ def fair_share(
                     _move_processors(shares, laws, count)
                 else:
                     _level_processors(shares, laws, count, machine)
-            _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now)
+            _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, start_now)
     return c.start, c.jobs.procs
 
 
@@ -273,10 +274,10 @@ def _bent(laws, machine):
 
 @part
 def _gets_steeper(laws, job, narrowest, widest):
+    steeper = False
     for width in range(narrowest, widest):
-        if slope(laws, job, width + 1) > slope(laws, job, width):
-            return True
-    return False
+        steeper |= slope(laws, job, width + 1) > slope(laws, job, width)
+    return steeper
 
 
 @routine
@@ -432,84 +433,81 @@ def _comes_before(one, other, key, turn):
 
 
 @routine
-def _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now):
+def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, start_now):
     """Start the waiting jobs whose best width can start now, and reserve for the first that cannot."""
     queue, clock = c.queue, c.clock
     now = clock[NOW]
-    held[HELD] = 0
+    running_alone(c, steps)
+    held[FROM], held[UNTIL], held[HELD] = NEVER, NEVER, 0
     place = queue.window[FIRST]
     while place < queue.window[LAST]:
         reserved = held[HELD] > 0
         if reserved and clock[FREE] == 0:
             return
         job = queue.item[place]
-        _choose(c, laws, job, work[job], shares.limit[job], held, choice, start_now)
+        _choose(c, steps, laws, job, work[job], shares.limit[job], held, choice, start_now)
         if choice[START] == now:
             shares.turn[job] = procs.size + clock[BEGUN]
             if reserved and choice[COMPLETION] > held[FROM]:
                 held[OVER] -= choice[WIDTH]
+            add(steps, now, choice[COMPLETION], -choice[WIDTH])
             place = begin_with(c, laws, place, choice[WIDTH], choice[COMPLETION], run, procs)
             continue
         if not reserved:
             held[FROM], held[UNTIL], held[HELD] = choice[START], choice[COMPLETION], choice[WIDTH]
-            held[OVER] = _free_at(c, choice[START]) - choice[WIDTH]
+            held[OVER] = steps.item[step_at(steps, choice[START])] - choice[WIDTH]
         place += 1
 
 
 @part
-def _free_at(c, instant):
-    """Count the processors that running jobs leave free at an instant."""
-    running = c.running
-    free = c.clock[FREE]
-    place = running.window[FIRST]
-    while place < running.window[LAST] and running.key[place] <= instant:
-        free += c.jobs.procs[running.item[place]]
-        place += 1
-    return free
-
-
-@routine
-def _choose(c, laws, job, work, limit, held, choice, start_now):
+def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
     """Find the width with which a job is done first, and of equals the smallest; a start of -1 where it has to wait.
 
     Behind the reservation only a start at this instant counts, so that a job waits as soon as that is not the best.
     """
-    running, now, reserved = c.running, c.clock[NOW], held[HELD] > 0
+    now, reserved = c.clock[NOW], held[HELD] > 0
     moldable = laws.moldable[job]
     narrowest, widest = (1, limit) if moldable else (c.jobs.procs[job], c.jobs.procs[job])
     shortest = lasts(laws, job, work, widest) if moldable else c.jobs.estimate[job]
     choice[WIDTH], choice[START], choice[COMPLETION] = 0, -1, NEVER
-    instant, free = now, c.clock[FREE]
-    place = running.window[FIRST]
+    place, instant = steps.window[FIRST], now
     while choice[COMPLETION] == NEVER or instant + shortest <= choice[COMPLETION]:
-        width = min(widest, free)
-        if reserved and held[FROM] <= instant < held[UNTIL]:
-            width = min(width, free - held[HELD])
-        duration = shortest
-        if width >= narrowest and width < widest:
-            duration = lasts(laws, job, work, width)
-        if reserved and instant < held[FROM] and width > held[OVER] and instant + duration > held[FROM]:
-            width = held[OVER]
-            if width >= narrowest:
-                duration = lasts(laws, job, work, width)
+        width, duration = _fit(laws, job, work, narrowest, widest, shortest, instant, steps.item[place], held)
         if width >= narrowest and instant + duration <= choice[COMPLETION]:
-            if moldable:
+            better = instant + duration < choice[COMPLETION]
+            if moldable and not better:
                 width = _narrowed(laws, job, work, width, duration)
-            if instant + duration < choice[COMPLETION] or width < choice[WIDTH]:
+                better = width < _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+            if better:
                 choice[WIDTH], choice[START], choice[COMPLETION] = width, instant, instant + duration
         if reserved and (choice[START] != now or start_now):
-            return
+            break
         # The next step: where running jobs end, or the reservation does.
-        following = running.key[place] if place < running.window[LAST] else NEVER
-        if reserved and instant < held[UNTIL] < following:
+        following = steps.key[place + 1] if place + 1 < steps.window[LAST] else NEVER
+        if instant < held[UNTIL] < following:
             instant = held[UNTIL]
             continue
         if following == NEVER:
-            return
+            break
         instant = following
-        while place < running.window[LAST] and running.key[place] == instant:
-            free += c.jobs.procs[running.item[place]]
-            place += 1
+        place += 1
+    if moldable and (choice[START] == now or not reserved):
+        choice[WIDTH] = _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+
+
+@part
+def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
+    """Give how many processors a job can have from an instant on, and how long it takes then."""
+    width, duration = min(widest, free), shortest
+    if held[FROM] <= instant < held[UNTIL]:
+        width = min(width, free - held[HELD])
+    if narrowest <= width < widest:
+        duration = lasts(laws, job, work, width)
+    if instant < held[FROM] and width > held[OVER] and instant + duration > held[FROM]:
+        width = held[OVER]
+        if width >= narrowest:
+            duration = lasts(laws, job, work, width)
+    return width, duration
 
 
 @part
