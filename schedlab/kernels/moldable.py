@@ -34,8 +34,8 @@ from .cluster import (
     new_cluster,
     waiting,
 )
-from .conservative import make_anew, new_book, next_due, reserve, running_alone, start_due
-from .ordered import FIRST, LAST
+from .conservative import running_alone
+from .ordered import FIRST, LAST, place_of
 from .profile import NEVER, add, earliest, forget_past, profile, step_at
 from .speedup import TABLE, Laws, lasts, slope, work_seconds
 
@@ -543,24 +543,60 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
-    book, choice, stands = new_book(n, machine), _integers(3), np.full(machine + 1, -1, np.int64)
-    while advance(c, next_due(book)):
-        forget_past(book.steps, c.clock[NOW])
+    steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
+    choice, stands = _integers(3), np.full(machine + 1, -1, np.int64)
+    unplaced = 0
+    while advance(c, NEVER):
+        now = c.clock[NOW]
+        forget_past(steps, now)
         if c.clock[EARLY]:
-            make_anew(c, book, c.queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER]))
+            running_alone(c, steps)
+            unplaced = 0
+        unplaced = _place_waiting(c, steps, reserved, unplaced)
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
             if moldable[job]:
-                _choose_for_good(c, book, laws, job, run[job], machine, stands, choice)
-            instant = earliest(book.steps, c.clock[NOW], NEVER, c.jobs.procs[job], c.jobs.estimate[job])
-            reserve(c, book, job, instant)
-        start_due(c, book)
+                _choose_for_good(c, steps, laws, job, run[job], machine, stands, choice)
+            _place(c, steps, reserved, job)
+        place = c.queue.window[FIRST]
+        while place < c.queue.window[LAST] and c.queue.item[place] < unplaced:
+            place = begin(c, place) if reserved[c.queue.item[place]] <= now else place + 1
     return c.start, c.jobs.procs
 
 
+@part
+def _place(c, steps, reserved, job):
+    """Give a waiting job the earliest place that there is."""
+    procs, duration = c.jobs.procs[job], c.jobs.estimate[job]
+    reserved[job] = earliest(steps, c.clock[NOW], NEVER, procs, duration)
+    add(steps, reserved[job], reserved[job] + duration, -procs)
+
+
 @routine
-def _choose_for_good(c, book, laws, job, run, machine, stands, choice):
+def _place_waiting(c, steps, reserved, unplaced):
+    """Place the waiting jobs from one on, but newcomers, in the order of the queue; give the first that has no place.
+
+    Unless there are newcomers, who choose among what the others leave, only as far as a job might start now: often an
+    early completion has all places found anew before the rest is looked at, and until then nothing happens to it.
+    """
+    queue, jobs = c.queue, c.jobs
+    last = queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER])
+    all_of_them = c.clock[NEWCOMER] < c.clock[ARRIVED]
+    place = fits = place_of(queue, unplaced, unplaced)
+    while place < last:
+        fits = max(fits, place)
+        while fits < last and not all_of_them and jobs.procs[queue.item[fits]] > steps.item[steps.window[FIRST]]:
+            fits += 1
+        if fits == last:
+            return queue.item[place]
+        _place(c, steps, reserved, queue.item[place])
+        place += 1
+    return c.clock[ARRIVED]
+
+
+@routine
+def _choose_for_good(c, steps, laws, job, run, machine, stands, choice):
     """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
-    steps, jobs, now = book.steps, c.jobs, c.clock[NOW]
+    jobs, now = c.jobs, c.clock[NOW]
     work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     true_work = work_seconds(laws, job, run, jobs.procs[job])
     for place in range(steps.window[FIRST], steps.window[LAST]):
