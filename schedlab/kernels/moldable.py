@@ -16,7 +16,6 @@ which steps stand need a search: of the widths between two of them the largest i
 gaps and is shorter. A pass in which no processor is free changes nothing.
 
 Processors are not moved one at a time unless a curve gets steeper somewhere, as tables may: see `_level_processors`.
-The whole CTC log at an effective load of 0.9, overbooked four times, takes 1.4 s with full efficiency and not 9.
 """
 
 from typing import NamedTuple
