@@ -238,12 +238,19 @@ def _newcomers_are_last(c):
 
 
 @part
+def running_alone(c, steps):
+    """Make the profile of the processors that running jobs leave free."""
+    running = c.running
+    clear(steps, c.clock[NOW], c.clock[FREE])
+    for place in range(running.window[FIRST], running.window[LAST]):
+        free_from(steps, running.key[place], c.jobs.procs[running.item[place]])
+
+
+@part
 def make_anew(c, book, last):
     """Forget all reservations, and place the waiting jobs in the order of the queue, up to a place of it."""
-    jobs, running, steps, now = c.jobs, c.running, book.steps, c.clock[NOW]
-    clear(steps, now, c.clock[FREE])
-    for place in range(running.window[FIRST], running.window[LAST]):
-        free_from(steps, running.key[place], jobs.procs[running.item[place]])
+    jobs, steps, now = c.jobs, book.steps, c.clock[NOW]
+    running_alone(c, steps)
     book.due.window[FIRST] = book.due.window[LAST] = 0
     for place in range(c.queue.window[FIRST], last):
         job = c.queue.item[place]

@@ -14,6 +14,8 @@ a job that starts at a step of the profile takes as many as are free; with the o
 free until that begins, or as many as it leaves over, whichever is done first. And in any profile only the widths at
 which steps stand need a search: of the widths between two of them the largest is done first, since it finds the same
 gaps and is shorter. A pass in which no processor is free changes nothing.
+
+Processors are not moved one at a time unless a curve gets steeper somewhere, as tables may: see `_level_processors`.
 """
 
 from typing import NamedTuple
@@ -34,10 +36,10 @@ from .cluster import (
     new_cluster,
     waiting,
 )
-from .conservative import make_anew, new_book, next_due, reserve, start_due
-from .ordered import FIRST, LAST
-from .profile import NEVER, earliest, forget_past
-from .speedup import Laws, lasts, slope, work_seconds
+from .conservative import running_alone
+from .ordered import FIRST, LAST, place_of
+from .profile import NEVER, add, earliest, forget_past, profile, step_at
+from .speedup import TABLE, Laws, lasts, slope, work_seconds
 
 NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
 
@@ -52,15 +54,20 @@ class Shares(NamedTuple):
     ----------
     turn : int64, shape (n_jobs,)
         Place of each job in the mix, in which ties go: waiting jobs, then running ones in the order of their starts.
-    limit, least, most, moved : int64, shape (n_jobs,)
-        The limit, the band around it, and whether the job has lost or gained processors.
+    share, limit, least, most, moved : int64, shape (n_jobs,)
+        The fair share, the limit made of it, the band around it, and whether the job has lost or gained processors.
     mix, donors, receivers : int64, shape (n_jobs,)
         The jobs that have a limit now; heaps of those that may lose or gain.
     donated, received : int64, shape (n_jobs,)
         Slope of the speedup at the limit, by which these two are ordered.
+    tie : int64, shape (n_jobs,)
+        As `turn`, for steps that are taken back too.
+    level, flat : int64, shape (1,) and (n_jobs,)
+        A slope, and the smallest width at which a job's curve is no steeper; 0 where that is not known.
     """
 
     turn: np.ndarray
+    share: np.ndarray
     limit: np.ndarray
     least: np.ndarray
     most: np.ndarray
@@ -70,6 +77,9 @@ class Shares(NamedTuple):
     receivers: np.ndarray
     donated: np.ndarray
     received: np.ndarray
+    tie: np.ndarray
+    level: np.ndarray
+    flat: np.ndarray
 
 
 @maker
@@ -93,6 +103,10 @@ def _new_shares(n):
         _integers(n),
         _integers(n),
         _integers(n),
+        _integers(n),
+        _integers(n),
+        np.zeros(1, np.int64),
+        np.zeros(n, np.int64),
     )
 
 
@@ -173,6 +187,8 @@ def fair_share(
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
     shares, held, choice = _new_shares(n), _integers(4), _integers(3)
+    bent = _bent(laws, machine)
+    steps = profile(machine, min(n, machine))
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
         work[job] = work_seconds(laws, job, estimate[job], procs[job])
@@ -181,16 +197,19 @@ def fair_share(
             weight[job] = np.sqrt(weight[job])
     while advance(c, NEVER):
         if c.clock[FREE] > 0 and waiting(c):
-            count = _share_out(c, shares, weight, machine, overbooking, efficiency, queued)
+            count = _share_out(c, shares, weight, machine, overbooking, queued)
             if efficiency > 0:
-                _move_processors(shares, laws, count, literal)
-            _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now)
+                if _make_bands(shares, laws, bent, count, machine, efficiency, literal):
+                    _move_processors(shares, laws, count)
+                else:
+                    _level_processors(shares, laws, count, machine)
+            _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, start_now)
     return c.start, c.jobs.procs
 
 
 @routine
-def _share_out(c, shares, weight, machine, overbooking, efficiency, queued):
-    """Give each job of the mix its fair share and the band around it; give the size of the mix."""
+def _share_out(c, shares, weight, machine, overbooking, queued):
+    """Give each job of the mix its fair share; give the size of the mix."""
     count = _gather(c.queue, shares.mix, 0)
     if not queued:
         count = _gather(c.running, shares.mix, count)
@@ -198,11 +217,7 @@ def _share_out(c, shares, weight, machine, overbooking, efficiency, queued):
     for i in range(count):
         job = shares.mix[i]
         share = ((overbooking * weight[job]) / total) * machine
-        limit = min(max(np.int64(np.floor(share + 1 / 2 + 1e-9)), 1), machine)
-        shares.limit[job] = limit
-        shares.least[job] = max(1, np.int64(np.ceil((1 - efficiency) * limit - 1e-9)))
-        shares.most[job] = min(machine, np.int64(np.floor((1 + efficiency) * limit + 1e-9)))
-        shares.moved[job] = NEITHER
+        shares.limit[job] = min(max(np.int64(np.floor(share + 1 / 2 + 1e-9)), 1), machine)
     return count
 
 
@@ -227,15 +242,130 @@ def _sum(weight, mix, count):
 
 
 @routine
-def _move_processors(shares, laws, count, literal):
+def _make_bands(shares, laws, bent, count, machine, efficiency, literal):
+    """Give each job of the mix the band around its share; tell whether a curve gets steeper somewhere."""
+    share, least, most = shares.limit, shares.least, shares.most
+    steeper = False
+    for i in range(count):
+        job = shares.mix[i]
+        shares.share[job] = share[job]
+        shares.moved[job] = NEITHER
+        least[job] = max(1, np.int64(np.ceil((1 - efficiency) * share[job] - 1e-9)))
+        most[job] = min(machine, np.int64(np.floor((1 + efficiency) * share[job] + 1e-9)))
+        if not laws.moldable[job] or (literal and not least[job] < share[job] < most[job]):
+            least[job] = most[job] = share[job]
+        steeper |= bent[job]
+    return steeper
+
+
+@maker
+def _bent(laws, machine):
+    """Tell which jobs have a curve that gets steeper somewhere, if only because its slopes are rounded."""
+    bent = np.zeros(laws.a.size, np.bool_)
+    known = np.full(laws.curves.shape[0], -1, np.int64)
+    for job in range(laws.a.size):
+        place = np.int64(min(laws.a[job], machine))
+        if laws.law == TABLE:
+            if known[place] < 0:
+                known[place] = _gets_steeper(laws, job, 1, machine)
+            bent[job] = known[place] == 1
+        else:  # only where two formulas of Downey's meet can it be
+            bent[job] = _gets_steeper(laws, job, max(1, place - 1), min(place + 2, machine))
+    return bent
+
+
+@part
+def _gets_steeper(laws, job, narrowest, widest):
+    steeper = False
+    for width in range(narrowest, widest):
+        steeper |= slope(laws, job, width + 1) > slope(laws, job, width)
+    return steeper
+
+
+@routine
+def _level_processors(shares, laws, count, machine):
+    """Find what `_move_processors` comes to where no curve gets steeper.
+
+    Jobs then lose in the order of their slopes and gain in the order of their slopes, whoever is paired with whom, and
+    only how often is to be found: as long as the next to lose is flatter than the next to gain. Of all who would lose
+    up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
+    makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
+    """
+    limit, flat, level, heap, key, tie = (
+        shares.limit,
+        shares.flat,
+        shares.level,
+        shares.donors,
+        shares.donated,
+        shares.tie,
+    )
+    lost = 0
+    for i in range(count):
+        job = shares.mix[i]
+        if flat[job] == 0:
+            flat[job] = _flat_from(laws, job, level[0], machine)
+        if limit[job] >= flat[job]:
+            limit[job] = max(shares.least[job], flat[job] - 1)
+        else:
+            limit[job] = min(shares.most[job], flat[job])
+        lost += shares.share[job] - limit[job]
+    if lost == 0:
+        return
+    step = 1 if lost > 0 else -1
+    size = 0
+    for i in range(count):
+        heap[size] = shares.mix[i]
+        size += _has_step(shares, laws, heap[size], step)
+    for place in range(size // 2 - 1, -1, -1):
+        _sift(heap, key, tie, size, place)
+    far = abs(lost) > count
+    while lost != 0:
+        job = heap[0]
+        level[0] = abs(key[job]) if far else level[0]
+        limit[job] += step
+        lost -= step
+        if _has_step(shares, laws, job, step):
+            _sift(heap, key, tie, size, 0)
+        else:
+            size = _drop_top(heap, key, tie, size)
+    if far:
+        for i in range(count):
+            flat[shares.mix[i]] = _flat_from(laws, shares.mix[i], level[0], machine)
+
+
+@part
+def _has_step(shares, laws, job, step):
+    """Tell whether a job can lose (-1) or gain (1) a processor, and when: steps taken back go before their equals."""
+    limit = shares.limit[job]
+    if limit == (shares.most[job] if step > 0 else shares.least[job]):
+        return False
+    back = (shares.share[job] - limit) * step > 0
+    shares.donated[job] = -step * slope(laws, job, limit + step if back else limit)
+    shares.tie[job] = -1 - shares.turn[job] if back else shares.turn[job]
+    return True
+
+
+@part
+def _flat_from(laws, job, level, machine):
+    """Find the smallest width at which a curve is no steeper than a level; beyond the machine if there is none."""
+    low, high = 0, machine + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if slope(laws, job, middle) > level:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@routine
+def _move_processors(shares, laws, count):
     """Move processors, one at a time, from the flattest speedup curve to the steepest, until no move gains."""
     limit, least, most, moved = shares.limit, shares.least, shares.most, shares.moved
     donors, receivers, donated, received = shares.donors, shares.receivers, shares.donated, shares.received
     n_donors = n_receivers = 0
     for i in range(count):
         job = shares.mix[i]
-        if not laws.moldable[job] or (literal and not least[job] < limit[job] < most[job]):
-            continue
         steep = slope(laws, job, limit[job])
         if limit[job] > least[job]:
             donated[job] = steep
@@ -305,84 +435,81 @@ def _comes_before(one, other, key, turn):
 
 
 @routine
-def _fair_share_pass(c, shares, laws, work, run, procs, held, choice, start_now):
+def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, start_now):
     """Start the waiting jobs whose best width can start now, and reserve for the first that cannot."""
     queue, clock = c.queue, c.clock
     now = clock[NOW]
-    held[HELD] = 0
+    running_alone(c, steps)
+    held[FROM], held[UNTIL], held[HELD] = NEVER, NEVER, 0
     place = queue.window[FIRST]
     while place < queue.window[LAST]:
         reserved = held[HELD] > 0
         if reserved and clock[FREE] == 0:
             return
         job = queue.item[place]
-        _choose(c, laws, job, work[job], shares.limit[job], held, choice, start_now)
+        _choose(c, steps, laws, job, work[job], shares.limit[job], held, choice, start_now)
         if choice[START] == now:
             shares.turn[job] = procs.size + clock[BEGUN]
             if reserved and choice[COMPLETION] > held[FROM]:
                 held[OVER] -= choice[WIDTH]
+            add(steps, now, choice[COMPLETION], -choice[WIDTH])
             place = begin_with(c, laws, place, choice[WIDTH], choice[COMPLETION], run, procs)
             continue
         if not reserved:
             held[FROM], held[UNTIL], held[HELD] = choice[START], choice[COMPLETION], choice[WIDTH]
-            held[OVER] = _free_at(c, choice[START]) - choice[WIDTH]
+            held[OVER] = steps.item[step_at(steps, choice[START])] - choice[WIDTH]
         place += 1
 
 
 @part
-def _free_at(c, instant):
-    """Count the processors that running jobs leave free at an instant."""
-    running = c.running
-    free = c.clock[FREE]
-    place = running.window[FIRST]
-    while place < running.window[LAST] and running.key[place] <= instant:
-        free += c.jobs.procs[running.item[place]]
-        place += 1
-    return free
-
-
-@routine
-def _choose(c, laws, job, work, limit, held, choice, start_now):
+def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
     """Find the width with which a job is done first, and of equals the smallest; a start of -1 where it has to wait.
 
     Behind the reservation only a start at this instant counts, so that a job waits as soon as that is not the best.
     """
-    running, now, reserved = c.running, c.clock[NOW], held[HELD] > 0
+    now, reserved = c.clock[NOW], held[HELD] > 0
     moldable = laws.moldable[job]
     narrowest, widest = (1, limit) if moldable else (c.jobs.procs[job], c.jobs.procs[job])
     shortest = lasts(laws, job, work, widest) if moldable else c.jobs.estimate[job]
     choice[WIDTH], choice[START], choice[COMPLETION] = 0, -1, NEVER
-    instant, free = now, c.clock[FREE]
-    place = running.window[FIRST]
+    place, instant = steps.window[FIRST], now
     while choice[COMPLETION] == NEVER or instant + shortest <= choice[COMPLETION]:
-        width = min(widest, free)
-        if reserved and held[FROM] <= instant < held[UNTIL]:
-            width = min(width, free - held[HELD])
-        duration = shortest
-        if width >= narrowest and width < widest:
-            duration = lasts(laws, job, work, width)
-        if reserved and instant < held[FROM] and width > held[OVER] and instant + duration > held[FROM]:
-            width = held[OVER]
-            if width >= narrowest:
-                duration = lasts(laws, job, work, width)
+        width, duration = _fit(laws, job, work, narrowest, widest, shortest, instant, steps.item[place], held)
         if width >= narrowest and instant + duration <= choice[COMPLETION]:
-            if moldable:
+            better = instant + duration < choice[COMPLETION]
+            if moldable and not better:
                 width = _narrowed(laws, job, work, width, duration)
-            if instant + duration < choice[COMPLETION] or width < choice[WIDTH]:
+                better = width < _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+            if better:
                 choice[WIDTH], choice[START], choice[COMPLETION] = width, instant, instant + duration
         if reserved and (choice[START] != now or start_now):
-            return
+            break
         # The next step: where running jobs end, or the reservation does.
-        following = running.key[place] if place < running.window[LAST] else NEVER
-        if reserved and instant < held[UNTIL] < following:
+        following = steps.key[place + 1] if place + 1 < steps.window[LAST] else NEVER
+        if instant < held[UNTIL] < following:
             instant = held[UNTIL]
             continue
         if following == NEVER:
-            return
+            break
         instant = following
-        while place < running.window[LAST] and running.key[place] == instant:
-            free += c.jobs.procs[running.item[place]]
-            place += 1
+        place += 1
+    if moldable and (choice[START] == now or not reserved):
+        choice[WIDTH] = _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+
+
+@part
+def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
+    """Give how many processors a job can have from an instant on, and how long it takes then."""
+    width, duration = min(widest, free), shortest
+    if held[FROM] <= instant < held[UNTIL]:
+        width = min(width, free - held[HELD])
+    if narrowest <= width < widest:
+        duration = lasts(laws, job, work, width)
+    if instant < held[FROM] and width > held[OVER] and instant + duration > held[FROM]:
+        width = held[OVER]
+        if width >= narrowest:
+            duration = lasts(laws, job, work, width)
+    return width, duration
 
 
 @part
@@ -418,24 +545,60 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
-    book, choice, stands = new_book(n, machine), _integers(3), np.full(machine + 1, -1, np.int64)
-    while advance(c, next_due(book)):
-        forget_past(book.steps, c.clock[NOW])
+    steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
+    choice, stands = _integers(3), np.full(machine + 1, -1, np.int64)
+    unplaced = 0
+    while advance(c, NEVER):  # a place that comes is where a running job ends, so that it needs no alarm
+        now = c.clock[NOW]
+        forget_past(steps, now)
         if c.clock[EARLY]:
-            make_anew(c, book, c.queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER]))
+            running_alone(c, steps)
+            unplaced = 0
+        unplaced = _place_waiting(c, steps, reserved, unplaced)
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
             if moldable[job]:
-                _choose_for_good(c, book, laws, job, run[job], machine, stands, choice)
-            instant = earliest(book.steps, c.clock[NOW], NEVER, c.jobs.procs[job], c.jobs.estimate[job])
-            reserve(c, book, job, instant)
-        start_due(c, book)
+                _choose_for_good(c, steps, laws, job, run[job], machine, stands, choice)
+            _place(c, steps, reserved, job)
+        place = c.queue.window[FIRST]
+        while place < c.queue.window[LAST] and c.queue.item[place] < unplaced:
+            place = begin(c, place) if reserved[c.queue.item[place]] <= now else place + 1
     return c.start, c.jobs.procs
 
 
+@part
+def _place(c, steps, reserved, job):
+    """Give a waiting job the earliest place that there is."""
+    procs, duration = c.jobs.procs[job], c.jobs.estimate[job]
+    reserved[job] = earliest(steps, c.clock[NOW], NEVER, procs, duration)
+    add(steps, reserved[job], reserved[job] + duration, -procs)
+
+
 @routine
-def _choose_for_good(c, book, laws, job, run, machine, stands, choice):
+def _place_waiting(c, steps, reserved, unplaced):
+    """Place the waiting jobs from one on, but newcomers, in the order of the queue; give the first that has no place.
+
+    Unless there are newcomers, who choose among what the others leave, only as far as a job might start now: often an
+    early completion has all places found anew before the rest is looked at, and until then nothing happens to it.
+    """
+    queue, jobs = c.queue, c.jobs
+    last = queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER])
+    all_of_them = c.clock[NEWCOMER] < c.clock[ARRIVED]
+    place = fits = place_of(queue, unplaced, unplaced)
+    while place < last:
+        fits = max(fits, place)
+        while fits < last and not all_of_them and jobs.procs[queue.item[fits]] > steps.item[steps.window[FIRST]]:
+            fits += 1
+        if fits == last:
+            return queue.item[place]
+        _place(c, steps, reserved, queue.item[place])
+        place += 1
+    return c.clock[ARRIVED]
+
+
+@routine
+def _choose_for_good(c, steps, laws, job, run, machine, stands, choice):
     """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
-    steps, jobs, now = book.steps, c.jobs, c.clock[NOW]
+    jobs, now = c.jobs, c.clock[NOW]
     work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     true_work = work_seconds(laws, job, run, jobs.procs[job])
     for place in range(steps.window[FIRST], steps.window[LAST]):

@@ -2,8 +2,10 @@
 
     python tests/benchmarks/bench_kernels.py [--runs 5] [LOG ...]
     python tests/benchmarks/bench_kernels.py [--runs 5] --sweeps
+    python tests/benchmarks/bench_kernels.py [--runs 5] --moldable
 
 The second is of parameter sweeps, on the CTC log; its times are of `simulate` and `simulate_sites`, tables included.
+The third is of moldable jobs, on the CTC log with 512 processors, beside EASY on the requested ones in the same run.
 
 Times are of the kernel, compiled, in one thread: the median of the runs. The twin rescans everything at every event, so
 it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is the most
@@ -14,6 +16,7 @@ import argparse
 import sys
 import time
 import tracemalloc
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -120,13 +123,51 @@ def swept():
         yield name, lambda scheme=scheme: sl.simulate_sites(months, scheme, speeds=(2, 1, 3))
 
 
+def molded():
+    """Give names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
+    log = sl.load_trace("CTC-SP2-1996").with_procs(512)
+    paper = [sl.FairShareMoldable(overbooking=factor, efficiency=share) for factor in (1, 4) for share in (0, 0.5, 1)]
+    others = [
+        sl.FairShareMoldable(overbooking=4, efficiency=1, **option)
+        for option in ({"canmove": "literal"}, {"weight": "proportional"}, {"backfill": "start-now"})
+    ]
+    for parallelism in ("system", "requested"):
+        for load in (0.7, 0.9):
+            trace = log.with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
+            jobs, _ = arrivals(trace)
+            yield parallelism, load, sl.EASY(), jobs, lambda jobs=jobs: sl.EASY().run(jobs, 512, False)
+            # At 0.9 greedy takes minutes.
+            for scheme in (*paper, *others) if load > 0.7 else (*paper, *others, sl.GreedyMoldable()):
+                yield parallelism, load, scheme, jobs, partial(scheme.choose, jobs, trace.laws(), 512)
+
+
+def compare_molded(runs):
+    """Print the table of moldable jobs."""
+    print(f"{'A':<11}{'load':>4}  {'scheme':<42}{'ms':>9}{'jobs/s':>11}{'bytes/job':>11}{'x EASY':>9}")
+    easy = None
+    for parallelism, load, scheme, jobs, run in molded():
+        run()  # compiles
+        taken, held, count = seconds(run, runs), bytes_held(run), jobs.submit.size
+        if isinstance(scheme, sl.EASY):
+            easy = taken
+        print(
+            f"{parallelism:<11}{load:>4}  {scheme!s:<42}{1e3 * taken:>9.1f}{count / taken:>11,.0f}"
+            f"{held / count:>11.0f}{taken / easy:>9.1f}",
+            flush=True,
+        )
+
+
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("logs", nargs="*", default=LOGS)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sweeps", action="store_true")
+    parser.add_argument("--moldable", action="store_true")
     options = parser.parse_args()
+    if options.moldable:
+        compare_molded(options.runs)
+        return
     if options.sweeps:
         for name, run in swept():
             run()  # compiles
