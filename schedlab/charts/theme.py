@@ -83,6 +83,8 @@ DASHES = {
     "non-contiguous": (1, 0),
     "contiguous": (6, 3),
     "quasi-contiguous": (2, 2),
+    "the paper's": (1, 0),
+    "to compare with": (2, 2),
 }
 PATTERNS = ((8, 2), (4, 4), (8, 2, 2, 2), (1, 3), (12, 3), (6, 2, 2, 2, 2, 2))  # for options of other names
 
