@@ -77,6 +77,8 @@ GROUPS = {
     "10 %": "#4477AA",
     "20 %": "#003A70",
 }
+# Jobs of a decision.
+STATES = {"runs": "#BBBBBB", "waits": "#56B4E9", "gets a processor": "#D55E00"}
 DASHES = {
     "flat": (1, 0),
     "first-free": (1, 0),

@@ -1,7 +1,7 @@
 """Sabin, Lang and Sadayappan: moldable jobs, whose processors follow from shares and efficiency, or from iteration."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from time import perf_counter
 from typing import NamedTuple
@@ -12,7 +12,6 @@ import pandas as pd
 from schedlab import charts, metrics
 from schedlab.kernels.iterative import decision
 from schedlab.kernels.speedup import DOWNEY, durations
-from schedlab.machine import Flat
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, FairShareMoldable, GreedyMoldable, IterativeMoldable, Scheme
 from schedlab.simulation import simulate
@@ -32,7 +31,9 @@ SIGMA = (0, 2)
 SHARES = {(obf, ef): FairShareMoldable(overbooking=obf, efficiency=ef) for obf, ef in product((1, 4), (0, 0.5, 1))}
 PLAIN, WIDE = SHARES[1, 0], SHARES[4, 1]  # what the paper begins with, and its best at A = P
 ITERATIVE = IterativeMoldable()
+SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)  # of Figures 2 to 5, and 7 to 10
 REFERENCES = (GreedyMoldable(), EASY(), Conservative())
+EVERY = (*SEVEN, *REFERENCES)
 LOADS = {"quick": (0.2, 0.4, 0.6, 0.8), "full": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
 DRAWS = {"quick": {JOBS: 3}, "full": {JOBS: 10, None: 4}}  # of A and sigma; the whole log where there is no number
 SIDE = {"quick": (1_000, 2), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
@@ -121,7 +122,7 @@ class Outcome(NamedTuple):
     widths: np.ndarray
 
 
-@lru_cache(maxsize=None)
+@cache
 def outcome(workload: Workload, scheme: Scheme) -> Outcome:
     """Simulate a workload, unless that was done already."""
     trace = _trace(workload)
@@ -175,7 +176,7 @@ def workloads(scenario: str, size: str) -> list[Workload]:
     ]
 
 
-def results(scenario: str, size: str, progress: bool = True, schemes=(*SHARES.values(), ITERATIVE, *REFERENCES)):
+def results(scenario: str, size: str, progress: bool = True, schemes=EVERY) -> pd.DataFrame:
     """Give the runs behind the paper's figures, as `compare` does: all schemes on the same draws."""
     return compare(workloads(scenario, size), schemes, f"moldable jobs, {scenario}", progress)
 
@@ -211,6 +212,10 @@ def _against(base):
     return f"turnaround against {_short(base)} (%)"
 
 
+def _written(sigma):
+    return f"{sigma[0]:g} to {sigma[1]:g}" if isinstance(sigma, tuple) else f"{sigma:g}"
+
+
 def _short(scheme):
     return str(scheme).removeprefix("Fair share (").removesuffix(")")
 
@@ -232,7 +237,7 @@ def _drawn(size):
 
 def _subtitle(scenario):
     trace = _head(LOG, PROCS, None)
-    return f"{trace.title}, {trace.procs} processors, {scenario}, sigma from {SIGMA[0]} to {SIGMA[1]}"
+    return f"{trace.title}, {trace.procs} processors, {scenario}, sigma {_written(SIGMA)}"
 
 
 def _lines(data, y, title, subtitle, column="jobs", **settings):
@@ -317,7 +322,6 @@ def _named(figure, number, title):
     return figure
 
 
-SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)
 figure2 = _of_all(
     2,
     SYSTEM,
@@ -347,7 +351,7 @@ figure5 = _of_classes(
     "In the paper overbooking hurts every class, and efficiency helps most.",
 )
 figure7 = _of_all(
-    7, SYSTEM, (*SEVEN, *REFERENCES), "The iterative scheme, A = P", "In the paper iteration is better at every load."
+    7, SYSTEM, EVERY, "The iterative scheme, A = P", "In the paper iteration is better at every load."
 )
 figure8 = _of_classes(
     8,
@@ -359,7 +363,7 @@ figure8 = _of_classes(
 figure9 = _of_all(
     9,
     RANDOM,
-    (*SEVEN, *REFERENCES),
+    EVERY,
     "The iterative scheme, A random",
     "In the paper iteration is best of all, the more so the higher the load.",
 )
@@ -497,7 +501,8 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
             runs = _beside(size, **({"A": A} | changed))
             data = compare(runs, (plain, wide, iterative), f"reading: {reading}", progress)
             data = data[data["group"] == ALL]
-            row[f"{scenario}: turnaround under {_short(PLAIN)} (h)"] = averaged(data, ["scheme"])["turnaround"][0] / 3600
+            hours = averaged(data, ["scheme"])["turnaround"].iloc[0] / 3600
+            row[f"{scenario}: turnaround under {_short(PLAIN)} (h)"] = hours
             for one, other, words in (
                 (wide, plain, f"{_short(WIDE)} (%)"),
                 (iterative, plain, "iterative (%)"),
@@ -567,8 +572,8 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
         name="other-logs",
         title="Beyond the paper: other logs",
         caption=(
-            f"{_how_many(SIDE[size][0]).capitalize()} of each log at effective load {BESIDE:g}, on its own machine (CTC: "
-            f"{PROCS} processors); means of {SIDE[size][1]} draws, lines: 95 % intervals." + _beside_words(size)
+            f"{_how_many(SIDE[size][0]).capitalize()} of each log at effective load {BESIDE:g}, on its own machine "
+            f"(CTC: {PROCS} processors); means of {SIDE[size][1]} draws, lines: 95 % intervals." + _beside_words(size)
         ),
         data=data,
         chart=charts.stacked(
@@ -592,7 +597,7 @@ def mixes(size: str | None = None, progress: bool = True) -> Figure:
         parts.append(data[data["group"] == ALL].assign(scenario=scenario))
     data = pd.concat(parts, ignore_index=True)
     means = averaged(data, ["scenario", "scheme", "share"]).rename(columns={"share": MOLDABLE})
-    about = f"{_head(LOG, PROCS, None).title}, {PROCS} processors, effective load {BESIDE:g}, {_how_many(SIDE[size][0])}"
+    about = f"{Workload(jobs=SIDE[size][0]).about}, effective load {BESIDE:g}"
     return Figure(
         name="mixes",
         title="Beyond the paper: a mix of moldable and rigid jobs",
@@ -602,7 +607,13 @@ def mixes(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=charts.lines(
-            means, MOLDABLE, "turnaround", column="scenario", log=True, title="Moldable among rigid jobs", subtitle=about
+            means,
+            MOLDABLE,
+            "turnaround",
+            column="scenario",
+            log=True,
+            title="Moldable among rigid jobs",
+            subtitle=about,
         ),
         notes=standing_in([LOG]),
     )
@@ -668,8 +679,8 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     instants : int64, seconds on the clock of the log
-    waiting : int64
-        How many jobs are decided on.
+    waiting, free : int64
+        How many jobs are decided on, and how many processors are free for them.
     """
     start, end, procs = schedule.start, schedule.end, schedule.procs
     times = np.unique(np.concatenate([schedule.submit, end]))
@@ -678,8 +689,9 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray]:
     ended = np.searchsorted(end[by_end], times, side="right")
     held = np.append(0, procs[by_start].cumsum())[begun] - np.append(0, procs[by_end].cumsum())[ended]
     waiting = np.searchsorted(schedule.submit, times, side="right") - begun
-    decides = (waiting > 0) & (held < schedule.machine.procs)
-    return times[decides], waiting[decides]
+    free = schedule.machine.procs - held
+    decides = (waiting > 0) & (free > 0)
+    return times[decides], waiting[decides], free[decides]
 
 
 def situation(schedule: Schedule, now: int) -> Decision:
@@ -736,7 +748,7 @@ DECISIONS = {"quick": 300, "full": 5_000}
 
 def _timed(schedule, most, progress):
     """Make decisions of a schedule again; give the milliseconds each took, and how many jobs waited."""
-    times, waiting = instants(schedule)
+    times, waiting, _ = instants(schedule)
     some = np.unique(np.linspace(0, times.size - 1, min(most, times.size)).round().astype(int))
     situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the clock runs
     took = []
@@ -755,7 +767,7 @@ def optimum(asked: Decision) -> int:
 
 
 def small_decisions(count: int, seed: int = 1) -> list[Decision]:
-    """Draw decisions so small that all their outcomes can be tried: 2 to 4 jobs on 3 to 6 processors, some of them busy."""
+    """Draw decisions so small that all outcomes can be tried: 2 to 4 jobs on 3 to 6 processors, some of them busy."""
     random = np.random.default_rng(seed)
     drawn = []
     for i in range(count):
@@ -795,8 +807,8 @@ def heuristic(size: str | None = None, progress: bool = True) -> Figure:
         title="Beyond the paper: how good the iterative decisions are",
         caption=(
             "Random decisions on 3 to 6 processors. The sum of the estimated completions (from now) that the iterative "
-            "scheme finds, compared with the least that any widths have, all of them tried, with the jobs placed in the "
-            "order of the queue." + (f" Quick; SIZE=full for {INSTANCES['full']:,}." if size == "quick" else "")
+            "scheme finds, compared with the least that any widths have: all are tried, jobs placed in the order "
+            "of the queue." + (f" Quick; SIZE=full for {INSTANCES['full']:,}." if size == "quick" else "")
         ),
         data=data,
         table=table,
@@ -804,6 +816,194 @@ def heuristic(size: str | None = None, progress: bool = True) -> Figure:
 
 
 INSTANCES = {"quick": 100, "full": 1_000}
+
+
+# Live --------------------------------------------------------------------------------------------------------
+
+
+def live(
+    load: float = BESIDE,
+    scheme: str = "fair share",
+    overbooking: float = 4,
+    efficiency: float = 1,
+    scenario: str = SYSTEM,
+    sigma: float | tuple[float, float] = SIGMA,
+    share: float = 1.0,
+    name: str = LOG,
+    jobs: int = 2_000,
+    draw: int = 0,
+) -> tuple:
+    """Draw turnarounds and processors under a scheme, beside plain shares and EASY; means by class below.
+
+    Parameters
+    ----------
+    load : float
+        Effective load.
+    scheme : {"fair share", "iterative", "greedy"}
+    overbooking, efficiency : float
+        Of the shares, as in `FairShareMoldable`.
+    scenario : {"A = P", "A random"}
+    sigma : float or (low, high)
+    share : float
+        Of jobs that are moldable.
+    name : str
+        A log.
+    jobs : int
+        How many of its first jobs are simulated.
+    draw : int
+        Of A and sigma.
+
+    Returns
+    -------
+    chart, table
+    """
+    procs = PROCS if name == LOG else None
+    workload = Workload(name, jobs, procs, SCENARIOS[scenario], sigma, share, load, draw)
+    chosen = _chosen(scheme, overbooking, efficiency)
+    schedules = {str(each): _simulated(workload, each) for each in (chosen, PLAIN, EASY())}
+    subtitle = f"{workload.about}, effective load {load:g}, {scenario}, sigma {_written(sigma)}"
+    drawn = [
+        charts.distribution(schedules, measure, title=title, subtitle=subtitle)
+        for measure, title in (("turnaround", "Turnaround"), ("procs", "Processors of a job"))
+    ]
+    means = {f"{each}: turnaround (h)": _by_class(schedule) for each, schedule in schedules.items()}
+    return charts.stacked(drawn), charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
+
+
+def _chosen(scheme, overbooking, efficiency):
+    known = {
+        "fair share": FairShareMoldable(overbooking=overbooking, efficiency=efficiency),
+        "iterative": ITERATIVE,
+        "greedy": GreedyMoldable(),
+    }
+    return known[scheme]
+
+
+CHOICES = ("fair share", "iterative", "greedy")
+NAMES = (LOG, *OTHER_LOGS)
+RANGES = {_written(sigma): sigma for sigma in (SIGMA, (0, 1), (1, 2), 0, 0.5, 1, 2)}
+
+
+def _by_class(schedule):
+    return {group: row["turnaround"] / 3600 for group, row in _judged(schedule).groups.items()}
+
+
+_simulated = lru_cache(maxsize=16)(lambda workload, scheme: simulate(_trace(workload), scheme))
+
+
+def live_decision(
+    step: int = 60,
+    nth: int = 2,
+    load: float = 0.6,
+    scenario: str = SYSTEM,
+    name: str = OTHER_LOGS[0],
+    jobs: int = 500,
+    draw: int = 0,
+) -> tuple:
+    """Follow a decision of the iterative scheme: which job is tried, what becomes of it, the plan before and after.
+
+    Parameters
+    ----------
+    step : int
+        From 1; the last one there is, where there are fewer.
+    nth : int
+        Which decision, in order of time: of those on 3 to 12 jobs with a quarter of the machine free; the last where there
+        are fewer.
+    load : float
+        Effective load.
+    scenario : {"A = P", "A random"}
+    name : str
+        A log.
+    jobs : int
+        How many of its first jobs are simulated.
+    draw : int
+        Of A and sigma.
+
+    Returns
+    -------
+    chart, table
+    """
+    procs = PROCS if name == LOG else None
+    workload = Workload(name, jobs, procs, SCENARIOS[scenario], load=load, draw=draw)
+    schedule = _simulated(workload, ITERATIVE)
+    times, waiting, free = instants(schedule)
+    few = times[(waiting >= FEW[0]) & (waiting <= FEW[1]) & (4 * free >= schedule.machine.procs)]
+    if not few.size:
+        raise ValueError(f"no decision on {FEW[0]} to {FEW[1]} jobs with a quarter of the machine free; try another load")
+    return follow(schedule, few[min(nth, few.size - 1)], step)
+
+
+FEW = (3, 12)  # jobs
+
+
+def follow(schedule: Schedule, now: int, step: int) -> tuple:
+    """Draw a step of the decision that the iterative scheme made at an instant of its schedule, as `live_decision`."""
+    asked = situation(schedule, now)
+    steps = asked.made()[2]
+    if not len(steps):
+        raise ValueError(f"nothing was tried at {now} s: no job gains from a second processor")
+    step = min(max(step, 1), len(steps))
+    before, (tried, width, kept, _) = widths_after(asked, steps[: step - 1]), steps[step - 1].tolist()
+    after = before.copy()
+    after[tried] = width
+    names = schedule.trace.table.index[asked.queued]
+    old, new = asked.total(before), asked.total(after)
+    plans = {"Before": _planned(schedule, asked, before, tried), "With it": _planned(schedule, asked, after, tried)}
+    until = now + max(int((asked.reserved(each) + asked.lasting(each)).max()) for each in (before, after))
+    ruling = "kept" if kept else "taken back, and not tried again"
+    words = (
+        f"step {step:,} of {len(steps):,}: job {names[tried]} gets its {_nth(width)} processor, {ruling}; sum of the "
+        f"estimated completions {old / 3600:,.2f} h, then {new / 3600:,.2f} h"
+    )
+    drawn = [
+        charts.gantt(plan, (now, until), "state", title=title, subtitle=words).properties(height=150)
+        for title, plan in plans.items()
+    ]
+    table = pd.DataFrame(
+        {
+            "job": names,
+            "processors": before,
+            "estimate (h)": asked.lasting(before) / 3600,
+            "starts after (h)": asked.reserved(before) / 3600,
+            "with it: processors": after,
+            "with it: estimate (h)": asked.lasting(after) / 3600,
+            "with it: starts after (h)": asked.reserved(after) / 3600,
+        }
+    )
+    return charts.stacked(drawn), charts.table(table)
+
+
+def widths_after(asked: Decision, steps) -> np.ndarray:
+    """Give the processors of the queued jobs after some steps of a decision; int64, shape (n_queued,)."""
+    width = np.where(asked.laws.moldable, 1, asked.procs)
+    for place, tried, kept, _ in steps.tolist():
+        if kept:
+            width[place] = tried
+    return width
+
+
+def _nth(number):
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, "th")
+    return f"{number}{ending}"
+
+
+RUNS, WAITS, TRIED = "runs", "waits", "gets a processor"
+
+
+def _planned(schedule, asked, width, tried):
+    """Make the schedule of what runs, to its estimated end, and of what is reserved."""
+    places = np.concatenate([asked.running, asked.queued])
+    trace, state = schedule.trace, np.array([RUNS] * asked.running.size + [WAITS] * asked.queued.size, object)
+    state[asked.running.size + tried] = TRIED
+    order = np.argsort(places, kind="stable")
+    start = np.concatenate([schedule.start[asked.running], asked.now + asked.reserved(width)])
+    lasts = np.concatenate([schedule.estimate[asked.running], asked.lasting(width)])
+    widths = np.concatenate([asked.held, width])
+    part = replace(trace, table=trace.table.iloc[places].assign(state=state).iloc[order])
+    start, lasts, widths = start[order], lasts[order], widths[order]
+    none = np.zeros(len(part), bool)
+    conventions = schedule.scheme, schedule.machine, schedule.overrun, schedule.events
+    return Schedule(part, *conventions, start, none - 1, lasts, none, width=widths, estimate=lasts)
 
 
 FIGURES = (
@@ -890,7 +1090,8 @@ PUBLISHED = tuple(
 
 
 def _exact(holds, measured, reason):
-    return {"measured": measured, "verdict": "reproduced" if holds else "not reproduced", "reason": "" if holds else reason}
+    verdict = "reproduced" if holds else "not reproduced"
+    return {"measured": measured, "verdict": verdict, "reason": "" if holds else reason}
 
 
 def _of_jobs(count, **columns):
@@ -953,12 +1154,11 @@ def _growth(data, one, other, groups=(ALL,)):
     """Compare what one scheme is against another at the highest load with what it is at the lowest, draw by draw."""
     loads = data["load"].min(), data["load"].max()
     index = ["jobs", "group", "seed"]
-    ends = []
+    rows = []
     for load in loads:
         part = data[data["load"] == load]
-        by_scheme = [part[part["scheme"] == str(each)].set_index(index)["turnaround"] for each in (one, other)]
-        ends.append(by_scheme[0] / by_scheme[1])
-    rows = [ratio.rename("turnaround").reset_index().assign(scheme=str(end)) for ratio, end in zip(ends, loads, strict=True)]
+        new, old = (part[part["scheme"] == str(each)].set_index(index)["turnaround"] for each in (one, other))
+        rows.append((new / old).reset_index().assign(scheme=str(load)))
     found = changes(pd.concat(rows), *map(str, loads[::-1]), by=["jobs"])
     return found[found["group"].isin(groups)].assign(
         load=loads[1], pair=f"{_short(one)} against {_short(other)}, compared with that at load {loads[0]:g}"
@@ -986,14 +1186,15 @@ def _judged_by(checks, data):
     for about, rows, expected in checks:
         holds = _holds(rows, expected)
         right, cases = right + holds.sum(), cases + len(holds)
-        name = " ".join(filter(None, [about, expected]))
-        least, most = rows.loc[rows["change"].idxmin()], rows.loc[rows["change"].idxmax()]
-        words.append(f"{about + ': ' if about else ''}{_case(least)} to {_case(most)}")
+        if not _differs(rows, "pair"):
+            about = ", ".join(filter(None, [about, rows["pair"].iloc[0]]))
+        ends = rows.sort_values("change", kind="stable").iloc[[0, -1] if len(rows) > 1 else [0]]
+        words.append(f"{about + ': ' if about else ''}{' to '.join(_cases(ends, rows))}")
         if not holds.all():
             worst = rows[~holds].sort_values("change", ascending=expected in (HIGHER, NOT_LOWER), kind="stable")
-            listed = [_case(row) for _, row in worst.head(3).iterrows()]
-            more = [f"{len(worst) - 3} more"] * (len(worst) > 3)
-            wrong.append(f"{name} does not hold in {len(worst)} of {len(holds)} cases: {', '.join(listed + more)}")
+            listed = [*_cases(worst.head(3), rows), *[f"{len(worst) - 3} more"] * (len(worst) > 3)]
+            where = f"not {expected} in {len(worst)} of {len(holds)} cases: {', '.join(listed)}"
+            wrong.append(": ".join(filter(None, [about, where])))
     measured = "; ".join(words)
     if not wrong:
         return {"measured": measured, "verdict": "reproduced", "reason": ""}
@@ -1001,11 +1202,21 @@ def _judged_by(checks, data):
     return {"measured": measured, "verdict": verdict, "reason": f"{'; '.join(wrong)}. {_widths_and_waste(data)}"}
 
 
-def _case(row):
-    """Write a change down, and where it is."""
-    group = [] if row["group"] == ALL else [row["group"]]
-    where = ", ".join([row["pair"], *group, f"load {row['load']:g}", row["jobs"]])
-    return f"{_percent(row)} % [{where}]"
+def _cases(some, rows):
+    """Write changes down, each with what it does not share with the other rows."""
+    differs = [name for name in ("pair", "group", "load", "jobs") if _differs(rows, name)]
+    return [
+        f"{_percent(row)} %" + (f" [{', '.join(_word(name, row[name]) for name in differs)}]" if differs else "")
+        for _, row in some.iterrows()
+    ]
+
+
+def _differs(rows, name):
+    return len(set(rows[name])) > 1
+
+
+def _word(name, value):
+    return f"load {value:g}" if name == "load" else f"class {value}" if name == "group" else value
 
 
 def _widths_and_waste(data):
