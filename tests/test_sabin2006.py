@@ -204,7 +204,7 @@ def exhaustive(running, queue, procs):
 
 
 def test_the_optimum_of_small_decisions_is_that_of_an_exhaustive_search():
-    drawn = [asked for asked in paper.small_decisions(600, seed=5) if asked.machine ** asked.queued.size <= 256]
+    drawn = [asked for asked in paper.small_decisions(600, seed=5) if asked.machine**asked.queued.size <= 256]
     assert len(drawn) > 200
     missed = 0
     for asked in drawn:

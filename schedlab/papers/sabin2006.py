@@ -34,10 +34,10 @@ ITERATIVE = IterativeMoldable()
 SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)  # of Figures 2 to 5, and 7 to 10
 REFERENCES = (GreedyMoldable(), EASY(), Conservative())
 EVERY = (*SEVEN, *REFERENCES)
-LOADS = {"quick": (0.2, 0.4, 0.6, 0.8), "full": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
+LOADS = {"quick": (0.3, 0.5, 0.7), "full": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
 DRAWS = {"quick": {JOBS: 3}, "full": {JOBS: 10, None: 4}}  # of A and sigma; the whole log where there is no number
-SIDE = {"quick": (1_000, 2), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
-BESIDE = 0.7  # and its load
+SIDE = {"quick": (500, 2), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
+BESIDE = 0.6  # and its load
 NOISE = 5  # percent: schedules are chaotic, so that on 5,000 jobs less says nothing
 ENOUGH = 4  # draws from which on an interval over them is asked for
 ALL = "all jobs"
@@ -350,9 +350,7 @@ figure5 = _of_classes(
     "Shares and efficiency by size, A random",
     "In the paper overbooking hurts every class, and efficiency helps most.",
 )
-figure7 = _of_all(
-    7, SYSTEM, EVERY, "The iterative scheme, A = P", "In the paper iteration is better at every load."
-)
+figure7 = _of_all(7, SYSTEM, EVERY, "The iterative scheme, A = P", "In the paper iteration is better at every load.")
 figure8 = _of_classes(
     8,
     SYSTEM,
@@ -576,10 +574,7 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=charts.stacked(
-            [
-                charts.bars(drawn[drawn["scenario"] == scenario], "trace", name, title=scenario)
-                for scenario in SCENARIOS
-            ]
+            [charts.bars(drawn[drawn["scenario"] == scenario], "trace", name, title=scenario) for scenario in SCENARIOS]
         ),
         notes=standing_in([LOG, *OTHER_LOGS]),
     )
@@ -741,7 +736,7 @@ def decision_times(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
-TIMED = {"quick": (BESIDE,), "full": (0.5, BESIDE, 0.9)}
+TIMED = {"quick": (0.7,), "full": (0.5, 0.7, 0.9)}
 DECISIONS = {"quick": 300, "full": 5_000}
 
 
@@ -1246,7 +1241,7 @@ FEW_PAY = (
     "and what all others gain outweighs it."
 )
 ONLY_TO_LOSE = (
-    "At ObF 4 the share of a very large job is often the whole machine, so that moving processors can only take from it."
+    "At ObF 4 the share of a very large job is often the whole machine: moving processors can only take from it."
 )
 MANY_TO_MOVE = "Where few jobs share the machine, there is hardly one to move processors to."
 ALIKE = (
