@@ -35,7 +35,7 @@ SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)  # of Figures
 REFERENCES = (GreedyMoldable(), EASY(), Conservative())
 EVERY = (*SEVEN, *REFERENCES)
 LOADS = {"quick": (0.3, 0.5, 0.7), "full": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
-DRAWS = {"quick": {JOBS: 3}, "full": {JOBS: 10, None: 4}}  # of A and sigma; the whole log where there is no number
+DRAWS = {"quick": {3_000: 3}, "full": {JOBS: 10, None: 4}}  # of A and sigma; the whole log where there is no number
 SIDE = {"quick": (500, 2), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
 BESIDE = 0.6  # and its load
 NOISE = 5  # percent: schedules are chaotic, so that on 5,000 jobs less says nothing
@@ -127,6 +127,10 @@ def outcome(workload: Workload, scheme: Scheme) -> Outcome:
     """Simulate a workload, unless that was done already."""
     trace = _trace(workload)
     return _judged(simulate(trace, scheme))
+
+
+# For what needs more of a schedule than its outcome.
+_simulated = lru_cache(maxsize=16)(lambda workload, scheme: simulate(_trace(workload), scheme))
 
 
 def _judged(schedule):
@@ -707,7 +711,7 @@ def decision_times(size: str | None = None, progress: bool = True) -> Figure:
     rows, jobs = [], SIDE[size][0]
     for scenario, A in SCENARIOS.items():
         for load in TIMED[size]:
-            schedule = simulate(_trace(Workload(jobs=jobs, A=A, load=load)), ITERATIVE)
+            schedule = _simulated(Workload(jobs=jobs, A=A, load=load), ITERATIVE)
             seconds, waiting = _timed(schedule, DECISIONS[size], progress)
             rows.append(
                 {
@@ -880,9 +884,6 @@ RANGES = {_written(sigma): sigma for sigma in (SIGMA, (0, 1), (1, 2), 0, 0.5, 1,
 
 def _by_class(schedule):
     return {group: row["turnaround"] / 3600 for group, row in _judged(schedule).groups.items()}
-
-
-_simulated = lru_cache(maxsize=16)(lambda workload, scheme: simulate(_trace(workload), scheme))
 
 
 def live_decision(
