@@ -77,12 +77,16 @@ GROUPS = {
     "10 %": "#4477AA",
     "20 %": "#003A70",
 }
+# Jobs of a decision.
+STATES = {"runs": "#BBBBBB", "waits": "#56B4E9", "gets a processor": "#D55E00"}
 DASHES = {
     "flat": (1, 0),
     "first-free": (1, 0),
     "non-contiguous": (1, 0),
     "contiguous": (6, 3),
     "quasi-contiguous": (2, 2),
+    "the paper's": (1, 0),
+    "to compare with": (2, 2),
 }
 PATTERNS = ((8, 2), (4, 4), (8, 2, 2, 2), (1, 3), (12, 3), (6, 2, 2, 2, 2, 2))  # for options of other names
 

@@ -15,6 +15,7 @@ from .theme import (
     INK,
     MOST_ROWS,
     PER_JOB,
+    STATES,
     WIDE,
     about,
     axis,
@@ -259,7 +260,10 @@ def _gantt_colour(jobs, color, area):
     most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
     shown = np.where(np.isin(values, most), values, OTHER)
     several = {OTHER: "#cccccc"} if OTHER in shown else {}
-    own = dict(zip(sorted(most), [*list(COLOURS.values())[1:MOST_COLOURS], "#000000"], strict=False)) | several
+    if set(most) <= set(STATES):
+        own = {state: colour for state, colour in STATES.items() if state in most}
+    else:
+        own = dict(zip(sorted(most), [*list(COLOURS.values())[1:MOST_COLOURS], "#000000"], strict=False)) | several
     scale = alt.Scale(domain=list(own), range=list(own.values()))
     return shown, _legend("color:N", name, scale)
 

@@ -1,0 +1,286 @@
+"""The paper on moldable jobs: figures from a small log, paired comparisons, decisions made again, and verdicts."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import twin_moldable as twin
+
+import schedlab as sl
+from schedlab.papers import sabin2006 as paper
+
+REMEMBERED = (paper._head, paper._trace, paper.outcome, paper._simulated)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A small trace, with jobs of every class, in place of the log, and few draws and loads."""
+
+    def log(name):
+        trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
+        area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
+        return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
+
+    monkeypatch.setattr(paper, "log_or_standin", log)
+    monkeypatch.setattr(paper, "LOADS", {"quick": (0.4, 0.8), "full": (0.4, 0.6, 0.8)})
+    monkeypatch.setattr(paper, "DRAWS", {"quick": {60: 2}, "full": {60: 4, None: 2}})
+    monkeypatch.setattr(paper, "SIDE", {"quick": (60, 2), "full": (80, 3)})
+    monkeypatch.setattr(paper, "DECISIONS", {"quick": 10, "full": 20})
+    monkeypatch.setattr(paper, "INSTANCES", {"quick": 8, "full": 12})
+    for function in REMEMBERED:
+        function.cache_clear()
+    yield log
+    for function in REMEMBERED:
+        function.cache_clear()
+
+
+# The figures
+
+
+def test_rows_are_those_of_the_schedules(small):
+    data = paper.results(paper.RANDOM, "quick", progress=False)
+    assert len(data) == 2 * 2 * len(paper.EVERY) * (1 + 5)
+    trace = small(paper.LOG).with_procs(512).cut_at_estimates().head(60)
+    trace = trace.with_speedup(sl.Downey(A="requested", sigma=(0, 2)), seed=1).scale_load(0.8, by="effective")
+    for scheme in paper.EVERY:
+        schedule = sl.simulate(trace, scheme).validate()
+        rows = data[(data["load"] == 0.8) & (data["seed"] == 1) & (data["scheme"] == str(scheme))].set_index("group")
+        measures, classes = schedule.metrics(), schedule.metrics(by="sabin")
+        assert rows.loc["all jobs", "turnaround"] == pytest.approx(measures["turnaround"])
+        wasted = rows.loc["all jobs", "wasted"] / rows.loc["all jobs", "area"]
+        assert wasted == pytest.approx(measures["wasted_share"])
+        assert rows.loc[list(paper.CLASSES), "count"].tolist() == classes["jobs"].tolist()
+        assert rows.loc[list(paper.CLASSES), "turnaround"].tolist() == pytest.approx(classes["turnaround"].tolist())
+        assert rows.loc["all jobs", "procs"] == schedule.procs.mean()
+
+
+@pytest.mark.parametrize("size", ["quick", "full"])
+@pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
+def test_every_figure_is_drawn_from_a_small_log(small, function, size):
+    figure = function(size, progress=False)
+    assert figure.name == function.__name__.replace("_", "-")
+    assert ("SIZE=full" in figure.caption) == (size == "quick" and function not in (paper.widths, paper.decision_times))
+    assert len(figure.data)
+    if figure.chart is not None:
+        figure.chart.to_dict()
+    else:
+        assert len(figure.table)
+
+
+def test_the_papers_figures_are_there():
+    names = [function.__name__ for function in paper.FIGURES if function.__name__.startswith("figure")]
+    assert names == [f"figure{n}" for n in (2, 3, 4, 5, 7, 8, 9, 10)]
+
+
+def test_figures_of_one_scenario_share_their_simulations(small, monkeypatch):
+    runs = []
+    monkeypatch.setattr(paper, "simulate", lambda *run: runs.append(run) or sl.simulate(*run))
+    for function in (paper.figure2, paper.figure3, paper.figure7, paper.figure8):
+        function("quick", progress=False)
+    assert len(runs) == 2 * 2 * len(paper.EVERY)
+
+
+def test_every_size_has_its_panel(small):
+    panels = paper.figure3("full", progress=False).chart.to_dict()["vconcat"]
+    assert len(panels) == 2 * 2
+    assert panels[0]["title"]["subtitle"] != panels[2]["title"]["subtitle"]
+    drawn = paper.figure3("quick", progress=False).data["group"].unique().tolist()
+    assert drawn == ["all jobs", *paper.CLASSES]
+
+
+def runs_of(*rows, jobs="first 5,000 jobs"):
+    columns = ["load", "seed", "scheme", "group", "turnaround"]
+    return pd.DataFrame(rows, columns=columns).assign(jobs=jobs)
+
+
+def test_changes_are_paired_by_draw():
+    one, other = sl.EASY(), sl.FCFS()
+    rows = [(0.5, seed, "FCFS", "all jobs", old) for seed, old in enumerate((100, 400))]
+    rows += [(0.5, seed, "EASY", "all jobs", new) for seed, new in enumerate((50, 200))]
+    (row,) = paper.changes(runs_of(*rows), one, other).to_dict("records")
+    assert row["change"] == row["low"] == row["high"] == pytest.approx(-50)
+    assert row["seeds"] == 2
+    (row,) = paper.averaged(runs_of(*rows[:2]), ["load"]).to_dict("records")
+    assert row["turnaround"] == pytest.approx(200)
+    assert row["turnaround_low"] < 200 < row["turnaround_high"]
+
+
+# The ledger
+
+
+def test_the_ledger_has_every_target(small):
+    ledger = paper.claims("quick", progress=False).set_index("id")
+    assert ledger.index.tolist() == [f"SAB-{n}" for n in ("0", "0b", *range(1, 6), "5b", *range(6, 16))]
+    assert (ledger.loc[["SAB-0", "SAB-0b", "SAB-1", "SAB-2", "SAB-15"], "verdict"] == "reproduced").all()
+    assert ledger.loc["SAB-2", "measured"] == "1 T; 0.75 T"
+    assert (ledger["trace"] == paper.LOG).all()
+
+
+def changed(*rows, jobs="first 5,000 jobs", seeds=10):
+    """Make changes as the ledger takes them: (change, low, high) of each load."""
+    table = pd.DataFrame(rows, columns=["change", "low", "high"])
+    about = {"jobs": jobs, "seeds": seeds, "group": "all jobs", "pair": "one against two"}
+    return table.assign(load=np.arange(len(rows)) / 10, **about)
+
+
+@pytest.mark.parametrize(
+    ("row", "jobs", "seeds", "expected"),
+    [
+        ((-8, -12, -4), "first 5,000 jobs", 10, {"lower", "no higher"}),
+        ((-8, -20, 4), "first 5,000 jobs", 10, {"no lower", "no higher"}),  # chance
+        ((-8, -20, 4), "first 5,000 jobs", 3, {"lower", "no higher"}),  # too few draws for an interval
+        ((-4, -5, -3), "first 5,000 jobs", 10, {"no lower", "no higher", "within the noise"}),
+        ((-4, -5, -3), "whole log", 4, {"lower", "no higher", "within the noise"}),
+        ((9, 5, 13), "first 5,000 jobs", 10, {"higher", "no lower"}),
+    ],
+)
+def test_what_a_change_is_called(row, jobs, seeds, expected):
+    rows = changed(row, jobs=jobs, seeds=seeds)
+    every = (paper.LOWER, paper.HIGHER, paper.NOT_LOWER, paper.NOT_HIGHER, paper.SAME)
+    assert {name for name in every if paper._holds(rows, name).all()} == expected
+
+
+def test_verdicts_name_the_cases_that_do_not_hold():
+    data = runs_of((0.9, 0, "EASY", "all jobs", 1)).assign(procs=16.4, wasted=1.0, area=4)
+    fine, worse = (-20, -30, -10), (12, 6, 18)
+    assert paper._judged_by([("", changed(fine, fine), "lower")], data) == {
+        "measured": "one against two: -20.0 (-30.0 to -10.0) % [load 0] to -20.0 (-30.0 to -10.0) % [load 0.1]",
+        "verdict": "reproduced",
+        "reason": "",
+    }
+    found = paper._judged_by([("small", changed(fine, worse), "lower")], data, "As it is.")
+    assert found["verdict"] == "trend only"
+    assert found["reason"] == (
+        "small, one against two: lower in 1 of 2 cases only; not +12.0 (+6.0 to +18.0) % [load 0.1]. As it is. "
+        "Processors of a job, and processor-seconds wasted, at load 0.9: EASY 16 and 25 %"
+    )
+    assert paper._judged_by([("", changed(fine, worse, worse), "lower")], data)["verdict"] == "not reproduced"
+
+
+def test_growth_compares_the_highest_load_with_the_lowest():
+    one, other = sl.EASY(), sl.FCFS()
+    rows = [(load, 0, "FCFS", "all jobs", 100) for load in (0.2, 0.5, 0.8)]
+    rows += [(load, 0, "EASY", "all jobs", new) for load, new in ((0.2, 100), (0.5, 1), (0.8, 150))]
+    (row,) = paper._growth(runs_of(*rows), one, other).to_dict("records")
+    assert (row["change"], row["load"]) == (pytest.approx(50), 0.8)
+
+
+# Decisions
+
+
+@pytest.mark.parametrize("scenario", paper.SCENARIOS)
+def test_decisions_made_again_are_those_of_the_schedule(small, scenario):
+    workload = paper.Workload(jobs=60, A=paper.SCENARIOS[scenario], load=0.8)
+    schedule = sl.simulate(workload.trace(), sl.IterativeMoldable()).validate()
+    started = 0
+    times, waiting, free = paper.instants(schedule)
+    for now, jobs, procs in zip(times, waiting, free, strict=True):
+        asked = paper.situation(schedule, now)
+        assert asked.queued.size == jobs
+        assert asked.machine - asked.held.sum() == procs > 0
+        width, start, _ = asked.made()
+        assert start.tolist() == asked.reserved(width).tolist()
+        begins = start == 0
+        assert (schedule.start[asked.queued] == now).tolist() == begins.tolist()
+        assert schedule.width[asked.queued][begins].tolist() == width[begins].tolist()
+        started += begins.sum()
+    assert started == len(schedule)
+
+
+def exhaustive(running, queue, procs):
+    """Give the least sum of estimated completions over all widths, each job placed in the order of the queue."""
+    best = None
+    for width in product(range(1, procs + 1), repeat=len(queue)):
+        profile, total = twin.profile_of(running, procs, 0), 0
+        for job, n in zip(queue, width, strict=True):
+            seconds = twin.duration(job.estimate, job, n)
+            start = twin.earliest(profile, n, seconds)
+            twin.hold(profile, start, start + seconds, n)
+            total += start + seconds
+        best = total if best is None else min(best, total)
+    return best
+
+
+def test_the_optimum_of_small_decisions_is_that_of_an_exhaustive_search():
+    drawn = [asked for asked in paper.small_decisions(600, seed=5) if asked.machine**asked.queued.size <= 256]
+    assert len(drawn) > 200
+    missed = 0
+    for asked in drawn:
+        speedups = [twin.downey(*one) for one in zip(asked.laws.a, asked.laws.b, strict=True)]
+        queue = [
+            twin.Moldable(0, estimate, estimate, procs, *speedup)
+            for estimate, procs, speedup in zip(asked.estimate.tolist(), asked.procs.tolist(), speedups, strict=True)
+        ]
+        running = list(zip(asked.ends.tolist(), asked.held.tolist(), strict=True))
+        best = exhaustive(running, queue, asked.machine)
+        assert paper.optimum(asked) == best
+        found = asked.total(asked.made()[0])
+        assert found >= best
+        widths, starts, _ = twin.one_decision(running, queue, asked.machine, 0)
+        lasts = [twin.duration(job.estimate, job, n) for job, n in zip(queue, widths, strict=True)]
+        assert found == sum(starts) + sum(lasts)
+        missed += found > best
+    assert 0 < missed < len(drawn)
+
+
+# Live
+
+
+def test_live_figure(small):
+    chart, table = paper.live(jobs=60)
+    assert chart.to_dict()
+    assert "Fair share (ObF 4, EF 1): turnaround (h)" in table.to_html()
+    for scheme in paper.CHOICES:
+        chart, other = paper.live(jobs=60, scheme=scheme, share=0.5, sigma=0, overbooking=2, scenario=paper.RANDOM)
+        assert other.to_html() != table.to_html()
+    assert paper.RANGES["0 to 2"] == paper.SIGMA
+
+
+def test_a_decision_is_followed_step_by_step(small):
+    schedule = sl.simulate(paper.Workload(jobs=60, load=0.8).trace(), sl.IterativeMoldable())
+    times, waiting, _ = paper.instants(schedule)
+    now = times[np.argmax(waiting)]
+    asked = paper.situation(schedule, now)
+    width, _, steps = asked.made()
+    assert paper.widths_after(asked, steps).tolist() == width.tolist()
+    kept = {bool(each) for each in steps[:, 2]}
+    assert kept == {True, False}
+    sums = [asked.total(paper.widths_after(asked, steps[:n])) for n in range(len(steps) + 1)]
+    for before, after, accepted in zip(sums[:-1], sums[1:], steps[:, 2], strict=True):
+        assert after < before if accepted else after == before
+    rejected = int(np.argmin(steps[:, 2])) + 1
+    last = f"of {len(steps):,}"
+    for step, words in ((1, f"step 1 {last}: job "), (rejected, "taken back"), (10**6, last)):
+        chart, table = paper.follow(schedule, now, step)
+        before, after = chart.to_dict()["vconcat"]
+        assert before["title"]["text"] == "Before"
+        assert words in " ".join(after["title"]["subtitle"])
+        assert len(table.data) == asked.queued.size
+        assert (table.data["with it: processors"] - table.data["processors"]).tolist().count(1) == 1
+    states = before["encoding"]["color"]["scale"]["domain"]
+    assert {"waits", "gets a processor"} <= set(states) <= {"runs", "waits", "gets a processor"}
+
+
+def test_live_decision(small):
+    chart, _ = paper.live_decision(step=2, nth=10**6, jobs=60, load=0.9)
+    assert "step 2 of" in str(chart.to_dict())
+    with pytest.raises(ValueError, match="no decision on 3 to 12 jobs"):
+        paper.live_decision(jobs=2)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd"), (113, "113th")]
+)
+def test_ordinals(number, words):
+    assert paper._nth(number) == words
+
+
+@pytest.mark.traces
+def test_the_ctc_log_keeps_the_laws():
+    for A in paper.SCENARIOS.values():
+        trace = paper.Workload(jobs=600, A=A, load=0.6).trace()
+        assert trace.effective_load() == pytest.approx(0.6, rel=1e-3)
+        for scheme in paper.EVERY:
+            sl.simulate(trace, scheme).validate()
