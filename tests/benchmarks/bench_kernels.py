@@ -3,9 +3,12 @@
     python tests/benchmarks/bench_kernels.py [--runs 5] [LOG ...]
     python tests/benchmarks/bench_kernels.py [--runs 5] --sweeps
     python tests/benchmarks/bench_kernels.py [--runs 5] --moldable
+    python tests/benchmarks/bench_kernels.py [--runs 5] --iterative
 
 The second is of parameter sweeps, on the CTC log; its times are of `simulate` and `simulate_sites`, tables included.
 The third is of moldable jobs, on the CTC log with 512 processors, beside EASY on the requested ones in the same run.
+The fourth is of the iterative scheme there, in processor seconds beside a straightforward kernel, which must give the
+same schedule.
 
 Times are of the kernel, compiled, in one thread: the median of the runs. The twin rescans everything at every event, so
 it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is the most
@@ -22,6 +25,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import plain_iterative
 import twins  # the tests' own
 
 import schedlab as sl
@@ -74,13 +78,13 @@ SCHEMES = {
 }
 
 
-def seconds(run, runs):
+def seconds(run, runs, clock=time.perf_counter):
     """Give the median time of some runs."""
     times = []
     for _ in range(runs):
-        begin = time.perf_counter()
+        begin = clock()
         run()
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     return median(times)
 
 
@@ -157,6 +161,29 @@ def compare_molded(runs):
         )
 
 
+def compare_iterative(runs):
+    """Print how much faster the iterative kernel is than the straightforward one."""
+    log = sl.load_trace("CTC-SP2-1996").with_procs(512)
+    print(f"{'A':<11}{'load':>4}{'jobs':>8}{'seconds':>9}{'jobs/s':>9}{'bytes/job':>11}{'plain':>9}{'ratio':>7}{'tries':>11}")
+    for count, load in ((5_000, 0.9), (len(log), 0.7)):
+        for parallelism in ("system", "requested"):
+            trace = log.head(count).with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
+            jobs, _ = arrivals(trace)
+            laws = trace.laws()
+            run = partial(sl.IterativeMoldable().choose, jobs, laws, 512)
+            plain = partial(plain_iterative.iterative, *jobs.arrays, 512, *laws[1:3])
+            (start, width), (plain_start, plain_width, counted) = run(), plain()
+            assert (start == plain_start).all()
+            assert (width == plain_width).all()
+            taken, held = seconds(run, runs, time.process_time), bytes_held(run)
+            straightforward = seconds(plain, 1, time.process_time)
+            print(
+                f"{parallelism:<11}{load:>4}{count:>8,}{taken:>9.2f}{count / taken:>9,.0f}{held / count:>11.0f}"
+                f"{straightforward:>9.2f}{straightforward / taken:>7.1f}{counted[1]:>11,}",
+                flush=True,
+            )
+
+
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -164,9 +191,13 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sweeps", action="store_true")
     parser.add_argument("--moldable", action="store_true")
+    parser.add_argument("--iterative", action="store_true")
     options = parser.parse_args()
     if options.moldable:
         compare_molded(options.runs)
+        return
+    if options.iterative:
+        compare_iterative(options.runs)
         return
     if options.sweeps:
         for name, run in swept():
