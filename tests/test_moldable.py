@@ -255,6 +255,14 @@ def test_two_perfectly_scalable_jobs(overbooking):
 
 
 @reduced
+def test_settings_may_be_as_large_as_they_like():
+    trace = trace_of([(0, 60, 60, 4), (0, 60, 60, 4)], 8).with_speedup(linear(8))
+    assert sl.simulate(trace, sl.FairShareMoldable(overbooking=1e300)).procs.tolist() == [8, 8]
+    every, first = (sl.simulate(trace, sl.IterativeMoldable(head=head)) for head in (None, 10**30))
+    assert first.procs.tolist() == every.procs.tolist()
+
+
+@reduced
 @given(workloads(), FAIR_SHARES)
 def test_without_efficiency_nothing_moves(workload, chosen):
     # Specification, section 2.3, SAB-1: how processors would be moved does not matter.
@@ -273,6 +281,22 @@ def test_times_and_sizes_beyond_32_bits_do_not_overflow():
     assert schedule.start.tolist() == [0, ten_years]
     assert schedule.procs.tolist() == [million, million]
     assert schedule.jobs["wasted"].tolist() == [0, 0]
+
+
+@reduced
+def test_sums_of_completions_beyond_int64_are_refused():
+    # One after the other on one processor: each fits, and so do all of them, but not the sum of their completions.
+    trace = trace_of([(0, 2**58, 2**58, 1)] * 8, 1).with_speedup(linear(1), share=0)
+    with pytest.raises(ValueError, match="completions of the waiting jobs add up to more seconds than int64 can count"):
+        sl.simulate(trace, "iterative")
+    assert sl.simulate(trace.head(3), "iterative").validate().start.tolist() == [0, 2**58, 2**59]
+
+
+@reduced
+def test_areas_beyond_int64_are_weights():
+    jobs = [(0, 2**60, 2**60, 8), (0, 2**60, 2**60, 8)]
+    trace = trace_of(jobs, 8).with_speedup(sl.Speedup([1, 1.1, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3]))
+    assert sl.simulate(trace, sl.FairShareMoldable(work="area")).procs.tolist() == [4, 4]
 
 
 # --- What a schedule says ---

@@ -210,6 +210,8 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log):
         begins[i], ends[i] = _place(plan, i, width[i], duration[i], 0)
         tried[i] = plan.steps[TRIED_TIME, begins[i]]
         scalars[TOTAL] += tried[i] + duration[i]
+        if scalars[TOTAL] >= LATER // 2:  # a try may come to as much again, and a completion more
+            raise ValueError("the completions of the waiting jobs add up to more seconds than int64 can count")
     _adopt(plan, 0, queued)
     while True:
         most = 0

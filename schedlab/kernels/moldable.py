@@ -192,7 +192,7 @@ def fair_share(
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
         work[job] = work_seconds(laws, job, estimate[job], procs[job])
-        weight[job] = np.float64(estimate[job] * procs[job]) if area else work[job]
+        weight[job] = np.float64(estimate[job]) * procs[job] if area else work[job]
         if not proportional:
             weight[job] = np.sqrt(weight[job])
     while advance(c, NEVER):
@@ -217,7 +217,7 @@ def _share_out(c, shares, weight, machine, overbooking, queued):
     for i in range(count):
         job = shares.mix[i]
         share = ((overbooking * weight[job]) / total) * machine
-        shares.limit[job] = min(max(np.int64(np.floor(share + 1 / 2 + 1e-9)), 1), machine)
+        shares.limit[job] = max(np.int64(min(np.floor(share + 1 / 2 + 1e-9), machine)), 1)
     return count
 
 

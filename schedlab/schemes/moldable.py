@@ -188,7 +188,7 @@ class IterativeMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.iterative`."""
-        return iterative(*jobs.arrays, procs, *laws, self.head or 0)
+        return iterative(*jobs.arrays, procs, *laws, min(self.head or 0, jobs.submit.size))
 
 
 def _is_number(value):
