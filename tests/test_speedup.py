@@ -250,6 +250,7 @@ def test_jobs_of_downeys_model_are_moldable_as_they_are():
         (lambda: sl.Speedup(["a"]), r"curve is \['a'\], expected the numbers"),
         (lambda: sl.Speedup([2, 3]), "speedup on 1 processor is 2, expected 1"),
         (lambda: sl.Speedup([1, 3, 2]), "speedup on 3 processors is 2, less than 3 on fewer; expected that it never"),
+        (lambda: sl.Speedup([np.nan, 2]), "speedup on 1 processor is nan, expected 1"),
         (lambda: sl.Speedup([1, np.nan]), "speedup on 2 processors is nan, expected a finite number"),
         (lambda: trace().with_speedup("downey"), "model is 'downey', expected one such as Downey"),
         (lambda: trace().with_speedup(sl.Downey(), share=1.5), "share must be from 0 to 1, got 1.5"),

@@ -244,12 +244,19 @@ def test_sab_0b_65_to_90_percent_multiplies_run_times_by_their_ratio():
     assert scaled.history == ("offered load 0.6500 -> 0.9: run times and estimates x 1.3846",)
 
 
-@pytest.mark.parametrize("load", [0, -0.2, float("nan"), float("inf")])
+@pytest.mark.parametrize("load", [0, -0.2, float("nan"), float("inf"), None, "0.5"])
 def test_a_load_is_a_positive_number(trace, load):
-    with pytest.raises(ValueError, match=f"load must be greater than 0, got {load}"):
+    with pytest.raises(ValueError, match=f"load must be greater than 0, got {load!r}"):
         trace.scale_load(load)
-    with pytest.raises(ValueError, match=f"factor must be greater than 0, got {load}"):
+    with pytest.raises(ValueError, match=f"factor must be greater than 0, got {load!r}"):
         trace.scale(load)
+
+
+def test_without_jobs_there_is_no_load(trace):
+    empty = replace(trace, table=trace.table.iloc[:0])
+    for load in (empty.offered_load, empty.effective_load, lambda: empty.scale_load(0.5)):
+        with pytest.raises(ValueError, match="has no jobs, and so no load"):
+            load()
 
 
 def test_unknown_ways_to_scale_are_named(trace):

@@ -259,11 +259,11 @@ def _curves(model, procs, sizes):
 
 
 def _checked_curve(values, whose):
+    if not abs(values[0] - 1) <= 1e-9:
+        raise ValueError(f"speedup on 1 processor is {values[0]:g}{whose}, expected 1")
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise ValueError(f"speedup on {bad[0] + 1} processors is {values[bad[0]]}{whose}, expected a finite number")
-    if abs(values[0] - 1) > 1e-9:
-        raise ValueError(f"speedup on 1 processor is {values[0]:g}{whose}, expected 1")
     highest = np.maximum.accumulate(values)
     bad = np.flatnonzero(values < highest * (1 - ROUNDING))
     if bad.size:

@@ -160,11 +160,15 @@ class Trace:
             Whether a job that outlives its estimate counts up to it (as in `simulate`) or, else, in full.
         """
         _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
+        capacity = self._capacity()
+        return self.work(overrun) / capacity if capacity else float("inf")
+
+    def _capacity(self):
+        """Give what the machine has between the first and the last submission, in processor-seconds."""
+        if not len(self):
+            raise ValueError(f"{self.name} has no jobs, and so no load")
         submit = self.table["submit_time"]
-        span = int(submit.iloc[-1] - submit.iloc[0])
-        if span == 0:
-            return float("inf")
-        return self.work(overrun) / (self.procs * span)
+        return self.procs * int(submit.iloc[-1] - submit.iloc[0])
 
     def work(self, overrun: str = "kill") -> int:
         """Sum up run time x processors, in processor-seconds; `overrun` as in `offered_load`."""
@@ -188,9 +192,8 @@ class Trace:
         JSSPP 2006.
         """
         _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
-        submit = self.table["submit_time"]
-        span = int(submit.iloc[-1] - submit.iloc[0])
-        return float(self.sequential_work(overrun).sum() / (self.procs * span)) if span else float("inf")
+        capacity = self._capacity()
+        return float(self.sequential_work(overrun).sum() / capacity) if capacity else float("inf")
 
     def scale_load(self, load: float, by: str = "run_time", overrun: str = "kill") -> "Trace":
         """Change the offered load, or the effective one, to a given value.
@@ -206,8 +209,7 @@ class Trace:
         overrun : {"kill", "extend"}
             As in `offered_load`.
         """
-        if not (np.isfinite(load) and load > 0):
-            raise ValueError(f"load must be greater than 0, got {load}")
+        _check_positive("load", load)
         _check("by", by, ("run_time", "interarrival", "effective"))
         effective = by == "effective"
         if effective:
@@ -220,8 +222,7 @@ class Trace:
 
     def scale(self, factor: float, by: str = "run_time", why: str = "load") -> "Trace":
         """Multiply the load by a factor: run times and estimates, or the rate of submissions."""
-        if not (np.isfinite(factor) and factor > 0):
-            raise ValueError(f"factor must be greater than 0, got {factor}")
+        _check_positive("factor", factor)
         _check("by", by, ("run_time", "interarrival"))
         table = self.table.copy(deep=False)
         if by == "run_time":
@@ -348,8 +349,8 @@ class Trace:
             if kind == "tsafrir":
                 hours = -(-int(table["requested_time"].max()) // HOUR)
                 return self._with_modelled_estimates(Tsafrir(longest=hours * HOUR), seed)
-            if kind == "factor" and not (np.isfinite(factor) and factor > 0):
-                raise ValueError(f"factor must be greater than 0, got {factor}")
+            if kind == "factor":
+                _check_positive("factor", factor)
             if kind == "exact":
                 table["requested_time"] = run
                 return self._with(table, "estimates: exact")
@@ -580,6 +581,11 @@ def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
 def _check(what, value, known):
     if value not in known:
         raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+
+
+def _check_positive(what, value):
+    if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
+        raise ValueError(f"{what} must be greater than 0, got {value!r}")
 
 
 def _load_text(trace):
