@@ -270,6 +270,13 @@ def test_live_decision(small):
         paper.live_decision(jobs=2)
 
 
+def test_a_decision_is_shown_though_little_is_free(small, monkeypatch):
+    found = paper.instants
+    monkeypatch.setattr(paper, "instants", lambda schedule: (*found(schedule)[:2], 1))
+    chart, _ = paper.live_decision(jobs=60, load=0.9)
+    assert "With it" in str(chart.to_dict())
+
+
 @pytest.mark.parametrize(
     ("number", "words"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd"), (113, "113th")]
 )

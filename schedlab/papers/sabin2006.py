@@ -913,8 +913,8 @@ def live_decision(
     step : int
         From 1; the last one there is, where there are fewer.
     nth : int
-        Which decision, in order of time: of those on 3 to 12 jobs with a quarter of the machine free; the last one
-        where there are fewer.
+        Which decision, in order of time: of those on 3 to 12 jobs with a quarter of the machine free, or, where there
+        are none, with anything free; the last one where there are fewer.
     load : float
         Effective load.
     scenario : {"A = P", "A random"}
@@ -933,11 +933,12 @@ def live_decision(
     workload = Workload(name, jobs, procs, SCENARIOS[scenario], load=load, draw=draw)
     schedule = _simulated(workload, ITERATIVE)
     times, waiting, free = instants(schedule)
-    few = times[(waiting >= FEW[0]) & (waiting <= FEW[1]) & (4 * free >= schedule.machine.procs)]
-    if not few.size:
-        jobs = f"{FEW[0]} to {FEW[1]} jobs"
-        raise ValueError(f"no decision on {jobs} with a quarter of the machine free, try another load")
-    return follow(schedule, few[min(nth, few.size - 1)], step)
+    few = (waiting >= FEW[0]) & (waiting <= FEW[1])
+    if not few.any():
+        raise ValueError(f"no decision on {FEW[0]} to {FEW[1]} jobs, try another load")
+    freer = few & (4 * free >= schedule.machine.procs)
+    shown = times[freer if freer.any() else few]
+    return follow(schedule, shown[min(nth, shown.size - 1)], step)
 
 
 FEW = (3, 12)  # jobs
