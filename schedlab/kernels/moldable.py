@@ -67,6 +67,8 @@ class Shares(NamedTuple):
     flat, above, below : int64, shape (n_jobs,)
         The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
         and at it, between which that level lies; `below` is `NEVER` where nothing is known.
+    bound, steep : int64, shape (n_jobs,)
+        The last width elsewhere on the curve, at the end of a band, and the slope there; 0 where nothing is known.
     tried, took : int64, shape (n_jobs,)
         The width with which a job was last seen to be too long for the time before the reservation, or 0; how long it
         takes then.
@@ -88,6 +90,8 @@ class Shares(NamedTuple):
     flat: np.ndarray
     above: np.ndarray
     below: np.ndarray
+    bound: np.ndarray
+    steep: np.ndarray
     tried: np.ndarray
     took: np.ndarray
 
@@ -104,7 +108,7 @@ def _new_shares(n):
         turn[job] = job
     return Shares(
         turn,
-        _integers(n),
+        np.zeros(n, np.int64),
         _integers(n),
         _integers(n),
         _integers(n),
@@ -119,6 +123,8 @@ def _new_shares(n):
         _integers(n),
         _integers(n),
         np.full(n, NEVER, np.int64),
+        np.zeros(n, np.int64),
+        _integers(n),
         np.zeros(n, np.int64),
         _integers(n),
     )
@@ -262,13 +268,15 @@ def _make_bands(shares, laws, bent, count, machine, efficiency, literal):
     steeper = False
     for i in range(count):
         job = shares.mix[i]
-        shares.share[job] = share[job]
+        steeper |= bent[job]
         shares.moved[job] = NEITHER
+        if shares.share[job] == share[job]:
+            continue  # as is the band
+        shares.share[job] = share[job]
         least[job] = max(1, np.int64(np.ceil((1 - efficiency) * share[job] - 1e-9)))
         most[job] = min(machine, np.int64(np.floor((1 + efficiency) * share[job] + 1e-9)))
         if not laws.moldable[job] or (literal and not least[job] < share[job] < most[job]):
             least[job] = most[job] = share[job]
-        steeper |= bent[job]
     return steeper
 
 
@@ -353,7 +361,11 @@ def _has_step(shares, laws, job, step):
 def _known_slope(shares, laws, job, width):
     if width == shares.flat[job]:
         return shares.below[job]
-    return shares.above[job] if width == shares.flat[job] - 1 else slope(laws, job, width)
+    if width == shares.flat[job] - 1:
+        return shares.above[job]
+    if width != shares.bound[job]:
+        shares.bound[job], shares.steep[job] = width, slope(laws, job, width)
+    return shares.steep[job]
 
 
 @routine
@@ -480,7 +492,7 @@ def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, sta
 def _too_long(c, shares, laws, job, work, seconds):
     """Tell whether a moldable job takes longer than so many seconds with all that it can have of what is free now.
 
-    What is too long stays so with fewer processors: of 33 million answers on the CTC log few need a new duration.
+    What is too long stays so with fewer processors: most answers need no new duration.
     """
     width = min(shares.limit[job], c.clock[FREE])
     if not laws.moldable[job]:
