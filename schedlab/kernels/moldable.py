@@ -62,8 +62,16 @@ class Shares(NamedTuple):
         Slope of the speedup at the limit, by which these two are ordered.
     tie : int64, shape (n_jobs,)
         As `turn`, for steps that are taken back too.
-    level, flat : int64, shape (1,) and (n_jobs,)
-        A slope, and the smallest width at which a job's curve is no steeper; 0 where that is not known.
+    level : int64, shape (1,)
+        The slope at which the processors came to rest last time.
+    flat, above, below : int64, shape (n_jobs,)
+        The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
+        and at it, between which that level lies; `below` is `NEVER` where nothing is known.
+    bound, steep : int64, shape (n_jobs,)
+        The last width elsewhere on the curve, at the end of a band, and the slope there; 0 where nothing is known.
+    tried, took : int64, shape (n_jobs,)
+        The width with which a job was last seen to be too long for the time before the reservation, or 0; how long it
+        takes then.
     """
 
     turn: np.ndarray
@@ -80,6 +88,12 @@ class Shares(NamedTuple):
     tie: np.ndarray
     level: np.ndarray
     flat: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
+    bound: np.ndarray
+    steep: np.ndarray
+    tried: np.ndarray
+    took: np.ndarray
 
 
 @maker
@@ -94,7 +108,7 @@ def _new_shares(n):
         turn[job] = job
     return Shares(
         turn,
-        _integers(n),
+        np.zeros(n, np.int64),
         _integers(n),
         _integers(n),
         _integers(n),
@@ -106,7 +120,13 @@ def _new_shares(n):
         _integers(n),
         _integers(n),
         np.zeros(1, np.int64),
+        _integers(n),
+        _integers(n),
+        np.full(n, NEVER, np.int64),
         np.zeros(n, np.int64),
+        _integers(n),
+        np.zeros(n, np.int64),
+        _integers(n),
     )
 
 
@@ -248,13 +268,15 @@ def _make_bands(shares, laws, bent, count, machine, efficiency, literal):
     steeper = False
     for i in range(count):
         job = shares.mix[i]
-        shares.share[job] = share[job]
+        steeper |= bent[job]
         shares.moved[job] = NEITHER
+        if shares.share[job] == share[job]:
+            continue  # as is the band
+        shares.share[job] = share[job]
         least[job] = max(1, np.int64(np.ceil((1 - efficiency) * share[job] - 1e-9)))
         most[job] = min(machine, np.int64(np.floor((1 + efficiency) * share[job] + 1e-9)))
         if not laws.moldable[job] or (literal and not least[job] < share[job] < most[job]):
             least[job] = most[job] = share[job]
-        steeper |= bent[job]
     return steeper
 
 
@@ -291,19 +313,13 @@ def _level_processors(shares, laws, count, machine):
     up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
     makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
     """
-    limit, flat, level, heap, key, tie = (
-        shares.limit,
-        shares.flat,
-        shares.level,
-        shares.donors,
-        shares.donated,
-        shares.tie,
-    )
+    limit, flat, heap, key, tie = shares.limit, shares.flat, shares.donors, shares.donated, shares.tie
+    level = shares.level[0]
     lost = 0
     for i in range(count):
         job = shares.mix[i]
-        if flat[job] == 0:
-            flat[job] = _flat_from(laws, job, level[0], machine)
+        if not shares.below[job] <= level < shares.above[job]:
+            _find_flat(shares, laws, job, level, machine)
         if limit[job] >= flat[job]:
             limit[job] = max(shares.least[job], flat[job] - 1)
         else:
@@ -318,19 +334,15 @@ def _level_processors(shares, laws, count, machine):
         size += _has_step(shares, laws, heap[size], step)
     for place in range(size // 2 - 1, -1, -1):
         _sift(heap, key, tie, size, place)
-    far = abs(lost) > count
     while lost != 0:
         job = heap[0]
-        level[0] = abs(key[job]) if far else level[0]
+        shares.level[0] = abs(key[job])
         limit[job] += step
         lost -= step
         if _has_step(shares, laws, job, step):
             _sift(heap, key, tie, size, 0)
         else:
             size = _drop_top(heap, key, tie, size)
-    if far:
-        for i in range(count):
-            flat[shares.mix[i]] = _flat_from(laws, shares.mix[i], level[0], machine)
 
 
 @part
@@ -340,22 +352,34 @@ def _has_step(shares, laws, job, step):
     if limit == (shares.most[job] if step > 0 else shares.least[job]):
         return False
     back = (shares.share[job] - limit) * step > 0
-    shares.donated[job] = -step * slope(laws, job, limit + step if back else limit)
+    shares.donated[job] = -step * _known_slope(shares, laws, job, limit + step if back else limit)
     shares.tie[job] = -1 - shares.turn[job] if back else shares.turn[job]
     return True
 
 
 @part
-def _flat_from(laws, job, level, machine):
+def _known_slope(shares, laws, job, width):
+    if width == shares.flat[job]:
+        return shares.below[job]
+    if width == shares.flat[job] - 1:
+        return shares.above[job]
+    if width != shares.bound[job]:
+        shares.bound[job], shares.steep[job] = width, slope(laws, job, width)
+    return shares.steep[job]
+
+
+@routine
+def _find_flat(shares, laws, job, level, machine):
     """Find the smallest width at which a curve is no steeper than a level; beyond the machine if there is none."""
-    low, high = 0, machine + 1
+    low, high, above, below = 0, machine + 1, NEVER, -1
     while high - low > 1:
         middle = (low + high) // 2
-        if slope(laws, job, middle) > level:
-            low = middle
+        steep = slope(laws, job, middle)
+        if steep > level:
+            low, above = middle, steep
         else:
-            high = middle
-    return high
+            high, below = middle, steep
+    shares.flat[job], shares.above[job], shares.below[job] = high, above, below
 
 
 @routine
@@ -447,6 +471,9 @@ def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, sta
         if reserved and clock[FREE] == 0:
             return
         job = queue.item[place]
+        if reserved and held[OVER] == 0 and _too_long(c, shares, laws, job, work[job], held[FROM] - now):
+            place += 1
+            continue
         _choose(c, steps, laws, job, work[job], shares.limit[job], held, choice, start_now)
         if choice[START] == now:
             shares.turn[job] = procs.size + clock[BEGUN]
@@ -459,6 +486,20 @@ def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, sta
             held[FROM], held[UNTIL], held[HELD] = choice[START], choice[COMPLETION], choice[WIDTH]
             held[OVER] = steps.item[step_at(steps, choice[START])] - choice[WIDTH]
         place += 1
+
+
+@part
+def _too_long(c, shares, laws, job, work, seconds):
+    """Tell whether a moldable job takes longer than so many seconds with all that it can have of what is free now.
+
+    What is too long stays so with fewer processors: most answers need no new duration.
+    """
+    width = min(shares.limit[job], c.clock[FREE])
+    if not laws.moldable[job]:
+        return False
+    if width > shares.tried[job] or shares.took[job] <= seconds:
+        shares.tried[job], shares.took[job] = width, lasts(laws, job, work, width)
+    return shares.took[job] > seconds
 
 
 @part
