@@ -355,7 +355,7 @@ def simulate(settings, jobs):
                 pe.task.computed += until - now
 
     while True:
-        # What was waited for arrives.
+        # Arrivals, ends of switches and pieces, spin checks; then the global switch, or the PEs without a task ask.
         for task in everyone:
             if task.state == "blocked" and task.until == now:
                 if task.operation[-1] == "end":
@@ -363,14 +363,14 @@ def simulate(settings, jobs):
                 else:
                     next_step(task)
         for pe in pes:
-            if doing(pe) == "spinning" and arrived(pe.task):
-                wait(pe, pe.task)
-            # The switch or the piece ends.
-            elif pe.task is not None and pe.to_load == 0:
+            if pe.task is not None and pe.to_load == 0:
                 if pe.loaded is not pe.task:
                     hold(pe)
-                elif pe.task.state != "waiting" and pe.task.left == 0:
-                    end_piece(pe, pe.task)
+                elif pe.task.state != "waiting":
+                    if pe.task.left == 0:
+                        end_piece(pe, pe.task)
+                elif arrived(pe.task):
+                    wait(pe, pe.task)
             if settings.scheduler == "spin-block" and doing(pe) == "spinning" and pe.spin_began + baseline == now:
                 check_spin(pe)
         if now == settings.horizon:
