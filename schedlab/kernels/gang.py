@@ -97,13 +97,15 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 # Rows of Gang.queued: operations of jobs that send messages, drawn but not done yet.
 QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_PLACE, QUEUED_ARRIVAL = range(5)
 
-# Rows of Gang.log.
-LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL = range(5)
+# Rows of Gang.log: also the current row of the matrix, and whether the task is in it.
+LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
 
 # Places in Gang.clock: the instant, the end of the slice or of all, the next multiple of the slice; how many rows there
 # are, the current one; the next job to be placed, whether there is no room for it; when the next of the placed jobs is
-# finished; events, log entries, slices; and whether an array was too small.
-NOW, UPTO, BOUNDARY, ROWS, CURRENT, NEXT_JOB, STUCK, NEXT_FINISH, EVENTS, LOGGED, SLICES, FULL = range(12)
+# finished; events, log entries, slices; whether the slice is logged; and which arrays were too small.
+NOW, UPTO, BOUNDARY, ROWS, CURRENT, NEXT_JOB, STUCK, NEXT_FINISH, EVENTS, LOGGED, SLICES, LOGS, FULL = range(13)
+
+NO_ROOM, NO_LOG = 1, 2  # bits of FULL
 
 
 class Rules(NamedTuple):
@@ -169,8 +171,8 @@ class Gang(NamedTuple):
         A ring for each task.
     tree : int64, shape (2 * leaves,)
         The next event of each PE, as the leaves of a tree of the earlier ones.
-    log : int64, shape (5, most_logged)
-    clock : int64, shape (12,)
+    log : int64, shape (7, most_logged)
+    clock : int64, shape (13,)
     """
 
     jobs: np.ndarray
@@ -295,7 +297,7 @@ def _queue(g, task, length, operation, peer, place):
     queued, head, tail = g.queued, g.tasks[HEAD, task], g.tasks[TAIL, task]
     room = queued.shape[2]
     if tail - head == room:
-        g.clock[FULL] = 1
+        g.clock[FULL] |= NO_ROOM
         return
     at = tail % room
     queued[QUEUED_LENGTH, task, at], queued[QUEUED_OPERATION, task, at] = length, operation
@@ -617,7 +619,7 @@ def _earliest_pe(g):
 def _spend(g, pe, task, what, begin, end):
     """Note what a PE does on [begin, end)."""
     g.pes[what, pe] += end - begin
-    if g.log.shape[1] > 0 and end > begin:
+    if g.clock[LOGS] and end > begin:
         _log(g, pe, task, what - TIME_COMPUTING, begin, end)
 
 
@@ -625,16 +627,12 @@ def _spend(g, pe, task, what, begin, end):
 def _log(g, pe, task, what, begin, end):
     at = g.clock[LOGGED]
     if at == g.log.shape[1]:
-        g.clock[FULL] = 1
+        g.clock[FULL] |= NO_LOG
         return
     log = g.log
-    log[LOG_PE, at], log[LOG_TASK, at], log[LOG_WHAT, at], log[LOG_FROM, at], log[LOG_UNTIL, at] = (
-        pe,
-        task,
-        what,
-        begin,
-        end,
-    )
+    log[LOG_PE, at], log[LOG_TASK, at], log[LOG_WHAT, at] = pe, task, what
+    log[LOG_FROM, at], log[LOG_UNTIL, at] = begin, end
+    log[LOG_ROW, at], log[LOG_TURN, at] = g.clock[CURRENT], task >= 0 and task == g.pes[TURN, pe]
     g.clock[LOGGED] += 1
 
 
@@ -678,8 +676,9 @@ def _measure(members, rules, task, did_io, communicated):
             member = members[S_IO + i, task] * member if once == 0 else max(member, rules.floor)
             members[F_IO + i, task] = member
             total += member
-        for i in range(3):
-            members[F_IO + i, task] /= total
+        if total > 0:  # without a floor all may vanish
+            for i in range(3):
+                members[F_IO + i, task] /= total
     members[PRIORITY, task] = max(rules.alpha * members[F_IO, task], members[F_COMP, task])
 
 
@@ -877,8 +876,8 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
         np.zeros((5, tasks, room), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
-        np.zeros((5, logged), np.int64),
-        np.zeros(12, np.int64),
+        np.zeros((7, logged), np.int64),
+        np.zeros(13, np.int64),
     )
     g.tasks[PE] = -1
     g.tasks[DONE] = NEVER
@@ -902,19 +901,19 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     logged : int
         How many entries the log may have.
     log_from, log_until : int
-        What PEs do is logged for the slices that begin in this span, nanoseconds.
+        What PEs do is logged for the slices that have a part in this span, nanoseconds.
     watched : int64, shape (n_watched,)
         Tasks, numbered through, whose memberships are noted at the end of every slice.
 
     Returns
     -------
-    full : bool
-        Whether room or log were too small: then the rest is of no use.
+    full : int
+        NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
     jobs : int64, shape (13, n_jobs)
     tasks : int64, shape (18, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
-    log : int64, shape (5, n_logged)
+    log : int64, shape (7, n_logged)
         See the rows that this module names.
     history : float64, shape (n_watched, n_slices, 8)
         Measurements, memberships, priority, and whether the task held a PE in the slice.
@@ -926,7 +925,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     while g.clock[NOW] < rules.horizon and not g.clock[FULL]:
         _simulate_slice(g, rules, log_from, log_until, watched, history)
     return (
-        g.clock[FULL] != 0,
+        g.clock[FULL],
         g.jobs,
         g.tasks,
         g.members,
@@ -942,6 +941,7 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     clock, now = g.clock, g.clock[NOW]
     clock[BOUNDARY] = now + rules.slice
     clock[UPTO] = min(clock[BOUNDARY], rules.horizon)
+    clock[LOGS] = now < log_until and clock[UPTO] > log_from
     clock[CURRENT] += 1  # so many rows come before the next one, and so many are left of them when empty rows go
     if clock[NEXT_FINISH] <= now:
         _drop_finished(g, rules, now)
@@ -959,7 +959,8 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     _stop(g, rules, clock[UPTO])
     for i in range(watched.size):
         history[i, clock[SLICES], 7] = g.tasks[HELD, watched[i]]
-    _classify(g, rules)
+    if clock[UPTO] < rules.horizon:
+        _classify(g, rules)
     for i in range(watched.size):
         for row in range(7):
             history[i, clock[SLICES], row] = g.members[row, watched[i]]
