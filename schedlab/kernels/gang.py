@@ -41,7 +41,7 @@ COMPUTING, SENDING, RECEIVING, WAITING = range(4)
 IDLE, BUSY, SPINNING, FREED = range(4)
 
 # Rows of Gang.jobs.
-ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, PAIR, ALIVE = range(13)
+ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
 
 # Rows of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
 # takes; until when it waits or is blocked, and whether it is blocked; when it is done; how many bursts it has drawn,
@@ -159,7 +159,7 @@ class Gang(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (13, n_jobs)
+    jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (18, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
@@ -205,6 +205,18 @@ def _set_up(g, rules, task, job, rank):
     tasks[STREAM, task] = bits(g.jobs[KEY, job], 0 if together else rank + 1)
     tasks[REMAINING, task] = g.jobs[DEMAND, job]
     tasks[DONE, task] = NEVER
+
+
+@routine
+def _start(g, rules, job):
+    """Let all tasks of a job begin."""
+    jobs = g.jobs
+    jobs[LEFT, job] = jobs[ALIVE, job] = jobs[SIZE, job]
+    first = jobs[FIRST, job]
+    for task in range(first, first + jobs[SIZE, job]):
+        _set_up(g, rules, task, job, task - first)
+    for task in range(first, first + jobs[SIZE, job]):
+        _next_operation(g, rules, task)
 
 
 @routine
@@ -440,14 +452,15 @@ def _deliver(g, rules, task, arrival):
 
 @part
 def _arrive(g, rules, task, now):
-    """Bring a task to its barrier; the last one releases all."""
+    """Bring a task to its barrier; the latest releases all, which need not be the one that is followed last."""
     job = g.tasks[JOB, task]
     g.tasks[PIECE, task], g.tasks[UNTIL, task] = WAITING, NEVER
     g.jobs[ARRIVED, job] += 1
+    g.jobs[LATEST, job] = max(g.jobs[LATEST, job], now)
     if g.jobs[ARRIVED, job] < g.jobs[SIZE, job]:
         return
     g.jobs[ARRIVED, job] = 0
-    release = now + 2 * rules.latency + 4 * rules.overhead
+    release = g.jobs[LATEST, job] + 2 * rules.latency + 4 * rules.overhead
     first = g.jobs[FIRST, job]
     for other in range(first, first + g.jobs[SIZE, job]):
         if other == task:
@@ -796,13 +809,9 @@ def _find_block(g, rules, row, size):
 def _place(g, rules, job, row, column, now):
     jobs, matrix = g.jobs, g.matrix
     jobs[PLACED, job], jobs[ROW, job] = now, row
-    jobs[LEFT, job] = jobs[ALIVE, job] = jobs[SIZE, job]
+    _start(g, rules, job)
     task = jobs[FIRST, job]
     end = task + jobs[SIZE, job]
-    for other in range(task, end):
-        _set_up(g, rules, other, job, other - task)
-    for other in range(task, end):
-        _next_operation(g, rules, other)
     pe = column
     while task < end:
         if _has_room(g, rules, row, pe):
@@ -857,7 +866,7 @@ def _alternate(g, rules, row):
 @maker
 def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     n = arrival.size
-    jobs = np.zeros((13, n), np.int64)
+    jobs = np.zeros((14, n), np.int64)
     jobs[ARRIVAL], jobs[SIZE], jobs[KIND], jobs[DEMAND], jobs[KEY] = arrival, size, kind, demand, key
     jobs[PLACED] = -1
     tasks = 0
@@ -881,7 +890,7 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     )
     g.tasks[PE] = -1
     g.tasks[DONE] = NEVER
-    g.clock[CURRENT], g.clock[NEXT_FINISH] = -1, NEVER
+    g.clock[NEXT_FINISH] = NEVER
     g.pes[LOADED] = g.pes[RUNNING] = g.pes[CUT_TO] = g.pes[CHOSEN] = g.pes[TURN] = -1
     return g
 
@@ -909,7 +918,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     -------
     full : int
         NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
-    jobs : int64, shape (13, n_jobs)
+    jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (18, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
@@ -942,7 +951,8 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     clock[BOUNDARY] = now + rules.slice
     clock[UPTO] = min(clock[BOUNDARY], rules.horizon)
     clock[LOGS] = now < log_until and clock[UPTO] > log_from
-    clock[CURRENT] += 1  # so many rows come before the next one, and so many are left of them when empty rows go
+    # So many rows come before the next one, and so many are left of them when empty rows go.
+    clock[CURRENT] = min(clock[CURRENT] + 1, clock[ROWS])
     if clock[NEXT_FINISH] <= now:
         _drop_finished(g, rules, now)
     _admit(g, rules, now)
@@ -966,3 +976,71 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             history[i, clock[SLICES], row] = g.members[row, watched[i]]
     clock[SLICES] += 1
     clock[NOW] = clock[UPTO]
+
+
+# --- What jobs do, without a machine ------------------------------------------------------------------------
+
+
+@kernel
+def programs(size, kind, demand, key, rules, room, listed):
+    """List what the tasks of jobs do, in the order in which each task does it.
+
+    Parameters
+    ----------
+    size, kind, demand, key, rules, room
+        As of `gang`; of the rules what jobs do.
+    listed : int
+        How many operations may be listed; 0 if only the sums are wanted.
+
+    Returns
+    -------
+    full : int
+        As of `gang`.
+    operations : int64, shape (5, n_operations)
+        Task, numbered through; nanoseconds of computing before the operation; the operation. Of DISK, THINK and their
+        like: nanoseconds, 0. Of SEND: the receiving task, and the place of its RECEIVE among its operations; of
+        RECEIVE: the sending task, 0. Else 0, 0.
+    sums : int64, shape (2, n_tasks), nanoseconds
+        Computing; disk and thinking.
+    """
+    g = _new_gang(np.zeros(size.size, np.int64), size, kind, demand, key, rules, room, 0)
+    operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[1]), np.int64)
+    for job in range(size.size):
+        if not g.clock[FULL]:
+            _start(g, rules, job)
+            _list(g, rules, job, operations, sums)
+    return g.clock[FULL], operations[:, : g.clock[LOGGED]].copy(), sums
+
+
+@routine
+def _list(g, rules, job, operations, sums):
+    """Let the tasks of a job do an operation each, until all have ended."""
+    jobs, tasks = g.jobs, g.tasks
+    while jobs[LEFT, job] > 0 and not g.clock[FULL]:
+        for task in range(jobs[FIRST, job], jobs[FIRST, job] + jobs[SIZE, job]):
+            if tasks[DONE, task] == NEVER:
+                operation = tasks[OPERATION, task]
+                burst = tasks[BURST, task] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
+                sums[0, task] += tasks[LENGTH, task]
+                sums[1, task] += burst
+                if operations.shape[1] > 0:
+                    _list_operation(g, operations, task, burst)
+                if operation in (END, LAST_DISK, LAST_THINK):
+                    tasks[DONE, task] = 0
+                    jobs[LEFT, job] -= 1
+                else:
+                    tasks[HEAD, task] += 1
+                    _next_operation(g, rules, task)
+
+
+@part
+def _list_operation(g, operations, task, burst):
+    at = g.clock[LOGGED]
+    if at == operations.shape[1]:
+        g.clock[FULL] |= NO_LOG
+        return
+    operation, place = g.tasks[OPERATION, task], g.tasks[HEAD, task] % g.queued.shape[2]
+    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[LENGTH, task], operation
+    operations[3, at] = g.queued[QUEUED_PEER, task, place] if operation in (SEND, RECEIVE) else burst
+    operations[4, at] = g.queued[QUEUED_PLACE, task, place] if operation == SEND else 0
+    g.clock[LOGGED] += 1
