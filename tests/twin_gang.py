@@ -14,10 +14,9 @@ Left open by the text, and decided here:
 1. A spin check that falls on a slice boundary precedes the global switch, so the time left to that switch is 0 and
    the task spins on.
 2. What arrives for a task that does not hold its PE leaves it inside its statement until it holds the PE again.
-   Getting the PE then counts as a communication statement.
-3. Statements counted for a task whose switch is cut before it held the PE are forgotten at the boundary.
-4. `computed` has the part of a computing step that is done by the horizon.
-5. Memberships are updated for tasks that are done, too, at the boundary after their last slice.
+   Getting the PE then counts as a communication statement, when the switch is over.
+3. `computed` has the part of a computing step that is done by the horizon.
+4. Memberships are updated for tasks that are done, too, at the boundary after their last slice.
 """
 
 from dataclasses import dataclass, field
@@ -205,12 +204,11 @@ def simulate(settings, jobs):
 
     def hold(pe):
         pe.loaded, pe.task.held = pe.task, True
+        pe.task.said += pe.task.state in ("sending", "receiving", "waiting")
         if pe.task.state == "waiting":
             wait(pe, pe.task)
 
     def give(pe, task):
-        if task.state in ("sending", "receiving", "waiting"):
-            task.said += 1
         task.spin_blocked = False
         if task is pe.loaded:
             pe.to_load = 0
