@@ -33,8 +33,8 @@ FIRST_FIT, BEST_FIT, BUDDY = range(3)  # packings
 # LAST_THINK.
 END, DISK, THINK, SEND, RECEIVE, BARRIER, LAST_DISK, LAST_THINK = range(8)
 
-# What a task does next when it holds a PE.
-COMPUTING, SENDING, RECEIVING, WAITING = range(4)
+# What a task does next when it holds a PE; first of all it may have to draw what that is.
+DRAWING, COMPUTING, SENDING, RECEIVING, WAITING = range(5)
 
 # What a PE does until the next instant at which something can change: nothing; work, up to the end of the slice; spin;
 # or it has just lost its task.
@@ -44,7 +44,7 @@ IDLE, BUSY, SPINNING, FREED = range(4)
 ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
 
 # Rows of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
-# takes; until when it waits or is blocked, and whether it is blocked; when it is done; how many bursts it has drawn,
+# takes; when what it waits for arrives; from when it can run; when it is done; how many bursts it has drawn,
 # and how much of its demand is left then; how much it has computed; the key of its random numbers; whether it held its
 # PE in this slice, its communication statements and whether it did I/O; its place among the operations drawn, and their
 # end.
@@ -56,7 +56,7 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     OPERATION,
     BURST,
     UNTIL,
-    BLOCKED,
+    READY,
     DONE,
     BURSTS,
     REMAINING,
@@ -205,6 +205,7 @@ def _set_up(g, rules, task, job, rank):
     tasks[STREAM, task] = bits(g.jobs[KEY, job], 0 if together else rank + 1)
     tasks[REMAINING, task] = g.jobs[DEMAND, job]
     tasks[DONE, task] = NEVER
+    tasks[PIECE, task] = DRAWING
 
 
 @routine
@@ -215,11 +216,9 @@ def _start(g, rules, job):
     first = jobs[FIRST, job]
     for task in range(first, first + jobs[SIZE, job]):
         _set_up(g, rules, task, job, task - first)
-    for task in range(first, first + jobs[SIZE, job]):
-        _next_operation(g, rules, task)
 
 
-@routine
+@part
 def _next_operation(g, rules, task):
     """Draw how long a task computes next, and what it does then."""
     tasks = g.tasks
@@ -297,14 +296,14 @@ def _next_pair(g, rules, job):
                 _queue_end(g, job, task)
 
 
-@part
+@routine
 def _queue_end(g, job, task):
     _queue(g, task, g.tasks[REMAINING, task], END, 0, 0)
     g.tasks[REMAINING, task] = 0
     g.jobs[ALIVE, job] -= 1
 
 
-@routine
+@part
 def _queue(g, task, length, operation, peer, place):
     queued, head, tail = g.queued, g.tasks[HEAD, task], g.tasks[TAIL, task]
     room = queued.shape[2]
@@ -322,69 +321,68 @@ def _queue(g, task, length, operation, peer, place):
 
 
 @routine
-def _load(g, rules, pe, task, now):
-    """Give a PE to a task: after a switch, unless it is the one that it last had."""
-    pes, upto = g.pes, g.clock[UPTO]
-    pes[RUNNING, pe] = task
-    g.clock[EVENTS] += 1
-    if pes[LOADED, pe] != task:
-        needs = pes[CUT_LEFT, pe] if pes[CUT_TO, pe] == task else rules.switch
-        until = min(now + needs, upto)
-        _spend(g, pe, task, TIME_SWITCHING, now, until)
-        if now + needs > upto:
-            pes[CUT_TO, pe], pes[CUT_LEFT, pe], pes[DOES, pe] = task, now + needs - upto, BUSY
-            _set_event(g, pe, NEVER)
-            return
-        now, pes[LOADED, pe] = until, task
-    pes[CUT_TO, pe] = -1
-    tasks = g.tasks
-    tasks[HELD, task] = 1
-    tasks[BLOCKED, task] = 0
-    tasks[STATEMENTS, task] += tasks[PIECE, task] != COMPUTING
-    _follow(g, rules, pe, task, now)
+def _run(g, rules, pe, task, now, loads):
+    """Follow a task that gets a PE, or goes on there, as far as can be told.
 
-
-@routine
-def _follow(g, rules, pe, task, now):
-    """Follow a task that holds its PE as far as it can be told."""
-    tasks, upto = g.tasks, g.clock[UPTO]
+    A routine is handed every array and rule with each call, which takes as long as an event: there is this one for all
+    that happens on a PE.
+    """
+    tasks, pes, upto = g.tasks, g.pes, g.clock[UPTO]
+    if loads:
+        pes[RUNNING, pe] = task
+        g.clock[EVENTS] += 1
+        if pes[LOADED, pe] != task:
+            needs = pes[CUT_LEFT, pe] if pes[CUT_TO, pe] == task else rules.switch
+            until = min(now + needs, upto)
+            _spend(g, pe, task, TIME_SWITCHING, now, until)
+            if now + needs > upto:
+                pes[CUT_TO, pe], pes[CUT_LEFT, pe], pes[DOES, pe] = task, now + needs - upto, BUSY
+                _set_event(g, pe, NEVER)
+                return
+            now, pes[LOADED, pe] = until, task
+        pes[CUT_TO, pe] = -1
+        tasks[HELD, task] = 1
+        tasks[READY, task] = 0
+        tasks[STATEMENTS, task] += tasks[PIECE, task] > COMPUTING
     while True:
         piece = tasks[PIECE, task]
         if piece == WAITING:
-            until, check = tasks[UNTIL, task], _check(g, rules, now)
+            until = tasks[UNTIL, task]
             if until > now:
+                check = _check(g, rules, now)
                 if until > check or until > upto:
                     _spin(g, pe, now, check, until)
                     return
                 _spend(g, pe, task, TIME_SPINNING, now, until)
                 now = until
-            _go_on(g, rules, task)
-            continue
+            g.clock[EVENTS] += 1
+            piece = tasks[PIECE, task] = RECEIVING if tasks[OPERATION, task] == RECEIVE else DRAWING
+            tasks[LENGTH, task] = rules.overhead
+        if piece == DRAWING:
+            _next_operation(g, rules, task)
+            piece = COMPUTING
         length = tasks[LENGTH, task]
         until = min(now + length, upto)
         if piece == COMPUTING:
             tasks[COMPUTED, task] += until - now
-            _spend(g, pe, task, TIME_COMPUTING, now, until)
-        else:
-            _spend(g, pe, task, TIME_COMMUNICATING, now, until)
+        _spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
         if now + length > upto:
             tasks[LENGTH, task] = now + length - upto
-            g.pes[DOES, pe] = BUSY
+            pes[DOES, pe] = BUSY
             _set_event(g, pe, NEVER)
             return
         now = until
         g.clock[EVENTS] += 1
-        if piece == SENDING:
-            _deliver(g, rules, task, now + rules.latency)
+        if piece == COMPUTING:
+            if _operate(g, rules, pe, task, now):
+                pes[DOES, pe], pes[SINCE, pe], pes[RUNNING, pe] = FREED, now, -1
+                _set_event(g, pe, now)
+                return
+        else:
+            if piece == SENDING:
+                _deliver(g, rules, task, now + rules.latency)
             tasks[HEAD, task] += 1
-            _next_operation(g, rules, task)
-        elif piece == RECEIVING:
-            tasks[HEAD, task] += 1
-            _next_operation(g, rules, task)
-        elif _operate(g, rules, pe, task, now):
-            g.pes[DOES, pe], g.pes[SINCE, pe], g.pes[RUNNING, pe] = FREED, now, -1
-            _set_event(g, pe, now)
-            return
+            tasks[PIECE, task] = DRAWING
 
 
 @part
@@ -415,29 +413,18 @@ def _operate(g, rules, pe, task, now):
     if operation in (LAST_DISK, LAST_THINK):
         _finish(g, task, until)
     else:
-        tasks[UNTIL, task], tasks[BLOCKED, task] = until, 1
-        _next_operation(g, rules, task)
+        tasks[READY, task], tasks[PIECE, task] = until, DRAWING
     return True
 
 
 @part
 def _finish(g, task, instant):
     job = g.tasks[JOB, task]
-    g.tasks[DONE, task] = instant
+    g.tasks[DONE, task], g.tasks[READY, task] = instant, NEVER
     g.jobs[LEFT, job] -= 1
     g.jobs[FINISH, job] = max(g.jobs[FINISH, job], instant)
     if g.jobs[LEFT, job] == 0:
         g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[FINISH, job])
-
-
-@part
-def _go_on(g, rules, task):
-    """Let a task do what follows on what it has waited for."""
-    g.clock[EVENTS] += 1
-    if g.tasks[OPERATION, task] == RECEIVE:
-        g.tasks[PIECE, task], g.tasks[LENGTH, task] = RECEIVING, rules.overhead
-    else:
-        _next_operation(g, rules, task)
 
 
 @part
@@ -474,6 +461,8 @@ def _answer(g, rules, task, arrival):
     """Tell a waiting task when what it waits for arrives."""
     pes, pe = g.pes, g.tasks[PE, task]
     g.tasks[UNTIL, task] = arrival
+    if g.tasks[READY, task] > 0:
+        g.tasks[READY, task] = arrival
     if pes[RUNNING, pe] == task and pes[DOES, pe] == SPINNING:
         if arrival <= min(pes[CHECK, pe], g.clock[UPTO]):
             _set_event(g, pe, max(arrival, pes[SINCE, pe]))
@@ -506,15 +495,14 @@ def _end_spin(g, rules, pe, now):
     until = g.tasks[UNTIL, task]
     if until > now and _other_has_io(g, pe, task, now):
         _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
-        g.tasks[BLOCKED, task] = 1
+        g.tasks[READY, task] = until
         pes[DOES, pe], pes[RUNNING, pe] = FREED, -1
         _next_task(g, rules, pe, now)
     elif until > now:
         _spin(g, pe, pes[SINCE, pe], NEVER, until)
     else:
         _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
-        _go_on(g, rules, task)
-        _follow(g, rules, pe, task, now)
+        _run(g, rules, pe, task, now, False)
 
 
 @part
@@ -536,8 +524,7 @@ def _other_has_io(g, pe, task, now):
 
 @part
 def _ready(g, task, now):
-    tasks = g.tasks
-    return tasks[DONE, task] == NEVER and (not tasks[BLOCKED, task] or tasks[UNTIL, task] <= now)
+    return g.tasks[READY, task] <= now
 
 
 @part
@@ -555,7 +542,7 @@ def _next_task(g, rules, pe, now):
     if task < 0:
         _idle(g, rules, pe, now)
     else:
-        _load(g, rules, pe, task, now)
+        _run(g, rules, pe, task, now, True)
 
 
 @part
@@ -589,8 +576,8 @@ def _idle(g, rules, pe, now):
     event = NEVER
     for place in range(g.pes[TASKS, pe]):
         task = g.on[pe, place]
-        if g.tasks[BLOCKED, task] and g.tasks[DONE, task] == NEVER and _wanted(g, rules, pe, task):
-            event = min(event, g.tasks[UNTIL, task])
+        if g.tasks[READY, task] < event and _wanted(g, rules, pe, task):
+            event = g.tasks[READY, task]
     g.pes[DOES, pe], g.pes[SINCE, pe], g.pes[RUNNING, pe] = IDLE, now, -1
     _set_event(g, pe, event)
 
@@ -689,9 +676,9 @@ def _measure(members, rules, task, did_io, communicated):
             member = members[S_IO + i, task] * member if once == 0 else max(member, rules.floor)
             members[F_IO + i, task] = member
             total += member
-        if total > 0:  # without a floor all may vanish
-            for i in range(3):
-                members[F_IO + i, task] /= total
+        share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
+        for i in range(3):
+            members[F_IO + i, task] *= share
     members[PRIORITY, task] = max(rules.alpha * members[F_IO, task], members[F_COMP, task])
 
 
@@ -839,7 +826,7 @@ def _turn(g, rules, now):
         if task < 0 or not _ready(g, task, now):
             task = _best(g, rules, pe, now) if rules.priority else -1
         if task >= 0:
-            _load(g, rules, pe, task, now)
+            _run(g, rules, pe, task, now, True)
         else:
             pes[CUT_TO, pe] = -1
             _idle(g, rules, pe, now)
@@ -1019,6 +1006,7 @@ def _list(g, rules, job, operations, sums):
     while jobs[LEFT, job] > 0 and not g.clock[FULL]:
         for task in range(jobs[FIRST, job], jobs[FIRST, job] + jobs[SIZE, job]):
             if tasks[DONE, task] == NEVER:
+                _next_operation(g, rules, task)
                 operation = tasks[OPERATION, task]
                 burst = tasks[BURST, task] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
                 sums[0, task] += tasks[LENGTH, task]
@@ -1030,7 +1018,6 @@ def _list(g, rules, job, operations, sums):
                     jobs[LEFT, job] -= 1
                 else:
                     tasks[HEAD, task] += 1
-                    _next_operation(g, rules, task)
 
 
 @part
