@@ -1,5 +1,7 @@
 """Gang scheduling: the kernel beside its twin, what jobs do, and the laws and errors of the room above."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 import twin_gang
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from twin_gang import joined
 from workloads import examples
 
+import schedlab as sl
 from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
 
@@ -56,8 +59,9 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
 def settings_of(rules):
     """Say the same to the twin."""
     scheduler = "spin-block" if rules.spin_block else "priority" if rules.priority else "gang"
-    names = set(twin_gang.Settings.__dataclass_fields__) - {"scheduler"}
-    return twin_gang.Settings(scheduler=scheduler, **{name: getattr(rules, name) for name in names})
+    names = set(twin_gang.Settings.__dataclass_fields__) - {"scheduler", "packing"}
+    packing = {code: name for name, code in sl.gang.PACKINGS.items()}[rules.packing]
+    return twin_gang.Settings(scheduler=scheduler, packing=packing, **{name: getattr(rules, name) for name in names})
 
 
 def arrays(jobs):
@@ -134,6 +138,9 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
         both=draw(st.booleans()),
         law=draw(st.sampled_from(laws)),
         imbalance=draw(st.sampled_from([0.0, 0.0, 0.5])),
+        packing=draw(st.sampled_from([kernel.FIRST_FIT, kernel.FIRST_FIT, kernel.BEST_FIT, kernel.BUDDY])),
+        unify=draw(st.booleans()),
+        alternate=draw(st.booleans()),
         **{name: draw(few) for name in ("compute", "disk", "gap", "superstep", "react", "think")},
     )
     jobs = [
@@ -163,11 +170,11 @@ def check_twin(rules, jobs):
     done = (placed >= 0) & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= rules.horizon)
     assert twin.placed == placed.tolist()
     assert twin.completed == np.where(done, rows[kernel.FINISH], -1).tolist()
-    assert sum(twin.pe, []) == tasks[kernel.PE].tolist()
-    assert sum(twin.computed, []) == tasks[kernel.COMPUTED].tolist()
+    assert list(chain(*twin.pe)) == tasks[kernel.PE].tolist()
+    assert list(chain(*twin.computed)) == tasks[kernel.COMPUTED].tolist()
     there = tasks[kernel.PE] >= 0
     for name, row in (("S", kernel.S_IO), ("f", kernel.F_IO)):
-        measured = np.array(sum(getattr(twin, name), [])).reshape(-1, 3)
+        measured = np.array(list(chain(*getattr(twin, name)))).reshape(-1, 3)
         np.testing.assert_allclose(members[row : row + 3, there].T, measured[there], rtol=1e-12, atol=0)
     assert [tuple(each[what] for what in WHAT) for each in twin.totals] == [
         tuple(column) for column in pes[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1].T.tolist()
