@@ -102,8 +102,9 @@ class Workload:
         """The share of each kind."""
         if isinstance(self.mix, str):
             return {self.mix: 1}
-        plain = [each for each in self.mix if isinstance(each, str)]
-        return dict.fromkeys(plain, 1 / len(self.mix)) if len(plain) == len(self.mix) else dict(self.mix)
+        if all(isinstance(each, str) for each in self.mix):
+            return {kind: 1 / len(self.mix) for kind in self.mix}
+        return dict(self.mix)
 
     @property
     def jobs_table(self) -> pd.DataFrame:

@@ -251,7 +251,7 @@ def _next_operation(g, rules, task):
             tasks[REMAINING, task] = remaining - nominal
         tasks[LENGTH, task] = min(nominal, remaining)
         if rules.imbalance > 0:
-            differs = rules.imbalance * (2 * uniform(bits(tasks[STREAM, task], task), step) - 1)
+            differs = rules.imbalance * (2 * uniform(bits(tasks[STREAM, task], task - g.jobs[FIRST, job]), step) - 1)
             tasks[LENGTH, task] = max(1, int((1 + differs) * tasks[LENGTH, task] + 0.5))
 
 
