@@ -519,18 +519,25 @@ def test_a_spin_blocks_only_for_io_and_interactive_tasks():
     assert timeline(result, 1)[2] == (0, "spinning", 13, 22)
 
 
-def test_a_spin_blocks_for_a_task_that_has_blocked_on_io():
-    # Job 1 is alone in the first slice, and classified by it; job 0 comes to row 1, at 100.
-    program = [(10, ("io", 40)), (500, END)]
-    jobs = [Job(0, "io", [program, program]), replace(message(16, 10), arrival=50)]
-    result = run(jobs, 200, "spin-block", pes=2)
-    assert timeline(result, 1)[4:] == [
-        (1, "switching", 100, 103),
-        (1, "computing", 103, 113),
-        (1, "spinning", 113, 121),
-        (0, "switching", 121, 124),
-        (0, "computing", 124, 200),
-    ]
+@pytest.mark.parametrize(("start", "end"), [(100, 121), (200, 221), (300, 322)])
+def test_a_spin_blocks_for_a_task_that_is_classified_io(start, end):
+    # Job 0 blocks in the first slice, and only computes from then on: f_IO is 0.6 at 100 and at 200, but at 300 it is
+    # 0.1125 / 0.3875, and f_COMP 0.2708 / 0.3875. Job 1 comes to row 1 then.
+    io = Job(0, "io", [[(10, ("io", 40)), (500, END)]] * 2)
+    result = run([io, replace(message(16, 10), arrival=start - 50)], start + 50, "spin-block", pes=2)
+    assert [row for row in timeline(result, 1) if row[1] == "spinning"] == [(1, "spinning", start + 13, end)]
+
+
+def test_a_spin_does_not_block_for_a_task_that_communicates_as_well():
+    # After the first slice f_IO and f_COMM of job 0 are equal.
+    io = Job(0, "io", [[(10, ("barrier",)), (10, ("io", 40)), (500, END)]] * 2)
+    result = run([io, replace(message(16, 10), arrival=50)], 150, "spin-block", pes=2)
+    assert [row for row in timeline(result, 1) if row[1] == "spinning"][1:] == [(1, "spinning", 113, 122)]
+
+
+def test_a_spin_does_not_block_for_its_own_task():
+    result = run([replace(message(30, 10), kind="interactive")], 100, "spin-block", pes=2)
+    assert timeline(result, 1)[2] == (0, "spinning", 13, 36)
 
 
 def test_there_is_one_check_a_spin_and_tasks_that_are_not_ready_do_not_count():
