@@ -229,7 +229,7 @@ def simulate(settings, jobs):
             if task is not None:
                 give(pe, task)
                 return
-        pe.task, pe.to_load = None, 0
+        pe.task = None
 
     def of_row(pe):
         """Give the task of the current row, if it is ready."""
