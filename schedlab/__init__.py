@@ -53,7 +53,7 @@ _HOME = {
     "fair_starts": "fairness",
     "fairness_table": "fairness",
 }
-_ROOMS = ("charts", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
+_ROOMS = ("charts", "gang", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
 
 __all__ = [*_HOME, *_ROOMS]
 

@@ -26,6 +26,7 @@ ROOMS = (
     "statistics",
     "schedule",
     "shredded",
+    "gang",
     "simulation",
     "fairness",
     "sweeps",

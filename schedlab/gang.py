@@ -1,0 +1,694 @@
+"""Gang scheduling of tasks on processing elements (PEs): `Workload`, `Config`, `simulate`, `GangSchedule`.
+
+After F. A. B. da Silva and I. D. Scherson, "Improving parallel job scheduling using runtime measurements", JSSPP 2000,
+LNCS 1911. What happens in a simulation, to the nanosecond, is told in `schedlab.kernels.gang`. Here all times are in
+seconds, rounded once to whole nanoseconds.
+"""
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+
+import numpy as np
+import pandas as pd
+
+from .kernels import gang as kernel
+from .kernels import variates
+from .schedule import ScheduleError
+from .threads import pool
+from .workload.models import _draws as draws
+from .workload.models.jann import SIZES, JannTable, jann, jann_table
+
+KINDS = {
+    "io": kernel.IO,
+    "emb": kernel.EMBARRASSING,
+    "msg": kernel.MESSAGES,
+    "bsp": kernel.BARRIERS,
+    "interactive": kernel.INTERACTIVE,
+}
+SCHEDULERS = ("gang", "priority", "spin-block")
+PACKINGS = {"first-fit": kernel.FIRST_FIT, "best-fit": kernel.BEST_FIT, "buddy": kernel.BUDDY}
+BURSTS = {"exponential": variates.EXPONENTIAL, "constant": variates.CONSTANT, "uniform": variates.UNIFORM}
+DOES = ("computing", "communicating", "spinning", "switching", "idle")  # what PEs do
+COLUMNS = ("arrival_time", "size", "kind", "duration")
+
+NANO = 1_000_000_000
+LONGEST = 10**8  # seconds; sums of a few such times can still be counted in nanoseconds
+DRAWN_AHEAD = 64  # operations of a task, until more are needed
+LOGGED = 4096  # entries, until more are needed
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Jobs of one or more tasks.
+
+    Parameters
+    ----------
+    mix : str, tuple of str, or dict
+        Kinds of jobs: ``"io"`` (computing and disk in turn), ``"emb"`` (computing only), ``"msg"`` (messages between
+        random pairs of tasks), ``"bsp"`` (barriers), ``"interactive"`` (computing and thinking in turn). One kind, or
+        several with equal shares, or a dict with the share of each. A kind is drawn for every job by itself.
+    pes : int
+        Processing elements of the machine.
+    horizon : float, seconds
+        What arrives until then.
+    table, sizes
+        Of the model of arrivals, sizes and durations; see `schedlab.workload.models.jann.jann`.
+    seed : int or numpy.random.Generator
+        Of everything that is drawn, what jobs do included. With another mix arrivals, sizes and durations are the same.
+    jobs : DataFrame, optional
+        Jobs of your own in place of the model and the mix: arrival_time (seconds, from 0 on), size (tasks), kind,
+        duration (seconds; the dedicated time of each task). It is kept as a tuple of rows.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> len(sl.gang.Workload(("io", "msg"), pes=8, horizon=10_000, seed=1).jobs_table)
+    37
+    """
+
+    mix: str | tuple | Mapping = "io"
+    pes: int = 8
+    horizon: float = 50_000
+    table: str | JannTable = "ctc"
+    sizes: str = "uniform"
+    seed: int = 0
+    jobs: pd.DataFrame | tuple | None = None
+
+    def __post_init__(self):
+        _check_whole(self, "pes")
+        _check_times(self, "horizon")
+        object.__setattr__(self, "seed", draws.entropy(self.seed))
+        _check_known(self, "sizes", SIZES)
+        mix = tuple(self.mix.items()) if isinstance(self.mix, Mapping) else self.mix
+        object.__setattr__(self, "mix", mix if isinstance(mix, str) else tuple(mix))
+        shares = self.shares
+        for kind, share in shares.items():
+            if kind not in KINDS:
+                raise ValueError(f"unknown kind of jobs {kind!r}; known: {', '.join(KINDS)}")
+            if not (isinstance(share, Real) and 0 <= share <= 1):
+                raise ValueError(f"the share of {kind} jobs is {share!r}, expected 0 to 1")
+        if not abs(sum(shares.values()) - 1) < 1e-9:
+            raise ValueError(f"the shares of the mix add up to {sum(shares.values()):g}, expected 1")
+        if self.jobs is None:
+            jann_table(self.table).on_machine(self.pes)
+        else:
+            object.__setattr__(self, "jobs", _rows(self.jobs, self.pes))
+
+    @property
+    def shares(self) -> dict:
+        """The share of each kind."""
+        if isinstance(self.mix, str):
+            return {self.mix: 1}
+        if all(isinstance(each, str) for each in self.mix):
+            return {kind: 1 / len(self.mix) for kind in self.mix}
+        return dict(self.mix)
+
+    @property
+    def jobs_table(self) -> pd.DataFrame:
+        """One row a job, in the order of arrival: arrival_time (seconds), size, kind, duration (seconds)."""
+        if self.jobs is not None:
+            table = pd.DataFrame(self.jobs, columns=COLUMNS)
+            table = table.astype({"arrival_time": "float64", "size": "int64", "kind": "str", "duration": "float64"})
+            return table.set_axis(draws.job_numbers(len(table))).sort_values("arrival_time", kind="stable")
+        table = self._arrivals()
+        kind = np.array(list(self.shares))
+        place = np.searchsorted(np.cumsum(list(self.shares.values()))[:-1], self._uniforms(table.index), side="right")
+        return table.assign(kind=kind[place].astype(object))[list(COLUMNS)].astype({"kind": "str"})
+
+    def _arrivals(self):
+        """Draw the model's jobs until one comes too late."""
+        count = 64
+        while True:
+            table = jann(count, self.pes, self.seed, self.table, self.sizes)
+            if table["submit_time"].iloc[-1] >= self.horizon:
+                break
+            count *= 2
+        table = table[table["submit_time"] < self.horizon]
+        return pd.DataFrame(
+            {
+                "arrival_time": table["submit_time"].astype("float64"),
+                "size": table["requested_procs"],
+                "duration": table["run_time"].astype("float64"),
+            }
+        )
+
+    def _uniforms(self, numbers):
+        return draws.uniforms(self.seed, "kind", numbers.to_numpy())
+
+    def _keys(self, numbers):
+        """Give each job the key of its random numbers; int64, 32 bits."""
+        return (draws.keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
+
+
+def _rows(jobs, pes):
+    """Check jobs of the user's own, and give them as a tuple of rows."""
+    if isinstance(jobs, pd.DataFrame):
+        missing = [column for column in COLUMNS if column not in jobs]
+        if missing:
+            raise ValueError(f"jobs has no column {missing[0]}, expected {', '.join(COLUMNS)}")
+        jobs = zip(*(jobs[column].tolist() for column in COLUMNS), strict=True)
+    rows = tuple(tuple(row) for row in jobs)
+    if not rows:
+        raise ValueError("jobs has no rows, expected at least one job")
+    for number, (arrival, size, kind, duration) in enumerate(rows, 1):
+        if not (isinstance(arrival, Real) and 0 <= arrival < LONGEST):
+            raise ValueError(f"job {number} arrives at {arrival!r}, expected seconds, from 0 to below {LONGEST:g}")
+        if not isinstance(size, Integral) or size < 1:
+            raise ValueError(f"job {number} has {size!r} tasks, expected a whole number from 1 on")
+        if size > pes:
+            raise ValueError(f"job {number} has {size} tasks, the machine {pes} PEs: expected at most one task a PE")
+        if kind not in KINDS:
+            raise ValueError(f"job {number} is of unknown kind {kind!r}; known: {', '.join(KINDS)}")
+        _check_seconds(f"the duration of job {number}", duration)
+    return rows
+
+
+@dataclass(frozen=True)
+class Config:
+    """The machine, the scheduler and the behaviour of jobs.
+
+    Parameters
+    ----------
+    scheduler : {"gang", "priority", "spin-block"}
+        The reference: a PE idles where its row has no task or the task is blocked. Or it then runs another of its tasks
+        by priority, by what was measured. Or, besides, a task that has spun for the `GangSchedule.baseline` makes room
+        for one that does I/O.
+    slice, switch : float, seconds
+        Between global switches; of a context switch.
+    latency, overhead : float, seconds
+        Of a message on its way; of sending it and of receiving it.
+    delta : float, seconds, optional
+        More than this must be left of the slice for a spinning task to make room; four switches if left out.
+    alpha, beta : float
+        The priority of a task is the larger of alpha times its membership in I/O and of its membership in computing; a
+        task with less than beta runs in its own row only.
+    max_tasks : int
+        On one PE.
+    statements : int
+        How many communication statements in a slice make a task one that communicates.
+    floor : float
+        Of memberships, so that none vanishes.
+    both : bool
+        A task that communicates and does I/O in one slice is measured as doing both, or only as communicating.
+    packing : {"first-fit", "best-fit", "buddy"}
+        Rows of the matrix for a job: the first with enough free columns; that with the fewest; the first with an
+        aligned block of a power of two that is free.
+    unify : bool
+        When jobs have ended, rows that have no column in common become one.
+    alternate : bool
+        Jobs of other rows run, too, where all their columns are free in the current one.
+    bursts : {"exponential", "constant", "uniform"}
+        The law of all bursts below; uniform ones are from 0 to twice the mean.
+    compute, disk : float, seconds
+        Means of computing and of disk service of an I/O job.
+    gap, superstep : float, seconds
+        Means of computing between two messages, and between two barriers.
+    react, think : float, seconds
+        Means of computing and of thinking of an interactive job.
+    imbalance : float
+        By what share of a superstep its tasks may differ, from 0 to below 1.
+    """
+
+    scheduler: str = "gang"
+    slice: float = 0.2
+    switch: float = 200e-6
+    latency: float = 10e-6
+    overhead: float = 8.75e-6
+    delta: float | None = None
+    alpha: float = 2
+    beta: float = 0.3
+    max_tasks: int = 10
+    statements: int = 1
+    floor: float = 0.001
+    both: bool = True
+    packing: str = "first-fit"
+    unify: bool = False
+    alternate: bool = False
+    bursts: str = "exponential"
+    compute: float = 0.1
+    disk: float = 0.1
+    gap: float = 0.01
+    superstep: float = 0.05
+    react: float = 0.05
+    think: float = 1
+    imbalance: float = 0
+
+    def __post_init__(self):
+        for name, known in (("scheduler", SCHEDULERS), ("packing", PACKINGS), ("bursts", BURSTS)):
+            _check_known(self, name, known)
+        _check_times(self, "slice", "switch", "latency", "overhead")
+        _check_times(self, "compute", "disk", "gap", "superstep", "react", "think")
+        if self.delta is not None and not (isinstance(self.delta, Real) and 0 <= self.delta < LONGEST):
+            raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 on")
+        if not (isinstance(self.alpha, Real) and 1 <= self.alpha < np.inf):
+            raise ValueError(f"alpha is {self.alpha!r}, expected at least 1: tasks that compute have up to 1")
+        if not (isinstance(self.beta, Real) and 0 <= self.beta <= self.alpha):
+            raise ValueError(f"beta is {self.beta!r}, expected 0 to alpha, which is {self.alpha!r}")
+        _check_whole(self, "max_tasks", "statements")
+        for name, end in (("floor", "1/3"), ("imbalance", "1")):
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and 0 <= value < (1 / 3 if name == "floor" else 1)):
+                raise ValueError(f"{name} is {value!r}, expected from 0 to below {end}")
+        for name in ("both", "unify", "alternate"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name} is {getattr(self, name)!r}, expected True or False")
+
+    def __str__(self) -> str:
+        return self.scheduler
+
+    def _rules(self, pes, horizon):
+        """Give what the kernel takes."""
+        return kernel.Rules(
+            pes=pes,
+            slice=_nanoseconds(self.slice),
+            switch=_nanoseconds(self.switch),
+            latency=_nanoseconds(self.latency),
+            overhead=_nanoseconds(self.overhead),
+            delta=4 * _nanoseconds(self.switch) if self.delta is None else _nanoseconds(self.delta),
+            horizon=_nanoseconds(horizon),
+            max_tasks=int(self.max_tasks),
+            statements=int(self.statements),
+            alpha=float(self.alpha),
+            beta=float(self.beta),
+            floor=float(self.floor),
+            both=bool(self.both),
+            priority=self.scheduler != "gang",
+            spin_block=self.scheduler == "spin-block",
+            packing=PACKINGS[self.packing],
+            unify=bool(self.unify),
+            alternate=bool(self.alternate),
+            law=BURSTS[self.bursts],
+            compute=_nanoseconds(self.compute),
+            disk=_nanoseconds(self.disk),
+            gap=_nanoseconds(self.gap),
+            superstep=_nanoseconds(self.superstep),
+            react=_nanoseconds(self.react),
+            think=_nanoseconds(self.think),
+            imbalance=float(self.imbalance),
+        )
+
+
+def simulate(
+    workload: Workload,
+    config: Config | str = "gang",
+    *,
+    log: tuple[float, float] | None = None,
+    watch: Iterable[tuple[int, int]] = (),
+) -> "GangSchedule":
+    """Simulate a workload on its machine until its horizon.
+
+    Parameters
+    ----------
+    workload : Workload
+    config : Config, or the name of its scheduler
+    log : (float, float), seconds, optional
+        Note what PEs do in all slices that have a part in this span.
+    watch : iterable of (int, int)
+        Tasks, as (job number, rank from 0 on), whose memberships are noted slice by slice.
+
+    Returns
+    -------
+    GangSchedule
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> workload = sl.gang.Workload("io", pes=4, horizon=2000, seed=1)
+    >>> reference, local = (sl.gang.simulate(workload, name).validate() for name in ("gang", "priority"))
+    >>> bool(local.utilization > reference.utilization)
+    True
+    """
+    if not isinstance(workload, Workload):
+        raise TypeError(f"workload is a {type(workload).__name__}, expected a gang.Workload")
+    config = Config(config) if isinstance(config, str) else config
+    if not isinstance(config, Config):
+        raise TypeError(f"config is a {type(config).__name__}, expected a gang.Config or the name of a scheduler")
+    jobs = workload.jobs_table
+    rules = config._rules(int(workload.pes), workload.horizon)
+    watch = tuple((int(job), int(rank)) for job, rank in watch)
+    first = pd.Series(jobs["size"].cumsum() - jobs["size"], jobs.index)
+    for job, rank in watch:
+        if job not in jobs.index:
+            raise ValueError(f"there is no job {job} to watch, only {len(jobs)} until the horizon")
+        if not 0 <= rank < jobs["size"][job]:
+            raise ValueError(f"job {job} has no task {rank} to watch, expected 0 to {jobs['size'][job] - 1}")
+    span = (0, 0)
+    if log is not None:
+        if not (len(log) == 2 and 0 <= log[0] < log[1]):
+            raise ValueError(f"log is {log!r}, expected two times in seconds, from 0 on, the earlier first")
+        span = tuple(_nanoseconds(min(time, workload.horizon)) for time in log)
+    watched = np.array([first[job] + rank for job, rank in watch], "int64")
+    arguments = _arrays(workload, jobs)
+    room, logged = DRAWN_AHEAD, LOGGED if log is not None else 0
+    while True:
+        full, *outcome = kernel.gang(*arguments, rules, room, logged, *span, watched)
+        if not full:
+            return GangSchedule(workload, config, rules, jobs, log, watch, *outcome)
+        room *= 2 if full & kernel.NO_ROOM else 1
+        logged *= 2 if full & kernel.NO_LOG else 1
+
+
+def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) -> list["GangSchedule"]:
+    """Simulate several runs over threads; the result is the same for any number of them.
+
+    Parameters
+    ----------
+    runs : iterable of (Workload, Config or str)
+    threads : int, optional
+        One for each core if left out.
+    **more
+        log and watch, as in `simulate`.
+    """
+    with pool(threads) as executor:
+        return list(executor.map(lambda run: simulate(*run, **more), runs))
+
+
+def _arrays(workload, jobs):
+    """Give the jobs as the kernel takes them."""
+    return (
+        _nanoseconds(jobs["arrival_time"].to_numpy()),
+        jobs["size"].to_numpy(copy=True),
+        jobs["kind"].map(KINDS).to_numpy("int64", copy=True),
+        np.maximum(_nanoseconds(jobs["duration"].to_numpy()), 1),
+        workload._keys(jobs.index),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GangSchedule:
+    """The result of a simulation of gang scheduling.
+
+    Attributes
+    ----------
+    workload : Workload
+    config : Config
+    rules : schedlab.kernels.gang.Rules
+        What the kernel was told.
+    table : DataFrame
+        The workload's jobs.
+    logged : (float, float) or None, seconds
+    watched : tuple of (int, int)
+    job_rows, task_rows, member_rows, pe_rows, log_rows, history : arrays
+        What the kernel gave, nanoseconds; see `schedlab.kernels.gang.gang`.
+    events : int
+        Steps of the simulation.
+    """
+
+    workload: Workload
+    config: Config
+    rules: kernel.Rules
+    table: pd.DataFrame
+    logged: tuple[float, float] | None
+    watched: tuple[tuple[int, int], ...]
+    job_rows: np.ndarray
+    task_rows: np.ndarray
+    member_rows: np.ndarray
+    pe_rows: np.ndarray
+    log_rows: np.ndarray
+    history: np.ndarray
+    events: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<GangSchedule {self.config}: {self.completed} of {len(self.table)} jobs completed in "
+            f"{self.workload.horizon:,} s on {self.rules.pes} PEs, utilization {self.utilization:.3f}>"
+        )
+
+    @cached_property
+    def _placed(self):
+        return self.job_rows[kernel.PLACED] >= 0
+
+    @cached_property
+    def _completed(self):
+        rows = self.job_rows
+        return self._placed & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= self.rules.horizon)
+
+    @property
+    def jobs(self) -> pd.DataFrame:
+        """One row a job: the workload's columns, placed_time, completion_time and response_time (seconds).
+
+        They are nan where a job was not placed, or not completed, by the horizon.
+        """
+        placed, completed = self.job_rows[kernel.PLACED] / NANO, self.job_rows[kernel.FINISH] / NANO
+        table = self.table.copy()
+        table["placed_time"] = np.where(self._placed, placed, np.nan)
+        table["completion_time"] = np.where(self._completed, completed, np.nan)
+        table["response_time"] = table["completion_time"] - table["arrival_time"]
+        return table
+
+    @property
+    def tasks(self) -> pd.DataFrame:
+        """One row a task, by job_number and rank.
+
+        pe (-1 where it was not placed), computed (seconds), completion_time (seconds, nan where it was not done by the
+        horizon), and its memberships f_io, f_comm, f_comp and priority in the last slice.
+        """
+        rows = self.task_rows
+        size = self.table["size"].to_numpy()
+        number = np.repeat(self.table.index.to_numpy(), size)
+        rank = np.arange(number.size) - np.repeat(np.cumsum(size) - size, size)
+        table = pd.DataFrame(index=pd.MultiIndex.from_arrays([number, rank], names=["job_number", "rank"]))
+        table["pe"] = rows[kernel.PE]
+        table["computed"] = rows[kernel.COMPUTED] / NANO
+        table["completion_time"] = np.where(self._done, rows[kernel.DONE] / NANO, np.nan)
+        for name, row in _MEMBERS.items():
+            table[name] = np.where(rows[kernel.PE] >= 0, self.member_rows[row], np.nan)
+        return table
+
+    @cached_property
+    def _done(self):
+        return self.task_rows[kernel.DONE] <= self.rules.horizon
+
+    @property
+    def pes(self) -> pd.DataFrame:
+        """One row a PE: seconds spent computing, communicating (sending and receiving), spinning, switching, idle."""
+        times = self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1] / NANO
+        return pd.DataFrame(times.T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
+
+    @property
+    def completed(self) -> int:
+        """How many jobs were completed by the horizon: the throughput."""
+        return int(self._completed.sum())
+
+    @property
+    def utilization(self) -> float:
+        """The share of the time in which PEs were not idle; spinning and switching count as busy."""
+        return 1 - int(self.pe_rows[kernel.TIME_IDLE].sum()) / (self.rules.pes * self.rules.horizon)
+
+    @property
+    def baseline(self) -> float:
+        """How long a task spins before spin control looks at it, seconds: a request and its answer."""
+        return (2 * self.rules.latency + 4 * self.rules.overhead) / NANO
+
+    def metrics(self) -> pd.Series:
+        """Measure the whole.
+
+        Returns
+        -------
+        Series
+            jobs (arrived), placed, completed; response_time (mean, seconds) and slowdown (mean of response time over
+            duration) of the completed ones, and which share of them have one task; utilization; and the shares of all
+            PEs' time: computing, communicating, spinning, switching, idle.
+        """
+        jobs = self.jobs
+        completed = jobs[self._completed]
+        values = {
+            "jobs": len(jobs),
+            "placed": int(self._placed.sum()),
+            "completed": len(completed),
+            "response_time": completed["response_time"].mean(),
+            "slowdown": (completed["response_time"] / completed["duration"]).mean(),
+            "one_task_share": (completed["size"] == 1).mean(),
+            "utilization": self.utilization,
+        }
+        shares = self.pes.sum() / (self.rules.pes * self.workload.horizon)
+        return pd.concat([pd.Series(values, dtype="float64"), shares]).rename(str(self.config))
+
+    def memberships(self, job: int, rank: int = 0) -> pd.DataFrame:
+        """Give the memberships of a watched task, slice by slice from its placement to its end.
+
+        Returns
+        -------
+        DataFrame
+            time (end of the slice, seconds), f_io, f_comm, f_comp, priority, held (whether it had a PE in the slice).
+        """
+        if (job, rank) not in self.watched:
+            raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
+        rows = self.history[self.watched.index((job, rank))]
+        at = self.table.index.get_loc(job)
+        task = self.job_rows[kernel.FIRST, at] + rank
+        ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
+        began = ends - self.rules.slice
+        there = (
+            self._placed[at] & (ends > self.job_rows[kernel.PLACED, at]) & (began < self.task_rows[kernel.DONE, task])
+        )
+        table = pd.DataFrame({"time": ends / NANO})
+        for name, row in _MEMBERS.items():
+            table[name] = rows[:, row]
+        table["held"] = rows[:, -1] > 0
+        return table[there].reset_index(drop=True)
+
+    @property
+    def log(self) -> pd.DataFrame:
+        """What PEs did in the slices that were logged, in the order of PEs and times.
+
+        pe, job (number, -1 where it is idle), rank (-1 likewise), what (computing, communicating, spinning, switching,
+        idle), begin and end (seconds), row (the current one of the matrix, from 0 on), gang (whether the task is the
+        one of that row).
+        """
+        if self.logged is None:
+            raise ValueError("nothing was logged: simulate(..., log=(from, until)) notes what PEs do")
+        rows = self.log_rows
+        rows = rows[:, np.lexsort((rows[kernel.LOG_FROM], rows[kernel.LOG_PE]))]
+        task = rows[kernel.LOG_TASK]
+        job = self.task_rows[kernel.JOB, task]
+        idle = task < 0
+        return pd.DataFrame(
+            {
+                "pe": rows[kernel.LOG_PE],
+                "job": np.where(idle, -1, self.table.index.to_numpy()[job]),
+                "rank": np.where(idle, -1, task - self.job_rows[kernel.FIRST, job]),
+                "what": pd.Categorical.from_codes(rows[kernel.LOG_WHAT], DOES),
+                "begin": rows[kernel.LOG_FROM] / NANO,
+                "end": rows[kernel.LOG_UNTIL] / NANO,
+                "row": rows[kernel.LOG_ROW],
+                "gang": rows[kernel.LOG_TURN] > 0,
+            }
+        )
+
+    def validate(self) -> "GangSchedule":
+        """Check the laws of gang scheduling, and give the schedule back.
+
+        To the nanosecond: the times of each PE add up to the horizon, its computing to that of its tasks; and a task
+        that is done has computed what its program says, which with its bursts of disk and thinking is its duration,
+        while others have computed less. Jobs are placed in their order, at multiples of the slice, after they have
+        arrived; their tasks have PEs of their own, none of which holds more than max_tasks. If PEs were logged, the
+        log leaves no gap, tasks run on their PEs between placement and end, and, under the reference, only when it is
+        the turn of their row.
+
+        Raises
+        ------
+        ScheduleError
+        """
+        self._check_times()
+        self._check_work()
+        self._check_places()
+        if self.logged is not None:
+            self._check_log()
+        return self
+
+    def _check_times(self):
+        times = self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1]
+        for pe in np.flatnonzero((times.sum(axis=0) != self.rules.horizon) | (times < 0).any(axis=0)):
+            spent = ", ".join(f"{what} {time}" for what, time in zip(DOES, times[:, pe], strict=True))
+            raise ScheduleError(f"PE {pe}: {spent} ns, expected {self.rules.horizon} in all")
+
+    def _check_work(self):
+        rows, room = self.job_rows, DRAWN_AHEAD
+        jobs = [np.ascontiguousarray(rows[row]) for row in (kernel.SIZE, kernel.KIND, kernel.DEMAND, kernel.KEY)]
+        while True:
+            full, _, (computing, bursts) = kernel.programs(*jobs, self.rules, room, 0)
+            if not full:
+                break
+            room *= 2
+        done, computed = self._done, self.task_rows[kernel.COMPUTED]
+        for task in np.flatnonzero(np.where(done, computed != computing, (computed < 0) | (computed > computing))):
+            expected = computing[task] if done[task] else f"0 to {computing[task]}"
+            raise ScheduleError(f"{self._name(task)} has computed for {computed[task]} ns, expected {expected}")
+        unequal = (jobs[1] == kernel.BARRIERS) & (jobs[0] > 1) & (self.rules.imbalance > 0)
+        demand = np.repeat(jobs[2], jobs[0])
+        for task in np.flatnonzero((computing + bursts != demand) & ~np.repeat(unequal, jobs[0])):
+            raise ScheduleError(
+                f"{self._name(task)} is to take {computing[task] + bursts[task]} ns, its job {demand[task]}"
+            )
+        placed = self.task_rows[kernel.PE] >= 0
+        spent = np.zeros(self.rules.pes, "int64")
+        np.add.at(spent, self.task_rows[kernel.PE, placed], computed[placed])
+        for pe in np.flatnonzero(spent != self.pe_rows[kernel.TIME_COMPUTING]):
+            found = self.pe_rows[kernel.TIME_COMPUTING, pe]
+            raise ScheduleError(f"PE {pe} has computed for {found} ns, its tasks for {spent[pe]}")
+
+    def _name(self, task):
+        at = int(np.searchsorted(self.job_rows[kernel.FIRST], task, side="right")) - 1
+        return f"task {task - self.job_rows[kernel.FIRST, at]} of job {self.table.index[at]}"
+
+    def _check_log(self):
+        rows = self.log_rows[:, np.lexsort((self.log_rows[kernel.LOG_FROM], self.log_rows[kernel.LOG_PE]))]
+        pe, task, begin, end = (
+            rows[row] for row in (kernel.LOG_PE, kernel.LOG_TASK, kernel.LOG_FROM, kernel.LOG_UNTIL)
+        )
+        first, last = (min(_nanoseconds(time), self.rules.horizon) for time in self.logged)
+        step = self.rules.slice
+        first, last = first // step * step, min(-(-last // step) * step, self.rules.horizon)
+        new = np.append(True, np.diff(pe) > 0)
+        expected = np.where(new, first, np.append(first, end[:-1]))
+        for at in np.flatnonzero((begin != expected) | (end <= begin)):
+            raise ScheduleError(f"PE {pe[at]}: the log goes on at {begin[at]} ns, expected {expected[at]}")
+        for at in np.flatnonzero(np.append(new[1:], True) & (end != last)):
+            raise ScheduleError(f"PE {pe[at]}: the log ends at {end[at]} ns, expected {last}")
+        runs = task >= 0
+        placed = self.job_rows[kernel.PLACED, self.task_rows[kernel.JOB, task]]
+        wrong = (self.task_rows[kernel.PE, task] != pe) | (begin < placed) | (end > self.task_rows[kernel.DONE, task])
+        for at in np.flatnonzero(runs & wrong):
+            raise ScheduleError(f"{self._name(task[at])} runs on PE {pe[at]} at {begin[at]} ns, where it is not")
+        if not self.rules.priority:
+            for at in np.flatnonzero(runs & (rows[kernel.LOG_TURN] == 0)):
+                raise ScheduleError(f"{self._name(task[at])} runs at {begin[at]} ns, which is not its row's turn")
+
+    def _check_places(self):
+        rows, placed = self.job_rows, self._placed
+        when = rows[kernel.PLACED, placed]
+        numbers = self.table.index.to_numpy()
+        if not placed[: placed.sum()].all() or (np.diff(when) < 0).any():
+            raise ScheduleError("jobs are not placed in the order of their arrivals")
+        for at in np.flatnonzero((when % self.rules.slice != 0) | (when < rows[kernel.ARRIVAL, placed])):
+            raise ScheduleError(
+                f"job {numbers[at]} is placed at {when[at]} ns, expected a multiple of {self.rules.slice} ns, "
+                f"not before its arrival at {rows[kernel.ARRIVAL, at]} ns"
+            )
+        left = np.where(self._completed, rows[kernel.FINISH], self.rules.horizon)[self.task_rows[kernel.JOB]]
+        there = self.task_rows[kernel.PE] >= 0
+        came = rows[kernel.PLACED][self.task_rows[kernel.JOB]]
+        for pe in range(self.rules.pes):
+            mine = there & (self.task_rows[kernel.PE] == pe)
+            jobs = self.task_rows[kernel.JOB, mine]
+            if np.unique(jobs).size != jobs.size:
+                raise ScheduleError(f"PE {pe} has two tasks of one job")
+            held = [int(((came[mine] <= time) & (left[mine] > time)).sum()) for time in came[mine]]
+            if held and max(held) > self.rules.max_tasks:
+                raise ScheduleError(f"PE {pe} holds {max(held)} tasks, expected at most {self.rules.max_tasks}")
+
+
+_MEMBERS = {"f_io": kernel.F_IO, "f_comm": kernel.F_COMM, "f_comp": kernel.F_COMP, "priority": kernel.PRIORITY}
+
+
+# --- Checks -------------------------------------------------------------------------------------------------
+
+
+def _nanoseconds(seconds):
+    """Round seconds to whole nanoseconds; int, or int64 of an array."""
+    rounded = np.rint(np.multiply(seconds, NANO)).astype("int64")
+    return rounded if rounded.ndim else int(rounded)
+
+
+def _check_seconds(name, value):
+    if not (isinstance(value, Real) and 1 / NANO <= value < LONGEST):
+        raise ValueError(f"{name} is {value!r}, expected seconds, from 1e-9 to below {LONGEST:g}")
+
+
+def _check_times(given, *names):
+    for name in names:
+        _check_seconds(name, getattr(given, name))
+
+
+def _check_whole(given, *names):
+    for name in names:
+        draws.at_least_one(name, getattr(given, name))
+
+
+def _check_known(given, name, known):
+    if getattr(given, name) not in tuple(known):
+        raise ValueError(f"unknown {name} {getattr(given, name)!r}; known: {', '.join(known)}")

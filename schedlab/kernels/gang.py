@@ -1,0 +1,1033 @@
+"""Gang scheduling of tasks, with or without measurements at run time. Times in nanoseconds.
+
+After Silva and Scherson, JSSPP 2000. Jobs of one or more tasks hold columns, one a processing element (PE), in the
+rows of an Ousterhout matrix; all PEs switch to the next row together at every slice. The reference leaves a PE idle
+where the row has no task for it or its task is blocked. By priority it then runs another of its tasks, the one that is
+most likely to do I/O or to compute by what its past slices have shown. Under spin control a task that has waited long
+for a message makes room for one that does I/O.
+
+What happens at one instant on one PE: what was waited for arrives; a switch or a piece of work ends; a spin that has
+lasted the time of an answer is looked at; then, at a multiple of the slice, the global switch, else a PE without a task
+asks for one.
+
+What a PE does reaches others later, never at once, and within a slice nothing takes it away from its task. So a task
+that holds a PE is followed as far as can be told: through computing, sending, and receiving what is on its way, up to
+the end of the slice, a message that has not been sent yet, or what blocks or ends the task. Only where a PE loses its
+task, a spin is looked at, or a message ends one is there an event; they are taken in the order of time.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import U, kernel, maker, part, routine
+from .variates import bits, draw, uniform
+
+NEVER = np.iinfo(np.int64).max
+
+IO, EMBARRASSING, MESSAGES, BARRIERS, INTERACTIVE = range(5)  # kinds of jobs
+
+FIRST_FIT, BEST_FIT, BUDDY = range(3)  # packings
+
+# Operations, at the end of a computing piece; in a list of them, DISK and THINK at the end of a task are LAST_DISK and
+# LAST_THINK.
+END, DISK, THINK, SEND, RECEIVE, BARRIER, LAST_DISK, LAST_THINK = range(8)
+
+# What a task does next when it holds a PE; first of all it may have to draw what that is.
+DRAWING, COMPUTING, SENDING, RECEIVING, WAITING = range(5)
+
+# What a PE does until the next instant at which something can change: nothing; work, up to the end of the slice; spin;
+# or it has just lost its task.
+IDLE, BUSY, SPINNING, FREED = range(4)
+
+# Rows of Gang.jobs.
+ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
+
+# Rows of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
+# takes; when what it waits for arrives; from when it can run; when it is done; how many bursts it has drawn,
+# and how much of its demand is left then; how much it has computed; the key of its random numbers; whether it held its
+# PE in this slice, its communication statements and whether it did I/O; its place among the operations drawn, and their
+# end.
+(
+    JOB,
+    PE,
+    PIECE,
+    LENGTH,
+    OPERATION,
+    BURST,
+    UNTIL,
+    READY,
+    DONE,
+    BURSTS,
+    REMAINING,
+    COMPUTED,
+    STREAM,
+    HELD,
+    STATEMENTS,
+    DID_IO,
+    HEAD,
+    TAIL,
+) = range(18)
+
+# Rows of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
+S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
+
+# Rows of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, and when a
+# spin is looked at; what a cut switch was to load, and how much of it was left; when its disk is free; the job last
+# chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
+(
+    LOADED,
+    RUNNING,
+    DOES,
+    SINCE,
+    CHECK,
+    CUT_TO,
+    CUT_LEFT,
+    DISK_FREE,
+    CHOSEN,
+    TASKS,
+    TURN,
+    TIME_COMPUTING,
+    TIME_COMMUNICATING,
+    TIME_SPINNING,
+    TIME_SWITCHING,
+    TIME_IDLE,
+) = range(16)
+
+# Rows of Gang.queued: operations of jobs that send messages, drawn but not done yet.
+QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_PLACE, QUEUED_ARRIVAL = range(5)
+
+# Rows of Gang.log: also the current row of the matrix, and whether the task is in it.
+LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
+
+# Places in Gang.clock: the instant, the end of the slice or of all, the next multiple of the slice; how many rows there
+# are, the current one; the next job to be placed, whether there is no room for it; when the next of the placed jobs is
+# finished; events, log entries, slices; whether the slice is logged; and which arrays were too small.
+NOW, UPTO, BOUNDARY, ROWS, CURRENT, NEXT_JOB, STUCK, NEXT_FINISH, EVENTS, LOGGED, SLICES, LOGS, FULL = range(13)
+
+NO_ROOM, NO_LOG = 1, 2  # bits of FULL
+
+
+class Rules(NamedTuple):
+    """The machine, the scheduler and the behaviour of jobs; times in nanoseconds, at least 1.
+
+    Attributes
+    ----------
+    pes, slice, switch, latency, overhead, delta, horizon, max_tasks, statements : int
+    alpha, beta, floor : float
+    both, priority, spin_block, unify, alternate : bool
+    packing : {FIRST_FIT, BEST_FIT, BUDDY}
+    law : see `schedlab.kernels.variates`
+        Of all bursts.
+    compute, disk, gap, superstep, react, think : int
+        Mean bursts: computing and disk of I/O jobs, computing between messages and between barriers, computing and
+        thinking of interactive jobs.
+    imbalance : float
+        By what part of a superstep its tasks differ.
+    """
+
+    pes: int
+    slice: int
+    switch: int
+    latency: int
+    overhead: int
+    delta: int
+    horizon: int
+    max_tasks: int
+    statements: int
+    alpha: float
+    beta: float
+    floor: float
+    both: bool
+    priority: bool
+    spin_block: bool
+    packing: int
+    unify: bool
+    alternate: bool
+    law: int
+    compute: int
+    disk: int
+    gap: int
+    superstep: int
+    react: int
+    think: int
+    imbalance: float
+
+
+class Gang(NamedTuple):
+    """A simulation; every field is modified in place. Times in nanoseconds.
+
+    Attributes
+    ----------
+    jobs : int64, shape (14, n_jobs)
+    tasks : int64, shape (18, n_tasks)
+    members : float64, shape (7, n_tasks)
+    pes : int64, shape (16, pes)
+    on : int64, shape (pes, max_tasks)
+        The tasks on each PE, in the order in which they were placed.
+    matrix : int64, shape (most_rows, pes)
+        The task in each row and column, or -1.
+    queued : int64, shape (5, n_tasks, room)
+        A ring for each task.
+    tree : int64, shape (2 * leaves,)
+        The next event of each PE, as the leaves of a tree of the earlier ones.
+    log : int64, shape (7, most_logged)
+    clock : int64, shape (13,)
+    """
+
+    jobs: np.ndarray
+    tasks: np.ndarray
+    members: np.ndarray
+    pes: np.ndarray
+    on: np.ndarray
+    matrix: np.ndarray
+    queued: np.ndarray
+    tree: np.ndarray
+    log: np.ndarray
+    clock: np.ndarray
+
+
+# --- What a task does next ----------------------------------------------------------------------------------
+
+
+@part
+def _set_up(g, rules, task, job, rank):
+    """Let a task have done nothing yet."""
+    tasks = g.tasks
+    for i in range(3):
+        g.members[S_IO + i, task] = g.members[F_IO + i, task] = 1 / 2
+    g.members[PRIORITY, task] = max(rules.alpha / 2, 1 / 2)
+    for row in range(tasks.shape[0]):
+        tasks[row, task] = 0
+    kind = g.jobs[KIND, job]
+    together = kind in (MESSAGES, BARRIERS) and g.jobs[SIZE, job] > 1
+    tasks[JOB, task] = job
+    tasks[STREAM, task] = bits(g.jobs[KEY, job], 0 if together else rank + 1)
+    tasks[REMAINING, task] = g.jobs[DEMAND, job]
+    tasks[DONE, task] = NEVER
+    tasks[PIECE, task] = DRAWING
+
+
+@routine
+def _start(g, rules, job):
+    """Let all tasks of a job begin."""
+    jobs = g.jobs
+    jobs[LEFT, job] = jobs[ALIVE, job] = jobs[SIZE, job]
+    first = jobs[FIRST, job]
+    for task in range(first, first + jobs[SIZE, job]):
+        _set_up(g, rules, task, job, task - first)
+
+
+@part
+def _next_operation(g, rules, task):
+    """Draw how long a task computes next, and what it does then."""
+    tasks = g.tasks
+    job = tasks[JOB, task]
+    kind, remaining = g.jobs[KIND, job], tasks[REMAINING, task]
+    tasks[PIECE, task] = COMPUTING
+    if kind == MESSAGES and g.jobs[SIZE, job] > 1:
+        _next_message(g, rules, task, job)
+        return
+    tasks[LENGTH, task], tasks[OPERATION, task] = remaining, END
+    if kind in (IO, INTERACTIVE):
+        mean = rules.compute if kind == IO else rules.react
+        computes = draw(rules.law, mean, tasks[STREAM, task], tasks[BURSTS, task])
+        blocks = draw(
+            rules.law, rules.disk if kind == IO else rules.think, tasks[STREAM, task], tasks[BURSTS, task] + 1
+        )
+        tasks[BURSTS, task] += 2
+        if computes < remaining:
+            tasks[LENGTH, task] = computes
+            last = computes + blocks >= remaining
+            tasks[BURST, task] = min(blocks, remaining - computes)
+            tasks[OPERATION, task] = (LAST_DISK if last else DISK) if kind == IO else (LAST_THINK if last else THINK)
+            tasks[REMAINING, task] = remaining - computes - tasks[BURST, task]
+    elif kind == BARRIERS and g.jobs[SIZE, job] > 1:
+        step = tasks[BURSTS, task]
+        nominal = draw(rules.law, rules.superstep, tasks[STREAM, task], step)
+        tasks[BURSTS, task] += 1
+        if nominal < remaining:
+            tasks[OPERATION, task] = BARRIER
+            tasks[REMAINING, task] = remaining - nominal
+        tasks[LENGTH, task] = min(nominal, remaining)
+        if rules.imbalance > 0:
+            differs = rules.imbalance * (2 * uniform(bits(tasks[STREAM, task], task - g.jobs[FIRST, job]), step) - 1)
+            tasks[LENGTH, task] = max(1, int((1 + differs) * tasks[LENGTH, task] + 0.5))
+
+
+@part
+def _next_message(g, rules, task, job):
+    tasks, queued = g.tasks, g.queued
+    while tasks[HEAD, task] == tasks[TAIL, task] and not g.clock[FULL]:
+        _next_pair(g, rules, job)
+    at = tasks[HEAD, task] % queued.shape[2]
+    tasks[LENGTH, task], tasks[OPERATION, task] = queued[QUEUED_LENGTH, task, at], queued[QUEUED_OPERATION, task, at]
+
+
+@routine
+def _next_pair(g, rules, job):
+    """Draw who sends to whom next in a job, and how long either computes before."""
+    tasks, remaining = g.tasks, g.tasks[REMAINING]
+    first, size, m = g.jobs[FIRST, job], g.jobs[SIZE, job], g.jobs[PAIR, job]
+    stream = tasks[STREAM, first]
+    g.jobs[PAIR, job] += 1
+    pair = np.int64((bits(stream ^ 0x5BD1E995, m) * U(size * (size - 1))) >> U(32))
+    sender, receiver = pair // (size - 1), pair % (size - 1)
+    receiver += receiver >= sender
+    sender, receiver = first + sender, first + receiver
+    if remaining[sender] == 0 or remaining[receiver] == 0:  # what it does to its end is drawn
+        return
+    before_sending = draw(rules.law, rules.gap, stream, 2 * m)
+    before_receiving = draw(rules.law, rules.gap, stream, 2 * m + 1)
+    if before_sending < remaining[sender] and before_receiving < remaining[receiver]:
+        remaining[sender] -= before_sending
+        remaining[receiver] -= before_receiving
+        _queue(g, sender, before_sending, SEND, receiver, tasks[TAIL, receiver])
+        _queue(g, receiver, before_receiving, RECEIVE, sender, 0)
+        return
+    # The pair is void; who could not have computed that long ends.
+    if before_sending >= remaining[sender]:
+        _queue_end(g, job, sender)
+    if before_receiving >= remaining[receiver]:
+        _queue_end(g, job, receiver)
+    if g.jobs[ALIVE, job] == 1:
+        for task in range(first, first + size):
+            if remaining[task] > 0:
+                _queue_end(g, job, task)
+
+
+@routine
+def _queue_end(g, job, task):
+    _queue(g, task, g.tasks[REMAINING, task], END, 0, 0)
+    g.tasks[REMAINING, task] = 0
+    g.jobs[ALIVE, job] -= 1
+
+
+@part
+def _queue(g, task, length, operation, peer, place):
+    queued, head, tail = g.queued, g.tasks[HEAD, task], g.tasks[TAIL, task]
+    room = queued.shape[2]
+    if tail - head == room:
+        g.clock[FULL] |= NO_ROOM
+        return
+    at = tail % room
+    queued[QUEUED_LENGTH, task, at], queued[QUEUED_OPERATION, task, at] = length, operation
+    queued[QUEUED_PEER, task, at], queued[QUEUED_PLACE, task, at] = peer, place
+    queued[QUEUED_ARRIVAL, task, at] = NEVER
+    g.tasks[TAIL, task] = tail + 1
+
+
+# --- A task on its PE ---------------------------------------------------------------------------------------
+
+
+@routine
+def _run(g, rules, pe, task, now, loads):
+    """Follow a task that gets a PE, or goes on there, as far as can be told.
+
+    A routine is handed every array and rule with each call, which takes as long as an event: there is this one for all
+    that happens on a PE.
+    """
+    tasks, pes, upto = g.tasks, g.pes, g.clock[UPTO]
+    if loads:
+        pes[RUNNING, pe] = task
+        g.clock[EVENTS] += 1
+        if pes[LOADED, pe] != task:
+            needs = pes[CUT_LEFT, pe] if pes[CUT_TO, pe] == task else rules.switch
+            until = min(now + needs, upto)
+            _spend(g, pe, task, TIME_SWITCHING, now, until)
+            if now + needs > upto:
+                pes[CUT_TO, pe], pes[CUT_LEFT, pe], pes[DOES, pe] = task, now + needs - upto, BUSY
+                _set_event(g, pe, NEVER)
+                return
+            now, pes[LOADED, pe] = until, task
+        pes[CUT_TO, pe] = -1
+        tasks[HELD, task] = 1
+        tasks[READY, task] = 0
+        tasks[STATEMENTS, task] += tasks[PIECE, task] > COMPUTING
+    while True:
+        piece = tasks[PIECE, task]
+        if piece == WAITING:
+            until = tasks[UNTIL, task]
+            if until > now:
+                check = _check(g, rules, now)
+                if until > check or until > upto:
+                    _spin(g, pe, now, check, until)
+                    return
+                _spend(g, pe, task, TIME_SPINNING, now, until)
+                now = until
+            g.clock[EVENTS] += 1
+            piece = tasks[PIECE, task] = RECEIVING if tasks[OPERATION, task] == RECEIVE else DRAWING
+            tasks[LENGTH, task] = rules.overhead
+        if piece == DRAWING:
+            _next_operation(g, rules, task)
+            piece = COMPUTING
+        length = tasks[LENGTH, task]
+        until = min(now + length, upto)
+        if piece == COMPUTING:
+            tasks[COMPUTED, task] += until - now
+        _spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
+        if now + length > upto:
+            tasks[LENGTH, task] = now + length - upto
+            pes[DOES, pe] = BUSY
+            _set_event(g, pe, NEVER)
+            return
+        now = until
+        g.clock[EVENTS] += 1
+        if piece == COMPUTING:
+            if _operate(g, rules, pe, task, now):
+                pes[DOES, pe], pes[SINCE, pe], pes[RUNNING, pe] = FREED, now, -1
+                _set_event(g, pe, now)
+                return
+        else:
+            if piece == SENDING:
+                _deliver(g, rules, task, now + rules.latency)
+            tasks[HEAD, task] += 1
+            tasks[PIECE, task] = DRAWING
+
+
+@part
+def _operate(g, rules, pe, task, now):
+    """Execute the operation that a task has reached; tell whether that takes the PE from it."""
+    tasks, operation = g.tasks, g.tasks[OPERATION, task]
+    if operation == SEND:
+        tasks[STATEMENTS, task] += 1
+        tasks[PIECE, task], tasks[LENGTH, task] = SENDING, rules.overhead
+        return False
+    if operation == RECEIVE:
+        tasks[STATEMENTS, task] += 1
+        tasks[PIECE, task] = WAITING
+        tasks[UNTIL, task] = g.queued[QUEUED_ARRIVAL, task, tasks[HEAD, task] % g.queued.shape[2]]
+        return False
+    if operation == BARRIER:
+        tasks[STATEMENTS, task] += 1
+        _arrive(g, rules, task, now)
+        return False
+    if operation == END:
+        _finish(g, task, now)
+        return True
+    tasks[DID_IO, task] = 1
+    until = now + tasks[BURST, task]
+    if operation in (DISK, LAST_DISK):
+        until = max(now, g.pes[DISK_FREE, pe]) + tasks[BURST, task]
+        g.pes[DISK_FREE, pe] = until
+    if operation in (LAST_DISK, LAST_THINK):
+        _finish(g, task, until)
+    else:
+        tasks[READY, task], tasks[PIECE, task] = until, DRAWING
+    return True
+
+
+@part
+def _finish(g, task, instant):
+    job = g.tasks[JOB, task]
+    g.tasks[DONE, task], g.tasks[READY, task] = instant, NEVER
+    g.jobs[LEFT, job] -= 1
+    g.jobs[FINISH, job] = max(g.jobs[FINISH, job], instant)
+    if g.jobs[LEFT, job] == 0:
+        g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[FINISH, job])
+
+
+@part
+def _deliver(g, rules, task, arrival):
+    """Bring the message that a task sends to its receiver."""
+    at = g.tasks[HEAD, task] % g.queued.shape[2]
+    receiver, place = g.queued[QUEUED_PEER, task, at], g.queued[QUEUED_PLACE, task, at]
+    g.queued[QUEUED_ARRIVAL, receiver, place % g.queued.shape[2]] = arrival
+    if g.tasks[PIECE, receiver] == WAITING and g.tasks[HEAD, receiver] == place:
+        _answer(g, rules, receiver, arrival)
+
+
+@part
+def _arrive(g, rules, task, now):
+    """Bring a task to its barrier; the latest releases all, which need not be the one that is followed last."""
+    job = g.tasks[JOB, task]
+    g.tasks[PIECE, task], g.tasks[UNTIL, task] = WAITING, NEVER
+    g.jobs[ARRIVED, job] += 1
+    g.jobs[LATEST, job] = max(g.jobs[LATEST, job], now)
+    if g.jobs[ARRIVED, job] < g.jobs[SIZE, job]:
+        return
+    g.jobs[ARRIVED, job] = 0
+    release = g.jobs[LATEST, job] + 2 * rules.latency + 4 * rules.overhead
+    first = g.jobs[FIRST, job]
+    for other in range(first, first + g.jobs[SIZE, job]):
+        if other == task:
+            g.tasks[UNTIL, task] = release
+        else:
+            _answer(g, rules, other, release)
+
+
+@routine
+def _answer(g, rules, task, arrival):
+    """Tell a waiting task when what it waits for arrives."""
+    pes, pe = g.pes, g.tasks[PE, task]
+    g.tasks[UNTIL, task] = arrival
+    if g.tasks[READY, task] > 0:
+        g.tasks[READY, task] = arrival
+    if pes[RUNNING, pe] == task and pes[DOES, pe] == SPINNING:
+        if arrival <= min(pes[CHECK, pe], g.clock[UPTO]):
+            _set_event(g, pe, max(arrival, pes[SINCE, pe]))
+    elif pes[DOES, pe] == IDLE and _wanted(g, rules, pe, task):
+        _set_event(g, pe, min(_event(g, pe), arrival))
+
+
+# --- Spinning -----------------------------------------------------------------------------------------------
+
+
+@part
+def _check(g, rules, now):
+    """Give when a spin that begins now is looked at."""
+    check = now + 2 * rules.latency + 4 * rules.overhead
+    return check if rules.spin_block and g.clock[BOUNDARY] - check > rules.delta else NEVER
+
+
+@part
+def _spin(g, pe, now, check, until):
+    """Let a task spin on its PE for longer than can be told."""
+    pes, event = g.pes, min(check, until)
+    pes[DOES, pe], pes[SINCE, pe], pes[CHECK, pe] = SPINNING, now, check
+    _set_event(g, pe, event if event <= g.clock[UPTO] else NEVER)
+
+
+@part
+def _end_spin(g, rules, pe, now):
+    """What a task spins for has arrived, or its spin is to be looked at."""
+    pes, task = g.pes, g.pes[RUNNING, pe]
+    until = g.tasks[UNTIL, task]
+    if until > now and _other_has_io(g, pe, task, now):
+        _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
+        g.tasks[READY, task] = until
+        pes[DOES, pe], pes[RUNNING, pe] = FREED, -1
+        _next_task(g, rules, pe, now)
+    elif until > now:
+        _spin(g, pe, pes[SINCE, pe], NEVER, until)
+    else:
+        _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
+        _run(g, rules, pe, task, now, False)
+
+
+@part
+def _other_has_io(g, pe, task, now):
+    """Tell whether another task of a PE that is ready does I/O or is interactive."""
+    for place in range(g.pes[TASKS, pe]):
+        other = g.on[pe, place]
+        if other != task and _ready(g, other, now):
+            inputs, members = g.members[F_IO, other], g.members
+            if inputs > members[F_COMM, other] and inputs > members[F_COMP, other]:
+                return True
+            if g.jobs[KIND, g.tasks[JOB, other]] == INTERACTIVE:
+                return True
+    return False
+
+
+# --- Which task a PE runs -----------------------------------------------------------------------------------
+
+
+@part
+def _ready(g, task, now):
+    return g.tasks[READY, task] <= now
+
+
+@part
+def _next_task(g, rules, pe, now):
+    """Let a PE without a task find one in mid-slice, or idle."""
+    pes, turn = g.pes, g.pes[TURN, pe]
+    task, own = -1, turn if turn >= 0 and _ready(g, turn, now) else -1
+    if pes[DOES, pe] == IDLE:
+        _spend(g, pe, -1, TIME_IDLE, pes[SINCE, pe], now)
+        task = own
+    if task < 0 and rules.priority:
+        task = _best(g, rules, pe, now)
+    if task < 0:
+        task = own
+    if task < 0:
+        _idle(g, rules, pe, now)
+    else:
+        _run(g, rules, pe, task, now, True)
+
+
+@part
+def _best(g, rules, pe, now):
+    """Choose the ready task of the highest priority, and of equals the next in turn; -1 if there is none."""
+    highest, chosen = rules.beta, g.pes[CHOSEN, pe]
+    some = False
+    for place in range(g.pes[TASKS, pe]):
+        task = g.on[pe, place]
+        if g.members[PRIORITY, task] >= highest and _ready(g, task, now):
+            highest, some = g.members[PRIORITY, task], True
+    if not some:
+        return -1
+    following = first = -1
+    for place in range(g.pes[TASKS, pe]):
+        task = g.on[pe, place]
+        if g.members[PRIORITY, task] >= max(highest - 1e-9, rules.beta) and _ready(g, task, now):
+            job = g.tasks[JOB, task]
+            if first < 0 or job < g.tasks[JOB, first]:
+                first = task
+            if job > chosen and (following < 0 or job < g.tasks[JOB, following]):
+                following = task
+    task = following if following >= 0 else first
+    g.pes[CHOSEN, pe] = g.tasks[JOB, task]
+    return task
+
+
+@part
+def _idle(g, rules, pe, now):
+    """Let a PE idle until a task that it would run becomes ready."""
+    event = NEVER
+    for place in range(g.pes[TASKS, pe]):
+        task = g.on[pe, place]
+        if g.tasks[READY, task] < event and _wanted(g, rules, pe, task):
+            event = g.tasks[READY, task]
+    g.pes[DOES, pe], g.pes[SINCE, pe], g.pes[RUNNING, pe] = IDLE, now, -1
+    _set_event(g, pe, event)
+
+
+@part
+def _wanted(g, rules, pe, task):
+    """Tell whether a PE that idles would run a task if it were ready."""
+    return g.pes[TURN, pe] == task or (rules.priority and g.members[PRIORITY, task] >= rules.beta)
+
+
+# --- Events -------------------------------------------------------------------------------------------------
+
+
+@part
+def _event(g, pe):
+    return g.tree[g.tree.size // 2 + pe]
+
+
+@part
+def _set_event(g, pe, instant):
+    tree = g.tree
+    at = U(tree.size // 2 + pe)
+    tree[at] = instant
+    while at > U(1):
+        at >>= U(1)
+        tree[at] = min(tree[U(2) * at], tree[U(2) * at + U(1)])
+
+
+@part
+def _earliest_pe(g):
+    """Find a PE that has the earliest event."""
+    tree, at = g.tree, U(1)
+    while at < U(tree.size // 2):
+        at = U(2) * at + U(tree[U(2) * at] != tree[at])
+    return np.int64(at) - tree.size // 2
+
+
+@part
+def _spend(g, pe, task, what, begin, end):
+    """Note what a PE does on [begin, end)."""
+    g.pes[what, pe] += end - begin
+    if g.clock[LOGS] and end > begin:
+        _log(g, pe, task, what - TIME_COMPUTING, begin, end)
+
+
+@routine
+def _log(g, pe, task, what, begin, end):
+    at = g.clock[LOGGED]
+    if at == g.log.shape[1]:
+        g.clock[FULL] |= NO_LOG
+        return
+    log = g.log
+    log[LOG_PE, at], log[LOG_TASK, at], log[LOG_WHAT, at] = pe, task, what
+    log[LOG_FROM, at], log[LOG_UNTIL, at] = begin, end
+    log[LOG_ROW, at], log[LOG_TURN, at] = g.clock[CURRENT], task >= 0 and task == g.pes[TURN, pe]
+    g.clock[LOGGED] += 1
+
+
+# --- The global switch --------------------------------------------------------------------------------------
+
+
+@routine
+def _stop(g, rules, now):
+    """Take their PEs from all tasks, which have been followed up to this instant."""
+    pes = g.pes
+    for pe in range(rules.pes):
+        if pes[DOES, pe] == SPINNING:
+            _spend(g, pe, pes[RUNNING, pe], TIME_SPINNING, pes[SINCE, pe], now)
+        elif pes[DOES, pe] == IDLE:
+            _spend(g, pe, -1, TIME_IDLE, pes[SINCE, pe], now)
+
+
+@routine
+def _classify(g, rules):
+    """Let what tasks did in the slice change their memberships."""
+    for pe in range(rules.pes):
+        for place in range(g.pes[TASKS, pe]):
+            task = g.on[pe, place]
+            if g.tasks[HELD, task]:
+                communicated = g.tasks[STATEMENTS, task] >= rules.statements
+                did_io = g.tasks[DID_IO, task] and (rules.both or not communicated)
+                _measure(g.members, rules, task, did_io, communicated)
+                g.tasks[HELD, task] = g.tasks[STATEMENTS, task] = g.tasks[DID_IO, task] = 0
+
+
+@part
+def _measure(members, rules, task, did_io, communicated):
+    """Update the running measurements, which become the memberships by Bayes' rule; none may vanish."""
+    members[S_IO, task] = members[S_IO, task] / 2 + (1 / 2 if did_io else 0)
+    members[S_COMM, task] = members[S_COMM, task] / 2 + (1 / 2 if communicated else 0)
+    members[S_COMP, task] = members[S_COMP, task] / 2 + (0 if did_io or communicated else 1 / 2)
+    for once in range(2):
+        total = 0.0
+        for i in range(3):
+            member = members[F_IO + i, task]
+            member = members[S_IO + i, task] * member if once == 0 else max(member, rules.floor)
+            members[F_IO + i, task] = member
+            total += member
+        share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
+        for i in range(3):
+            members[F_IO + i, task] *= share
+    members[PRIORITY, task] = max(rules.alpha * members[F_IO, task], members[F_COMP, task])
+
+
+@routine
+def _drop_finished(g, rules, now):
+    """Free the columns of finished jobs; drop empty rows, and unite rows where that is asked for."""
+    clock, matrix, pes = g.clock, g.matrix, g.pes
+    clock[STUCK], clock[NEXT_FINISH] = 0, NEVER
+    for pe in range(rules.pes):
+        kept = 0
+        for place in range(pes[TASKS, pe]):
+            task = g.on[pe, place]
+            job = g.tasks[JOB, task]
+            if g.jobs[LEFT, job] == 0 and g.jobs[FINISH, job] <= now:
+                matrix[g.jobs[ROW, job], pe] = -1
+                continue
+            g.on[pe, kept] = task
+            kept += 1
+            if g.jobs[LEFT, job] == 0:
+                clock[NEXT_FINISH] = min(clock[NEXT_FINISH], g.jobs[FINISH, job])
+        pes[TASKS, pe] = kept
+    if rules.unify:
+        for row in range(clock[ROWS]):
+            for other in range(row + 1, clock[ROWS]):
+                if not _overlap(matrix, row, other, rules.pes):
+                    for pe in range(rules.pes):
+                        if matrix[other, pe] >= 0:
+                            matrix[row, pe] = matrix[other, pe]
+                            matrix[other, pe] = -1
+    kept = before = 0
+    for row in range(clock[ROWS]):
+        empty = True
+        for pe in range(rules.pes):
+            empty = empty and matrix[row, pe] < 0
+        if empty:
+            continue
+        for pe in range(rules.pes):
+            task = matrix[row, pe]
+            matrix[row, pe] = -1
+            matrix[kept, pe] = task
+            if task >= 0:
+                g.jobs[ROW, g.tasks[JOB, task]] = kept
+        kept += 1
+        before += row < clock[CURRENT]
+    clock[ROWS], clock[CURRENT] = kept, before
+
+
+@part
+def _overlap(matrix, row, other, pes):
+    both = 0
+    for pe in range(pes):
+        both += matrix[row, pe] >= 0 and matrix[other, pe] >= 0
+    return both > 0
+
+
+@routine
+def _admit(g, rules, now):
+    """Place the jobs that have arrived, in their order, until one has to wait."""
+    clock = g.clock
+    while not clock[STUCK] and clock[NEXT_JOB] < g.jobs.shape[1] and g.jobs[ARRIVAL, clock[NEXT_JOB]] <= now:
+        job = clock[NEXT_JOB]
+        row, column = _find_place(g, rules, g.jobs[SIZE, job])
+        if row < 0:
+            clock[STUCK] = 1
+            return
+        clock[ROWS] = max(clock[ROWS], row + 1)
+        _place(g, rules, job, row, column, now)
+        clock[NEXT_JOB] += 1
+
+
+@part
+def _has_room(g, rules, row, pe):
+    """Tell whether a column of a row is free, on a node that may hold another task; the row may be a new one."""
+    return g.pes[TASKS, pe] < rules.max_tasks and (row == g.clock[ROWS] or g.matrix[row, pe] < 0)
+
+
+@part
+def _find_place(g, rules, size):
+    """Find row and first column for a job, or -1; but for buddies, its columns are the lowest with room."""
+    found, fewest = -1, rules.pes + 1
+    for row in range(g.clock[ROWS] + 1):
+        if row == g.clock[ROWS] and found >= 0:
+            break
+        if rules.packing == BUDDY:
+            column = _find_block(g, rules, row, size)
+            if column >= 0:
+                return row, column
+            continue
+        free = 0
+        for pe in range(rules.pes):
+            free += _has_room(g, rules, row, pe)
+        if free >= size and free < fewest:
+            found, fewest = row, free
+            if rules.packing == FIRST_FIT:
+                break
+    return found, 0
+
+
+@part
+def _find_block(g, rules, row, size):
+    """Find the first aligned block of a power of two that has room for a job, or -1."""
+    block = 1
+    while block < size:
+        block *= 2
+    for column in range(0, rules.pes - size + 1, block):
+        fits = True
+        for pe in range(column, min(column + block, rules.pes)):
+            fits = fits and _has_room(g, rules, row, pe)
+        if fits:
+            return column
+    return -1
+
+
+@part
+def _place(g, rules, job, row, column, now):
+    jobs, matrix = g.jobs, g.matrix
+    jobs[PLACED, job], jobs[ROW, job] = now, row
+    _start(g, rules, job)
+    task = jobs[FIRST, job]
+    end = task + jobs[SIZE, job]
+    pe = column
+    while task < end:
+        if _has_room(g, rules, row, pe):
+            matrix[row, pe] = task
+            g.tasks[PE, task] = pe
+            g.on[pe, g.pes[TASKS, pe]] = task
+            g.pes[TASKS, pe] += 1
+            task += 1
+        pe += 1
+
+
+@routine
+def _turn(g, rules, now):
+    """Switch to the current row."""
+    clock, pes = g.clock, g.pes
+    rows = clock[ROWS]
+    clock[CURRENT] = row = clock[CURRENT] % rows if rows else 0
+    for pe in range(rules.pes):
+        pes[TURN, pe] = g.matrix[row, pe] if rows else -1
+    if rules.alternate:
+        for further in range(1, rows):
+            _alternate(g, rules, (row + further) % rows)
+    for pe in range(rules.pes):
+        task = pes[TURN, pe]
+        if task < 0 or not _ready(g, task, now):
+            task = _best(g, rules, pe, now) if rules.priority else -1
+        if task >= 0:
+            _run(g, rules, pe, task, now, True)
+        else:
+            pes[CUT_TO, pe] = -1
+            _idle(g, rules, pe, now)
+
+
+@part
+def _alternate(g, rules, row):
+    """Give the jobs of another row a turn, too, where all their columns are free."""
+    for pe in range(rules.pes):
+        task = g.matrix[row, pe]
+        if task >= 0 and task == g.jobs[FIRST, g.tasks[JOB, task]]:
+            end = task + g.jobs[SIZE, g.tasks[JOB, task]]
+            free = True
+            for other in range(task, end):
+                free = free and g.pes[TURN, g.tasks[PE, other]] < 0
+            if free:
+                for other in range(task, end):
+                    g.pes[TURN, g.tasks[PE, other]] = other
+
+
+# --- The simulation -----------------------------------------------------------------------------------------
+
+
+@maker
+def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
+    n = arrival.size
+    jobs = np.zeros((14, n), np.int64)
+    jobs[ARRIVAL], jobs[SIZE], jobs[KIND], jobs[DEMAND], jobs[KEY] = arrival, size, kind, demand, key
+    jobs[PLACED] = -1
+    tasks = 0
+    for job in range(n):
+        jobs[FIRST, job] = tasks
+        tasks += size[job]
+    leaves = 1
+    while leaves < rules.pes:
+        leaves *= 2
+    g = Gang(
+        jobs,
+        np.zeros((18, tasks), np.int64),
+        np.zeros((7, tasks), np.float64),
+        np.zeros((16, rules.pes), np.int64),
+        np.zeros((rules.pes, rules.max_tasks), np.int64),
+        np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
+        np.zeros((5, tasks, room), np.int64),
+        np.full(2 * leaves, NEVER, np.int64),
+        np.zeros((7, logged), np.int64),
+        np.zeros(13, np.int64),
+    )
+    g.tasks[PE] = -1
+    g.tasks[DONE] = NEVER
+    g.clock[NEXT_FINISH] = NEVER
+    g.pes[LOADED] = g.pes[RUNNING] = g.pes[CUT_TO] = g.pes[CHOSEN] = g.pes[TURN] = -1
+    return g
+
+
+@kernel
+def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_until, watched):
+    """Simulate gang scheduling.
+
+    Parameters
+    ----------
+    arrival, size, kind, demand, key : int64, shape (n_jobs,)
+        In the order of the arrivals: nanoseconds; tasks; IO and so on; dedicated time of each task in nanoseconds, at
+        least 1; key of the job's random numbers, 32 bits.
+    rules : Rules
+    room : int
+        How many operations may be drawn ahead for a task; of a job that sends messages.
+    logged : int
+        How many entries the log may have.
+    log_from, log_until : int
+        What PEs do is logged for the slices that have a part in this span, nanoseconds.
+    watched : int64, shape (n_watched,)
+        Tasks, numbered through, whose memberships are noted at the end of every slice.
+
+    Returns
+    -------
+    full : int
+        NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
+    jobs : int64, shape (14, n_jobs)
+    tasks : int64, shape (18, n_tasks)
+    members : float64, shape (7, n_tasks)
+    pes : int64, shape (16, pes)
+    log : int64, shape (7, n_logged)
+        See the rows that this module names.
+    history : float64, shape (n_watched, n_slices, 8)
+        Measurements, memberships, priority, and whether the task held a PE in the slice.
+    events : int
+    """
+    g = _new_gang(arrival, size, kind, demand, key, rules, room, logged)
+    slices = -(-rules.horizon // rules.slice)
+    history = np.zeros((watched.size, slices, 8), np.float64)
+    while g.clock[NOW] < rules.horizon and not g.clock[FULL]:
+        _simulate_slice(g, rules, log_from, log_until, watched, history)
+    return (
+        g.clock[FULL],
+        g.jobs,
+        g.tasks,
+        g.members,
+        g.pes,
+        g.log[:, : g.clock[LOGGED]].copy(),
+        history,
+        g.clock[EVENTS],
+    )
+
+
+@routine
+def _simulate_slice(g, rules, log_from, log_until, watched, history):
+    clock, now = g.clock, g.clock[NOW]
+    clock[BOUNDARY] = now + rules.slice
+    clock[UPTO] = min(clock[BOUNDARY], rules.horizon)
+    clock[LOGS] = now < log_until and clock[UPTO] > log_from
+    # So many rows come before the next one, and so many are left of them when empty rows go.
+    clock[CURRENT] = min(clock[CURRENT] + 1, clock[ROWS])
+    if clock[NEXT_FINISH] <= now:
+        _drop_finished(g, rules, now)
+    _admit(g, rules, now)
+    _turn(g, rules, now)
+    while g.tree[1] <= clock[UPTO] and not clock[FULL]:
+        pe, instant = _earliest_pe(g), g.tree[1]
+        clock[EVENTS] += 1
+        if g.pes[DOES, pe] == SPINNING:
+            _end_spin(g, rules, pe, instant)
+        elif instant < clock[UPTO]:
+            _next_task(g, rules, pe, instant)
+        else:
+            _set_event(g, pe, NEVER)  # the global switch comes first
+    _stop(g, rules, clock[UPTO])
+    for i in range(watched.size):
+        history[i, clock[SLICES], 7] = g.tasks[HELD, watched[i]]
+    if clock[UPTO] < rules.horizon:
+        _classify(g, rules)
+    for i in range(watched.size):
+        for row in range(7):
+            history[i, clock[SLICES], row] = g.members[row, watched[i]]
+    clock[SLICES] += 1
+    clock[NOW] = clock[UPTO]
+
+
+# --- What jobs do, without a machine ------------------------------------------------------------------------
+
+
+@kernel
+def programs(size, kind, demand, key, rules, room, listed):
+    """List what the tasks of jobs do, in the order in which each task does it.
+
+    Parameters
+    ----------
+    size, kind, demand, key, rules, room
+        As of `gang`; of the rules what jobs do.
+    listed : int
+        How many operations may be listed; 0 if only the sums are wanted.
+
+    Returns
+    -------
+    full : int
+        As of `gang`.
+    operations : int64, shape (5, n_operations)
+        Task, numbered through; nanoseconds of computing before the operation; the operation. Of DISK, THINK and their
+        like: nanoseconds, 0. Of SEND: the receiving task, and the place of its RECEIVE among its operations; of
+        RECEIVE: the sending task, 0. Else 0, 0.
+    sums : int64, shape (2, n_tasks), nanoseconds
+        Computing; disk and thinking.
+    """
+    g = _new_gang(np.zeros(size.size, np.int64), size, kind, demand, key, rules, room, 0)
+    operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[1]), np.int64)
+    for job in range(size.size):
+        if not g.clock[FULL]:
+            _start(g, rules, job)
+            _list(g, rules, job, operations, sums)
+    return g.clock[FULL], operations[:, : g.clock[LOGGED]].copy(), sums
+
+
+@routine
+def _list(g, rules, job, operations, sums):
+    """Let the tasks of a job do an operation each, until all have ended."""
+    jobs, tasks = g.jobs, g.tasks
+    while jobs[LEFT, job] > 0 and not g.clock[FULL]:
+        for task in range(jobs[FIRST, job], jobs[FIRST, job] + jobs[SIZE, job]):
+            if tasks[DONE, task] == NEVER:
+                _next_operation(g, rules, task)
+                operation = tasks[OPERATION, task]
+                burst = tasks[BURST, task] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
+                sums[0, task] += tasks[LENGTH, task]
+                sums[1, task] += burst
+                if operations.shape[1] > 0:
+                    _list_operation(g, operations, task, burst)
+                if operation in (END, LAST_DISK, LAST_THINK):
+                    tasks[DONE, task] = 0
+                    jobs[LEFT, job] -= 1
+                else:
+                    tasks[HEAD, task] += 1
+
+
+@part
+def _list_operation(g, operations, task, burst):
+    at = g.clock[LOGGED]
+    if at == operations.shape[1]:
+        g.clock[FULL] |= NO_LOG
+        return
+    operation, place = g.tasks[OPERATION, task], g.tasks[HEAD, task] % g.queued.shape[2]
+    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[LENGTH, task], operation
+    operations[3, at] = g.queued[QUEUED_PEER, task, place] if operation in (SEND, RECEIVE) else burst
+    operations[4, at] = g.queued[QUEUED_PLACE, task, place] if operation == SEND else 0
+    g.clock[LOGGED] += 1

@@ -1,0 +1,847 @@
+"""
+The naive twin of gang scheduling against cases worked by hand, and the laws that it must obey.
+
+Unless said, a slice takes 100 ns, a switch 3, a message 2 and either end of it 1, so the baseline spin is
+2 * 2 + 4 * 1 = 8; delta is 6. A timeline lists (job, what, from, to) of one PE.
+"""
+
+import inspect
+from dataclasses import replace
+from itertools import pairwise
+from math import inf
+
+import pytest
+import twin_gang
+from gang_programs import SCHEDULERS, gang_workloads
+from hypothesis import assume, given
+from twin_gang import COMM, COMP, IO, Job, Settings, simulate
+
+EVERY = pytest.mark.parametrize("scheduler", SCHEDULERS)
+LOCAL = pytest.mark.parametrize("scheduler", ["priority", "spin-block"])
+END = ("end",)
+
+
+def run(jobs, horizon, scheduler="gang", pes=1, **changes):
+    settings = {"slice": 100, "switch": 3, "latency": 2, "overhead": 1, "delta": 6, **changes}
+    return simulate(Settings(pes, horizon, scheduler, **settings), jobs)
+
+
+def emb(*times, arrival=0):
+    return Job(arrival, "emb", [[(time, END)] for time in times])
+
+
+def alone(*program, kind="io", arrival=0):
+    """Make a job with a single task."""
+    return Job(arrival, kind, [list(program)])
+
+
+def timeline(result, pe=0):
+    return [(job, *rest) for number, job, _, *rest in result.segments if number == pe]
+
+
+def test_the_twin_shares_nothing_with_the_package():
+    assert "schedlab" not in inspect.getsource(twin_gang)
+
+
+# --- The matrix and the global clock ---
+
+
+@EVERY
+def test_a_job_alone_pays_one_switch_and_runs_on_across_boundaries(scheduler):
+    result = run([emb(250)], 300, scheduler)
+    assert timeline(result) == [(0, "switching", 0, 3), (0, "computing", 3, 253), (-1, "idle", 253, 300)]
+    assert (result.placed, result.completed, result.computed, result.pe) == ([0], [253], [[250]], [[0]])
+    assert result.totals == [{"computing": 250, "communicating": 0, "spinning": 0, "switching": 3, "idle": 47}]
+    # Two boundaries, 100 and 200, lie before the horizon: S_COMP 3/4, then 7/8; f_COMP 0.6, then 0.525 / 0.575.
+    assert result.S[0][0] == [0.125, 0.125, 0.875]
+    assert result.f[0][0][COMP] == pytest.approx(0.525 / 0.575)
+
+
+def test_two_rows_take_turns_and_a_row_that_ends_early_leaves_its_slice_idle():
+    # 97 ns each; at 256 job 0 is done, and its row goes at 300. Job 1 has 53 left, after a switch.
+    result = run([emb(150), emb(150)], 400)
+    assert timeline(result) == [
+        (0, "switching", 0, 3),
+        (0, "computing", 3, 100),
+        (1, "switching", 100, 103),
+        (1, "computing", 103, 200),
+        (0, "switching", 200, 203),
+        (0, "computing", 203, 256),
+        (-1, "idle", 256, 300),
+        (1, "switching", 300, 303),
+        (1, "computing", 303, 356),
+        (-1, "idle", 356, 400),
+    ]
+
+
+@LOCAL
+def test_the_local_scheduler_fills_what_a_finished_task_leaves(scheduler):
+    # As above up to 256. Then job 1 has 41 ns until 300, where it goes on without cost, and 12 more.
+    result = run([emb(150), emb(150)], 400, scheduler)
+    assert timeline(result)[5:] == [
+        (0, "computing", 203, 256),
+        (1, "switching", 256, 259),
+        (1, "computing", 259, 312),
+        (-1, "idle", 312, 400),
+    ]
+
+
+@EVERY
+def test_first_fit_takes_the_first_row_and_the_lowest_columns(scheduler):
+    jobs = [emb(9, 9, 9), emb(9, 9), emb(9), emb(9, 9), emb(9, 9)]
+    result = run(jobs, 1, scheduler, pes=4)
+    assert result.pe == [[0, 1, 2], [0, 1], [3], [2, 3], [0, 1]]
+    assert result.placed == [0] * 5
+
+
+@EVERY
+def test_full_nodes_are_left_out(scheduler):
+    # At most 2 on a node. At 100 columns 0 and 4 of row 0 are free, and the nodes have 0, 1, 1, 1, 0 tasks. Job 5 opens
+    # row 1 on nodes 0 to 2, job 6 row 2 on those that are not full then: 0, 3 and 4. Job 7 fits into row 0, but node 0
+    # is full.
+    jobs = [emb(9), emb(500), emb(500), emb(500), emb(9)]
+    jobs += [emb(9, 9, 9, arrival=50), emb(9, 9, 9, arrival=50), emb(9, arrival=50)]
+    result = run(jobs, 101, scheduler, pes=5, max_tasks=2)
+    assert result.pe == [[0], [1], [2], [3], [4], [0, 1, 2], [0, 3, 4], [4]]
+
+
+@EVERY
+def test_the_head_of_the_queue_blocks(scheduler):
+    # Job 2 would fit beside job 0, and job 1 takes both nodes.
+    assert run([emb(9), emb(9, 9), emb(9)], 201, scheduler, pes=2, max_tasks=1).placed == [0, 100, 200]
+
+
+@EVERY
+@pytest.mark.parametrize(("service", "placed"), [(100, 200), (101, 300)])
+def test_a_job_waits_until_the_node_has_room(scheduler, service, placed):
+    # Job 0 computes from 3 to 100, and its disk is done at 200 or 201.
+    result = run([alone((97, ("io", service, "end"))), emb(10)], 301, scheduler, max_tasks=1)
+    assert result.completed[0] == 100 + service
+    assert result.placed == [0, placed]
+
+
+@EVERY
+@pytest.mark.parametrize(("arrival", "placed"), [(0, 0), (1, 100), (100, 100), (101, 200), (200, -1)])
+def test_jobs_are_placed_at_the_boundary_after_their_arrival(scheduler, arrival, placed):
+    # At the horizon, 200 or 201, nothing is placed.
+    horizon = 200 if placed == -1 else 201
+    assert run([emb(10, arrival=arrival)], horizon, scheduler).placed == [placed]
+
+
+def test_the_row_after_one_that_stays_follows_though_an_earlier_row_has_gone():
+    # The disk of job 0 is done at 163, in the slice of job 1 (row 1 of 3). Of the rows up to that one, one stays: the
+    # next is row 1 of 2, job 2.
+    result = run([alone((10, ("io", 150, "end"))), emb(500), emb(500)], 400)
+    assert [job for job, what, *_ in timeline(result) if what == "switching"] == [0, 1, 2, 1]
+    assert result.completed[0] == 163
+
+
+def test_the_row_after_one_that_goes_takes_its_place():
+    # Jobs 0 and 1 have gone at 200: no row stays up to theirs, so the next is row 0, job 2. Job 3 gets a new row.
+    result = run([alone((10, ("io", 150, "end"))), emb(20), emb(500), emb(500, arrival=150)], 400)
+    assert [(job, begin) for job, what, begin, _ in timeline(result) if what == "switching"] == [
+        (0, 0),
+        (1, 100),
+        (2, 200),
+        (3, 300),
+    ]
+
+
+@EVERY
+def test_columns_of_a_finished_job_are_free_at_the_boundary(scheduler):
+    # Job 0 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 1 has left.
+    result = run([emb(500), emb(9), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)
+    assert result.pe == [[0], [1], [0, 1], [1]]
+
+
+@EVERY
+def test_a_job_counts_on_all_its_nodes_until_its_last_task_is_done(scheduler):
+    # PE 0 has nothing to do from 12 to 600, when the task on PE 1 has been done since 503.
+    result = run([emb(9, 500), emb(9, arrival=50)], 601, scheduler, pes=2, max_tasks=1)
+    assert result.placed == [0, 600]
+
+
+# --- The horizon ---
+
+
+@EVERY
+@pytest.mark.parametrize(("horizon", "completed"), [(99, -1), (100, 100), (101, 100)])
+def test_what_ends_at_the_horizon_is_done(scheduler, horizon, completed):
+    # Also where the horizon is a boundary; but no membership is updated there.
+    result = run([emb(97)], horizon, scheduler)
+    assert result.completed == [completed]
+    assert result.computed == [[min(97, horizon - 3)]]
+    assert result.S[0][0] == ([0.25, 0.25, 0.75] if horizon > 100 else [0.5] * 3)
+
+
+# --- Disks ---
+
+
+def test_the_gang_scheduler_waits_for_the_disk():
+    result = run([alone((30, ("io", 40)), (30, END)), emb(500)], 100)
+    assert timeline(result) == [
+        (0, "switching", 0, 3),
+        (0, "computing", 3, 33),
+        (-1, "idle", 33, 73),
+        (0, "computing", 73, 100),
+    ]
+
+
+@LOCAL
+def test_the_local_scheduler_keeps_the_pe_for_its_choice_until_the_boundary(scheduler):
+    # Job 0 is ready at 73. At 100 comes the row of job 1, which goes on. At 233 job 0 is done.
+    result = run([alone((30, ("io", 40)), (30, END)), emb(500)], 300, scheduler)
+    assert timeline(result) == [
+        (0, "switching", 0, 3),
+        (0, "computing", 3, 33),
+        (1, "switching", 33, 36),
+        (1, "computing", 36, 200),
+        (0, "switching", 200, 203),
+        (0, "computing", 203, 233),
+        (1, "switching", 233, 236),
+        (1, "computing", 236, 300),
+    ]
+
+
+@LOCAL
+@pytest.mark.parametrize(("deed", "completed"), [("io", 123), ("think", 36)])
+def test_the_disk_serves_one_after_the_other(scheduler, deed, completed):
+    # The disk has work from 13 to 113. Job 1 asks for 10 ns at 26; thinking takes no disk. Job 0 goes on at 113, after
+    # a switch.
+    jobs = [alone((10, ("io", 100)), (10, END)), alone((10, (deed, 10, "end")))]
+    assert run(jobs, 150, scheduler).completed == [126, completed]
+
+
+@EVERY
+@pytest.mark.parametrize("deed", ["io", "think"])
+def test_what_is_executed_at_a_boundary_belongs_to_the_slice_before(scheduler, deed):
+    # The request at 100 counts for the first slice, and nothing is held in the second.
+    result = run([alone((97, (deed, 150)), (10, END))], 201, scheduler)
+    assert result.S[0][0] == [0.75, 0.25, 0.25]
+    assert result.f[0][0] == pytest.approx([0.6, 0.2, 0.2])
+    assert timeline(result)[-1] == (-1, "idle", 100, 201)
+
+
+# --- Choosing by priority ---
+
+
+@LOCAL
+def test_equals_take_turns(scheduler):
+    # All priorities are 1 throughout the first slice. Jobs 1 to 3 compute 10, think 5, and so on: at 39 job 1 is ready
+    # again, but it is the turn of job 3.
+    thinking = [alone(*[(10, ("think", 5))] * 5, (1, END)) for _ in range(3)]
+    result = run([alone((10, ("io", 500)), (10, END)), *thinking], 100, scheduler)
+    assert [(job, begin) for job, what, begin, _ in timeline(result) if what == "switching"] == [
+        (0, 0),
+        (1, 13),
+        (2, 26),
+        (3, 39),
+        (1, 52),
+        (2, 65),
+        (3, 78),
+        (1, 91),
+    ]
+
+
+@LOCAL
+def test_the_highest_priority_is_chosen(scheduler):
+    # Job 0 has computed for a slice: its priority is 0.6 when job 1 blocks at 113. That of job 2 is 1.
+    jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
+    assert timeline(run(jobs, 150, scheduler), 0)[4] == (2, "switching", 113, 116)
+
+
+@LOCAL
+@pytest.mark.parametrize(("beta", "chosen"), [(1, 1), (1.01, -1)])
+def test_a_task_at_beta_is_a_candidate(scheduler, beta, chosen):
+    # Priorities start at 1.
+    result = run([alone((10, ("io", 500, "end"))), emb(50)], 20, scheduler, beta=beta)
+    assert timeline(result)[2][0] == chosen
+
+
+@LOCAL
+def test_the_task_of_the_row_is_taken_at_any_priority_where_there_is_no_candidate(scheduler):
+    # Job 0 has executed a barrier in the first slice: its priority, 0.4, is below beta. So the PE is idle from 113 to
+    # 173. When job 1, having computed 27 + 13 ns, blocks at 229, job 0 has been ready since 220, and has the row.
+    jobs = [
+        alone((10, ("barrier",)), (89, ("io", 7)), (500, END), kind="bsp"),
+        alone((10, ("io", 60)), (40, ("io", 500)), (10, END)),
+    ]
+    assert timeline(run(jobs, 250, scheduler, beta=0.7))[6:] == [
+        (-1, "idle", 113, 173),
+        (1, "computing", 173, 200),
+        (0, "switching", 200, 203),
+        (0, "computing", 203, 213),
+        (1, "switching", 213, 216),
+        (1, "computing", 216, 229),
+        (0, "switching", 229, 232),
+        (0, "computing", 232, 250),
+    ]
+
+
+@LOCAL
+def test_the_task_of_the_row_competes_when_another_blocks(scheduler):
+    # Job 0 is ready at 33. At 36 it has the same priority as job 2, whose turn it is.
+    jobs = [alone((10, ("io", 20)), (10, END)), alone((20, ("think", 500, "end"))), emb(20)]
+    assert timeline(run(jobs, 72, scheduler))[2:] == [
+        (1, "switching", 13, 16),
+        (1, "computing", 16, 36),
+        (2, "switching", 36, 39),
+        (2, "computing", 39, 59),
+        (0, "switching", 59, 62),
+        (0, "computing", 62, 72),
+    ]
+
+
+@LOCAL
+def test_the_task_of_the_row_comes_first_on_an_idle_pe(scheduler):
+    # Job 1 blocks at 113 and thinks until 213, when job 0, having computed 97 + 84 + 13 ns, blocks until 250. So does
+    # job 1 at 226. At 250 both are ready; job 1 has the higher priority, and job 0 the row.
+    jobs = [alone((194, ("io", 37)), (10, END)), alone((10, ("think", 100)), (10, ("think", 24)), (10, END))]
+    assert timeline(run(jobs, 276, scheduler))[2:] == [
+        (1, "switching", 100, 103),
+        (1, "computing", 103, 113),
+        (0, "switching", 113, 116),
+        (0, "computing", 116, 213),
+        (1, "switching", 213, 216),
+        (1, "computing", 216, 226),
+        (-1, "idle", 226, 250),
+        (0, "switching", 250, 253),
+        (0, "computing", 253, 263),
+        (1, "switching", 263, 266),
+        (1, "computing", 266, 276),
+    ]
+
+
+@LOCAL
+@pytest.mark.parametrize(("beta", "chosen"), [(0.39, 0), (0.41, -1)])
+def test_a_task_below_beta_is_not_chosen(scheduler, beta, chosen):
+    # After a slice with a barrier f_IO = 0.2 and f_COMP = 0.2, hence the priority of job 0 is 0.4.
+    jobs = [alone((10, ("barrier",)), (500, END), kind="bsp"), alone((10, ("io", 500, "end")))]
+    result = run(jobs, 200, scheduler, beta=beta)
+    assert result.f[0][0] == pytest.approx([0.2, 0.6, 0.2])
+    assert timeline(result)[-1][0] == chosen
+
+
+@LOCAL
+def test_a_cut_switch_is_lost_if_another_task_gets_the_pe(scheduler):
+    # Job 0 blocks in the first slice and again at 73, until 123: f_IO = 0.6, priority 1.2. Jobs 1 and 2 are placed at
+    # 100, and the row after that of job 0 is job 1's. At 198 it blocks; job 0 is chosen before job 2 (priority 1), but
+    # at 200 comes the row of job 2. At 213 the switch to job 0 starts from the beginning.
+    jobs = [
+        alone((10, ("io", 50)), (10, ("io", 50)), (500, END)),
+        alone((95, ("io", 500)), (10, END), arrival=50),
+        emb(10, arrival=50),
+    ]
+    result = run(jobs, 230, scheduler)
+    assert timeline(result)[4:] == [
+        (-1, "idle", 73, 100),
+        (1, "switching", 100, 103),
+        (1, "computing", 103, 198),
+        (0, "switching", 198, 200),
+        (2, "switching", 200, 203),
+        (2, "computing", 203, 213),
+        (0, "switching", 213, 216),
+        (0, "computing", 216, 230),
+    ]
+    # Job 0 never held the PE in the second slice.
+    assert result.S[0][0] == [0.75, 0.25, 0.25]
+
+
+@LOCAL
+@pytest.mark.parametrize(("horizon", "updated"), [(102, False), (201, True)])
+def test_a_cut_switch_is_finished_if_the_same_task_gets_the_pe(scheduler, horizon, updated):
+    # Job 0 blocks at 98; two thirds of the switch to job 1 are done by 100, when its row comes. It has not held the PE
+    # before.
+    result = run([alone((95, ("io", 500)), (10, END)), emb(500)], horizon, scheduler)
+    assert timeline(result)[2:4] == [(1, "switching", 98, 101), (1, "computing", 101, horizon)]
+    assert result.S[1][0] == ([0.25, 0.25, 0.75] if updated else [0.5] * 3)
+
+
+@LOCAL
+def test_a_switch_that_ends_at_the_boundary_has_given_the_pe(scheduler):
+    # Job 1 holds the PE at 100, for no time, which counts as computing in the first slice.
+    result = run([alone((94, ("io", 500)), (10, END)), emb(500)], 101, scheduler)
+    assert timeline(result)[2:] == [(1, "switching", 97, 100), (1, "computing", 100, 101)]
+    assert result.S[1][0] == [0.25, 0.25, 0.75]
+
+
+@LOCAL
+def test_a_cut_switch_unloads_nothing(scheduler):
+    # Job 1 blocks from 113 to 193, job 0 from 198 to 200, having computed 97 + 82 ns. The switch to job 1 is cut by
+    # the row of job 0, which is still loaded.
+    jobs = [alone((179, ("io", 2)), (500, END)), alone((10, ("io", 80)), (500, END))]
+    assert timeline(run(jobs, 250, scheduler))[3:] == [
+        (1, "computing", 103, 113),
+        (0, "switching", 113, 116),
+        (0, "computing", 116, 198),
+        (1, "switching", 198, 200),
+        (0, "computing", 200, 250),
+    ]
+
+
+# --- Messages and barriers ---
+
+
+def message(sender, receiver, after=5):
+    """Make a job whose rank 0 sends after so long, which rank 1 wants to receive after so long."""
+    return Job(0, "msg", [[(sender, ("send", 1, 0)), (after, END)], [(receiver, ("recv", 0)), (after, END)]])
+
+
+@EVERY
+def test_a_message_takes_its_time(scheduler):
+    # Sent from 23 to 24, it arrives at 26; received from 26 to 27.
+    result = run([message(20, 10)], 50, scheduler, pes=2)
+    assert timeline(result, 0)[1:] == [
+        (0, "computing", 3, 23),
+        (0, "communicating", 23, 24),
+        (0, "computing", 24, 29),
+        (-1, "idle", 29, 50),
+    ]
+    assert timeline(result, 1)[1:] == [
+        (0, "computing", 3, 13),
+        (0, "spinning", 13, 26),
+        (0, "communicating", 26, 27),
+        (0, "computing", 27, 32),
+        (-1, "idle", 32, 50),
+    ]
+
+
+@EVERY
+@pytest.mark.parametrize(("receiver", "spun"), [(22, 1), (23, 0), (24, 0)])
+def test_a_message_that_is_there_is_not_waited_for(scheduler, receiver, spun):
+    # It arrives at 26, when the receiver asks for it at 25, 26 or 27.
+    assert run([message(20, receiver)], 50, scheduler, pes=2).totals[1]["spinning"] == spun
+
+
+@EVERY
+def test_a_barrier_releases_all_at_once(scheduler):
+    # The last comes at 23, so all go on at 31, after spins of 18 and 8.
+    job = Job(0, "bsp", [[(10, ("barrier",)), (5, END)], [(20, ("barrier",)), (7, END)]])
+    result = run([job], 50, scheduler, pes=2)
+    assert timeline(result, 0)[2:] == [(0, "spinning", 13, 31), (0, "computing", 31, 36), (-1, "idle", 36, 50)]
+    assert timeline(result, 1)[2:] == [(0, "spinning", 23, 31), (0, "computing", 31, 38), (-1, "idle", 38, 50)]
+    assert result.completed == [38]
+
+
+@EVERY
+def test_a_piece_that_a_boundary_cuts_goes_on(scheduler):
+    # The sender is at it from 99 to 104, the message arrives at 106 and is received from 106 to 111.
+    result = run([message(96, 10)], 150, scheduler, pes=2, overhead=5)
+    assert timeline(result, 0)[2] == (0, "communicating", 99, 104)
+    assert timeline(result, 1)[2:4] == [(0, "spinning", 13, 106), (0, "communicating", 106, 111)]
+
+
+@pytest.mark.parametrize(("statements", "expected"), [(1, COMM), (2, COMP)])
+def test_a_spin_that_goes_on_counts_as_a_statement_of_the_next_slice(statements, expected):
+    # In each of the two slices the receiver has one statement: the receive, then getting the PE inside it.
+    result = run([message(250, 10)], 201, pes=2, statements=statements)
+    assert result.S[0][1][expected] == 0.875
+    assert result.S[0][0] == [0.125, 0.125, 0.875]
+
+
+@LOCAL
+def test_a_statement_counts_only_in_slices_in_which_the_pe_was_held(scheduler):
+    # Job 2 comes to its barrier at 97. At 100, in the row of job 1, job 0 has the highest priority, 1.2. It blocks at
+    # 198; the switch to job 2, inside its barrier, is cut at 200, and the rest takes until 201.
+    jobs = [
+        alone((10, ("think", 86)), (95, ("think", 500)), (10, END)),
+        alone((10, ("think", 500, "end"))),
+        alone((68, ("barrier",)), (500, END), kind="bsp"),
+    ]
+    for horizon, expected in [(101, [0.25, 0.75, 0.25]), (201, [0.25, 0.75, 0.25]), (301, [0.125, 0.875, 0.125])]:
+        result = run(jobs, horizon, scheduler)
+        assert result.S[2][0] == expected
+    assert timeline(result)[5:11] == [
+        (2, "computing", 29, 97),
+        (2, "spinning", 97, 100),
+        (0, "switching", 100, 103),
+        (0, "computing", 103, 198),
+        (2, "switching", 198, 201),
+        (2, "computing", 201, 300),
+    ]
+
+
+@EVERY
+def test_a_send_is_a_statement(scheduler):
+    assert run([message(20, 10)], 101, scheduler, pes=2).S[0] == [[0.25, 0.75, 0.25]] * 2
+
+
+@EVERY
+def test_io_counts_in_its_slice_only(scheduler):
+    assert run([alone((10, ("io", 10)), (500, END))], 201, scheduler).S[0][0] == [0.375, 0.125, 0.625]
+
+
+@pytest.mark.parametrize(("both", "m_io"), [(True, 0.5), (False, 0)])
+def test_a_slice_with_io_and_statements_gives_both_measurements(both, m_io):
+    result = run([alone((10, ("barrier",)), (10, ("io", 10)), (500, END))], 101, both=both)
+    assert result.S[0][0] == [0.25 + m_io, 0.75, 0.25]
+
+
+# --- Spin control: jobs 0 send a message, job 1 is interactive and takes both PEs in row 1 ---
+
+KEEN = Job(0, "interactive", [[(500, END)], [(500, END)]])
+
+
+@pytest.mark.parametrize("scheduler", ["gang", "priority"])
+def test_without_spin_control_a_spin_goes_on(scheduler):
+    assert timeline(run([message(16, 10), KEEN], 100, scheduler, pes=2), 1)[2] == (0, "spinning", 13, 22)
+
+
+def test_a_message_that_arrives_at_the_check_ends_the_spin():
+    # Sent from 18 to 19, it arrives at 21, the baseline after the spin began at 13.
+    result = run([message(15, 10), KEEN], 100, "spin-block", pes=2)
+    assert timeline(result, 1)[2:4] == [(0, "spinning", 13, 21), (0, "communicating", 21, 22)]
+
+
+def test_a_spin_that_outlasts_the_baseline_blocks():
+    # The message arrives at 22, which job 0 learns when its row comes again.
+    result = run([message(16, 10), KEEN], 209, "spin-block", pes=2)
+    assert timeline(result, 1)[2:] == [
+        (0, "spinning", 13, 21),
+        (1, "switching", 21, 24),
+        (1, "computing", 24, 200),
+        (0, "switching", 200, 203),
+        (0, "communicating", 203, 204),
+        (0, "computing", 204, 209),
+    ]
+
+
+@pytest.mark.parametrize(("delta", "end"), [(78, 21), (79, 22)])
+def test_a_spin_blocks_only_if_more_than_delta_is_left(delta, end):
+    # At 21 there are 79 ns left.
+    result = run([message(16, 10), KEEN], 100, "spin-block", pes=2, delta=delta)
+    assert timeline(result, 1)[2] == (0, "spinning", 13, end)
+
+
+def test_a_spin_blocks_only_for_io_and_interactive_tasks():
+    # In the first slice nothing is classified: all memberships are equal.
+    result = run([message(16, 10), Job(0, "io", KEEN.programs)], 100, "spin-block", pes=2)
+    assert timeline(result, 1)[2] == (0, "spinning", 13, 22)
+
+
+@pytest.mark.parametrize(("start", "end"), [(100, 121), (200, 221), (300, 322)])
+def test_a_spin_blocks_for_a_task_that_is_classified_io(start, end):
+    # Job 0 blocks in the first slice, and only computes from then on: f_IO is 0.6 at 100 and at 200, but at 300 it is
+    # 0.1125 / 0.3875, and f_COMP 0.2708 / 0.3875. Job 1 comes to row 1 then.
+    io = Job(0, "io", [[(10, ("io", 40)), (500, END)]] * 2)
+    result = run([io, replace(message(16, 10), arrival=start - 50)], start + 50, "spin-block", pes=2)
+    assert [row for row in timeline(result, 1) if row[1] == "spinning"] == [(1, "spinning", start + 13, end)]
+
+
+def test_a_spin_does_not_block_for_a_task_that_communicates_as_well():
+    # After the first slice f_IO and f_COMM of job 0 are equal.
+    io = Job(0, "io", [[(10, ("barrier",)), (10, ("io", 40)), (500, END)]] * 2)
+    result = run([io, replace(message(16, 10), arrival=50)], 150, "spin-block", pes=2)
+    assert [row for row in timeline(result, 1) if row[1] == "spinning"][1:] == [(1, "spinning", 113, 122)]
+
+
+def test_a_spin_does_not_block_for_its_own_task():
+    result = run([replace(message(30, 10), kind="interactive")], 100, "spin-block", pes=2)
+    assert timeline(result, 1)[2] == (0, "spinning", 13, 36)
+
+
+def test_there_is_one_check_a_spin_and_tasks_that_are_not_ready_do_not_count():
+    # Job 0 thinks from 13 to 43, so the spin of job 1 goes on at 34, and does so until another begins at 100.
+    jobs = [Job(0, "interactive", [[(10, ("think", 30)), (500, END)]] * 2), message(300, 10)]
+    assert timeline(run(jobs, 150, "spin-block", pes=2), 1)[2:] == [
+        (1, "switching", 13, 16),
+        (1, "computing", 16, 26),
+        (1, "spinning", 26, 108),
+        (0, "switching", 108, 111),
+        (0, "computing", 111, 150),
+    ]
+
+
+def test_a_check_on_the_boundary_blocks_nothing():
+    # The spin begins at 92, so the check is at 100, when the global switch is due. The task is ready at 200, therefore,
+    # and gets the PE, though the message is sent at 256 only. The check of its new spin blocks it.
+    result = run([message(150, 89), KEEN], 300, "spin-block", pes=2)
+    assert timeline(result, 1)[1:] == [
+        (0, "computing", 3, 92),
+        (0, "spinning", 92, 100),
+        (1, "switching", 100, 103),
+        (1, "computing", 103, 200),
+        (0, "switching", 200, 203),
+        (0, "spinning", 203, 211),
+        (1, "switching", 211, 214),
+        (1, "computing", 214, 300),
+    ]
+
+
+def test_a_blocked_spin_is_not_ready_before_its_message():
+    # As above, with a check at 21: at 200 the message is not there, and job 1 goes on.
+    result = run([message(150, 10), KEEN], 300, "spin-block", pes=2)
+    assert timeline(result, 1)[2:] == [(0, "spinning", 13, 21), (1, "switching", 21, 24), (1, "computing", 24, 300)]
+
+
+def test_a_spin_that_meets_a_boundary_begins_anew():
+    # Job 1 is chosen at 13, and goes on at 100, where its own row begins: the check is at 108, not at 105.
+    jobs = [Job(0, "io", [[(10, ("io", 500, "end"))]] * 2), message(300, 81), KEEN]
+    assert timeline(run(jobs, 200, "spin-block", pes=2), 1)[2:] == [
+        (1, "switching", 13, 16),
+        (1, "computing", 16, 97),
+        (1, "spinning", 97, 108),
+        (2, "switching", 108, 111),
+        (2, "computing", 111, 200),
+    ]
+
+
+# --- Memberships ---
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("slices", "s_io", "s_other", "f_io", "f_other", "priority"),
+    [
+        (1, 0.75, 0.25, 0.6, 0.2, 1.2),
+        (2, 0.875, 0.125, 0.913043, 0.043478, 1.8261),
+        (3, 0.9375, 0.0625, 0.993691, 0.003155, 1.9874),
+        (4, 0.96875, 0.03125, 0.999795, 0.000102, 1.9996),
+    ],
+)
+def test_a_task_that_blocks_in_every_slice(scheduler, slices, s_io, s_other, f_io, f_other, priority):
+    # Specification, section 3.2, SIL-1: without the floor.
+    job = alone(*[(30, ("io", 20))] * 20, (1, END))
+    result = run([job], 100 * slices + 1, scheduler, floor=0)
+    assert result.S[0][0] == [s_io, s_other, s_other]
+    assert result.f[0][0] == pytest.approx([f_io, f_other, f_other], abs=5e-7)
+    assert max(2 * result.f[0][0][IO], result.f[0][0][COMP]) == pytest.approx(priority, abs=5e-5)
+
+
+def test_memberships_have_a_floor():
+    # SIL-1 up to the second slice. In the third 0.003155 is raised to 0.01 for two classes: the sum is 1.013691.
+    job = alone(*[(30, ("io", 20))] * 20, (1, END))
+    f = run([job], 301, floor=0.01).f[0][0]
+    assert f == pytest.approx([0.993691 / 1.013691, 0.01 / 1.013691, 0.01 / 1.013691], abs=5e-7)
+
+
+# --- Laws ---
+
+
+def pieces(result, job, rank):
+    """List, piece by piece, [what, from, to] of what a task has done with its program, as the segments have it."""
+    return [
+        [what, begin, end]
+        for _, j, r, what, begin, end in result.segments
+        if (j, r) == (job, rank) and what in ("computing", "communicating")
+    ]
+
+
+def replay(settings, result, job, rank, program):
+    """
+    Walk through a program along the segments of its task.
+
+    Give, for each step that began, (first moment, moment of the operation, first and last moment of its o), with None
+    for what did not come about by the horizon. Nothing may be left over.
+    """
+    left = pieces(result, job, rank)
+
+    def take(what, amount):
+        """Consume so much of the segments; give its begin, and its end if all of it was done."""
+        begin = left[0][1] if left else None
+        while left and amount:
+            assert left[0][0] == what
+            part = min(amount, left[0][2] - left[0][1])
+            amount -= part
+            left[0][1] += part
+            end = left[0][1]
+            if left[0][1] == left[0][2]:
+                left.pop(0)
+        return begin, end if begin is not None and amount == 0 else None
+
+    steps = []
+    for compute, operation in program:
+        begin, executed = take("computing", compute)
+        cost = (None, None)
+        if executed is not None and operation[0] in ("send", "recv"):
+            cost = take("communicating", settings.overhead)
+        if begin is not None:
+            steps.append((begin, executed, *cost))
+    assert not left
+    return steps
+
+
+def check_causes(settings, jobs, result):
+    """
+    See that nothing goes on before what it waits for: disk, thinking, message or barrier; and that jobs end then.
+
+    Give, for each task, the times from and to which it is blocked by its disk or its thinking, or done.
+    """
+    baseline = 2 * settings.latency + 4 * settings.overhead
+    walks = {
+        (j, r): replay(settings, result, j, r, program)
+        for j, job in enumerate(jobs)
+        for r, program in enumerate(job.programs)
+    }
+    requests = [[] for _ in range(settings.pes)]
+    arrivals, barriers = {}, {}
+    for (j, r), steps in walks.items():
+        for i, (_, executed, _, end) in enumerate(steps):
+            operation = jobs[j].programs[r][i][1]
+            if operation[0] == "io" and executed is not None:
+                requests[result.pe[j][r]].append((executed, operation[1], (j, r, i)))
+            elif operation[0] == "send" and end is not None:
+                arrivals[j, operation[1], operation[2]] = end + settings.latency
+            elif operation[0] == "barrier" and executed is not None:
+                number = [other[0] for _, other in jobs[j].programs[r][:i]].count("barrier")
+                barriers.setdefault((j, number), []).append(executed)
+    served = {}
+    for queue in requests:
+        disk_free = 0
+        for when, service, name in sorted(queue):
+            disk_free = served[name] = max(when, disk_free) + service
+
+    absences = {name: [] for name in walks}
+    for j, job in enumerate(jobs):
+        ends = []
+        for r, program in enumerate(job.programs):
+            steps, barrier = walks[j, r], 0
+            for i, (_, executed, begin, _) in enumerate(steps):
+                operation = program[i][1]
+                following = steps[i + 1][0] if i + 1 < len(steps) else None
+                free_to_go = executed
+                if operation[0] == "io" and executed is not None:
+                    free_to_go = served[j, r, i]
+                elif operation[0] == "think" and executed is not None:
+                    free_to_go = executed + operation[1]
+                elif operation[0] == "recv" and begin is not None:
+                    assert begin >= max(executed, arrivals[j, r, operation[1]])
+                elif operation[0] == "barrier":
+                    if following is not None:
+                        assert len(barriers[j, barrier]) == job.size
+                        free_to_go = max(barriers[j, barrier]) + baseline
+                    barrier += 1
+                if following is not None:
+                    assert following >= free_to_go
+                if operation[-1] == "end":
+                    ends.append(free_to_go)
+                if executed is not None and operation[-1] == "end":
+                    absences[j, r].append((executed, inf))
+                elif executed is not None and operation[0] in ("io", "think"):
+                    absences[j, r].append((executed, free_to_go))
+        all_ended = len(ends) == job.size and None not in ends and max(ends) <= settings.horizon
+        assert result.completed[j] == (max(ends) if all_ended else -1)
+    return absences
+
+
+def check_tiles(settings, result):
+    for pe in range(settings.pes):
+        mine = [segment for segment in result.segments if segment[0] == pe]
+        assert mine[0][4] == 0
+        assert mine[-1][5] == settings.horizon
+        assert all(before[5] == after[4] for before, after in pairwise(mine))
+        for what, total in result.totals[pe].items():
+            assert total == sum(segment[5] - segment[4] for segment in mine if segment[3] == what)
+        assert sum(result.totals[pe].values()) == settings.horizon
+
+
+def check_places(settings, jobs, result):
+    """Jobs are placed at boundaries, in order; tasks stay on their PEs, of which none has too many."""
+    placed = [when for when in result.placed if when >= 0]
+    assert result.placed == sorted(placed) + [-1] * (len(jobs) - len(placed))
+    assert all(when % settings.slice == 0 for when in placed)
+    for job, pes, when in zip(jobs, result.pe, result.placed, strict=True):
+        assert pes == ([-1] * job.size if when < 0 else sorted(set(pes)))
+        assert when < 0 or when >= job.arrival
+    for pe, job, rank, *_ in result.segments:
+        assert job < 0 or result.pe[job][rank] == pe
+    for now in placed:
+        for pe in range(settings.pes):
+            held = [
+                job
+                for job in range(len(jobs))
+                if pe in result.pe[job]
+                and result.placed[job] <= now
+                and (result.completed[job] < 0 or result.completed[job] > now)
+            ]
+            assert len(held) <= settings.max_tasks
+
+
+@given(gang_workloads())
+def test_the_laws(case):
+    settings, jobs = case
+    result = simulate(settings, jobs)
+    check_tiles(settings, result)
+    check_places(settings, jobs, result)
+    check_causes(settings, jobs, result)
+    for j, job in enumerate(jobs):
+        for r, program in enumerate(job.programs):
+            done = [end - begin for what, begin, end in pieces(result, j, r) if what == "computing"]
+            assert result.computed[j][r] == sum(done)
+            if result.completed[j] >= 0:
+                assert result.computed[j][r] == sum(compute for compute, _ in program)
+            assert sum(result.f[j][r]) == pytest.approx(1 if result.S[j][r] != [0.5] * 3 else 1.5)
+            assert all(0 < measurement < 1 for measurement in result.S[j][r])
+
+
+@given(gang_workloads(schedulers=["priority"]))
+def test_no_pe_is_idle_while_a_candidate_is_ready(case):
+    # With beta this low every task is a candidate, and spinning tasks hold their PE.
+    settings, jobs = case
+    settings = replace(settings, beta=1e-9)
+    result = simulate(settings, jobs)
+    absences = check_causes(settings, jobs, result)
+    for pe, _, _, what, begin, end in result.segments:
+        for j, r in absences:
+            if what == "idle" and result.pe[j][r] == pe and result.placed[j] < end:
+                assert result.placed[j] <= begin
+                assert covered(begin, end, absences[j, r])
+
+
+def covered(begin, end, spans):
+    """Tell whether spans in order of time cover everything from begin to end."""
+    for start, stop in spans:
+        if start <= begin < stop:
+            begin = stop
+    return begin >= end
+
+
+@given(gang_workloads(schedulers=["gang"], fewest=2))
+def test_tasks_of_a_job_share_the_slices_of_a_row(case):
+    settings, jobs = case
+    result = simulate(settings, jobs)
+    ran = {}  # (slice, PE): jobs
+    for pe, job, _, _, begin, end in result.segments:
+        for number in range(begin // settings.slice, (end - 1) // settings.slice + 1):
+            if job >= 0:
+                ran.setdefault((number, pe), set()).add(job)
+    assert all(len(jobs_there) == 1 for jobs_there in ran.values())
+    for (number, _), (job,) in ran.items():
+        for pe in result.pe[job]:
+            assert ran.get((number, pe), {job}) == {job}
+
+
+@given(gang_workloads(fewest=1))
+def test_all_jobs_end_in_time(case):
+    settings, jobs = case
+    for slices in (50, 500, 5000):
+        if all(when >= 0 for when in simulate(replace(settings, horizon=slices * settings.slice), jobs).completed):
+            return
+    raise AssertionError("a job does not end")
+
+
+@given(gang_workloads(fewest=1, most=1))
+def test_schedulers_do_not_matter_to_a_job_alone(case):
+    settings, jobs = case
+    gang, priority, spin_block = (simulate(replace(settings, scheduler=name), jobs) for name in SCHEDULERS)
+    assert gang == priority == spin_block
+
+
+@given(gang_workloads(schedulers=["priority"], kinds=("emb", "msg", "bsp")))
+def test_spin_control_is_inactive_without_io(case):
+    settings, jobs = case
+    assert simulate(settings, jobs) == simulate(replace(settings, scheduler="spin-block"), jobs)
+
+
+@given(gang_workloads())
+def test_a_longer_horizon_continues_a_shorter_one(case):
+    settings, jobs = case
+    assume(settings.horizon > 1)
+    whole = simulate(settings, jobs)
+    half = simulate(replace(settings, horizon=settings.horizon // 2), jobs)
+    cut = [
+        (*segment[:5], min(segment[5], settings.horizon // 2))
+        for segment in whole.segments
+        if segment[4] < settings.horizon // 2
+    ]
+    assert half.segments == cut
