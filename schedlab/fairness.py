@@ -3,7 +3,6 @@
 How evenly slowdowns are spread and what each user got need no simulation: `Schedule.gini`, `Schedule.users`.
 """
 
-
 import numpy as np
 import pandas as pd
 

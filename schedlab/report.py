@@ -40,9 +40,7 @@ EMBED = """window.draw = (id, spec) => {
 };"""
 
 
-def figures(
-    out: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
-) -> Path:
+def figures(out: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()) -> Path:
     """Rebuild every figure and ledger and write the page.
 
     Parameters

@@ -36,9 +36,7 @@ from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shado
 
 
 @kernel
-def easy(
-    submit, run, estimate, procs, machine, rank, moving, policy, own, own_rank, own_moving, own_policy, each
-):
+def easy(submit, run, estimate, procs, machine, rank, moving, policy, own, own_rank, own_moving, own_policy, each):
     """Simulate EASY backfilling.
 
     Parameters

@@ -78,9 +78,7 @@ def replay(time, kind, entry, piece, more, end, expected, procs, width, estimate
     n, entries = end.size, width.size
     steps, free = profile(machine, n + entries), np.full(1, machine, np.int64)
     reserved = np.full(entries, NEVER, np.int64)
-    site = Site(
-        ordered(entries), ordered(n), ordered(n), steps, reserved, free, end, expected, procs, width, estimate
-    )
+    site = Site(ordered(entries), ordered(n), ordered(n), steps, reserved, free, end, expected, procs, width, estimate)
     now, place = np.int64(0), 0
     while True:
         then = min(_first(site.ends), time[place] if place < time.size else NEVER)

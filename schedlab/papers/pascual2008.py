@@ -233,8 +233,7 @@ def figure4(size: str | None = None, progress: bool = True) -> Figure:
         title="Figure 4: HPC2N, waiting time",
         caption=(
             "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "
-            "higher s shortens both: jobs that run shorter free their blocks sooner."
-            + _quick(size, "Six values of s")
+            "higher s shortens both: jobs that run shorter free their blocks sooner." + _quick(size, "Six values of s")
         ),
         data=data,
         chart=chart,
@@ -283,8 +282,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
             "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
             "share of free nodes that the largest job which finds a place in one block leaves over, averaged over "
             "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
-            "most of the locality."
-            + _quick(size, "HPC2N only")
+            "most of the locality." + _quick(size, "HPC2N only")
         ),
         data=data,
         table=data.rename(columns={WAIT: "wait (minutes)", TOTAL: "total (minutes)"}),
@@ -366,9 +364,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
         scheme, rule = POLICIES[policy]
         trees = [machine(HPC2N, ANYWHERE, reservation=rule)]
-        trees += [
-            machine(HPC2N, reservation=rule, speedup=share, scale_estimates=scaled) for share in COARSE[size]
-        ]
+        trees += [machine(HPC2N, reservation=rule, speedup=share, scale_estimates=scaled) for share in COARSE[size]]
         free, *done = simulate_each([(trace, scheme, tree) for tree in trees], overrun=overrun)
         found = pd.DataFrame([_difference(schedule, free) for schedule in done]).assign(s=COARSE[size])
         row = {"reading": reading, "policy": policy, "wait at s = 0, times as long": _ratio(done[0], free)}
