@@ -35,7 +35,7 @@ JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
 RUNS = {"quick": (4, 20), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
-SIDE = {"quick": (2, 50), "full": (6, 5)}  # the same beside the paper's figures
+SIDE = {"quick": (4, 100), "full": (6, 5)}  # the same beside the paper's figures
 CONFIDENCE = 0.95
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
@@ -374,9 +374,10 @@ def memberships(size: str | None = None, progress: bool = True) -> Figure:
         name="memberships",
         title="Behind the figures: memberships of a task as it changes phase",
         caption=(
-            "A task of an I/O job that computes for 0.5 s on average: some slices without I/O, some with it. "
-            "Memberships follow within a few slices. Without a floor, by the formula as it is printed, the losing "
-            "classes vanish after some tens of slices, and what the task does later is never seen."
+            "A task that sends and receives every 0.1 s until its partner has ended, and then computes what is left. With "
+            "the floor the change is seen within a few slices, and the task is worth running locally. Without one, by "
+            "the formula as it is printed, its membership in computing has vanished long before, and nothing that "
+            "the task does will ever bring it back."
         ),
         data=data,
         chart=_followed_chart(data, "floor"),
@@ -384,17 +385,16 @@ def memberships(size: str | None = None, progress: bool = True) -> Figure:
 
 
 PHASES = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", "priority": "priority"}
-FOLLOWED = 60.0  # seconds
+FOLLOWED = 20.0  # seconds of its own
 
 
 @lru_cache(maxsize=64)
-def _followed(kind="io", mean=0.5, seed=0, **settings):
-    """Follow one task among other jobs; every burst of its kind has this mean."""
-    rows = [(0.0, 2, kind, FOLLOWED), (0.0, 2, "emb", FOLLOWED), (0.0, 1, "io", FOLLOWED)]
-    workload = Workload(pes=2, horizon=FOLLOWED, seed=seed, jobs=tuple(rows))
+def _followed(kind="msg", mean=0.1, seed=0, **settings):
+    """Follow a task of two among tasks of other jobs; the bursts of its kind have this mean."""
+    rows = ((0.0, 2, kind, FOLLOWED), (0.0, 2, "emb", 6 * FOLLOWED), (0.0, 1, "io", 6 * FOLLOWED))
+    jobs = Workload(pes=2, horizon=6 * FOLLOWED, seed=seed, jobs=rows)
     means = {"compute": mean, "gap": mean, "superstep": mean, "react": mean}
-    config = Config("priority", **means, **settings)
-    return gang.simulate(workload, config, watch=[(1, 0)]).memberships(1, 0)
+    return gang.simulate(jobs, Config("priority", **(means | settings)), watch=[(1, 0)]).memberships(1, 0)
 
 
 def _followed_chart(table, column=None):
@@ -683,8 +683,8 @@ LISTED = {
 
 def live_memberships(
     floor: float = 0.001,
-    kind: str = "io",
-    mean: float = 0.5,
+    kind: str = "msg",
+    mean: float = 0.1,
     slice: float = 0.2,
     statements: int = 1,
     alpha: float = 2.0,
