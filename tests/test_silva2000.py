@@ -50,8 +50,9 @@ def test_rows_are_those_of_the_simulations(small):
 def test_the_same_jobs_for_all_schedulers(small):
     data = paper.results("IO/BSP", "quick", progress=False)
     wide = data.pivot_table(index=["pes", "fit", "seed"], columns="scheduler", values="jobs")
-    assert (wide.nunique(axis=1) == 1).all()
-    assert wide[paper.WITH].nunique() > 2  # others for another seed
+    for name in paper.SCHEDULERS:
+        assert wide[name].equals(wide[paper.WITHOUT].rename(name))
+    assert len(set(wide[paper.WITH])) > 2  # others for another seed
 
 
 def test_ratios_pair_the_seeds():
@@ -299,7 +300,7 @@ def changed(mixes, name, jobs=1.0, use=1.0):
 @pytest.mark.parametrize(
     ("values", "fails"),
     [
-        (changed(["IO"], paper.WITH, use=0.7), {"claim2", "claim4", "table1", "table2"}),
+        (changed(["IO"], paper.WITH, use=0.7), {"claim2", "table1", "table2"}),
         (changed(["IO"], paper.WITH, jobs=1.5), {"claim2", "table1", "table2"}),
         (changed(["IO/BSP"], paper.WITH, use=0.5), {"claim4", "claim6", "claim8"}),
         (changed(["IO/Msg"], paper.WITHOUT, use=0.8), {"claim5", "claim4", "table3", "table4"}),
@@ -324,7 +325,7 @@ def test_a_share_of_one_task_jobs_far_from_half_is_not_reproduced():
 
 def test_what_the_seeds_leave_open_is_not_decided():
     wide = judged(as_published, noise=0.4, seeds=3)
-    assert wide["claim3"]["verdict"] == "not reproduced"  # nothing holds for sure
+    assert wide["claim3"]["verdict"] == "trend only"
     assert wide["claim3"]["reason"].startswith("not clear: ")
     quick = judged(as_published, "quick", noise=0.4, seeds=3)
     assert quick["claim3"] == wide["claim3"] | {

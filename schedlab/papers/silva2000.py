@@ -923,7 +923,7 @@ class Judge:
 
     def _judged(self, checks, measured, why, *, numbers=False, trend=True):
         """Give the verdict on checks that hold (True), do not (False), or that the intervals leave open (None)."""
-        wrong = [words for words, holds in checks if holds is False]
+        wrong = [words for words, holds in checks if holds is not None and not holds]
         unclear = [words for words, holds in checks if holds is None]
         quick = self._size == "quick"
         if quick and not wrong and (numbers or unclear):
@@ -932,7 +932,7 @@ class Judge:
         if not wrong and not unclear:
             return {"measured": measured, "verdict": "reproduced", "reason": ""}
         faults = [f"not: {'; '.join(wrong)}"] * bool(wrong) + [f"not clear: {'; '.join(unclear)}"] * bool(unclear)
-        right = sum(holds is True for _, holds in checks)
+        right = sum(bool(holds) for _, holds in checks)
         verdict = "trend only" if trend and right >= len(wrong) else "not reproduced"
         return {"measured": measured, "verdict": verdict, "reason": ". ".join([*faults, *[why] * bool(why)])}
 
