@@ -937,7 +937,10 @@ class Judge:
         return {"measured": measured, "verdict": verdict, "reason": ". ".join([*faults, *[why] * bool(why)])}
 
 
-WHY_IO = "Random bursts let all tasks of a PE wait for the disk at once; with constant bursts utilization doubles (sensitivity)"
+WHY_IO = (
+    "Random bursts let all tasks of a PE wait for the disk at once; with constant bursts utilization about doubles "
+    "(sensitivity)"
+)
 WHY_SHARE = "The table of the model decides which jobs there are, and the scheduler hardly changes which are completed"
 WHY_EMB = "Tasks that only compute fill empty slots, too, so that mixes with them gain as much"
 WHY_REFERENCE = "With constant bursts it is lower (sensitivity)"
