@@ -2,6 +2,7 @@
 
 from .cells import arrivals, heatmap
 from .compare import bars, beside_model, distribution, lines, points, ratios, scatter, weekly
+from .gang import shares, slices
 from .nodes import tree
 from .tables import VERDICTS, table
 from .theme import (
@@ -49,6 +50,8 @@ __all__ = [
     "save",
     "scatter",
     "setup",
+    "shares",
+    "slices",
     "stacked",
     "table",
     "themed",

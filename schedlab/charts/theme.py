@@ -79,6 +79,27 @@ GROUPS = {
 }
 # Jobs of a decision.
 STATES = {"runs": "#BBBBBB", "waits": "#56B4E9", "gets a processor": "#D55E00"}
+# What a PE does: of use dark, waiting orange.
+DOING = {
+    "computing": "#0072B2",
+    "communicating": "#56B4E9",
+    "spinning": "#E69F00",
+    "switching": "#000000",
+    "idle": "#E4E4E4",
+}
+# Schedulers of gangs, memberships of tasks, tables of a model.
+GANGS = {
+    "without information": "#999999",
+    "with information": "#0072B2",
+    "with information and spin control": "#D55E00",
+    "I/O": "#D55E00",
+    "communicating": "#56B4E9",
+    "computing": "#0072B2",
+    "priority": "#222222",
+    "CTC fit": "#332288",
+    "KTH fit": "#882255",
+    "published": "#999933",
+}
 DASHES = {
     "flat": (1, 0),
     "first-free": (1, 0),
@@ -117,6 +138,9 @@ AXES = {
     "max_queue": "longest queue (jobs)",
     "jobs": "jobs",
     "killed": "killed (jobs)",
+    "completed": "completed jobs",
+    "slice": "slice (ms)",
+    "pes": "PEs",
     "week": "week since the first submission",
 }
 IN_HOURS = {"wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"}
@@ -192,7 +216,7 @@ def stacked(parts: list[alt.Chart]):
 
 def colours(names: list[str]) -> list[str]:
     """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn."""
-    known = COLOURS | CLASSES | GROUPS
+    known = COLOURS | CLASSES | GROUPS | GANGS
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
 

@@ -12,7 +12,7 @@ from .figure import LEDGER, SIZES, VERDICTS, Figure, chosen_size, ledger
 
 __all__ = ["LEDGER", "PAPERS", "SIZES", "VERDICTS", "Figure", "chosen_size", "ledger", "modules"]
 
-PAPERS = ("core", "sabin2006", "kurian2003", "grudenic2010", "pascual2008")  # in the order of the report
+PAPERS = ("core", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008")  # in the order of the report
 
 
 def modules(names: Iterable[str] = ()) -> list:

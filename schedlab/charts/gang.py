@@ -1,0 +1,180 @@
+"""Charts of gang scheduling: what each PE did, slice by slice, and where its time went."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..gang import GangSchedule
+from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
+
+LANE = 26  # of one PE, in pixels
+TALLEST = 520
+PALE = 0.35
+OWN, LOCAL = "in its own row", "chosen locally"
+
+
+def slices(
+    schedule: GangSchedule,
+    window: tuple[float, float] | None = None,
+    color: str = "job",
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+) -> alt.LayerChart:
+    """Draw what each PE did over a few slices: one lane a PE, one rectangle for what a task did there.
+
+    What is shorter than a pixel is drawn with what the task did before.
+
+    Parameters
+    ----------
+    schedule : GangSchedule
+        With a log.
+    window : (begin, end), seconds, optional
+        All that was logged if left out.
+    color : {"job", "what"}
+        By job, spinning pale; or by what the PE did.
+    title, subtitle : str, optional
+        By default the scheduler; machine and slice.
+    """
+    check_kind(schedule, GangSchedule)
+    if color not in ("job", "what"):
+        raise ValueError(f"unknown color {color!r}; known: job, what")
+    if window is not None and not window[0] < window[1]:
+        raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
+    log, pes, config = schedule.log, schedule.workload.pes, schedule.config
+    logged = (log["begin"].min(), log["end"].max()) if window is None else window
+    pieces = _pieces(log, *map(float, logged))
+    kinds = schedule.jobs["kind"]
+    pieces["job"] = [f"{job} ({kinds[job]})" for job in pieces["job"]]
+    if len(pieces) > MOST_ROWS:
+        raise ValueError(f"the window has {len(pieces):,} pieces, a chart takes {MOST_ROWS:,}: choose a shorter one")
+    height = min(LANE * pes, TALLEST)
+    seconds = alt.Scale(domain=list(logged), nice=False)
+    along = {"title": "time (seconds)", "scale": seconds, "axis": axis(tickCount=8)}
+    lanes = alt.Scale(domain=list(range(pes)), paddingInner=0.12)
+    where = {
+        "x": alt.X("begin:Q", **along),
+        "x2": "end",
+        "y": alt.Y("pe:O", title="PE", scale=lanes, axis=alt.Axis(labelOverlap=True)),
+    }
+    legend = alt.Legend(orient="bottom", columns=8, titleLimit=WIDE)
+    if color == "job":
+        fill = alt.Color(
+            "job:N", title="job", scale=alt.Scale(scheme="tableau20"), sort=_in_order(pieces), legend=legend
+        )
+    else:
+        seen = [what for what in DOING if (pieces["what"] == what).any()]
+        fill = alt.Color(
+            "what:N", title=None, legend=legend, scale=alt.Scale(domain=seen, range=[DOING[what] for what in seen])
+        )
+    pale = "datum.what == 'spinning'" if color == "job" else "false"
+    marks = alt.Chart(pieces).mark_rect(strokeWidth=2)
+    marks = marks.encode(
+        **where,
+        color=fill,
+        opacity=alt.condition(pale, alt.value(PALE), alt.value(1)),
+        stroke=alt.Stroke(
+            "chosen:N",
+            title=None,
+            scale=alt.Scale(domain=[OWN, LOCAL], range=["transparent", INK]),
+            legend=alt.Legend(orient="bottom", values=[LOCAL], symbolType="square", symbolFillColor="transparent"),
+        ),
+        tooltip=[
+            "pe:O",
+            "job:N",
+            "rank:O",
+            "what:N",
+            "chosen:N",
+            alt.Tooltip("row:Q", title="current row"),
+            alt.Tooltip("begin:Q", title="from (s)", format=".6f"),
+            alt.Tooltip("end:Q", title="until (s)", format=".6f"),
+        ],
+    )
+    rows = _current_rows(log, *logged, config.slice)
+    rules = alt.Chart(rows).mark_rule(color=INK, strokeDash=[2, 2]).encode(x=alt.X("begin:Q", **along))
+    words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
+    words = words.encode(x=alt.X("middle:Q", **along), y=alt.value(0), text="words:N")
+    said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; white: idle"
+    said += "; pale: spinning" if color == "job" else ""
+    chart = alt.layer(marks, rules, words, width=WIDE, height=height)
+    return headed(chart, str(config) if title is None else title, WIDE, said if subtitle is None else subtitle)
+
+
+def _pieces(log, begin, end):
+    """Give what tasks did on [begin, end), short pieces joined to those before."""
+    pixel = (end - begin) / WIDE
+    busy = log[(log["job"] >= 0) & (log["end"] > begin) & (log["begin"] < end)]
+    columns = busy[["pe", "job", "rank", "row", "gang", "what", "begin", "end"]]
+    found = []
+    for pe, job, rank, row, own, what, since, until in columns.itertuples(index=False, name=None):
+        since, until = max(since, begin), min(until, end)
+        task = (pe, job, rank, row, own)
+        if found:
+            last, did, _, ended = found[-1]
+            if last == task and since - ended < pixel and (what == did or until - since < pixel):
+                found[-1][-1] = until
+                continue
+        found.append([task, what, since, until])
+    names = ["pe", "job", "rank", "row", "gang", "what", "begin", "end"]
+    pieces = pd.DataFrame([(*task, *rest) for task, *rest in found], columns=names)
+    return pieces.assign(chosen=np.where(pieces["gang"], OWN, LOCAL)).drop(columns="gang")
+
+
+def _in_order(pieces):
+    return list(dict.fromkeys(pieces.sort_values("begin")["job"]))
+
+
+def _current_rows(log, begin, end, length):
+    """Give the slices of a window: where they begin, their middles, and the row of the matrix."""
+    shown = log[(log["end"] > begin) & (log["begin"] < end)]
+    numbers = np.floor(shown["begin"] / length + 1e-9)
+    rows = shown.groupby(numbers)["row"].first()
+    starts = rows.index.to_numpy() * length
+    table = pd.DataFrame({"begin": np.maximum(starts, begin), "until": np.minimum(starts + length, end)})
+    table["middle"] = table[["begin", "until"]].mean(axis=1)
+    return table.assign(words=[f"row {row + 1}" if row >= 0 else "no row" for row in rows])
+
+
+def shares(
+    table: pd.DataFrame,
+    y: str,
+    x: str = "share",
+    color: str = "what",
+    *,
+    column: str | None = None,
+    title: str = "",
+    subtitle: str = "",
+) -> alt.Chart:
+    """Draw shares that make up a whole, one bar below the other.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row for each bar and share; shares from 0 to 1.
+    y, x, color : str
+        Columns: bars, shares, and of what.
+    column : str, optional
+        A column with one panel for each value.
+    title, subtitle : str
+    """
+    check_kind(table, pd.DataFrame)
+    names = [y, x, color, *filter(None, (column,))]
+    check(table, names)
+    check_numbers(table, [x])
+    shown = table[names].copy()
+    parts = list(dict.fromkeys(shown[color]))
+    shown["place"] = shown[color].map(parts.index)
+    panels = list(dict.fromkeys(shown[column])) if column else [""]
+    width = WIDE // len(panels) - 60 * (len(panels) > 1)
+    scale = alt.Scale(domain=parts, range=[DOING.get(part, INK) for part in parts])
+    chart = alt.Chart(shown).mark_bar()
+    chart = chart.encode(
+        x=alt.X(f"{x}:Q", title=f"{x} of the time", scale=alt.Scale(domain=[0, 1]), axis={"format": "%"}),
+        y=alt.Y(f"{y}:N", title=None, sort=list(dict.fromkeys(shown[y])), axis=alt.Axis(labelLimit=WIDE // 2)),
+        color=alt.Color(f"{color}:N", title=None, scale=scale, legend=alt.Legend(orient="bottom", columns=5)),
+        order=alt.Order("place:Q"),
+        tooltip=[f"{y}:N", f"{color}:N", alt.Tooltip(f"{x}:Q", format=".1%")],
+    ).properties(width=width, height=18 * shown[y].nunique())
+    if column:
+        chart = chart.facet(column=alt.Column(f"{column}:N", title=None, sort=panels))
+    return headed(chart, title, WIDE, subtitle)
