@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from tqdm.auto import tqdm
 
+from . import gang
 from .kernels.iterative import decision
 from .machine import KaryTree
 from .schemes import DPSA, EASY
@@ -37,6 +38,10 @@ def _trees(trace):
     schedule.fragmentation()
 
 
+def _gang(trace):
+    gang.simulate(gang.Workload("msg", pes=2, horizon=100), "gang").validate()
+
+
 def _conservative(trace):
     simulate(trace, "conservative")
 
@@ -55,6 +60,7 @@ def _others(trace):
 
 # Longest first.
 GROUPS = {
+    "gang": _gang,
     "shredding": _shredding,
     "moldable": _moldable,
     "trees": _trees,

@@ -102,8 +102,9 @@ class Workload:
         """The share of each kind."""
         if isinstance(self.mix, str):
             return {self.mix: 1}
-        plain = [each for each in self.mix if isinstance(each, str)]
-        return dict.fromkeys(plain, 1 / len(self.mix)) if len(plain) == len(self.mix) else dict(self.mix)
+        if all(isinstance(each, str) for each in self.mix):
+            return {kind: 1 / len(self.mix) for kind in self.mix}
+        return dict(self.mix)
 
     @property
     def jobs_table(self) -> pd.DataFrame:
@@ -561,15 +562,22 @@ class GangSchedule:
     def validate(self) -> "GangSchedule":
         """Check the laws of gang scheduling, and give the schedule back.
 
-        The times of each PE add up to the horizon, to the nanosecond. Jobs are placed in their order, at multiples of
-        the slice, after they have arrived; their tasks have PEs of their own, none of which holds more than max_tasks.
+        To the nanosecond: the times of each PE add up to the horizon, its computing to that of its tasks; and a task
+        that is done has computed what its program says, which with its bursts of disk and thinking is its duration,
+        while others have computed less. Jobs are placed in their order, at multiples of the slice, after they have
+        arrived; their tasks have PEs of their own, none of which holds more than max_tasks. If PEs were logged, the
+        log leaves no gap, tasks run on their PEs between placement and end, and, under the reference, only when it is
+        the turn of their row.
 
         Raises
         ------
         ScheduleError
         """
         self._check_times()
+        self._check_work()
         self._check_places()
+        if self.logged is not None:
+            self._check_log()
         return self
 
     def _check_times(self):
@@ -577,6 +585,58 @@ class GangSchedule:
         for pe in np.flatnonzero((times.sum(axis=0) != self.rules.horizon) | (times < 0).any(axis=0)):
             spent = ", ".join(f"{what} {time}" for what, time in zip(DOES, times[:, pe], strict=True))
             raise ScheduleError(f"PE {pe}: {spent} ns, expected {self.rules.horizon} in all")
+
+    def _check_work(self):
+        rows, room = self.job_rows, DRAWN_AHEAD
+        jobs = [np.ascontiguousarray(rows[row]) for row in (kernel.SIZE, kernel.KIND, kernel.DEMAND, kernel.KEY)]
+        while True:
+            full, _, (computing, bursts) = kernel.programs(*jobs, self.rules, room, 0)
+            if not full:
+                break
+            room *= 2
+        done, computed = self._done, self.task_rows[kernel.COMPUTED]
+        for task in np.flatnonzero(np.where(done, computed != computing, (computed < 0) | (computed > computing))):
+            expected = computing[task] if done[task] else f"0 to {computing[task]}"
+            raise ScheduleError(f"{self._name(task)} has computed for {computed[task]} ns, expected {expected}")
+        unequal = (jobs[1] == kernel.BARRIERS) & (jobs[0] > 1) & (self.rules.imbalance > 0)
+        demand = np.repeat(jobs[2], jobs[0])
+        for task in np.flatnonzero((computing + bursts != demand) & ~np.repeat(unequal, jobs[0])):
+            raise ScheduleError(
+                f"{self._name(task)} is to take {computing[task] + bursts[task]} ns, its job {demand[task]}"
+            )
+        placed = self.task_rows[kernel.PE] >= 0
+        spent = np.zeros(self.rules.pes, "int64")
+        np.add.at(spent, self.task_rows[kernel.PE, placed], computed[placed])
+        for pe in np.flatnonzero(spent != self.pe_rows[kernel.TIME_COMPUTING]):
+            found = self.pe_rows[kernel.TIME_COMPUTING, pe]
+            raise ScheduleError(f"PE {pe} has computed for {found} ns, its tasks for {spent[pe]}")
+
+    def _name(self, task):
+        at = int(np.searchsorted(self.job_rows[kernel.FIRST], task, side="right")) - 1
+        return f"task {task - self.job_rows[kernel.FIRST, at]} of job {self.table.index[at]}"
+
+    def _check_log(self):
+        rows = self.log_rows[:, np.lexsort((self.log_rows[kernel.LOG_FROM], self.log_rows[kernel.LOG_PE]))]
+        pe, task, begin, end = (
+            rows[row] for row in (kernel.LOG_PE, kernel.LOG_TASK, kernel.LOG_FROM, kernel.LOG_UNTIL)
+        )
+        first, last = (min(_nanoseconds(time), self.rules.horizon) for time in self.logged)
+        step = self.rules.slice
+        first, last = first // step * step, min(-(-last // step) * step, self.rules.horizon)
+        new = np.append(True, np.diff(pe) > 0)
+        expected = np.where(new, first, np.append(first, end[:-1]))
+        for at in np.flatnonzero((begin != expected) | (end <= begin)):
+            raise ScheduleError(f"PE {pe[at]}: the log goes on at {begin[at]} ns, expected {expected[at]}")
+        for at in np.flatnonzero(np.append(new[1:], True) & (end != last)):
+            raise ScheduleError(f"PE {pe[at]}: the log ends at {end[at]} ns, expected {last}")
+        runs = task >= 0
+        placed = self.job_rows[kernel.PLACED, self.task_rows[kernel.JOB, task]]
+        wrong = (self.task_rows[kernel.PE, task] != pe) | (begin < placed) | (end > self.task_rows[kernel.DONE, task])
+        for at in np.flatnonzero(runs & wrong):
+            raise ScheduleError(f"{self._name(task[at])} runs on PE {pe[at]} at {begin[at]} ns, where it is not")
+        if not self.rules.priority:
+            for at in np.flatnonzero(runs & (rows[kernel.LOG_TURN] == 0)):
+                raise ScheduleError(f"{self._name(task[at])} runs at {begin[at]} ns, which is not its row's turn")
 
     def _check_places(self):
         rows, placed = self.job_rows, self._placed

@@ -22,8 +22,10 @@ def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
     length = draw(st.sampled_from([8, 12, 20, 40]))
     alpha, beta = draw(st.sampled_from([(2, 0.3), (2, 0.3), (2, 0.9), (1, 0.5)]))
     return Settings(
-        pes=draw(st.integers(1, 4)),
-        horizon=draw(st.integers(1, slices * length)),
+        pes=draw(st.sampled_from([2, 1, 2, 3, 4])),
+        horizon=draw(
+            st.one_of(st.integers(1, slices * length), st.sampled_from([slices * length - 1, slices * length]))
+        ),
         scheduler=draw(st.sampled_from(schedulers)),
         slice=length,
         switch=draw(st.integers(1, 4)),
@@ -41,7 +43,7 @@ def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
 
 @st.composite
 def gang_job(draw, arrival, pes, length, kinds=tuple(DEEDS), most=8):
-    """Draw a `Job` that does at most so many things, all in one global order, so that it cannot deadlock."""
+    """Draw a `Job` that does up to so many things, all in one global order, so that it cannot deadlock."""
     kind = draw(st.sampled_from(kinds))
     size = draw(st.one_of(st.integers(1, pes), st.just(pes)))
     everything = draw(st.integers(0, 3)) == 0 and set(kinds) == set(DEEDS)
@@ -52,7 +54,9 @@ def gang_job(draw, arrival, pes, length, kinds=tuple(DEEDS), most=8):
 
     programs = [[] for _ in range(size)]
     received = [0] * size
-    for deed in draw(st.lists(st.sampled_from(deeds), max_size=most)) if deeds else ():
+    for deed in (
+        draw(st.lists(st.sampled_from(deeds), min_size=draw(st.integers(0, most)), max_size=most)) if deeds else ()
+    ):
         rank = draw(st.integers(0, size - 1))
         if deed == "message":
             to_rank = (rank + draw(st.integers(1, size - 1))) % size
@@ -78,6 +82,7 @@ def gang_workloads(draw, schedulers=SCHEDULERS, kinds=tuple(DEEDS), fewest=0, mo
     """Draw (settings, jobs): the jobs in order of arrival, with ties, all of which fit on the machine."""
     settings = draw(gang_settings(schedulers, slices))
     unit = settings.slice // 4
-    arrivals = draw(st.lists(st.integers(0, 16).map(lambda n: n * unit), min_size=fewest, max_size=most))
+    times = st.integers(0, 16).map(lambda n: n * unit)
+    arrivals = draw(st.lists(times, min_size=draw(st.integers(fewest, most)), max_size=most))
     jobs = [draw(gang_job(arrival, settings.pes, settings.slice, kinds)) for arrival in sorted(arrivals)]
     return settings, jobs

@@ -21,7 +21,7 @@ def test_nothing_is_left_to_compile():
     for group in ahead.GROUPS:
         ahead.compile_group(group)
     found = entry_points()
-    assert len(found) >= 13
+    assert len(found) >= 15
     before = {each.__name__: each.signatures for each in found}
     assert [name for name, signatures in before.items() if not signatures] == []
     trace = sl.model_trace("lublin", jobs=60, procs=32, seed=2)
@@ -33,6 +33,8 @@ def test_nothing_is_left_to_compile():
     for allocation in ("contiguous", "quasi-contiguous", "random"):
         tree = sl.KaryTree(k=2, n=5, allocation=allocation, speedup=0.2)
         sl.simulate(trace, "fcfs", machine=tree).validate().fragmentation()
+    workload = sl.gang.Workload({"io": 0.5, "bsp": 0.5}, pes=4, horizon=1000, seed=2)
+    sl.gang.simulate(workload, sl.gang.Config("spin-block", packing="buddy"), log=(0, 10), watch=[(1, 0)]).validate()
     assert {each.__name__: each.signatures for each in found} == before
 
 

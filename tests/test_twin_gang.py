@@ -149,10 +149,9 @@ def test_the_row_after_one_that_goes_takes_its_place():
 
 @EVERY
 def test_columns_of_a_finished_job_are_free_at_the_boundary(scheduler):
-    # Job 1 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 0 has left.
-    result = run([emb(9), emb(500), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)
-    assert result.pe == [[0], [1], [0, 1], [0]]
-    assert result.placed[3] == 100
+    # Job 0 keeps row 0 alive; job 2 has had to open row 1; job 3 takes the column that job 1 has left.
+    result = run([emb(500), emb(9), emb(500, 500), emb(9, arrival=50)], 101, scheduler, pes=2)
+    assert result.pe == [[0], [1], [0, 1], [1]]
 
 
 @EVERY
@@ -214,9 +213,10 @@ def test_the_disk_serves_one_after_the_other(scheduler, deed, completed):
 
 
 @EVERY
-def test_what_is_executed_at_a_boundary_belongs_to_the_slice_before(scheduler):
+@pytest.mark.parametrize("deed", ["io", "think"])
+def test_what_is_executed_at_a_boundary_belongs_to_the_slice_before(scheduler, deed):
     # The request at 100 counts for the first slice, and nothing is held in the second.
-    result = run([alone((97, ("io", 150)), (10, END))], 201, scheduler)
+    result = run([alone((97, (deed, 150)), (10, END))], 201, scheduler)
     assert result.S[0][0] == [0.75, 0.25, 0.25]
     assert result.f[0][0] == pytest.approx([0.6, 0.2, 0.2])
     assert timeline(result)[-1] == (-1, "idle", 100, 201)
@@ -240,6 +240,41 @@ def test_equals_take_turns(scheduler):
         (2, 65),
         (3, 78),
         (1, 91),
+    ]
+
+
+@LOCAL
+def test_the_highest_priority_is_chosen(scheduler):
+    # Job 0 has computed for a slice: its priority is 0.6 when job 1 blocks at 113. That of job 2 is 1.
+    jobs = [emb(500), alone((10, ("io", 500, "end"))), emb(500)]
+    assert timeline(run(jobs, 150, scheduler), 0)[4] == (2, "switching", 113, 116)
+
+
+@LOCAL
+@pytest.mark.parametrize(("beta", "chosen"), [(1, 1), (1.01, -1)])
+def test_a_task_at_beta_is_a_candidate(scheduler, beta, chosen):
+    # Priorities start at 1.
+    result = run([alone((10, ("io", 500, "end"))), emb(50)], 20, scheduler, beta=beta)
+    assert timeline(result)[2][0] == chosen
+
+
+@LOCAL
+def test_the_task_of_the_row_is_taken_at_any_priority_where_there_is_no_candidate(scheduler):
+    # Job 0 has executed a barrier in the first slice: its priority, 0.4, is below beta. So the PE is idle from 113 to
+    # 173. When job 1, having computed 27 + 13 ns, blocks at 229, job 0 has been ready since 220, and has the row.
+    jobs = [
+        alone((10, ("barrier",)), (89, ("io", 7)), (500, END), kind="bsp"),
+        alone((10, ("io", 60)), (40, ("io", 500)), (10, END)),
+    ]
+    assert timeline(run(jobs, 250, scheduler, beta=0.7))[6:] == [
+        (-1, "idle", 113, 173),
+        (1, "computing", 173, 200),
+        (0, "switching", 200, 203),
+        (0, "computing", 203, 213),
+        (1, "switching", 213, 216),
+        (1, "computing", 216, 229),
+        (0, "switching", 229, 232),
+        (0, "computing", 232, 250),
     ]
 
 
@@ -288,7 +323,7 @@ def test_a_task_below_beta_is_not_chosen(scheduler, beta, chosen):
 
 
 @LOCAL
-def test_the_highest_priority_is_chosen_and_a_cut_switch_to_it_is_lost(scheduler):
+def test_a_cut_switch_is_lost_if_another_task_gets_the_pe(scheduler):
     # Job 0 blocks in the first slice and again at 73, until 123: f_IO = 0.6, priority 1.2. Jobs 1 and 2 are placed at
     # 100, and the row after that of job 0 is job 1's. At 198 it blocks; job 0 is chosen before job 2 (priority 1), but
     # at 200 comes the row of job 2. At 213 the switch to job 0 starts from the beginning.
@@ -404,6 +439,38 @@ def test_a_spin_that_goes_on_counts_as_a_statement_of_the_next_slice(statements,
     assert result.S[0][0] == [0.125, 0.125, 0.875]
 
 
+@LOCAL
+def test_a_statement_counts_only_in_slices_in_which_the_pe_was_held(scheduler):
+    # Job 2 comes to its barrier at 97. At 100, in the row of job 1, job 0 has the highest priority, 1.2. It blocks at
+    # 198; the switch to job 2, inside its barrier, is cut at 200, and the rest takes until 201.
+    jobs = [
+        alone((10, ("think", 86)), (95, ("think", 500)), (10, END)),
+        alone((10, ("think", 500, "end"))),
+        alone((68, ("barrier",)), (500, END), kind="bsp"),
+    ]
+    for horizon, expected in [(101, [0.25, 0.75, 0.25]), (201, [0.25, 0.75, 0.25]), (301, [0.125, 0.875, 0.125])]:
+        result = run(jobs, horizon, scheduler)
+        assert result.S[2][0] == expected
+    assert timeline(result)[5:11] == [
+        (2, "computing", 29, 97),
+        (2, "spinning", 97, 100),
+        (0, "switching", 100, 103),
+        (0, "computing", 103, 198),
+        (2, "switching", 198, 201),
+        (2, "computing", 201, 300),
+    ]
+
+
+@EVERY
+def test_a_send_is_a_statement(scheduler):
+    assert run([message(20, 10)], 101, scheduler, pes=2).S[0] == [[0.25, 0.75, 0.25]] * 2
+
+
+@EVERY
+def test_io_counts_in_its_slice_only(scheduler):
+    assert run([alone((10, ("io", 10)), (500, END))], 201, scheduler).S[0][0] == [0.375, 0.125, 0.625]
+
+
 @pytest.mark.parametrize(("both", "m_io"), [(True, 0.5), (False, 0)])
 def test_a_slice_with_io_and_statements_gives_both_measurements(both, m_io):
     result = run([alone((10, ("barrier",)), (10, ("io", 10)), (500, END))], 101, both=both)
@@ -452,17 +519,36 @@ def test_a_spin_blocks_only_for_io_and_interactive_tasks():
     assert timeline(result, 1)[2] == (0, "spinning", 13, 22)
 
 
-def test_a_spin_blocks_for_a_task_that_has_blocked_on_io():
-    # Job 1 is alone in the first slice, and classified by it; job 0 comes to row 1, at 100.
-    program = [(10, ("io", 40)), (500, END)]
-    jobs = [Job(0, "io", [program, program]), replace(message(16, 10), arrival=50)]
-    result = run(jobs, 200, "spin-block", pes=2)
-    assert timeline(result, 1)[4:] == [
-        (1, "switching", 100, 103),
-        (1, "computing", 103, 113),
-        (1, "spinning", 113, 121),
-        (0, "switching", 121, 124),
-        (0, "computing", 124, 200),
+@pytest.mark.parametrize(("start", "end"), [(100, 121), (200, 221), (300, 322)])
+def test_a_spin_blocks_for_a_task_that_is_classified_io(start, end):
+    # Job 0 blocks in the first slice, and only computes from then on: f_IO is 0.6 at 100 and at 200, but at 300 it is
+    # 0.1125 / 0.3875, and f_COMP 0.2708 / 0.3875. Job 1 comes to row 1 then.
+    io = Job(0, "io", [[(10, ("io", 40)), (500, END)]] * 2)
+    result = run([io, replace(message(16, 10), arrival=start - 50)], start + 50, "spin-block", pes=2)
+    assert [row for row in timeline(result, 1) if row[1] == "spinning"] == [(1, "spinning", start + 13, end)]
+
+
+def test_a_spin_does_not_block_for_a_task_that_communicates_as_well():
+    # After the first slice f_IO and f_COMM of job 0 are equal.
+    io = Job(0, "io", [[(10, ("barrier",)), (10, ("io", 40)), (500, END)]] * 2)
+    result = run([io, replace(message(16, 10), arrival=50)], 150, "spin-block", pes=2)
+    assert [row for row in timeline(result, 1) if row[1] == "spinning"][1:] == [(1, "spinning", 113, 122)]
+
+
+def test_a_spin_does_not_block_for_its_own_task():
+    result = run([replace(message(30, 10), kind="interactive")], 100, "spin-block", pes=2)
+    assert timeline(result, 1)[2] == (0, "spinning", 13, 36)
+
+
+def test_there_is_one_check_a_spin_and_tasks_that_are_not_ready_do_not_count():
+    # Job 0 thinks from 13 to 43, so the spin of job 1 goes on at 34, and does so until another begins at 100.
+    jobs = [Job(0, "interactive", [[(10, ("think", 30)), (500, END)]] * 2), message(300, 10)]
+    assert timeline(run(jobs, 150, "spin-block", pes=2), 1)[2:] == [
+        (1, "switching", 13, 16),
+        (1, "computing", 16, 26),
+        (1, "spinning", 26, 108),
+        (0, "switching", 108, 111),
+        (0, "computing", 111, 150),
     ]
 
 

@@ -14,10 +14,9 @@ Left open by the text, and decided here:
 1. A spin check that falls on a slice boundary precedes the global switch, so the time left to that switch is 0 and
    the task spins on.
 2. What arrives for a task that does not hold its PE leaves it inside its statement until it holds the PE again.
-   Getting the PE then counts as a communication statement.
-3. Statements counted for a task whose switch is cut before it held the PE are forgotten at the boundary.
-4. `computed` has the part of a computing step that is done by the horizon.
-5. Memberships are updated for tasks that are done, too, at the boundary after their last slice.
+   Getting the PE then counts as a communication statement, when the switch is over.
+3. `computed` has the part of a computing step that is done by the horizon.
+4. Memberships are updated for tasks that are done, too, at the boundary after their last slice.
 """
 
 from dataclasses import dataclass, field
@@ -43,6 +42,9 @@ class Settings:
     statements: int = 1
     floor: float = 0.001
     both: bool = True
+    packing: str = "first-fit"  # or "best-fit", "buddy"
+    unify: bool = False
+    alternate: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ def simulate(settings, jobs):
     everyone = [task for row in tasks for task in row]
     pes = [PE(number) for number in range(settings.pes)]
     rows, current = [], 0  # a row is a list with a job, or None, for each PE
+    turn = [None] * settings.pes  # the jobs that have their turn: those of the current row
     waiting = list(range(len(jobs)))
     placed, completed = [-1] * len(jobs), [-1] * len(jobs)
     arrivals = {}  # (job, rank, index) of a message, once it is on its way
@@ -205,12 +208,11 @@ def simulate(settings, jobs):
 
     def hold(pe):
         pe.loaded, pe.task.held = pe.task, True
+        pe.task.said += pe.task.state in ("sending", "receiving", "waiting")
         if pe.task.state == "waiting":
             wait(pe, pe.task)
 
     def give(pe, task):
-        if task.state in ("sending", "receiving", "waiting"):
-            task.said += 1
         task.spin_blocked = False
         if task is pe.loaded:
             pe.to_load = 0
@@ -227,12 +229,11 @@ def simulate(settings, jobs):
             if task is not None:
                 give(pe, task)
                 return
-        pe.task, pe.to_load = None, 0
+        pe.task = None
 
     def of_row(pe):
         """Give the task of the current row, if it is ready."""
-        job = rows[current][pe.number] if rows else None
-        return next((task for task in on(pe) if task.job == job and ready(task)), None)
+        return next((task for task in on(pe) if task.job == turn[pe.number] and ready(task)), None)
 
     def by_priority(pe):
         def priority(task):
@@ -285,13 +286,19 @@ def simulate(settings, jobs):
         return job is None or completed[job] >= 0
 
     def columns_for(job):
-        """Give (row, columns) by first fit, the row being new if need be, or None."""
+        """Give (row, columns), the row being new if need be, or None."""
         counts = [sum(not finished(task.job) for task in on(pe)) for pe in pes]
-        for row in rows + [[None] * settings.pes]:
+        size, new, found = jobs[job].size, [None] * settings.pes, []
+        for row in [*rows, new]:
             free = [p for p in range(settings.pes) if row[p] is None and counts[p] < settings.max_tasks]
-            if len(free) >= jobs[job].size:
-                return row, free[: jobs[job].size]
-        return None
+            if settings.packing == "buddy":
+                block = next(2**i for i in range(20) if 2**i >= size)
+                for first in range(0, settings.pes - size + 1, block):
+                    if set(range(first, min(first + block, settings.pes))) <= set(free):
+                        return row, list(range(first, first + size))
+            elif len(free) >= size:
+                found.append((row is new, len(free) * (settings.packing == "best-fit"), len(found), row, free[:size]))
+        return min(found)[3:] if found else None
 
     def place_jobs():
         while waiting and jobs[waiting[0]].arrival <= now:
@@ -311,11 +318,25 @@ def simulate(settings, jobs):
             if task.held:
                 update_memberships(task)
             task.held, task.did_io, task.said = False, False, 0
-        surviving = [i for i, row in enumerate(rows) if not all(finished(job) for job in row)]
-        rows = [[None if finished(job) else job for job in rows[i]] for i in surviving]
+        ended = any(job is not None and finished(job) for row in rows for job in row)
+        rows = [[None if finished(job) else job for job in row] for row in rows]
+        for i, row in enumerate(rows):
+            for other in rows[i + 1 :] if settings.unify and ended else ():
+                if all(a is None or b is None for a, b in zip(row, other, strict=True)):
+                    row[:] = [b if a is None else a for a, b in zip(row, other, strict=True)]
+                    other[:] = [None] * settings.pes
+        surviving = [i for i, row in enumerate(rows) if any(job is not None for job in row)]
+        rows = [rows[i] for i in surviving]
         following = sum(i <= current for i in surviving)
         place_jobs()
         current = following % len(rows) if rows else 0
+        turn[:] = rows[current] if rows else [None] * settings.pes
+        for row in rows[current + 1 :] + rows[:current] if settings.alternate else ():
+            for job in set(row) - {None}:
+                columns = [p for p in range(settings.pes) if row[p] == job]
+                if all(turn[p] is None for p in columns):
+                    for p in columns:
+                        turn[p] = job
         for pe in pes:
             if settings.scheduler == "gang":
                 give_first(pe, of_row)

@@ -33,18 +33,18 @@ FIRST_FIT, BEST_FIT, BUDDY = range(3)  # packings
 # LAST_THINK.
 END, DISK, THINK, SEND, RECEIVE, BARRIER, LAST_DISK, LAST_THINK = range(8)
 
-# What a task does next when it holds a PE.
-COMPUTING, SENDING, RECEIVING, WAITING = range(4)
+# What a task does next when it holds a PE; first of all it may have to draw what that is.
+DRAWING, COMPUTING, SENDING, RECEIVING, WAITING = range(5)
 
 # What a PE does until the next instant at which something can change: nothing; work, up to the end of the slice; spin;
 # or it has just lost its task.
 IDLE, BUSY, SPINNING, FREED = range(4)
 
 # Rows of Gang.jobs.
-ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, PAIR, ALIVE = range(13)
+ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
 
 # Rows of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
-# takes; until when it waits or is blocked, and whether it is blocked; when it is done; how many bursts it has drawn,
+# takes; when what it waits for arrives; from when it can run; when it is done; how many bursts it has drawn,
 # and how much of its demand is left then; how much it has computed; the key of its random numbers; whether it held its
 # PE in this slice, its communication statements and whether it did I/O; its place among the operations drawn, and their
 # end.
@@ -56,7 +56,7 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, PAI
     OPERATION,
     BURST,
     UNTIL,
-    BLOCKED,
+    READY,
     DONE,
     BURSTS,
     REMAINING,
@@ -159,7 +159,7 @@ class Gang(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (13, n_jobs)
+    jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (18, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
@@ -205,9 +205,20 @@ def _set_up(g, rules, task, job, rank):
     tasks[STREAM, task] = bits(g.jobs[KEY, job], 0 if together else rank + 1)
     tasks[REMAINING, task] = g.jobs[DEMAND, job]
     tasks[DONE, task] = NEVER
+    tasks[PIECE, task] = DRAWING
 
 
 @routine
+def _start(g, rules, job):
+    """Let all tasks of a job begin."""
+    jobs = g.jobs
+    jobs[LEFT, job] = jobs[ALIVE, job] = jobs[SIZE, job]
+    first = jobs[FIRST, job]
+    for task in range(first, first + jobs[SIZE, job]):
+        _set_up(g, rules, task, job, task - first)
+
+
+@part
 def _next_operation(g, rules, task):
     """Draw how long a task computes next, and what it does then."""
     tasks = g.tasks
@@ -240,7 +251,7 @@ def _next_operation(g, rules, task):
             tasks[REMAINING, task] = remaining - nominal
         tasks[LENGTH, task] = min(nominal, remaining)
         if rules.imbalance > 0:
-            differs = rules.imbalance * (2 * uniform(bits(tasks[STREAM, task], task), step) - 1)
+            differs = rules.imbalance * (2 * uniform(bits(tasks[STREAM, task], task - g.jobs[FIRST, job]), step) - 1)
             tasks[LENGTH, task] = max(1, int((1 + differs) * tasks[LENGTH, task] + 0.5))
 
 
@@ -285,14 +296,14 @@ def _next_pair(g, rules, job):
                 _queue_end(g, job, task)
 
 
-@part
+@routine
 def _queue_end(g, job, task):
     _queue(g, task, g.tasks[REMAINING, task], END, 0, 0)
     g.tasks[REMAINING, task] = 0
     g.jobs[ALIVE, job] -= 1
 
 
-@routine
+@part
 def _queue(g, task, length, operation, peer, place):
     queued, head, tail = g.queued, g.tasks[HEAD, task], g.tasks[TAIL, task]
     room = queued.shape[2]
@@ -310,69 +321,68 @@ def _queue(g, task, length, operation, peer, place):
 
 
 @routine
-def _load(g, rules, pe, task, now):
-    """Give a PE to a task: after a switch, unless it is the one that it last had."""
-    pes, upto = g.pes, g.clock[UPTO]
-    pes[RUNNING, pe] = task
-    g.clock[EVENTS] += 1
-    if pes[LOADED, pe] != task:
-        needs = pes[CUT_LEFT, pe] if pes[CUT_TO, pe] == task else rules.switch
-        until = min(now + needs, upto)
-        _spend(g, pe, task, TIME_SWITCHING, now, until)
-        if now + needs > upto:
-            pes[CUT_TO, pe], pes[CUT_LEFT, pe], pes[DOES, pe] = task, now + needs - upto, BUSY
-            _set_event(g, pe, NEVER)
-            return
-        now, pes[LOADED, pe] = until, task
-    pes[CUT_TO, pe] = -1
-    tasks = g.tasks
-    tasks[HELD, task] = 1
-    tasks[BLOCKED, task] = 0
-    tasks[STATEMENTS, task] += tasks[PIECE, task] != COMPUTING
-    _follow(g, rules, pe, task, now)
+def _run(g, rules, pe, task, now, loads):
+    """Follow a task that gets a PE, or goes on there, as far as can be told.
 
-
-@routine
-def _follow(g, rules, pe, task, now):
-    """Follow a task that holds its PE as far as it can be told."""
-    tasks, upto = g.tasks, g.clock[UPTO]
+    A routine is handed every array and rule with each call, which takes as long as an event: there is this one for all
+    that happens on a PE.
+    """
+    tasks, pes, upto = g.tasks, g.pes, g.clock[UPTO]
+    if loads:
+        pes[RUNNING, pe] = task
+        g.clock[EVENTS] += 1
+        if pes[LOADED, pe] != task:
+            needs = pes[CUT_LEFT, pe] if pes[CUT_TO, pe] == task else rules.switch
+            until = min(now + needs, upto)
+            _spend(g, pe, task, TIME_SWITCHING, now, until)
+            if now + needs > upto:
+                pes[CUT_TO, pe], pes[CUT_LEFT, pe], pes[DOES, pe] = task, now + needs - upto, BUSY
+                _set_event(g, pe, NEVER)
+                return
+            now, pes[LOADED, pe] = until, task
+        pes[CUT_TO, pe] = -1
+        tasks[HELD, task] = 1
+        tasks[READY, task] = 0
+        tasks[STATEMENTS, task] += tasks[PIECE, task] > COMPUTING
     while True:
         piece = tasks[PIECE, task]
         if piece == WAITING:
-            until, check = tasks[UNTIL, task], _check(g, rules, now)
+            until = tasks[UNTIL, task]
             if until > now:
+                check = _check(g, rules, now)
                 if until > check or until > upto:
                     _spin(g, pe, now, check, until)
                     return
                 _spend(g, pe, task, TIME_SPINNING, now, until)
                 now = until
-            _go_on(g, rules, task)
-            continue
+            g.clock[EVENTS] += 1
+            piece = tasks[PIECE, task] = RECEIVING if tasks[OPERATION, task] == RECEIVE else DRAWING
+            tasks[LENGTH, task] = rules.overhead
+        if piece == DRAWING:
+            _next_operation(g, rules, task)
+            piece = COMPUTING
         length = tasks[LENGTH, task]
         until = min(now + length, upto)
         if piece == COMPUTING:
             tasks[COMPUTED, task] += until - now
-            _spend(g, pe, task, TIME_COMPUTING, now, until)
-        else:
-            _spend(g, pe, task, TIME_COMMUNICATING, now, until)
+        _spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
         if now + length > upto:
             tasks[LENGTH, task] = now + length - upto
-            g.pes[DOES, pe] = BUSY
+            pes[DOES, pe] = BUSY
             _set_event(g, pe, NEVER)
             return
         now = until
         g.clock[EVENTS] += 1
-        if piece == SENDING:
-            _deliver(g, rules, task, now + rules.latency)
+        if piece == COMPUTING:
+            if _operate(g, rules, pe, task, now):
+                pes[DOES, pe], pes[SINCE, pe], pes[RUNNING, pe] = FREED, now, -1
+                _set_event(g, pe, now)
+                return
+        else:
+            if piece == SENDING:
+                _deliver(g, rules, task, now + rules.latency)
             tasks[HEAD, task] += 1
-            _next_operation(g, rules, task)
-        elif piece == RECEIVING:
-            tasks[HEAD, task] += 1
-            _next_operation(g, rules, task)
-        elif _operate(g, rules, pe, task, now):
-            g.pes[DOES, pe], g.pes[SINCE, pe], g.pes[RUNNING, pe] = FREED, now, -1
-            _set_event(g, pe, now)
-            return
+            tasks[PIECE, task] = DRAWING
 
 
 @part
@@ -403,29 +413,18 @@ def _operate(g, rules, pe, task, now):
     if operation in (LAST_DISK, LAST_THINK):
         _finish(g, task, until)
     else:
-        tasks[UNTIL, task], tasks[BLOCKED, task] = until, 1
-        _next_operation(g, rules, task)
+        tasks[READY, task], tasks[PIECE, task] = until, DRAWING
     return True
 
 
 @part
 def _finish(g, task, instant):
     job = g.tasks[JOB, task]
-    g.tasks[DONE, task] = instant
+    g.tasks[DONE, task], g.tasks[READY, task] = instant, NEVER
     g.jobs[LEFT, job] -= 1
     g.jobs[FINISH, job] = max(g.jobs[FINISH, job], instant)
     if g.jobs[LEFT, job] == 0:
         g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[FINISH, job])
-
-
-@part
-def _go_on(g, rules, task):
-    """Let a task do what follows on what it has waited for."""
-    g.clock[EVENTS] += 1
-    if g.tasks[OPERATION, task] == RECEIVE:
-        g.tasks[PIECE, task], g.tasks[LENGTH, task] = RECEIVING, rules.overhead
-    else:
-        _next_operation(g, rules, task)
 
 
 @part
@@ -440,14 +439,15 @@ def _deliver(g, rules, task, arrival):
 
 @part
 def _arrive(g, rules, task, now):
-    """Bring a task to its barrier; the last one releases all."""
+    """Bring a task to its barrier; the latest releases all, which need not be the one that is followed last."""
     job = g.tasks[JOB, task]
     g.tasks[PIECE, task], g.tasks[UNTIL, task] = WAITING, NEVER
     g.jobs[ARRIVED, job] += 1
+    g.jobs[LATEST, job] = max(g.jobs[LATEST, job], now)
     if g.jobs[ARRIVED, job] < g.jobs[SIZE, job]:
         return
     g.jobs[ARRIVED, job] = 0
-    release = now + 2 * rules.latency + 4 * rules.overhead
+    release = g.jobs[LATEST, job] + 2 * rules.latency + 4 * rules.overhead
     first = g.jobs[FIRST, job]
     for other in range(first, first + g.jobs[SIZE, job]):
         if other == task:
@@ -461,6 +461,8 @@ def _answer(g, rules, task, arrival):
     """Tell a waiting task when what it waits for arrives."""
     pes, pe = g.pes, g.tasks[PE, task]
     g.tasks[UNTIL, task] = arrival
+    if g.tasks[READY, task] > 0:
+        g.tasks[READY, task] = arrival
     if pes[RUNNING, pe] == task and pes[DOES, pe] == SPINNING:
         if arrival <= min(pes[CHECK, pe], g.clock[UPTO]):
             _set_event(g, pe, max(arrival, pes[SINCE, pe]))
@@ -493,15 +495,14 @@ def _end_spin(g, rules, pe, now):
     until = g.tasks[UNTIL, task]
     if until > now and _other_has_io(g, pe, task, now):
         _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
-        g.tasks[BLOCKED, task] = 1
+        g.tasks[READY, task] = until
         pes[DOES, pe], pes[RUNNING, pe] = FREED, -1
         _next_task(g, rules, pe, now)
     elif until > now:
         _spin(g, pe, pes[SINCE, pe], NEVER, until)
     else:
         _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
-        _go_on(g, rules, task)
-        _follow(g, rules, pe, task, now)
+        _run(g, rules, pe, task, now, False)
 
 
 @part
@@ -523,8 +524,7 @@ def _other_has_io(g, pe, task, now):
 
 @part
 def _ready(g, task, now):
-    tasks = g.tasks
-    return tasks[DONE, task] == NEVER and (not tasks[BLOCKED, task] or tasks[UNTIL, task] <= now)
+    return g.tasks[READY, task] <= now
 
 
 @part
@@ -542,7 +542,7 @@ def _next_task(g, rules, pe, now):
     if task < 0:
         _idle(g, rules, pe, now)
     else:
-        _load(g, rules, pe, task, now)
+        _run(g, rules, pe, task, now, True)
 
 
 @part
@@ -576,8 +576,8 @@ def _idle(g, rules, pe, now):
     event = NEVER
     for place in range(g.pes[TASKS, pe]):
         task = g.on[pe, place]
-        if g.tasks[BLOCKED, task] and g.tasks[DONE, task] == NEVER and _wanted(g, rules, pe, task):
-            event = min(event, g.tasks[UNTIL, task])
+        if g.tasks[READY, task] < event and _wanted(g, rules, pe, task):
+            event = g.tasks[READY, task]
     g.pes[DOES, pe], g.pes[SINCE, pe], g.pes[RUNNING, pe] = IDLE, now, -1
     _set_event(g, pe, event)
 
@@ -676,9 +676,9 @@ def _measure(members, rules, task, did_io, communicated):
             member = members[S_IO + i, task] * member if once == 0 else max(member, rules.floor)
             members[F_IO + i, task] = member
             total += member
-        if total > 0:  # without a floor all may vanish
-            for i in range(3):
-                members[F_IO + i, task] /= total
+        share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
+        for i in range(3):
+            members[F_IO + i, task] *= share
     members[PRIORITY, task] = max(rules.alpha * members[F_IO, task], members[F_COMP, task])
 
 
@@ -796,13 +796,9 @@ def _find_block(g, rules, row, size):
 def _place(g, rules, job, row, column, now):
     jobs, matrix = g.jobs, g.matrix
     jobs[PLACED, job], jobs[ROW, job] = now, row
-    jobs[LEFT, job] = jobs[ALIVE, job] = jobs[SIZE, job]
+    _start(g, rules, job)
     task = jobs[FIRST, job]
     end = task + jobs[SIZE, job]
-    for other in range(task, end):
-        _set_up(g, rules, other, job, other - task)
-    for other in range(task, end):
-        _next_operation(g, rules, other)
     pe = column
     while task < end:
         if _has_room(g, rules, row, pe):
@@ -830,7 +826,7 @@ def _turn(g, rules, now):
         if task < 0 or not _ready(g, task, now):
             task = _best(g, rules, pe, now) if rules.priority else -1
         if task >= 0:
-            _load(g, rules, pe, task, now)
+            _run(g, rules, pe, task, now, True)
         else:
             pes[CUT_TO, pe] = -1
             _idle(g, rules, pe, now)
@@ -857,7 +853,7 @@ def _alternate(g, rules, row):
 @maker
 def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     n = arrival.size
-    jobs = np.zeros((13, n), np.int64)
+    jobs = np.zeros((14, n), np.int64)
     jobs[ARRIVAL], jobs[SIZE], jobs[KIND], jobs[DEMAND], jobs[KEY] = arrival, size, kind, demand, key
     jobs[PLACED] = -1
     tasks = 0
@@ -881,7 +877,7 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     )
     g.tasks[PE] = -1
     g.tasks[DONE] = NEVER
-    g.clock[CURRENT], g.clock[NEXT_FINISH] = -1, NEVER
+    g.clock[NEXT_FINISH] = NEVER
     g.pes[LOADED] = g.pes[RUNNING] = g.pes[CUT_TO] = g.pes[CHOSEN] = g.pes[TURN] = -1
     return g
 
@@ -909,7 +905,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     -------
     full : int
         NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
-    jobs : int64, shape (13, n_jobs)
+    jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (18, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
@@ -942,7 +938,8 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     clock[BOUNDARY] = now + rules.slice
     clock[UPTO] = min(clock[BOUNDARY], rules.horizon)
     clock[LOGS] = now < log_until and clock[UPTO] > log_from
-    clock[CURRENT] += 1  # so many rows come before the next one, and so many are left of them when empty rows go
+    # So many rows come before the next one, and so many are left of them when empty rows go.
+    clock[CURRENT] = min(clock[CURRENT] + 1, clock[ROWS])
     if clock[NEXT_FINISH] <= now:
         _drop_finished(g, rules, now)
     _admit(g, rules, now)
@@ -966,3 +963,71 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             history[i, clock[SLICES], row] = g.members[row, watched[i]]
     clock[SLICES] += 1
     clock[NOW] = clock[UPTO]
+
+
+# --- What jobs do, without a machine ------------------------------------------------------------------------
+
+
+@kernel
+def programs(size, kind, demand, key, rules, room, listed):
+    """List what the tasks of jobs do, in the order in which each task does it.
+
+    Parameters
+    ----------
+    size, kind, demand, key, rules, room
+        As of `gang`; of the rules what jobs do.
+    listed : int
+        How many operations may be listed; 0 if only the sums are wanted.
+
+    Returns
+    -------
+    full : int
+        As of `gang`.
+    operations : int64, shape (5, n_operations)
+        Task, numbered through; nanoseconds of computing before the operation; the operation. Of DISK, THINK and their
+        like: nanoseconds, 0. Of SEND: the receiving task, and the place of its RECEIVE among its operations; of
+        RECEIVE: the sending task, 0. Else 0, 0.
+    sums : int64, shape (2, n_tasks), nanoseconds
+        Computing; disk and thinking.
+    """
+    g = _new_gang(np.zeros(size.size, np.int64), size, kind, demand, key, rules, room, 0)
+    operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[1]), np.int64)
+    for job in range(size.size):
+        if not g.clock[FULL]:
+            _start(g, rules, job)
+            _list(g, rules, job, operations, sums)
+    return g.clock[FULL], operations[:, : g.clock[LOGGED]].copy(), sums
+
+
+@routine
+def _list(g, rules, job, operations, sums):
+    """Let the tasks of a job do an operation each, until all have ended."""
+    jobs, tasks = g.jobs, g.tasks
+    while jobs[LEFT, job] > 0 and not g.clock[FULL]:
+        for task in range(jobs[FIRST, job], jobs[FIRST, job] + jobs[SIZE, job]):
+            if tasks[DONE, task] == NEVER:
+                _next_operation(g, rules, task)
+                operation = tasks[OPERATION, task]
+                burst = tasks[BURST, task] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
+                sums[0, task] += tasks[LENGTH, task]
+                sums[1, task] += burst
+                if operations.shape[1] > 0:
+                    _list_operation(g, operations, task, burst)
+                if operation in (END, LAST_DISK, LAST_THINK):
+                    tasks[DONE, task] = 0
+                    jobs[LEFT, job] -= 1
+                else:
+                    tasks[HEAD, task] += 1
+
+
+@part
+def _list_operation(g, operations, task, burst):
+    at = g.clock[LOGGED]
+    if at == operations.shape[1]:
+        g.clock[FULL] |= NO_LOG
+        return
+    operation, place = g.tasks[OPERATION, task], g.tasks[HEAD, task] % g.queued.shape[2]
+    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[LENGTH, task], operation
+    operations[3, at] = g.queued[QUEUED_PEER, task, place] if operation in (SEND, RECEIVE) else burst
+    operations[4, at] = g.queued[QUEUED_PLACE, task, place] if operation == SEND else 0
+    g.clock[LOGGED] += 1

@@ -1,0 +1,513 @@
+"""Gang scheduling: the kernel beside its twin, what jobs do, and the laws and errors of the room above."""
+
+import math
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import pytest
+import twin_gang
+from gang_programs import SCHEDULERS
+from hypothesis import given
+from hypothesis import strategies as st
+from twin_gang import joined
+from workloads import examples
+
+import schedlab as sl
+from schedlab.gang import Config, Workload, simulate, simulate_many
+from schedlab.kernels import gang as kernel
+from schedlab.kernels import variates
+from schedlab.kernels._jit import kernel as compiled
+from schedlab.schedule import ScheduleError
+
+NAMES = {
+    kernel.IO: "io",
+    kernel.EMBARRASSING: "emb",
+    kernel.MESSAGES: "msg",
+    kernel.BARRIERS: "bsp",
+    kernel.INTERACTIVE: "interactive",
+}
+WHAT = ("computing", "communicating", "spinning", "switching", "idle")
+NOBODY = np.zeros(0, "int64")
+
+
+def rules(pes=2, horizon=1000, scheduler="gang", **changes):
+    """Give the kernel's rules; times are a few ns."""
+    given = {
+        "slice": 100,
+        "switch": 3,
+        "latency": 2,
+        "overhead": 1,
+        "delta": 6,
+        "max_tasks": 10,
+        "statements": 1,
+        "alpha": 2.0,
+        "beta": 0.3,
+        "floor": 0.001,
+        "both": True,
+        "packing": kernel.FIRST_FIT,
+        "unify": False,
+        "alternate": False,
+        "law": variates.EXPONENTIAL,
+        "compute": 10,
+        "disk": 10,
+        "gap": 5,
+        "superstep": 8,
+        "react": 4,
+        "think": 20,
+        "imbalance": 0.0,
+    }
+    chosen = {"priority": scheduler != "gang", "spin_block": scheduler == "spin-block"}
+    return kernel.Rules(pes=pes, horizon=horizon, **chosen, **given | changes)
+
+
+def settings_of(rules):
+    """Say the same to the twin."""
+    scheduler = "spin-block" if rules.spin_block else "priority" if rules.priority else "gang"
+    names = set(twin_gang.Settings.__dataclass_fields__) - {"scheduler", "packing"}
+    packing = {code: name for name, code in sl.gang.PACKINGS.items()}[rules.packing]
+    return twin_gang.Settings(scheduler=scheduler, packing=packing, **{name: getattr(rules, name) for name in names})
+
+
+def arrays(jobs):
+    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them."""
+    table = np.array(jobs, "int64").reshape(-1, 5)
+    return tuple(np.ascontiguousarray(column) for column in table.T)
+
+
+def run(rules, jobs, watched=NOBODY, logged=1 << 14, room=64):
+    full, *outcome = kernel.gang(*arrays(jobs), rules, room, logged, 0, rules.horizon, watched)
+    assert full == 0
+    return outcome
+
+
+def twin_jobs(rules, jobs, listed=1 << 14):
+    """Write what the kernel draws for each task as a program for the twin."""
+    arrival, size, kind, demand, key = arrays(jobs)
+    full, operations, _ = kernel.programs(size, kind, demand, key, rules, 256, listed)
+    assert full == 0
+    first = np.cumsum(size) - size
+    owner = np.repeat(np.arange(size.size), size)
+    steps = [[] for _ in owner]
+    for task, *step in operations.T.tolist():
+        steps[task].append(step)
+
+    def receives(task, place):
+        return sum(operation == kernel.RECEIVE for _, operation, *_ in steps[task][:place])
+
+    def operation(task, at):
+        _, name, more, place = steps[task][at]
+        if name == kernel.SEND:
+            return "send", more - int(first[owner[task]]), receives(more, place)
+        if name == kernel.RECEIVE:
+            return "recv", receives(task, at)
+        return {
+            kernel.END: ("end",),
+            kernel.BARRIER: ("barrier",),
+            kernel.DISK: ("io", more),
+            kernel.THINK: ("think", more),
+            kernel.LAST_DISK: ("io", more, "end"),
+            kernel.LAST_THINK: ("think", more, "end"),
+        }[name]
+
+    def program(task):
+        return [(steps[task][at][0], operation(task, at)) for at in range(len(steps[task]))]
+
+    return [
+        twin_gang.Job(when, NAMES[what], [program(task) for task in range(begin, begin + many)])
+        for when, many, what, begin in zip(*(each.tolist() for each in (arrival, size, kind, first)), strict=True)
+    ]
+
+
+@st.composite
+def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1, 2)):
+    """Draw (rules, jobs) full of ties."""
+    pes = draw(st.integers(1, 6))
+    length = draw(st.sampled_from([8, 12, 20, 40]))
+    few = st.sampled_from([1, 2, 3, 4, 8])
+    alpha, beta = draw(st.sampled_from([(2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5), (2.0, 0.0)]))
+    chosen = rules(
+        pes,
+        draw(st.integers(1, 14 * length)),
+        draw(st.sampled_from(schedulers)),
+        slice=length,
+        switch=draw(st.integers(1, 4)),
+        latency=draw(st.integers(1, 2)),
+        overhead=draw(st.integers(1, 2)),
+        delta=draw(st.sampled_from([0, 1, 2, 4, 8])),
+        alpha=alpha,
+        beta=beta,
+        max_tasks=draw(st.sampled_from([1, 2, 3, 10])),
+        statements=draw(st.integers(1, 3)),
+        floor=draw(st.sampled_from([0.0, 0.001, 0.05])),
+        both=draw(st.booleans()),
+        law=draw(st.sampled_from(laws)),
+        imbalance=draw(st.sampled_from([0.0, 0.0, 0.5])),
+        packing=draw(st.sampled_from([kernel.FIRST_FIT, kernel.FIRST_FIT, kernel.BEST_FIT, kernel.BUDDY])),
+        unify=draw(st.booleans()),
+        alternate=draw(st.booleans()),
+        **{name: draw(few) for name in ("compute", "disk", "gap", "superstep", "react", "think")},
+    )
+    jobs = [
+        (
+            draw(st.integers(0, 16)) * (length // 4),
+            draw(st.one_of(st.integers(1, pes), st.just(pes))),
+            draw(st.sampled_from(kinds)),
+            draw(st.one_of(st.integers(1, 4 * length), st.sampled_from([1, 4, length - chosen.switch, length]))),
+            draw(st.integers(0, 2**32 - 1)),
+        )
+        for _ in range(draw(st.integers(0, most)))
+    ]
+    return chosen, sorted(jobs, key=lambda job: job[0])
+
+
+@pytest.mark.reduced
+@examples(1000)
+@given(cases())
+def test_the_kernel_is_its_twin(case):
+    check_twin(*case)
+
+
+def check_twin(rules, jobs):
+    twin = twin_gang.simulate(settings_of(rules), twin_jobs(rules, jobs))
+    rows, tasks, members, pes, log, _, _ = run(rules, jobs)
+    placed = rows[kernel.PLACED]
+    done = (placed >= 0) & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= rules.horizon)
+    assert twin.placed == placed.tolist()
+    assert twin.completed == np.where(done, rows[kernel.FINISH], -1).tolist()
+    assert list(chain(*twin.pe)) == tasks[kernel.PE].tolist()
+    assert list(chain(*twin.computed)) == tasks[kernel.COMPUTED].tolist()
+    there = tasks[kernel.PE] >= 0
+    for name, row in (("S", kernel.S_IO), ("f", kernel.F_IO)):
+        measured = np.array(list(chain(*getattr(twin, name)))).reshape(-1, 3)
+        np.testing.assert_allclose(members[row : row + 3, there].T, measured[there], rtol=1e-12, atol=0)
+    assert [tuple(each[what] for what in WHAT) for each in twin.totals] == [
+        tuple(column) for column in pes[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1].T.tolist()
+    ]
+    assert twin.segments == segments(rows, tasks, log)
+
+
+def segments(rows, tasks, log):
+    """Give the kernel's log as the twin has it."""
+    found = []
+    for pe, task, what, begin, end, *_ in log.T.tolist():
+        job = int(tasks[kernel.JOB, task]) if task >= 0 else -1
+        rank = task - int(rows[kernel.FIRST, job]) if task >= 0 else -1
+        found.append((pe, job, rank, WHAT[what], begin, end))
+    return joined(found)
+
+
+@pytest.mark.reduced
+def test_too_little_room_is_said():
+    jobs = [(0, 3, kernel.MESSAGES, 500, 1)]
+    chosen = rules(3)
+    assert kernel.gang(*arrays(jobs), chosen, 1, 0, 0, 0, NOBODY)[0] == kernel.NO_ROOM
+    assert kernel.gang(*arrays(jobs), chosen, 64, 9, 0, 1000, NOBODY)[0] == kernel.NO_LOG
+    assert kernel.programs(*arrays(jobs)[1:], chosen, 64, 9)[0] == kernel.NO_LOG
+
+
+# --- Packings, unification and alternation, by hand: slices of 100 ns, switches of 3 ---
+
+
+def emb(*jobs):
+    return [(0, size, kernel.EMBARRASSING, demand, 0) for size, demand in jobs]
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("packing", "sizes", "pes"),
+    [
+        # Row 0 has two columns left and row 1 one, when the job of one task comes.
+        (kernel.FIRST_FIT, (2, 3, 1), [0, 1, 0, 1, 2, 2]),
+        (kernel.BEST_FIT, (2, 3, 1), [0, 1, 0, 1, 2, 3]),
+        (kernel.BUDDY, (2, 3, 1), [0, 1, 0, 1, 2, 2]),
+        # A block of two begins at an even column.
+        (kernel.FIRST_FIT, (1, 2), [0, 1, 2]),
+        (kernel.BEST_FIT, (1, 2), [0, 1, 2]),
+        (kernel.BUDDY, (1, 2), [0, 2, 3]),
+        # Three tasks take a block of four, of which the fourth column is left for others.
+        (kernel.BUDDY, (3, 1), [0, 1, 2, 3]),
+    ],
+)
+def test_packings(packing, sizes, pes):
+    _, tasks, *_ = run(rules(4, 50, packing=packing), emb(*((size, 10) for size in sizes)))
+    assert tasks[kernel.PE].tolist() == pes
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("changes", "ends"),
+    [
+        # Jobs 0 and 1 have row 0, job 2 has row 1; job 0 leaves at 23. Jobs 1 and 2 take turns: job 1 runs at 3-100,
+        # 200-300 and, its row being the only one, from 400 on; job 2 at 103-200 and from 300 on.
+        ({}, [23, 503, 303]),
+        # At 100 there is one row for both.
+        ({"unify": True}, [23, 303, 203]),
+        # At 100 it is the turn of row 1, where PE 1 is free for job 1; at 200 of row 0, where PE 0 is free for job 2.
+        ({"alternate": True}, [23, 303, 203]),
+    ],
+)
+def test_unification_and_alternation(changes, ends):
+    rows, *_ = run(rules(2, 600, **changes), emb((1, 20), (1, 300), (1, 100)))
+    assert rows[kernel.FINISH].tolist() == ends
+
+
+# --- What jobs do ---
+
+
+def plain_mixed(x):
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x ^= x >> shift
+        x = x * factor % 2**32
+    return x ^ x >> 16
+
+
+def plain_bits(key, place):
+    return plain_mixed((plain_mixed(place ^ key) + plain_mixed(key ^ 0x9E3779B9)) % 2**32)
+
+
+def plain_draw(law, mean, key, place):
+    u = (plain_bits(key, place) + 0.5) / 2**32
+    factor = {variates.CONSTANT: 1, variates.UNIFORM: 2 * u, variates.EXPONENTIAL: -math.log(u)}[law]
+    return max(1, math.floor(mean * factor + 0.5))
+
+
+def plain_messages(law, gap, size, demand, key):
+    """Draw pair after pair, as the specification has it, section 3.5."""
+    left, programs = [demand] * size, [[] for _ in range(size)]
+    stream, pair = plain_bits(key, 0), -1
+
+    def end(rank):
+        programs[rank].append((left[rank], ("end",)))
+        left[rank] = 0
+
+    while any(left):
+        pair += 1
+        number = plain_bits(stream ^ 0x5BD1E995, pair) * size * (size - 1) // 2**32
+        ranks = number // (size - 1), number % (size - 1)
+        sender, receiver = ranks[0], ranks[1] + (ranks[1] >= ranks[0])
+        if not (left[sender] and left[receiver]):
+            continue
+        before = [plain_draw(law, gap, stream, 2 * pair + i) for i in range(2)]
+        exhausted = [r for r, time in zip((sender, receiver), before, strict=True) if time >= left[r]]
+        if not exhausted:
+            index = sum(operation[0] == "recv" for _, operation in programs[receiver])
+            programs[sender].append((before[0], ("send", receiver, index)))
+            programs[receiver].append((before[1], ("recv", index)))
+            left[sender] -= before[0]
+            left[receiver] -= before[1]
+        for rank in exhausted:
+            end(rank)
+        alive = [rank for rank in range(size) if left[rank]]
+        if len(alive) == 1:  # without anyone to talk to
+            end(alive[0])
+    return programs
+
+
+@pytest.mark.reduced
+@examples(300)
+@given(
+    st.sampled_from([variates.EXPONENTIAL, variates.CONSTANT, variates.UNIFORM]),
+    st.integers(1, 20),
+    st.integers(2, 6),
+    st.integers(1, 200),
+    st.integers(0, 2**32 - 1),
+)
+def test_messages_are_those_of_the_pairs_that_are_drawn(law, gap, size, demand, key):
+    chosen = rules(size, law=law, gap=gap)
+    (job,) = twin_jobs(chosen, [(0, size, kernel.MESSAGES, demand, key)])
+    assert job.programs == plain_messages(law, gap, size, demand, key)
+    assert [sum(compute for compute, _ in program) for program in job.programs] == [demand] * size
+
+
+@compiled
+def drawn(law, mean, key, count):
+    values = np.empty(count, np.int64)
+    for place in range(count):
+        values[place] = variates.draw(law, mean, key, place)
+    return values
+
+
+@pytest.mark.parametrize("key", [0, 1, 12345, 2**32 - 1])
+@pytest.mark.parametrize(
+    ("law", "spread", "below"),
+    [
+        (variates.EXPONENTIAL, 1, lambda x: -np.expm1(-x)),
+        (variates.UNIFORM, 1 / math.sqrt(3), lambda x: np.minimum(x / 2, 1)),
+    ],
+)
+def test_bursts_follow_their_law(law, spread, below, key):
+    count = 40_000
+    values = np.sort(drawn(law, 10**8, key, count)) / 1e8
+    assert abs(values.mean() - 1) < 4 * spread / math.sqrt(count)
+    assert abs(values.std() - spread) < 4 * math.sqrt(2) / math.sqrt(count)
+    # Kolmogorov and Smirnov: more than 1.95 is met once in a thousand times.
+    distance = np.abs(below(values) - (np.arange(count) + 0.5) / count).max()
+    assert distance * math.sqrt(count) < 1.95
+    neighbours = np.corrcoef(drawn(law, 10**8, key, count)[:-1], drawn(law, 10**8, key, count)[1:])[0, 1]
+    assert abs(neighbours) < 4 / math.sqrt(count)
+
+
+def test_bursts_are_the_same_on_every_machine():
+    # -log u by the series, and by Python's library, at 40 places.
+    assert [plain_draw(0, 10**8, 5, place) for place in range(40)] == drawn(0, 10**8, 5, 40).tolist()
+    assert drawn(variates.CONSTANT, 7, 5, 3).tolist() == [7, 7, 7]
+
+
+@pytest.mark.reduced
+@given(cases(), st.integers(0, 6))
+def test_what_a_job_does_depends_on_its_key_alone(case, which):
+    chosen, jobs = case
+    for job in jobs[which : which + 1]:
+        assert twin_jobs(chosen, jobs)[which] == twin_jobs(chosen, [job])[0]
+
+
+# --- The room ---
+
+SMALL = Workload(("io", "msg", "bsp", "emb", "interactive"), pes=8, horizon=3000, seed=4)
+
+
+def test_the_baseline_is_a_request_and_its_answer():
+    # Specification, SIL-0.
+    assert simulate(replace(SMALL, horizon=10)).baseline == 55e-6
+
+
+def test_memberships_of_a_task_that_blocks_in_every_slice():
+    # Specification, SIL-1, without the floor: f and priority after each of the first slices.
+    job = pd.DataFrame({"arrival_time": [0], "size": [1], "kind": ["io"], "duration": [60]})
+    config = Config(floor=0, bursts="constant", compute=0.03, disk=0.05)
+    table = simulate(Workload(pes=1, horizon=2, jobs=job), config, watch=[(1, 0)]).memberships(1)
+    assert table["time"][:4].tolist() == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert table["held"].all()
+    assert table["f_io"][:4].tolist() == pytest.approx([0.6, 0.913043, 0.993691, 0.999795], abs=5e-7)
+    assert table["f_comm"][:4].tolist() == pytest.approx([0.2, 0.043478, 0.003155, 0.000102], abs=5e-7)
+    assert table["f_comm"].tolist() == table["f_comp"].tolist()
+    assert table["priority"][:4].tolist() == pytest.approx([1.2, 1.8261, 1.9874, 1.9996], abs=5e-5)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("changes", [{}, {"packing": "buddy", "unify": True}, {"alternate": True, "imbalance": 0.1}])
+def test_the_laws_hold(scheduler, changes):
+    schedule = simulate(SMALL, Config(scheduler, **changes), log=(100.05, 130)).validate()
+    log = schedule.log
+    assert (log["begin"].min(), log["end"].max()) == (100, 130)
+    assert ((log["end"] - log["begin"]).groupby(log["pe"]).sum() - 30).abs().max() < 1e-6
+    assert schedule.metrics()["completed"] == schedule.completed == schedule.jobs["completion_time"].notna().sum() > 5
+    busy = schedule.pes.drop(columns="idle").to_numpy().sum()
+    assert schedule.utilization == pytest.approx(busy / (8 * 3000), abs=1e-9)
+    if scheduler == "gang":
+        assert log["gang"][log["job"] >= 0].all()
+
+
+BROKEN = [
+    ("pe_rows", (kernel.TIME_IDLE, 3), 1, "PE 3: computing .* expected 3000000000000 in all"),
+    ("task_rows", (kernel.COMPUTED, 8), 1, "task 0 of job 4 has computed for .* expected 198000000000"),
+    ("task_rows", (kernel.COMPUTED, 0), 10**15, "task 0 of job 1 has computed for"),
+    ("job_rows", (kernel.PLACED, 1), 7, "expected a multiple of 200000000 ns"),
+    ("job_rows", (kernel.PLACED, 0), 10**15, "not placed in the order"),
+    ("task_rows", (kernel.PE, 0), 3, "PE . has computed for"),
+    ("log_rows", (kernel.LOG_UNTIL, 0), 1, "the log"),
+]
+
+
+@pytest.mark.parametrize(("rows", "place", "more", "message"), BROKEN)
+def test_a_broken_law_is_named(rows, place, more, message):
+    schedule = simulate(SMALL, "priority", log=(500, 501))
+    wrong = getattr(schedule, rows).copy()
+    wrong[place] += more
+    with pytest.raises(ScheduleError, match=message):
+        replace(schedule, **{rows: wrong}).validate()
+
+
+def test_runs_are_the_same_over_threads():
+    runs = [(replace(SMALL, seed=seed), name) for seed in range(2) for name in SCHEDULERS]
+    one, four = (simulate_many(runs, threads=threads, watch=[(1, 0)]) for threads in (1, 4))
+    for a, b in zip(one, four, strict=True):
+        for name in ("job_rows", "task_rows", "member_rows", "pe_rows", "history"):
+            np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+
+
+def test_another_mix_has_the_same_arrivals():
+    table, other = SMALL.jobs_table, replace(SMALL, mix={"io": 0.25, "bsp": 0.75}).jobs_table
+    same = ["arrival_time", "size", "duration"]
+    pd.testing.assert_frame_equal(table[same], other[same])
+    assert set(other["kind"]) == {"io", "bsp"}
+    longer = replace(SMALL, horizon=6000).jobs_table
+    pd.testing.assert_frame_equal(longer.head(len(table)), table)
+    assert len(longer) > len(table)
+    assert table["arrival_time"].max() < 3000
+
+
+def test_kinds_have_their_shares():
+    kinds = Workload({"io": 0.25, "bsp": 0.75}, horizon=1_000_000, seed=1).jobs_table["kind"]
+    assert abs((kinds == "io").mean() - 0.25) < 4 * math.sqrt(0.25 * 0.75 / len(kinds))
+
+
+def test_jobs_of_ones_own():
+    # Given in another order than that of arrival: they keep their numbers.
+    jobs = pd.DataFrame({"arrival_time": [0.3, 0], "size": [2, 1], "kind": "emb", "duration": [0.1, 0.25]})
+    workload = Workload(pes=2, horizon=2, jobs=jobs)
+    table = simulate(workload).validate().jobs
+    assert table.index.tolist() == [2, 1]
+    assert table["placed_time"].tolist() == pytest.approx([0, 0.4])
+    # Job 2 runs at 0.0002-0.2502; job 1 from 0.4002 on, on a PE that it has to load.
+    assert table["completion_time"].tolist() == pytest.approx([0.2502, 0.5002])
+    assert hash(workload) == hash(Workload(pes=2, horizon=2, jobs=workload.jobs))
+    assert simulate(replace(workload, horizon=0.3)).jobs["completion_time"].isna().tolist() == [False, True]
+
+
+def own(**changes):
+    return pd.DataFrame([{"arrival_time": 0, "size": 1, "kind": "io", "duration": 1} | changes])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Workload(pes=2, jobs=own(size=3)), "job 1 has 3 tasks, the machine 2 PEs"),
+        (lambda: Workload(jobs=own(size=0)), "job 1 has 0 tasks, expected a whole number from 1 on"),
+        (lambda: Workload(jobs=own(duration=0)), "the duration of job 1 is 0, expected seconds"),
+        (lambda: Workload(jobs=own(arrival_time=-1)), "job 1 arrives at -1, expected seconds, from 0"),
+        (lambda: Workload(jobs=own(kind="cpu")), "job 1 is of unknown kind 'cpu'; known: io, emb"),
+        (lambda: Workload(jobs=own().drop(columns="kind")), "jobs has no column kind"),
+        (lambda: Workload(jobs=own().iloc[:0]), "jobs has no rows"),
+        (lambda: Workload({"io": 0.5, "msg": 0.4}), "shares of the mix add up to 0.9, expected 1"),
+        (lambda: Workload({"io": 1.5, "msg": -0.5}), "the share of io jobs is 1.5, expected 0 to 1"),
+        (lambda: Workload(("io", "mpi")), "unknown kind of jobs 'mpi'; known: io, emb"),
+        (lambda: Workload(()), "shares of the mix add up to 0, expected 1"),
+        (lambda: Workload(pes=0), "pes must be at least 1"),
+        (lambda: Workload(horizon=0), "horizon is 0, expected seconds"),
+        (lambda: Workload(table="sdsc"), "unknown table 'sdsc'"),
+        (lambda: Workload(sizes="all"), "unknown sizes 'all'"),
+        (lambda: Config("fifo"), "unknown scheduler 'fifo'; known: gang, priority, spin-block"),
+        (lambda: Config(beta=3), "beta is 3, expected 0 to alpha, which is 2"),
+        (lambda: Config(alpha=0.5), "alpha is 0.5, expected at least 1"),
+        (lambda: Config(slice=0), "slice is 0, expected seconds"),
+        (lambda: Config(latency=1e-10), "latency is 1e-10, expected seconds, from 1e-9"),
+        (lambda: Config(think=float("nan")), "think is nan"),
+        (lambda: Config(delta=-1), "delta is -1, expected seconds, from 0 on"),
+        (lambda: Config(max_tasks=0), "max_tasks must be at least 1"),
+        (lambda: Config(statements=1.5), "statements must be a whole number"),
+        (lambda: Config(floor=0.4), "floor is 0.4, expected from 0 to below 1/3"),
+        (lambda: Config(imbalance=1), "imbalance is 1, expected from 0 to below 1"),
+        (lambda: Config(both="yes"), "both is 'yes', expected True or False"),
+        (lambda: Config(packing="worst-fit"), "unknown packing 'worst-fit'"),
+        (lambda: Config(bursts="normal"), "unknown bursts 'normal'"),
+        (lambda: simulate(SMALL, "fifo"), "unknown scheduler"),
+        (lambda: simulate(SMALL, watch=[(999, 0)]), "there is no job 999 to watch"),
+        (lambda: simulate(SMALL, watch=[(1, 9)]), "job 1 has no task 9 to watch"),
+        (lambda: simulate(SMALL, log=(5, 2)), "log is .5, 2., expected two times"),
+        (lambda: simulate(SMALL).log, "nothing was logged"),
+        (lambda: simulate(SMALL).memberships(1), "task 0 of job 1 was not watched"),
+    ],
+)
+def test_errors_say_what_was_expected(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_something_else_than_a_workload_is_refused():
+    with pytest.raises(TypeError, match="expected a gang.Workload"):
+        simulate("io")
+    with pytest.raises(TypeError, match="expected a gang.Config"):
+        simulate(SMALL, 3)
