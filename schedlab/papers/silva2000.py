@@ -34,8 +34,8 @@ SCHEDULERS = {WITHOUT: "gang", WITH: "priority", SPIN: "spin-block"}
 JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
-RUNS = {"quick": (4, 20), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
-SIDE = {"quick": (4, 100), "full": (6, 5)}  # the same beside the paper's figures
+RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
+SIDE = {"quick": (6, 200), "full": (6, 5)}  # the same beside the paper's figures
 CONFIDENCE = 0.95
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
