@@ -159,6 +159,14 @@ def test_verdicts_name_the_cases_that_do_not_hold():
     assert paper._judged_by([("", changed(fine, worse, worse), "lower")], data)["verdict"] == "not reproduced"
 
 
+def test_noise_on_the_first_jobs_says_nothing_where_the_whole_log_tells_more():
+    data = runs_of((0.9, 0, "EASY", "all jobs", 1)).assign(procs=16.4, wasted=1.0, area=4)
+    noise, fine, worse = changed((1, -2, 4)), changed((-8, -9, -7), jobs="whole log", seeds=4), changed((12, 6, 18))
+    together = [pd.concat([part, fine]) for part in (noise, worse)]
+    verdicts = [paper._judged_by([("", rows, "lower")], data)["verdict"] for rows in (noise, *together)]
+    assert verdicts == ["not reproduced", "reproduced", "trend only"]
+
+
 def test_growth_compares_the_highest_load_with_the_lowest():
     one, other = sl.EASY(), sl.FCFS()
     rows = [(load, 0, "FCFS", "all jobs", 100) for load in (0.2, 0.5, 0.8)]
