@@ -66,7 +66,7 @@ class Workload:
     --------
     >>> import schedlab as sl
     >>> len(sl.gang.Workload(("io", "msg"), pes=8, horizon=10_000, seed=1).jobs_table)
-    37
+    24
     """
 
     mix: str | tuple | Mapping = "io"
