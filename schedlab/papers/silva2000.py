@@ -914,7 +914,8 @@ class Judge:
                 )
             )
         gains = [self._gains.loc[(mix, pes, measure), "ratio_low"] > 1 for measure in WORDS]
-        return self._judged(checks, "; ".join(words), WHY_TABLES, numbers=True, trend=all(gains))
+        short = any(words.startswith(WORDS[JOBS]) and holds is False for words, holds in checks)
+        return self._judged(checks, "; ".join(words), WHY_TABLES * short, numbers=True, trend=all(gains))
 
     def _runs(self, mix, pes, scheduler):
         data = self._data
