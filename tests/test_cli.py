@@ -539,7 +539,11 @@ def start(*arguments, stdout=subprocess.PIPE):
     """Start a command in a process of its own, which keeps what it prints until it ends."""
     command = [sys.executable, "-c", "import sys; from schedlab.cli import main; sys.exit(main())", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment)
+    heeded = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
+    try:
+        return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment)
+    finally:
+        signal.signal(signal.SIGINT, heeded)
 
 
 def test_a_closed_pipe_is_no_error():
