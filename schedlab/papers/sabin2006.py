@@ -1272,7 +1272,7 @@ LARGEST_LIKE_IT_WIDE = (
     "The largest jobs are done soonest under overbooked shares, which let them have nearly the machine while others "
     "wait; a sum that counts all jobs alike does not."
 )
-AS_NARROW = "Plain shares leave jobs about as narrow as they ask for, and give about the same means."
+AS_NARROW = "Plain shares leave jobs about as narrow as they ask for, which is as good up to a moderate load."
 
 
 def _best(data, scheme, schemes, groups=(ALL,), why=""):
