@@ -8,6 +8,7 @@ import ast
 import asyncio
 import html
 import inspect
+import math
 import sys
 import warnings
 from collections import OrderedDict
@@ -545,9 +546,11 @@ def _slider(low, high, step=None, *, settings):
     whole = all(isinstance(value, Integral) for value in (low, high, step or 1))
     if not low < high or (step is not None and not step > 0):
         raise ValueError(f"{settings['description']} is from {low} to {high} in steps of {step}, expected low < high")
-    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
     step = step or (1 if whole else (high - low) / 20)
-    return kind(value=low, min=low, max=high, step=step, **settings)
+    if whole:
+        return ipywidgets.IntSlider(value=low, min=low, max=high, step=step, **settings)
+    shown = f".{max(2, math.ceil(-math.log10(step)))}f"  # so that each step can be told from the next
+    return ipywidgets.FloatSlider(value=low, min=low, max=high, step=step, readout_format=shown, **settings)
 
 
 def _offered(value):

@@ -159,6 +159,12 @@ def test_kinds_of_controls(given, kind, value):
     assert control.description == "some value"
 
 
+@pytest.mark.parametrize(("step", "shown"), [(0.5, ".2f"), (0.02, ".2f"), (0.0008, ".4f"), (1e-5, ".5f")])
+def test_a_slider_shows_every_step(step, shown):
+    control = sl.widgets.live(lambda value: drawing(), value=(0.0, 1.0, step)).controls["value"]
+    assert control.readout_format == shown
+
+
 @pytest.mark.parametrize(
     ("default", "given", "words"),
     [
