@@ -14,11 +14,7 @@ a job that starts at a step of the profile takes as many as are free; with the o
 free until that begins, or as many as it leaves over, whichever is done first. And in any profile only the widths at
 which steps stand need a search: of the widths between two of them the largest is done first, since it finds the same
 gaps and is shorter. A pass in which no processor is free changes nothing.
-
-Processors are not moved one at a time unless a curve gets steeper somewhere, as tables may: see `_level_processors`.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -39,102 +35,18 @@ from .cluster import (
 from .conservative import running_alone
 from .ordered import FIRST, LAST, place_of
 from .profile import NEVER, add, earliest, forget_past, profile, step_at
-from .speedup import TABLE, Laws, lasts, slope, work_seconds
-
-NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
+from .shares import enter, leave, new_mix, share_out
+from .speedup import Laws, lasts, work_seconds
 
 WIDTH, START, COMPLETION = range(3)  # places of a choice
 FROM, UNTIL, HELD, OVER = range(4)  # places of the reservation: its span, its processors, those that it leaves over
-
-
-class Shares(NamedTuple):
-    """The limits of the jobs that wait and run; every field is modified in place.
-
-    Attributes
-    ----------
-    turn : int64, shape (n_jobs,)
-        Place of each job in the mix, in which ties go: waiting jobs, then running ones in the order of their starts.
-    share, limit, least, most, moved : int64, shape (n_jobs,)
-        The fair share, the limit made of it, the band around it, and whether the job has lost or gained processors.
-    mix, donors, receivers : int64, shape (n_jobs,)
-        The jobs that have a limit now; heaps of those that may lose or gain.
-    donated, received : int64, shape (n_jobs,)
-        Slope of the speedup at the limit, by which these two are ordered.
-    tie : int64, shape (n_jobs,)
-        As `turn`, for steps that are taken back too.
-    level : int64, shape (1,)
-        The slope at which the processors came to rest last time.
-    flat, above, below : int64, shape (n_jobs,)
-        The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
-        and at it, between which that level lies; `below` is `NEVER` where nothing is known.
-    bound, steep : int64, shape (n_jobs,)
-        The last width elsewhere on the curve, at the end of a band, and the slope there; 0 where nothing is known.
-    tried, took : int64, shape (n_jobs,)
-        The width with which a job was last seen to be too long for the time before the reservation, or 0; how long it
-        takes then.
-    """
-
-    turn: np.ndarray
-    share: np.ndarray
-    limit: np.ndarray
-    least: np.ndarray
-    most: np.ndarray
-    moved: np.ndarray
-    mix: np.ndarray
-    donors: np.ndarray
-    receivers: np.ndarray
-    donated: np.ndarray
-    received: np.ndarray
-    tie: np.ndarray
-    level: np.ndarray
-    flat: np.ndarray
-    above: np.ndarray
-    below: np.ndarray
-    bound: np.ndarray
-    steep: np.ndarray
-    tried: np.ndarray
-    took: np.ndarray
-
-
-@maker
-def _integers(n):
-    return np.empty(n, np.int64)
-
-
-@maker
-def _new_shares(n):
-    turn = _integers(n)
-    for job in range(n):
-        turn[job] = job
-    return Shares(
-        turn,
-        np.zeros(n, np.int64),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        _integers(n),
-        np.zeros(1, np.int64),
-        _integers(n),
-        _integers(n),
-        np.full(n, NEVER, np.int64),
-        np.zeros(n, np.int64),
-        _integers(n),
-        np.zeros(n, np.int64),
-        _integers(n),
-    )
 
 
 @maker
 def moldable_cluster(submit, run, estimate, procs, machine):
     """Make an idle machine whose jobs may be given other widths and times than they came with."""
     n = submit.size
-    rank = _integers(n)
+    rank = np.empty(n, np.int64)
     for job in range(n):
         rank[job] = job
     return new_cluster(Jobs(submit, run.copy(), estimate.copy(), procs.copy()), machine, rank, False, False)
@@ -206,8 +118,7 @@ def fair_share(
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
-    shares, held, choice = _new_shares(n), _integers(4), _integers(3)
-    bent = _bent(laws, machine)
+    mix, held, choice = new_mix(laws, machine), np.empty(4, np.int64), np.empty(3, np.int64)
     steps = profile(machine, min(n, machine))
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
@@ -215,251 +126,23 @@ def fair_share(
         weight[job] = np.float64(estimate[job]) * procs[job] if area else work[job]
         if not proportional:
             weight[job] = np.sqrt(weight[job])
+    ended = 0
     while advance(c, NEVER):
+        while ended < c.ends.window[FIRST]:
+            if not queued:
+                leave(mix, c.begun[c.ends.item[ended]])
+            ended += 1
+        for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
+            enter(mix, job, weight[job])
         if c.clock[FREE] > 0 and waiting(c):
-            count = _share_out(c, shares, weight, machine, overbooking, queued)
-            if efficiency > 0:
-                if _make_bands(shares, laws, bent, count, machine, efficiency, literal):
-                    _move_processors(shares, laws, count)
-                else:
-                    _level_processors(shares, laws, count, machine)
-            _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, start_now)
+            share_out(mix, laws, machine, overbooking, efficiency, literal)
+            _fair_share_pass(c, steps, mix, laws, work, run, procs, held, choice, queued, start_now)
+            ended = c.ends.window[FIRST]  # where the list lies, a start may move it
     return c.start, c.jobs.procs
 
 
 @routine
-def _share_out(c, shares, weight, machine, overbooking, queued):
-    """Give each job of the mix its fair share; give the size of the mix."""
-    count = _gather(c.queue, shares.mix, 0)
-    if not queued:
-        count = _gather(c.running, shares.mix, count)
-    total = _sum(weight, shares.mix, count)
-    for i in range(count):
-        job = shares.mix[i]
-        share = ((overbooking * weight[job]) / total) * machine
-        shares.limit[job] = max(np.int64(min(np.floor(share + 1 / 2 + 1e-9), machine)), 1)
-    return count
-
-
-@part
-def _gather(jobs, mix, count):
-    for place in range(jobs.window[FIRST], jobs.window[LAST]):
-        mix[count] = jobs.item[place]
-        count += 1
-    return count
-
-
-@part
-def _sum(weight, mix, count):
-    """Add up weights as if exactly (Neumaier 1974), so that the order of the mix does not matter."""
-    total, lost = 0.0, 0.0
-    for i in range(count):
-        one = weight[mix[i]]
-        both = total + one
-        lost += (total - both) + one if total >= one else (one - both) + total
-        total = both
-    return total + lost
-
-
-@routine
-def _make_bands(shares, laws, bent, count, machine, efficiency, literal):
-    """Give each job of the mix the band around its share; tell whether a curve gets steeper somewhere."""
-    share, least, most = shares.limit, shares.least, shares.most
-    steeper = False
-    for i in range(count):
-        job = shares.mix[i]
-        steeper |= bent[job]
-        shares.moved[job] = NEITHER
-        if shares.share[job] == share[job]:
-            continue  # as is the band
-        shares.share[job] = share[job]
-        least[job] = max(1, np.int64(np.ceil((1 - efficiency) * share[job] - 1e-9)))
-        most[job] = min(machine, np.int64(np.floor((1 + efficiency) * share[job] + 1e-9)))
-        if not laws.moldable[job] or (literal and not least[job] < share[job] < most[job]):
-            least[job] = most[job] = share[job]
-    return steeper
-
-
-@maker
-def _bent(laws, machine):
-    """Tell which jobs have a curve that gets steeper somewhere, if only because its slopes are rounded."""
-    bent = np.zeros(laws.a.size, np.bool_)
-    known = np.full(laws.curves.shape[0], -1, np.int64)
-    for job in range(laws.a.size):
-        place = np.int64(min(laws.a[job], machine))
-        if laws.law == TABLE:
-            if known[place] < 0:
-                known[place] = _gets_steeper(laws, job, 1, machine)
-            bent[job] = known[place] == 1
-        else:  # only where two formulas of Downey's meet can it be
-            bent[job] = _gets_steeper(laws, job, max(1, place - 1), min(place + 2, machine))
-    return bent
-
-
-@part
-def _gets_steeper(laws, job, narrowest, widest):
-    steeper = False
-    for width in range(narrowest, widest):
-        steeper |= slope(laws, job, width + 1) > slope(laws, job, width)
-    return steeper
-
-
-@routine
-def _level_processors(shares, laws, count, machine):
-    """Find what `_move_processors` comes to where no curve gets steeper.
-
-    Jobs then lose in the order of their slopes and gain in the order of their slopes, whoever is paired with whom, and
-    only how often is to be found: as long as the next to lose is flatter than the next to gain. Of all who would lose
-    up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
-    makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
-    """
-    limit, flat, heap, key, tie = shares.limit, shares.flat, shares.donors, shares.donated, shares.tie
-    level = shares.level[0]
-    lost = 0
-    for i in range(count):
-        job = shares.mix[i]
-        if not shares.below[job] <= level < shares.above[job]:
-            _find_flat(shares, laws, job, level, machine)
-        if limit[job] >= flat[job]:
-            limit[job] = max(shares.least[job], flat[job] - 1)
-        else:
-            limit[job] = min(shares.most[job], flat[job])
-        lost += shares.share[job] - limit[job]
-    if lost == 0:
-        return
-    step = 1 if lost > 0 else -1
-    size = 0
-    for i in range(count):
-        heap[size] = shares.mix[i]
-        size += _has_step(shares, laws, heap[size], step)
-    for place in range(size // 2 - 1, -1, -1):
-        _sift(heap, key, tie, size, place)
-    while lost != 0:
-        job = heap[0]
-        shares.level[0] = abs(key[job])
-        limit[job] += step
-        lost -= step
-        if _has_step(shares, laws, job, step):
-            _sift(heap, key, tie, size, 0)
-        else:
-            size = _drop_top(heap, key, tie, size)
-
-
-@part
-def _has_step(shares, laws, job, step):
-    """Tell whether a job can lose (-1) or gain (1) a processor, and when: steps taken back go before their equals."""
-    limit = shares.limit[job]
-    if limit == (shares.most[job] if step > 0 else shares.least[job]):
-        return False
-    back = (shares.share[job] - limit) * step > 0
-    shares.donated[job] = -step * _known_slope(shares, laws, job, limit + step if back else limit)
-    shares.tie[job] = -1 - shares.turn[job] if back else shares.turn[job]
-    return True
-
-
-@part
-def _known_slope(shares, laws, job, width):
-    if width == shares.flat[job]:
-        return shares.below[job]
-    if width == shares.flat[job] - 1:
-        return shares.above[job]
-    if width != shares.bound[job]:
-        shares.bound[job], shares.steep[job] = width, slope(laws, job, width)
-    return shares.steep[job]
-
-
-@routine
-def _find_flat(shares, laws, job, level, machine):
-    """Find the smallest width at which a curve is no steeper than a level; beyond the machine if there is none."""
-    low, high, above, below = 0, machine + 1, NEVER, -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        steep = slope(laws, job, middle)
-        if steep > level:
-            low, above = middle, steep
-        else:
-            high, below = middle, steep
-    shares.flat[job], shares.above[job], shares.below[job] = high, above, below
-
-
-@routine
-def _move_processors(shares, laws, count):
-    """Move processors, one at a time, from the flattest speedup curve to the steepest, until no move gains."""
-    limit, least, most, moved = shares.limit, shares.least, shares.most, shares.moved
-    donors, receivers, donated, received = shares.donors, shares.receivers, shares.donated, shares.received
-    n_donors = n_receivers = 0
-    for i in range(count):
-        job = shares.mix[i]
-        steep = slope(laws, job, limit[job])
-        if limit[job] > least[job]:
-            donated[job] = steep
-            donors[n_donors] = job
-            n_donors += 1
-        if limit[job] < most[job]:
-            received[job] = -steep
-            receivers[n_receivers] = job
-            n_receivers += 1
-    for place in range(n_donors // 2 - 1, -1, -1):
-        _sift(donors, donated, shares.turn, n_donors, place)
-    for place in range(n_receivers // 2 - 1, -1, -1):
-        _sift(receivers, received, shares.turn, n_receivers, place)
-    while True:
-        # What has moved the other way stays in a heap until it comes to the top.
-        while n_donors and moved[donors[0]] == GAINS:
-            n_donors = _drop_top(donors, donated, shares.turn, n_donors)
-        while n_receivers and moved[receivers[0]] == LOSES:
-            n_receivers = _drop_top(receivers, received, shares.turn, n_receivers)
-        if not n_donors or not n_receivers or donated[donors[0]] >= -received[receivers[0]]:
-            return
-        job = donors[0]
-        moved[job] = LOSES
-        limit[job] -= 1
-        if limit[job] == least[job]:
-            n_donors = _drop_top(donors, donated, shares.turn, n_donors)
-        else:
-            donated[job] = slope(laws, job, limit[job])
-            _sift(donors, donated, shares.turn, n_donors, 0)
-        job = receivers[0]
-        moved[job] = GAINS
-        limit[job] += 1
-        if limit[job] == most[job]:
-            n_receivers = _drop_top(receivers, received, shares.turn, n_receivers)
-        else:
-            received[job] = -slope(laws, job, limit[job])
-            _sift(receivers, received, shares.turn, n_receivers, 0)
-
-
-@part
-def _drop_top(heap, key, turn, size):
-    heap[0] = heap[size - 1]
-    _sift(heap, key, turn, size - 1, 0)
-    return size - 1
-
-
-@routine
-def _sift(heap, key, turn, size, place):
-    """Let what stands at a place of a heap sink to where it belongs; the least key is at the top."""
-    job = heap[place]
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and _comes_before(heap[child + 1], heap[child], key, turn):
-            child += 1
-        if not _comes_before(heap[child], job, key, turn):
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = job
-
-
-@part
-def _comes_before(one, other, key, turn):
-    return key[one] < key[other] or (key[one] == key[other] and turn[one] < turn[other])
-
-
-@routine
-def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, start_now):
+def _fair_share_pass(c, steps, mix, laws, work, run, procs, held, choice, queued, start_now):
     """Start the waiting jobs whose best width can start now, and reserve for the first that cannot."""
     queue, clock = c.queue, c.clock
     now = clock[NOW]
@@ -471,12 +154,17 @@ def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, sta
         if reserved and clock[FREE] == 0:
             return
         job = queue.item[place]
-        if reserved and held[OVER] == 0 and _too_long(c, shares, laws, job, work[job], held[FROM] - now):
+        in_mix = mix.place[job]
+        limit = mix.limit[in_mix]
+        if reserved and held[OVER] == 0 and _too_long(c, mix, laws, in_mix, work[job], held[FROM] - now):
             place += 1
             continue
-        _choose(c, steps, laws, job, work[job], shares.limit[job], held, choice, start_now)
+        _choose(c, steps, laws, job, work[job], limit, held, choice, start_now)
         if choice[START] == now:
-            shares.turn[job] = procs.size + clock[BEGUN]
+            if queued:
+                leave(mix, job)
+            else:
+                mix.turn[in_mix] = procs.size + clock[BEGUN]
             if reserved and choice[COMPLETION] > held[FROM]:
                 held[OVER] -= choice[WIDTH]
             add(steps, now, choice[COMPLETION], -choice[WIDTH])
@@ -489,17 +177,17 @@ def _fair_share_pass(c, steps, shares, laws, work, run, procs, held, choice, sta
 
 
 @part
-def _too_long(c, shares, laws, job, work, seconds):
+def _too_long(c, mix, laws, i, work, seconds):
     """Tell whether a moldable job takes longer than so many seconds with all that it can have of what is free now.
 
     What is too long stays so with fewer processors: most answers need no new duration.
     """
-    width = min(shares.limit[job], c.clock[FREE])
+    job, width = mix.job[i], min(mix.limit[i], c.clock[FREE])
     if not laws.moldable[job]:
         return False
-    if width > shares.tried[job] or shares.took[job] <= seconds:
-        shares.tried[job], shares.took[job] = width, lasts(laws, job, work, width)
-    return shares.took[job] > seconds
+    if width > mix.tried[i] or mix.took[i] <= seconds:
+        mix.tried[i], mix.took[i] = width, lasts(laws, job, work, width)
+    return mix.took[i] > seconds
 
 
 @part
@@ -587,7 +275,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
-    choice, stands = _integers(3), np.full(machine + 1, -1, np.int64)
+    choice, stands = np.empty(3, np.int64), np.full(machine + 1, -1, np.int64)
     unplaced = 0
     while advance(c, NEVER):  # a place that comes is where a running job ends, so that it needs no alarm
         now = c.clock[NOW]

@@ -1,0 +1,385 @@
+"""How many processors each job may have: fair shares, and moving processors to the jobs that gain most by them.
+
+After Sabin, Lang and Sadayappan, JSSPP 2006 (section 3). Processors are not moved one at a time unless a curve gets
+steeper somewhere, as tables may: see `_level_processors`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import maker, part, routine
+from .profile import NEVER
+from .speedup import TABLE, slope
+
+NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
+
+COUNT, N_BENT, LEVEL = range(3)  # places in Mix.scalars
+
+
+class Mix(NamedTuple):
+    """The jobs that have a limit, and their limits; every field but `bent` is modified in place.
+
+    All but `place` and `bent` is by place in the mix, so that what goes through the jobs of the mix goes through
+    neighbouring words: the last job takes the place of one that leaves.
+
+    Attributes
+    ----------
+    bent : bool, shape (n_jobs,)
+        Whether the curve of a job gets steeper somewhere.
+    place : int64, shape (n_jobs,)
+        Where a job is in the mix.
+    scalars : int64, shape (3,)
+        The numbers of jobs and of bent ones in the mix; the slope at which the processors came to rest last time.
+    job : int64, shape (n_jobs,)
+    weight : float64, shape (n_jobs,)
+    turn : int64, shape (n_jobs,)
+        The order in which ties go: waiting jobs, then running ones in the order of their starts.
+    share, limit, least, most, moved : int64, shape (n_jobs,)
+        The fair share, the limit made of it, the band around it, and whether the job has lost or gained processors.
+    flat, above, below : int64, shape (n_jobs,)
+        The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
+        and at it, between which that level lies; `below` is `NEVER` where nothing is known.
+    bound, steep : int64, shape (n_jobs,)
+        The last width elsewhere on the curve, at the end of a band, and the slope there; 0 where nothing is known.
+    tried, took : int64, shape (n_jobs,)
+        The width with which a job was last seen to be too long for the time before the reservation, or 0; how long it
+        takes then.
+    donors, receivers : int64, shape (n_jobs,)
+        Heaps of those that may lose or gain.
+    donated, received : int64, shape (n_jobs,)
+        Slope of the speedup at the limit, by which these two are ordered.
+    tie : int64, shape (n_jobs,)
+        As `turn`, for steps that are taken back too.
+    """
+
+    bent: np.ndarray
+    place: np.ndarray
+    scalars: np.ndarray
+    job: np.ndarray
+    weight: np.ndarray
+    turn: np.ndarray
+    share: np.ndarray
+    limit: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    moved: np.ndarray
+    flat: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
+    bound: np.ndarray
+    steep: np.ndarray
+    tried: np.ndarray
+    took: np.ndarray
+    donors: np.ndarray
+    receivers: np.ndarray
+    donated: np.ndarray
+    received: np.ndarray
+    tie: np.ndarray
+
+
+@maker
+def _integers(n):
+    return np.empty(n, np.int64)
+
+
+@maker
+def new_mix(laws, machine):
+    """Make a mix of no jobs."""
+    n = laws.a.size
+    return Mix(
+        _bent(laws, machine),
+        _integers(n),
+        np.zeros(3, np.int64),
+        _integers(n),
+        np.empty(n, np.float64),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+        _integers(n),
+    )
+
+
+@maker
+def _bent(laws, machine):
+    """Tell which jobs have a curve that gets steeper somewhere, if only because its slopes are rounded."""
+    bent = np.zeros(laws.a.size, np.bool_)
+    known = np.full(laws.curves.shape[0], -1, np.int64)
+    for job in range(laws.a.size):
+        place = np.int64(min(laws.a[job], machine))
+        if laws.law == TABLE:
+            if known[place] < 0:
+                known[place] = _gets_steeper(laws, job, 1, machine)
+            bent[job] = known[place] == 1
+        else:  # only where two formulas of Downey's meet can it be
+            bent[job] = _gets_steeper(laws, job, max(1, place - 1), min(place + 2, machine))
+    return bent
+
+
+@part
+def _gets_steeper(laws, job, narrowest, widest):
+    steeper = False
+    for width in range(narrowest, widest):
+        steeper |= slope(laws, job, width + 1) > slope(laws, job, width)
+    return steeper
+
+
+@part
+def enter(mix, job, weight):
+    """Let a job be in the mix, at its end."""
+    i = mix.scalars[COUNT]
+    mix.scalars[COUNT] = i + 1
+    mix.scalars[N_BENT] += mix.bent[job]
+    mix.place[job], mix.job[i], mix.weight[i], mix.turn[i] = i, job, weight, job
+    mix.share[i], mix.below[i], mix.bound[i], mix.tried[i] = 0, NEVER, 0, 0
+
+
+@part
+def leave(mix, job):
+    """Let a job be in the mix no more."""
+    i, last = mix.place[job], mix.scalars[COUNT] - 1
+    mix.scalars[COUNT] = last
+    mix.scalars[N_BENT] -= mix.bent[job]
+    mix.place[mix.job[last]] = i
+    mix.weight[i] = mix.weight[last]
+    for column in (
+        mix.job,
+        mix.turn,
+        mix.share,
+        mix.limit,
+        mix.least,
+        mix.most,
+        mix.flat,
+        mix.above,
+        mix.below,
+        mix.bound,
+        mix.steep,
+        mix.tried,
+        mix.took,
+    ):
+        column[i] = column[last]
+
+
+@routine
+def share_out(mix, laws, machine, overbooking, efficiency, literal):
+    """Give each job of the mix its limit: `overbooking`, `efficiency` and `literal` as in `moldable.fair_share`."""
+    _give_shares(mix, machine, overbooking)
+    if efficiency > 0:
+        _make_bands(mix, laws, machine, efficiency, literal)
+        if mix.scalars[N_BENT] > 0:
+            _move_processors(mix, laws)
+        else:
+            _level_processors(mix, laws, machine)
+
+
+@routine
+def _give_shares(mix, machine, overbooking):
+    weight, limit, count = mix.weight, mix.limit, mix.scalars[COUNT]
+    total = _sum(weight, count)
+    for i in range(count):
+        share = np.divide(overbooking * weight[i], total) * machine
+        limit[i] = max(np.int64(min(np.floor(share + 1 / 2 + 1e-9), machine)), 1)
+
+
+@part
+def _sum(weight, count):
+    """Add up weights as if exactly (Neumaier 1974), so that the order of the mix does not matter."""
+    total, lost = 0.0, 0.0
+    for i in range(count):
+        one = weight[i]
+        both = total + one
+        lost += (total - both) + one if total >= one else (one - both) + total
+        total = both
+    return total + lost
+
+
+@routine
+def _make_bands(mix, laws, machine, efficiency, literal):
+    """Give each job of the mix the band around its share, which is its limit so far."""
+    for i in range(mix.scalars[COUNT]):
+        share = mix.limit[i]
+        if mix.share[i] == share:
+            continue  # as is the band
+        least = max(1, np.int64(np.ceil((1 - efficiency) * share - 1e-9)))
+        most = min(machine, np.int64(np.floor((1 + efficiency) * share + 1e-9)))
+        if not laws.moldable[mix.job[i]] or (literal and not least < share < most):
+            least = most = share
+        mix.share[i], mix.least[i], mix.most[i] = share, least, most
+
+
+@routine
+def _level_processors(mix, laws, machine):
+    """Find what `_move_processors` comes to where no curve gets steeper.
+
+    Jobs then lose in the order of their slopes and gain in the order of their slopes, whoever is paired with whom, and
+    only how often is to be found: as long as the next to lose is flatter than the next to gain. Of all who would lose
+    up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
+    makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
+    """
+    share, limit, least, most, flat = mix.share, mix.limit, mix.least, mix.most, mix.flat
+    count, level = mix.scalars[COUNT], mix.scalars[LEVEL]
+    for i in range(count):
+        if not mix.below[i] <= level < mix.above[i]:
+            _find_flat(mix, laws, i, level, machine)
+    lost = 0
+    for i in range(count):
+        fewer, more = max(least[i], flat[i] - 1), min(most[i], flat[i])
+        limit[i] = fewer if share[i] >= flat[i] else more
+        lost += share[i] - limit[i]
+    if lost == 0:
+        return
+    step, steps = 1 if lost > 0 else -1, abs(lost)
+    size = 0
+    heap, key, tie = mix.donors, mix.donated, mix.tie
+    for i in range(count):  # as many jobs as there are steps, those whose first steps come first
+        if not _has_step(mix, laws, i, step):
+            continue
+        if size < steps:
+            heap[size] = i
+            size += 1
+            if size == steps:
+                _order(heap, key, tie, size, True)
+        elif _comes_before(i, heap[0], key, tie):
+            heap[0] = i
+            _sift(heap, key, tie, size, 0, True)
+    _order(heap, key, tie, size, False)
+    for _ in range(steps):
+        i = heap[0]
+        mix.scalars[LEVEL] = abs(key[i])
+        limit[i] += step
+        if _has_step(mix, laws, i, step):
+            _sift(heap, key, tie, size, 0, False)
+        else:
+            size = _drop_top(heap, key, tie, size)
+
+
+@part
+def _has_step(mix, laws, i, step):
+    """Tell whether a job can lose (-1) or gain (1) a processor, and when: steps taken back go before their equals."""
+    limit = mix.limit[i]
+    if limit == (mix.most[i] if step > 0 else mix.least[i]):
+        return False
+    back = (mix.share[i] - limit) * step > 0
+    mix.donated[i] = -step * _known_slope(mix, laws, i, limit + step if back else limit)
+    mix.tie[i] = -1 - mix.turn[i] if back else mix.turn[i]
+    return True
+
+
+@part
+def _known_slope(mix, laws, i, width):
+    if width == mix.flat[i]:
+        return mix.below[i]
+    if width == mix.flat[i] - 1:
+        return mix.above[i]
+    if width != mix.bound[i]:
+        mix.bound[i], mix.steep[i] = width, slope(laws, mix.job[i], width)
+    return mix.steep[i]
+
+
+@routine
+def _find_flat(mix, laws, i, level, machine):
+    """Find the smallest width at which a curve is no steeper than a level; beyond the machine if there is none."""
+    low, high, above, below = 0, machine + 1, NEVER, -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        steep = slope(laws, mix.job[i], middle)
+        if steep > level:
+            low, above = middle, steep
+        else:
+            high, below = middle, steep
+    mix.flat[i], mix.above[i], mix.below[i] = high, above, below
+
+
+@routine
+def _move_processors(mix, laws):
+    """Move processors, one at a time, from the flattest speedup curve to the steepest, until no move gains."""
+    job, turn, limit, least, most, moved = mix.job, mix.turn, mix.limit, mix.least, mix.most, mix.moved
+    donors, receivers, donated, received = mix.donors, mix.receivers, mix.donated, mix.received
+    n_donors = n_receivers = 0
+    for i in range(mix.scalars[COUNT]):
+        moved[i] = NEITHER
+        steep = slope(laws, job[i], limit[i])
+        if limit[i] > least[i]:
+            donated[i] = steep
+            donors[n_donors] = i
+            n_donors += 1
+        if limit[i] < most[i]:
+            received[i] = -steep
+            receivers[n_receivers] = i
+            n_receivers += 1
+    _order(donors, donated, turn, n_donors, False)
+    _order(receivers, received, turn, n_receivers, False)
+    while True:
+        # What has moved the other way stays in a heap until it comes to the top.
+        while n_donors and moved[donors[0]] == GAINS:
+            n_donors = _drop_top(donors, donated, turn, n_donors)
+        while n_receivers and moved[receivers[0]] == LOSES:
+            n_receivers = _drop_top(receivers, received, turn, n_receivers)
+        if not n_donors or not n_receivers or donated[donors[0]] >= -received[receivers[0]]:
+            return
+        i = donors[0]
+        moved[i] = LOSES
+        limit[i] -= 1
+        if limit[i] == least[i]:
+            n_donors = _drop_top(donors, donated, turn, n_donors)
+        else:
+            donated[i] = slope(laws, job[i], limit[i])
+            _sift(donors, donated, turn, n_donors, 0, False)
+        i = receivers[0]
+        moved[i] = GAINS
+        limit[i] += 1
+        if limit[i] == most[i]:
+            n_receivers = _drop_top(receivers, received, turn, n_receivers)
+        else:
+            received[i] = -slope(laws, job[i], limit[i])
+            _sift(receivers, received, turn, n_receivers, 0, False)
+
+
+@part
+def _order(heap, key, turn, size, last_first):
+    """Make a heap of the first entries of an array."""
+    for place in range(size // 2 - 1, -1, -1):
+        _sift(heap, key, turn, size, place, last_first)
+
+
+@part
+def _drop_top(heap, key, turn, size):
+    heap[0] = heap[size - 1]
+    _sift(heap, key, turn, size - 1, 0, False)
+    return size - 1
+
+
+@routine
+def _sift(heap, key, turn, size, place, last_first):
+    """Let what stands at a place of a heap sink to where it belongs; at the top is the first to go, or the last."""
+    i = heap[place]
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and _comes_before(heap[child + 1], heap[child], key, turn) != last_first:
+            child += 1
+        if _comes_before(heap[child], i, key, turn) == last_first:
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = i
+
+
+@part
+def _comes_before(one, other, key, turn):
+    return key[one] < key[other] or (key[one] == key[other] and turn[one] < turn[other])
