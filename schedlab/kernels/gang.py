@@ -43,7 +43,7 @@ IDLE, BUSY, SPINNING, FREED = range(4)
 # Rows of Gang.jobs.
 ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
 
-# Rows of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
+# Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
 # takes; when what it waits for arrives; from when it can run; when it is done; how many bursts it has drawn,
 # and how much of its demand is left then; how much it has computed; the key of its random numbers; whether it held its
 # PE in this slice, its communication statements and whether it did I/O; its place among the operations drawn, and their
@@ -69,10 +69,10 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     TAIL,
 ) = range(18)
 
-# Rows of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
+# Columns of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 
-# Rows of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, and when a
+# Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, and when a
 # spin is looked at; what a cut switch was to load, and how much of it was left; when its disk is free; the job last
 # chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
 (
@@ -94,7 +94,7 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     TIME_IDLE,
 ) = range(16)
 
-# Rows of Gang.queued: operations of jobs that send messages, drawn but not done yet.
+# Columns of Gang.queued: operations of jobs that send messages, drawn but not done yet.
 QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_PLACE, QUEUED_ARRIVAL = range(5)
 
 # Rows of Gang.log: also the current row of the matrix, and whether the task is in it.
@@ -159,15 +159,16 @@ class Gang(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (14, n_jobs)
-    tasks : int64, shape (18, n_tasks)
-    members : float64, shape (7, n_tasks)
-    pes : int64, shape (16, pes)
+    jobs : int64, shape (n_jobs, 14)
+    tasks : int64, shape (n_tasks, 18)
+    members : float64, shape (n_tasks, 7)
+    pes : int64, shape (pes, 16)
+        What belongs to one is side by side.
     on : int64, shape (pes, max_tasks)
         The tasks on each PE, in the order in which they were placed.
     matrix : int64, shape (most_rows, pes)
         The task in each row and column, or -1.
-    queued : int64, shape (5, n_tasks, room)
+    queued : int64, shape (n_tasks, room, 5)
         A ring for each task.
     tree : int64, shape (2 * leaves,)
         The next event of each PE, as the leaves of a tree of the earlier ones.
@@ -195,26 +196,26 @@ def _set_up(g, rules, task, job, rank):
     """Let a task have done nothing yet."""
     tasks = g.tasks
     for i in range(3):
-        g.members[S_IO + i, task] = g.members[F_IO + i, task] = 1 / 2
-    g.members[PRIORITY, task] = max(rules.alpha / 2, 1 / 2)
-    for row in range(tasks.shape[0]):
-        tasks[row, task] = 0
-    kind = g.jobs[KIND, job]
-    together = kind in (MESSAGES, BARRIERS) and g.jobs[SIZE, job] > 1
-    tasks[JOB, task] = job
-    tasks[STREAM, task] = bits(g.jobs[KEY, job], 0 if together else rank + 1)
-    tasks[REMAINING, task] = g.jobs[DEMAND, job]
-    tasks[DONE, task] = NEVER
-    tasks[PIECE, task] = DRAWING
+        g.members[task, S_IO + i] = g.members[task, F_IO + i] = 1 / 2
+    g.members[task, PRIORITY] = max(rules.alpha / 2, 1 / 2)
+    for column in range(tasks.shape[1]):
+        tasks[task, column] = 0
+    kind = g.jobs[job, KIND]
+    together = kind in (MESSAGES, BARRIERS) and g.jobs[job, SIZE] > 1
+    tasks[task, JOB] = job
+    tasks[task, STREAM] = bits(g.jobs[job, KEY], 0 if together else rank + 1)
+    tasks[task, REMAINING] = g.jobs[job, DEMAND]
+    tasks[task, DONE] = NEVER
+    tasks[task, PIECE] = DRAWING
 
 
 @routine
 def _start(g, rules, job):
     """Let all tasks of a job begin."""
     jobs = g.jobs
-    jobs[LEFT, job] = jobs[ALIVE, job] = jobs[SIZE, job]
-    first = jobs[FIRST, job]
-    for task in range(first, first + jobs[SIZE, job]):
+    jobs[job, LEFT] = jobs[job, ALIVE] = jobs[job, SIZE]
+    first = jobs[job, FIRST]
+    for task in range(first, first + jobs[job, SIZE]):
         _set_up(g, rules, task, job, task - first)
 
 
@@ -222,99 +223,103 @@ def _start(g, rules, job):
 def _next_operation(g, rules, task):
     """Draw how long a task computes next, and what it does then."""
     tasks = g.tasks
-    job = tasks[JOB, task]
-    kind, remaining = g.jobs[KIND, job], tasks[REMAINING, task]
-    tasks[PIECE, task] = COMPUTING
-    if kind == MESSAGES and g.jobs[SIZE, job] > 1:
+    job = tasks[task, JOB]
+    kind, remaining = g.jobs[job, KIND], tasks[task, REMAINING]
+    tasks[task, PIECE] = COMPUTING
+    if kind == MESSAGES and g.jobs[job, SIZE] > 1:
         _next_message(g, rules, task, job)
         return
-    tasks[LENGTH, task], tasks[OPERATION, task] = remaining, END
+    tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
         mean = rules.compute if kind == IO else rules.react
-        computes = draw(rules.law, mean, tasks[STREAM, task], tasks[BURSTS, task])
+        computes = draw(rules.law, mean, tasks[task, STREAM], tasks[task, BURSTS])
         blocks = draw(
-            rules.law, rules.disk if kind == IO else rules.think, tasks[STREAM, task], tasks[BURSTS, task] + 1
+            rules.law, rules.disk if kind == IO else rules.think, tasks[task, STREAM], tasks[task, BURSTS] + 1
         )
-        tasks[BURSTS, task] += 2
+        tasks[task, BURSTS] += 2
         if computes < remaining:
-            tasks[LENGTH, task] = computes
+            tasks[task, LENGTH] = computes
             last = computes + blocks >= remaining
-            tasks[BURST, task] = min(blocks, remaining - computes)
-            tasks[OPERATION, task] = (LAST_DISK if last else DISK) if kind == IO else (LAST_THINK if last else THINK)
-            tasks[REMAINING, task] = remaining - computes - tasks[BURST, task]
-    elif kind == BARRIERS and g.jobs[SIZE, job] > 1:
-        step = tasks[BURSTS, task]
-        nominal = draw(rules.law, rules.superstep, tasks[STREAM, task], step)
-        tasks[BURSTS, task] += 1
+            tasks[task, BURST] = min(blocks, remaining - computes)
+            tasks[task, OPERATION] = (LAST_DISK if last else DISK) if kind == IO else (LAST_THINK if last else THINK)
+            tasks[task, REMAINING] = remaining - computes - tasks[task, BURST]
+    elif kind == BARRIERS and g.jobs[job, SIZE] > 1:
+        step = tasks[task, BURSTS]
+        nominal = draw(rules.law, rules.superstep, tasks[task, STREAM], step)
+        tasks[task, BURSTS] += 1
         if nominal < remaining:
-            tasks[OPERATION, task] = BARRIER
-            tasks[REMAINING, task] = remaining - nominal
-        tasks[LENGTH, task] = min(nominal, remaining)
+            tasks[task, OPERATION] = BARRIER
+            tasks[task, REMAINING] = remaining - nominal
+        tasks[task, LENGTH] = min(nominal, remaining)
         if rules.imbalance > 0:
-            differs = rules.imbalance * (2 * uniform(bits(tasks[STREAM, task], task - g.jobs[FIRST, job]), step) - 1)
-            tasks[LENGTH, task] = max(1, int((1 + differs) * tasks[LENGTH, task] + 0.5))
+            differs = rules.imbalance * (2 * uniform(bits(tasks[task, STREAM], task - g.jobs[job, FIRST]), step) - 1)
+            tasks[task, LENGTH] = max(1, int((1 + differs) * tasks[task, LENGTH] + 0.5))
 
 
 @part
 def _next_message(g, rules, task, job):
     tasks, queued = g.tasks, g.queued
-    while tasks[HEAD, task] == tasks[TAIL, task] and not g.clock[FULL]:
+    while tasks[task, HEAD] == tasks[task, TAIL] and not g.clock[FULL]:
         _next_pair(g, rules, job)
-    at = tasks[HEAD, task] % queued.shape[2]
-    tasks[LENGTH, task], tasks[OPERATION, task] = queued[QUEUED_LENGTH, task, at], queued[QUEUED_OPERATION, task, at]
+    at = _in_ring(g, tasks[task, HEAD])
+    tasks[task, LENGTH], tasks[task, OPERATION] = queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION]
 
 
 @routine
 def _next_pair(g, rules, job):
     """Draw who sends to whom next in a job, and how long either computes before."""
-    tasks, remaining = g.tasks, g.tasks[REMAINING]
-    first, size, m = g.jobs[FIRST, job], g.jobs[SIZE, job], g.jobs[PAIR, job]
-    stream = tasks[STREAM, first]
-    g.jobs[PAIR, job] += 1
+    tasks = g.tasks
+    first, size, m = g.jobs[job, FIRST], g.jobs[job, SIZE], g.jobs[job, PAIR]
+    stream = tasks[first, STREAM]
+    g.jobs[job, PAIR] += 1
     pair = np.int64((bits(stream ^ 0x5BD1E995, m) * U(size * (size - 1))) >> U(32))
     sender, receiver = pair // (size - 1), pair % (size - 1)
     receiver += receiver >= sender
     sender, receiver = first + sender, first + receiver
-    if remaining[sender] == 0 or remaining[receiver] == 0:  # what it does to its end is drawn
+    if tasks[sender, REMAINING] == 0 or tasks[receiver, REMAINING] == 0:  # what it does to its end is drawn
         return
     before_sending = draw(rules.law, rules.gap, stream, 2 * m)
     before_receiving = draw(rules.law, rules.gap, stream, 2 * m + 1)
-    if before_sending < remaining[sender] and before_receiving < remaining[receiver]:
-        remaining[sender] -= before_sending
-        remaining[receiver] -= before_receiving
-        _queue(g, sender, before_sending, SEND, receiver, tasks[TAIL, receiver])
+    if before_sending < tasks[sender, REMAINING] and before_receiving < tasks[receiver, REMAINING]:
+        tasks[sender, REMAINING] -= before_sending
+        tasks[receiver, REMAINING] -= before_receiving
+        _queue(g, sender, before_sending, SEND, receiver, tasks[receiver, TAIL])
         _queue(g, receiver, before_receiving, RECEIVE, sender, 0)
         return
     # The pair is void; who could not have computed that long ends.
-    if before_sending >= remaining[sender]:
+    if before_sending >= tasks[sender, REMAINING]:
         _queue_end(g, job, sender)
-    if before_receiving >= remaining[receiver]:
+    if before_receiving >= tasks[receiver, REMAINING]:
         _queue_end(g, job, receiver)
-    if g.jobs[ALIVE, job] == 1:
+    if g.jobs[job, ALIVE] == 1:
         for task in range(first, first + size):
-            if remaining[task] > 0:
+            if tasks[task, REMAINING] > 0:
                 _queue_end(g, job, task)
 
 
 @routine
 def _queue_end(g, job, task):
-    _queue(g, task, g.tasks[REMAINING, task], END, 0, 0)
-    g.tasks[REMAINING, task] = 0
-    g.jobs[ALIVE, job] -= 1
+    _queue(g, task, g.tasks[task, REMAINING], END, 0, 0)
+    g.tasks[task, REMAINING] = 0
+    g.jobs[job, ALIVE] -= 1
 
 
 @part
 def _queue(g, task, length, operation, peer, place):
-    queued, head, tail = g.queued, g.tasks[HEAD, task], g.tasks[TAIL, task]
-    room = queued.shape[2]
-    if tail - head == room:
+    queued, head, tail = g.queued, g.tasks[task, HEAD], g.tasks[task, TAIL]
+    if tail - head == queued.shape[1]:
         g.clock[FULL] |= NO_ROOM
         return
-    at = tail % room
-    queued[QUEUED_LENGTH, task, at], queued[QUEUED_OPERATION, task, at] = length, operation
-    queued[QUEUED_PEER, task, at], queued[QUEUED_PLACE, task, at] = peer, place
-    queued[QUEUED_ARRIVAL, task, at] = NEVER
-    g.tasks[TAIL, task] = tail + 1
+    at = _in_ring(g, tail)
+    queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION] = length, operation
+    queued[task, at, QUEUED_PEER], queued[task, at, QUEUED_PLACE] = peer, place
+    queued[task, at, QUEUED_ARRIVAL] = NEVER
+    g.tasks[task, TAIL] = tail + 1
+
+
+@part
+def _in_ring(g, place):
+    return place & (g.queued.shape[1] - 1)
 
 
 # --- A task on its PE ---------------------------------------------------------------------------------------
@@ -329,25 +334,25 @@ def _run(g, rules, pe, task, now, loads):
     """
     tasks, pes, upto = g.tasks, g.pes, g.clock[UPTO]
     if loads:
-        pes[RUNNING, pe] = task
+        pes[pe, RUNNING] = task
         g.clock[EVENTS] += 1
-        if pes[LOADED, pe] != task:
-            needs = pes[CUT_LEFT, pe] if pes[CUT_TO, pe] == task else rules.switch
+        if pes[pe, LOADED] != task:
+            needs = pes[pe, CUT_LEFT] if pes[pe, CUT_TO] == task else rules.switch
             until = min(now + needs, upto)
             _spend(g, pe, task, TIME_SWITCHING, now, until)
             if now + needs > upto:
-                pes[CUT_TO, pe], pes[CUT_LEFT, pe], pes[DOES, pe] = task, now + needs - upto, BUSY
+                pes[pe, CUT_TO], pes[pe, CUT_LEFT], pes[pe, DOES] = task, now + needs - upto, BUSY
                 _set_event(g, pe, NEVER)
                 return
-            now, pes[LOADED, pe] = until, task
-        pes[CUT_TO, pe] = -1
-        tasks[HELD, task] = 1
-        tasks[READY, task] = 0
-        tasks[STATEMENTS, task] += tasks[PIECE, task] > COMPUTING
+            now, pes[pe, LOADED] = until, task
+        pes[pe, CUT_TO] = -1
+        tasks[task, HELD] = 1
+        tasks[task, READY] = 0
+        tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
     while True:
-        piece = tasks[PIECE, task]
+        piece = tasks[task, PIECE]
         if piece == WAITING:
-            until = tasks[UNTIL, task]
+            until = tasks[task, UNTIL]
             if until > now:
                 check = _check(g, rules, now)
                 if until > check or until > upto:
@@ -356,102 +361,102 @@ def _run(g, rules, pe, task, now, loads):
                 _spend(g, pe, task, TIME_SPINNING, now, until)
                 now = until
             g.clock[EVENTS] += 1
-            piece = tasks[PIECE, task] = RECEIVING if tasks[OPERATION, task] == RECEIVE else DRAWING
-            tasks[LENGTH, task] = rules.overhead
+            piece = tasks[task, PIECE] = RECEIVING if tasks[task, OPERATION] == RECEIVE else DRAWING
+            tasks[task, LENGTH] = rules.overhead
         if piece == DRAWING:
             _next_operation(g, rules, task)
             piece = COMPUTING
-        length = tasks[LENGTH, task]
+        length = tasks[task, LENGTH]
         until = min(now + length, upto)
         if piece == COMPUTING:
-            tasks[COMPUTED, task] += until - now
+            tasks[task, COMPUTED] += until - now
         _spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
         if now + length > upto:
-            tasks[LENGTH, task] = now + length - upto
-            pes[DOES, pe] = BUSY
+            tasks[task, LENGTH] = now + length - upto
+            pes[pe, DOES] = BUSY
             _set_event(g, pe, NEVER)
             return
         now = until
         g.clock[EVENTS] += 1
         if piece == COMPUTING:
             if _operate(g, rules, pe, task, now):
-                pes[DOES, pe], pes[SINCE, pe], pes[RUNNING, pe] = FREED, now, -1
+                pes[pe, DOES], pes[pe, SINCE], pes[pe, RUNNING] = FREED, now, -1
                 _set_event(g, pe, now)
                 return
         else:
             if piece == SENDING:
                 _deliver(g, rules, task, now + rules.latency)
-            tasks[HEAD, task] += 1
-            tasks[PIECE, task] = DRAWING
+            tasks[task, HEAD] += 1
+            tasks[task, PIECE] = DRAWING
 
 
 @part
 def _operate(g, rules, pe, task, now):
     """Execute the operation that a task has reached; tell whether that takes the PE from it."""
-    tasks, operation = g.tasks, g.tasks[OPERATION, task]
+    tasks, operation = g.tasks, g.tasks[task, OPERATION]
     if operation == SEND:
-        tasks[STATEMENTS, task] += 1
-        tasks[PIECE, task], tasks[LENGTH, task] = SENDING, rules.overhead
+        tasks[task, STATEMENTS] += 1
+        tasks[task, PIECE], tasks[task, LENGTH] = SENDING, rules.overhead
         return False
     if operation == RECEIVE:
-        tasks[STATEMENTS, task] += 1
-        tasks[PIECE, task] = WAITING
-        tasks[UNTIL, task] = g.queued[QUEUED_ARRIVAL, task, tasks[HEAD, task] % g.queued.shape[2]]
+        tasks[task, STATEMENTS] += 1
+        tasks[task, PIECE] = WAITING
+        tasks[task, UNTIL] = g.queued[task, _in_ring(g, tasks[task, HEAD]), QUEUED_ARRIVAL]
         return False
     if operation == BARRIER:
-        tasks[STATEMENTS, task] += 1
+        tasks[task, STATEMENTS] += 1
         _arrive(g, rules, task, now)
         return False
     if operation == END:
         _finish(g, task, now)
         return True
-    tasks[DID_IO, task] = 1
-    until = now + tasks[BURST, task]
+    tasks[task, DID_IO] = 1
+    until = now + tasks[task, BURST]
     if operation in (DISK, LAST_DISK):
-        until = max(now, g.pes[DISK_FREE, pe]) + tasks[BURST, task]
-        g.pes[DISK_FREE, pe] = until
+        until = max(now, g.pes[pe, DISK_FREE]) + tasks[task, BURST]
+        g.pes[pe, DISK_FREE] = until
     if operation in (LAST_DISK, LAST_THINK):
         _finish(g, task, until)
     else:
-        tasks[READY, task], tasks[PIECE, task] = until, DRAWING
+        tasks[task, READY], tasks[task, PIECE] = until, DRAWING
     return True
 
 
 @part
 def _finish(g, task, instant):
-    job = g.tasks[JOB, task]
-    g.tasks[DONE, task], g.tasks[READY, task] = instant, NEVER
-    g.jobs[LEFT, job] -= 1
-    g.jobs[FINISH, job] = max(g.jobs[FINISH, job], instant)
-    if g.jobs[LEFT, job] == 0:
-        g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[FINISH, job])
+    job = g.tasks[task, JOB]
+    g.tasks[task, DONE], g.tasks[task, READY] = instant, NEVER
+    g.jobs[job, LEFT] -= 1
+    g.jobs[job, FINISH] = max(g.jobs[job, FINISH], instant)
+    if g.jobs[job, LEFT] == 0:
+        g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[job, FINISH])
 
 
 @part
 def _deliver(g, rules, task, arrival):
     """Bring the message that a task sends to its receiver."""
-    at = g.tasks[HEAD, task] % g.queued.shape[2]
-    receiver, place = g.queued[QUEUED_PEER, task, at], g.queued[QUEUED_PLACE, task, at]
-    g.queued[QUEUED_ARRIVAL, receiver, place % g.queued.shape[2]] = arrival
-    if g.tasks[PIECE, receiver] == WAITING and g.tasks[HEAD, receiver] == place:
+    at = _in_ring(g, g.tasks[task, HEAD])
+    receiver, place = g.queued[task, at, QUEUED_PEER], g.queued[task, at, QUEUED_PLACE]
+    g.queued[receiver, _in_ring(g, place), QUEUED_ARRIVAL] = arrival
+    if g.tasks[receiver, PIECE] == WAITING and g.tasks[receiver, HEAD] == place:
         _answer(g, rules, receiver, arrival)
 
 
 @part
 def _arrive(g, rules, task, now):
     """Bring a task to its barrier; the latest releases all, which need not be the one that is followed last."""
-    job = g.tasks[JOB, task]
-    g.tasks[PIECE, task], g.tasks[UNTIL, task] = WAITING, NEVER
-    g.jobs[ARRIVED, job] += 1
-    g.jobs[LATEST, job] = max(g.jobs[LATEST, job], now)
-    if g.jobs[ARRIVED, job] < g.jobs[SIZE, job]:
+    job = g.tasks[task, JOB]
+    g.tasks[task, PIECE], g.tasks[task, UNTIL] = WAITING, NEVER
+    g.jobs[job, ARRIVED] += 1
+    g.jobs[job, LATEST] = max(g.jobs[job, LATEST], now)
+    if g.jobs[job, ARRIVED] < g.jobs[job, SIZE]:
         return
-    g.jobs[ARRIVED, job] = 0
-    release = g.jobs[LATEST, job] + 2 * rules.latency + 4 * rules.overhead
-    first = g.jobs[FIRST, job]
-    for other in range(first, first + g.jobs[SIZE, job]):
+    g.jobs[job, ARRIVED] = 0
+    release = g.jobs[job, LATEST] + 2 * rules.latency + 4 * rules.overhead
+    first = g.jobs[job, FIRST]
+    for other in range(first, first + g.jobs[job, SIZE]):
         if other == task:
-            g.tasks[UNTIL, task] = release
+            g.tasks[task, UNTIL] = release
         else:
             _answer(g, rules, other, release)
 
@@ -459,14 +464,14 @@ def _arrive(g, rules, task, now):
 @routine
 def _answer(g, rules, task, arrival):
     """Tell a waiting task when what it waits for arrives."""
-    pes, pe = g.pes, g.tasks[PE, task]
-    g.tasks[UNTIL, task] = arrival
-    if g.tasks[READY, task] > 0:
-        g.tasks[READY, task] = arrival
-    if pes[RUNNING, pe] == task and pes[DOES, pe] == SPINNING:
-        if arrival <= min(pes[CHECK, pe], g.clock[UPTO]):
-            _set_event(g, pe, max(arrival, pes[SINCE, pe]))
-    elif pes[DOES, pe] == IDLE and _wanted(g, rules, pe, task):
+    pes, pe = g.pes, g.tasks[task, PE]
+    g.tasks[task, UNTIL] = arrival
+    if g.tasks[task, READY] > 0:
+        g.tasks[task, READY] = arrival
+    if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
+        if arrival <= min(pes[pe, CHECK], g.clock[UPTO]):
+            _set_event(g, pe, max(arrival, pes[pe, SINCE]))
+    elif pes[pe, DOES] == IDLE and _wanted(g, rules, pe, task):
         _set_event(g, pe, min(_event(g, pe), arrival))
 
 
@@ -484,37 +489,37 @@ def _check(g, rules, now):
 def _spin(g, pe, now, check, until):
     """Let a task spin on its PE for longer than can be told."""
     pes, event = g.pes, min(check, until)
-    pes[DOES, pe], pes[SINCE, pe], pes[CHECK, pe] = SPINNING, now, check
+    pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK] = SPINNING, now, check
     _set_event(g, pe, event if event <= g.clock[UPTO] else NEVER)
 
 
 @part
 def _end_spin(g, rules, pe, now):
     """What a task spins for has arrived, or its spin is to be looked at."""
-    pes, task = g.pes, g.pes[RUNNING, pe]
-    until = g.tasks[UNTIL, task]
+    pes, task = g.pes, g.pes[pe, RUNNING]
+    until = g.tasks[task, UNTIL]
     if until > now and _other_has_io(g, pe, task, now):
-        _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
-        g.tasks[READY, task] = until
-        pes[DOES, pe], pes[RUNNING, pe] = FREED, -1
+        _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
+        g.tasks[task, READY] = until
+        pes[pe, DOES], pes[pe, RUNNING] = FREED, -1
         _next_task(g, rules, pe, now)
     elif until > now:
-        _spin(g, pe, pes[SINCE, pe], NEVER, until)
+        _spin(g, pe, pes[pe, SINCE], NEVER, until)
     else:
-        _spend(g, pe, task, TIME_SPINNING, pes[SINCE, pe], now)
+        _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
         _run(g, rules, pe, task, now, False)
 
 
 @part
 def _other_has_io(g, pe, task, now):
     """Tell whether another task of a PE that is ready does I/O or is interactive."""
-    for place in range(g.pes[TASKS, pe]):
+    for place in range(g.pes[pe, TASKS]):
         other = g.on[pe, place]
         if other != task and _ready(g, other, now):
-            inputs, members = g.members[F_IO, other], g.members
-            if inputs > members[F_COMM, other] and inputs > members[F_COMP, other]:
+            inputs, members = g.members[other, F_IO], g.members
+            if inputs > members[other, F_COMM] and inputs > members[other, F_COMP]:
                 return True
-            if g.jobs[KIND, g.tasks[JOB, other]] == INTERACTIVE:
+            if g.jobs[g.tasks[other, JOB], KIND] == INTERACTIVE:
                 return True
     return False
 
@@ -524,16 +529,16 @@ def _other_has_io(g, pe, task, now):
 
 @part
 def _ready(g, task, now):
-    return g.tasks[READY, task] <= now
+    return g.tasks[task, READY] <= now
 
 
 @part
 def _next_task(g, rules, pe, now):
     """Let a PE without a task find one in mid-slice, or idle."""
-    pes, turn = g.pes, g.pes[TURN, pe]
+    pes, turn = g.pes, g.pes[pe, TURN]
     task, own = -1, turn if turn >= 0 and _ready(g, turn, now) else -1
-    if pes[DOES, pe] == IDLE:
-        _spend(g, pe, -1, TIME_IDLE, pes[SINCE, pe], now)
+    if pes[pe, DOES] == IDLE:
+        _spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
         task = own
     if task < 0 and rules.priority:
         task = _best(g, rules, pe, now)
@@ -548,25 +553,25 @@ def _next_task(g, rules, pe, now):
 @part
 def _best(g, rules, pe, now):
     """Choose the ready task of the highest priority, and of equals the next in turn; -1 if there is none."""
-    highest, chosen = rules.beta, g.pes[CHOSEN, pe]
+    highest, chosen = rules.beta, g.pes[pe, CHOSEN]
     some = False
-    for place in range(g.pes[TASKS, pe]):
+    for place in range(g.pes[pe, TASKS]):
         task = g.on[pe, place]
-        if g.members[PRIORITY, task] >= highest and _ready(g, task, now):
-            highest, some = g.members[PRIORITY, task], True
+        if g.members[task, PRIORITY] >= highest and _ready(g, task, now):
+            highest, some = g.members[task, PRIORITY], True
     if not some:
         return -1
     following = first = -1
-    for place in range(g.pes[TASKS, pe]):
+    for place in range(g.pes[pe, TASKS]):
         task = g.on[pe, place]
-        if g.members[PRIORITY, task] >= max(highest - 1e-9, rules.beta) and _ready(g, task, now):
-            job = g.tasks[JOB, task]
-            if first < 0 or job < g.tasks[JOB, first]:
+        if g.members[task, PRIORITY] >= max(highest - 1e-9, rules.beta) and _ready(g, task, now):
+            job = g.tasks[task, JOB]
+            if first < 0 or job < g.tasks[first, JOB]:
                 first = task
-            if job > chosen and (following < 0 or job < g.tasks[JOB, following]):
+            if job > chosen and (following < 0 or job < g.tasks[following, JOB]):
                 following = task
     task = following if following >= 0 else first
-    g.pes[CHOSEN, pe] = g.tasks[JOB, task]
+    g.pes[pe, CHOSEN] = g.tasks[task, JOB]
     return task
 
 
@@ -574,18 +579,18 @@ def _best(g, rules, pe, now):
 def _idle(g, rules, pe, now):
     """Let a PE idle until a task that it would run becomes ready."""
     event = NEVER
-    for place in range(g.pes[TASKS, pe]):
+    for place in range(g.pes[pe, TASKS]):
         task = g.on[pe, place]
-        if g.tasks[READY, task] < event and _wanted(g, rules, pe, task):
-            event = g.tasks[READY, task]
-    g.pes[DOES, pe], g.pes[SINCE, pe], g.pes[RUNNING, pe] = IDLE, now, -1
+        if g.tasks[task, READY] < event and _wanted(g, rules, pe, task):
+            event = g.tasks[task, READY]
+    g.pes[pe, DOES], g.pes[pe, SINCE], g.pes[pe, RUNNING] = IDLE, now, -1
     _set_event(g, pe, event)
 
 
 @part
 def _wanted(g, rules, pe, task):
     """Tell whether a PE that idles would run a task if it were ready."""
-    return g.pes[TURN, pe] == task or (rules.priority and g.members[PRIORITY, task] >= rules.beta)
+    return g.pes[pe, TURN] == task or (rules.priority and g.members[task, PRIORITY] >= rules.beta)
 
 
 # --- Events -------------------------------------------------------------------------------------------------
@@ -618,7 +623,7 @@ def _earliest_pe(g):
 @part
 def _spend(g, pe, task, what, begin, end):
     """Note what a PE does on [begin, end)."""
-    g.pes[what, pe] += end - begin
+    g.pes[pe, what] += end - begin
     if g.clock[LOGS] and end > begin:
         _log(g, pe, task, what - TIME_COMPUTING, begin, end)
 
@@ -632,7 +637,7 @@ def _log(g, pe, task, what, begin, end):
     log = g.log
     log[LOG_PE, at], log[LOG_TASK, at], log[LOG_WHAT, at] = pe, task, what
     log[LOG_FROM, at], log[LOG_UNTIL, at] = begin, end
-    log[LOG_ROW, at], log[LOG_TURN, at] = g.clock[CURRENT], task >= 0 and task == g.pes[TURN, pe]
+    log[LOG_ROW, at], log[LOG_TURN, at] = g.clock[CURRENT], task >= 0 and task == g.pes[pe, TURN]
     g.clock[LOGGED] += 1
 
 
@@ -644,42 +649,42 @@ def _stop(g, rules, now):
     """Take their PEs from all tasks, which have been followed up to this instant."""
     pes = g.pes
     for pe in range(rules.pes):
-        if pes[DOES, pe] == SPINNING:
-            _spend(g, pe, pes[RUNNING, pe], TIME_SPINNING, pes[SINCE, pe], now)
-        elif pes[DOES, pe] == IDLE:
-            _spend(g, pe, -1, TIME_IDLE, pes[SINCE, pe], now)
+        if pes[pe, DOES] == SPINNING:
+            _spend(g, pe, pes[pe, RUNNING], TIME_SPINNING, pes[pe, SINCE], now)
+        elif pes[pe, DOES] == IDLE:
+            _spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
 
 
 @routine
 def _classify(g, rules):
     """Let what tasks did in the slice change their memberships."""
     for pe in range(rules.pes):
-        for place in range(g.pes[TASKS, pe]):
+        for place in range(g.pes[pe, TASKS]):
             task = g.on[pe, place]
-            if g.tasks[HELD, task]:
-                communicated = g.tasks[STATEMENTS, task] >= rules.statements
-                did_io = g.tasks[DID_IO, task] and (rules.both or not communicated)
+            if g.tasks[task, HELD]:
+                communicated = g.tasks[task, STATEMENTS] >= rules.statements
+                did_io = g.tasks[task, DID_IO] and (rules.both or not communicated)
                 _measure(g.members, rules, task, did_io, communicated)
-                g.tasks[HELD, task] = g.tasks[STATEMENTS, task] = g.tasks[DID_IO, task] = 0
+                g.tasks[task, HELD] = g.tasks[task, STATEMENTS] = g.tasks[task, DID_IO] = 0
 
 
 @part
 def _measure(members, rules, task, did_io, communicated):
     """Update the running measurements, which become the memberships by Bayes' rule; none may vanish."""
-    members[S_IO, task] = members[S_IO, task] / 2 + (1 / 2 if did_io else 0)
-    members[S_COMM, task] = members[S_COMM, task] / 2 + (1 / 2 if communicated else 0)
-    members[S_COMP, task] = members[S_COMP, task] / 2 + (0 if did_io or communicated else 1 / 2)
+    members[task, S_IO] = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
+    members[task, S_COMM] = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
+    members[task, S_COMP] = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
     for once in range(2):
         total = 0.0
         for i in range(3):
-            member = members[F_IO + i, task]
-            member = members[S_IO + i, task] * member if once == 0 else max(member, rules.floor)
-            members[F_IO + i, task] = member
+            member = members[task, F_IO + i]
+            member = members[task, S_IO + i] * member if once == 0 else max(member, rules.floor)
+            members[task, F_IO + i] = member
             total += member
         share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
         for i in range(3):
-            members[F_IO + i, task] *= share
-    members[PRIORITY, task] = max(rules.alpha * members[F_IO, task], members[F_COMP, task])
+            members[task, F_IO + i] *= share
+    members[task, PRIORITY] = max(rules.alpha * members[task, F_IO], members[task, F_COMP])
 
 
 @routine
@@ -689,17 +694,17 @@ def _drop_finished(g, rules, now):
     clock[STUCK], clock[NEXT_FINISH] = 0, NEVER
     for pe in range(rules.pes):
         kept = 0
-        for place in range(pes[TASKS, pe]):
+        for place in range(pes[pe, TASKS]):
             task = g.on[pe, place]
-            job = g.tasks[JOB, task]
-            if g.jobs[LEFT, job] == 0 and g.jobs[FINISH, job] <= now:
-                matrix[g.jobs[ROW, job], pe] = -1
+            job = g.tasks[task, JOB]
+            if g.jobs[job, LEFT] == 0 and g.jobs[job, FINISH] <= now:
+                matrix[g.jobs[job, ROW], pe] = -1
                 continue
             g.on[pe, kept] = task
             kept += 1
-            if g.jobs[LEFT, job] == 0:
-                clock[NEXT_FINISH] = min(clock[NEXT_FINISH], g.jobs[FINISH, job])
-        pes[TASKS, pe] = kept
+            if g.jobs[job, LEFT] == 0:
+                clock[NEXT_FINISH] = min(clock[NEXT_FINISH], g.jobs[job, FINISH])
+        pes[pe, TASKS] = kept
     if rules.unify:
         for row in range(clock[ROWS]):
             for other in range(row + 1, clock[ROWS]):
@@ -720,7 +725,7 @@ def _drop_finished(g, rules, now):
             matrix[row, pe] = -1
             matrix[kept, pe] = task
             if task >= 0:
-                g.jobs[ROW, g.tasks[JOB, task]] = kept
+                g.jobs[g.tasks[task, JOB], ROW] = kept
         kept += 1
         before += row < clock[CURRENT]
     clock[ROWS], clock[CURRENT] = kept, before
@@ -738,9 +743,9 @@ def _overlap(matrix, row, other, pes):
 def _admit(g, rules, now):
     """Place the jobs that have arrived, in their order, until one has to wait."""
     clock = g.clock
-    while not clock[STUCK] and clock[NEXT_JOB] < g.jobs.shape[1] and g.jobs[ARRIVAL, clock[NEXT_JOB]] <= now:
+    while not clock[STUCK] and clock[NEXT_JOB] < g.jobs.shape[0] and g.jobs[clock[NEXT_JOB], ARRIVAL] <= now:
         job = clock[NEXT_JOB]
-        row, column = _find_place(g, rules, g.jobs[SIZE, job])
+        row, column = _find_place(g, rules, g.jobs[job, SIZE])
         if row < 0:
             clock[STUCK] = 1
             return
@@ -752,7 +757,7 @@ def _admit(g, rules, now):
 @part
 def _has_room(g, rules, row, pe):
     """Tell whether a column of a row is free, on a node that may hold another task; the row may be a new one."""
-    return g.pes[TASKS, pe] < rules.max_tasks and (row == g.clock[ROWS] or g.matrix[row, pe] < 0)
+    return g.pes[pe, TASKS] < rules.max_tasks and (row == g.clock[ROWS] or g.matrix[row, pe] < 0)
 
 
 @part
@@ -795,17 +800,17 @@ def _find_block(g, rules, row, size):
 @part
 def _place(g, rules, job, row, column, now):
     jobs, matrix = g.jobs, g.matrix
-    jobs[PLACED, job], jobs[ROW, job] = now, row
+    jobs[job, PLACED], jobs[job, ROW] = now, row
     _start(g, rules, job)
-    task = jobs[FIRST, job]
-    end = task + jobs[SIZE, job]
+    task = jobs[job, FIRST]
+    end = task + jobs[job, SIZE]
     pe = column
     while task < end:
         if _has_room(g, rules, row, pe):
             matrix[row, pe] = task
-            g.tasks[PE, task] = pe
-            g.on[pe, g.pes[TASKS, pe]] = task
-            g.pes[TASKS, pe] += 1
+            g.tasks[task, PE] = pe
+            g.on[pe, g.pes[pe, TASKS]] = task
+            g.pes[pe, TASKS] += 1
             task += 1
         pe += 1
 
@@ -817,18 +822,18 @@ def _turn(g, rules, now):
     rows = clock[ROWS]
     clock[CURRENT] = row = clock[CURRENT] % rows if rows else 0
     for pe in range(rules.pes):
-        pes[TURN, pe] = g.matrix[row, pe] if rows else -1
+        pes[pe, TURN] = g.matrix[row, pe] if rows else -1
     if rules.alternate:
         for further in range(1, rows):
             _alternate(g, rules, (row + further) % rows)
     for pe in range(rules.pes):
-        task = pes[TURN, pe]
+        task = pes[pe, TURN]
         if task < 0 or not _ready(g, task, now):
             task = _best(g, rules, pe, now) if rules.priority else -1
         if task >= 0:
             _run(g, rules, pe, task, now, True)
         else:
-            pes[CUT_TO, pe] = -1
+            pes[pe, CUT_TO] = -1
             _idle(g, rules, pe, now)
 
 
@@ -837,14 +842,14 @@ def _alternate(g, rules, row):
     """Give the jobs of another row a turn, too, where all their columns are free."""
     for pe in range(rules.pes):
         task = g.matrix[row, pe]
-        if task >= 0 and task == g.jobs[FIRST, g.tasks[JOB, task]]:
-            end = task + g.jobs[SIZE, g.tasks[JOB, task]]
+        if task >= 0 and task == g.jobs[g.tasks[task, JOB], FIRST]:
+            end = task + g.jobs[g.tasks[task, JOB], SIZE]
             free = True
             for other in range(task, end):
-                free = free and g.pes[TURN, g.tasks[PE, other]] < 0
+                free = free and g.pes[g.tasks[other, PE], TURN] < 0
             if free:
                 for other in range(task, end):
-                    g.pes[TURN, g.tasks[PE, other]] = other
+                    g.pes[g.tasks[other, PE], TURN] = other
 
 
 # --- The simulation -----------------------------------------------------------------------------------------
@@ -853,32 +858,32 @@ def _alternate(g, rules, row):
 @maker
 def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     n = arrival.size
-    jobs = np.zeros((14, n), np.int64)
-    jobs[ARRIVAL], jobs[SIZE], jobs[KIND], jobs[DEMAND], jobs[KEY] = arrival, size, kind, demand, key
-    jobs[PLACED] = -1
+    jobs = np.zeros((n, 14), np.int64)
+    jobs[:, ARRIVAL], jobs[:, SIZE], jobs[:, KIND], jobs[:, DEMAND], jobs[:, KEY] = arrival, size, kind, demand, key
+    jobs[:, PLACED] = -1
     tasks = 0
     for job in range(n):
-        jobs[FIRST, job] = tasks
+        jobs[job, FIRST] = tasks
         tasks += size[job]
     leaves = 1
     while leaves < rules.pes:
         leaves *= 2
     g = Gang(
         jobs,
-        np.zeros((18, tasks), np.int64),
-        np.zeros((7, tasks), np.float64),
-        np.zeros((16, rules.pes), np.int64),
+        np.zeros((tasks, 18), np.int64),
+        np.zeros((tasks, 7), np.float64),
+        np.zeros((rules.pes, 16), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
-        np.zeros((5, tasks, room), np.int64),
+        np.zeros((tasks, room, 5), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
         np.zeros((7, logged), np.int64),
         np.zeros(13, np.int64),
     )
-    g.tasks[PE] = -1
-    g.tasks[DONE] = NEVER
+    g.tasks[:, PE] = -1
+    g.tasks[:, DONE] = NEVER
     g.clock[NEXT_FINISH] = NEVER
-    g.pes[LOADED] = g.pes[RUNNING] = g.pes[CUT_TO] = g.pes[CHOSEN] = g.pes[TURN] = -1
+    g.pes[:, LOADED] = g.pes[:, RUNNING] = g.pes[:, CUT_TO] = g.pes[:, CHOSEN] = g.pes[:, TURN] = -1
     return g
 
 
@@ -922,10 +927,10 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
         _simulate_slice(g, rules, log_from, log_until, watched, history)
     return (
         g.clock[FULL],
-        g.jobs,
-        g.tasks,
-        g.members,
-        g.pes,
+        g.jobs.T,
+        g.tasks.T,
+        g.members.T,
+        g.pes.T,
         g.log[:, : g.clock[LOGGED]].copy(),
         history,
         g.clock[EVENTS],
@@ -947,7 +952,7 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     while g.tree[1] <= clock[UPTO] and not clock[FULL]:
         pe, instant = _earliest_pe(g), g.tree[1]
         clock[EVENTS] += 1
-        if g.pes[DOES, pe] == SPINNING:
+        if g.pes[pe, DOES] == SPINNING:
             _end_spin(g, rules, pe, instant)
         elif instant < clock[UPTO]:
             _next_task(g, rules, pe, instant)
@@ -955,12 +960,12 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             _set_event(g, pe, NEVER)  # the global switch comes first
     _stop(g, rules, clock[UPTO])
     for i in range(watched.size):
-        history[i, clock[SLICES], 7] = g.tasks[HELD, watched[i]]
+        history[i, clock[SLICES], 7] = g.tasks[watched[i], HELD]
     if clock[UPTO] < rules.horizon:
         _classify(g, rules)
     for i in range(watched.size):
         for row in range(7):
-            history[i, clock[SLICES], row] = g.members[row, watched[i]]
+            history[i, clock[SLICES], row] = g.members[watched[i], row]
     clock[SLICES] += 1
     clock[NOW] = clock[UPTO]
 
@@ -991,7 +996,7 @@ def programs(size, kind, demand, key, rules, room, listed):
         Computing; disk and thinking.
     """
     g = _new_gang(np.zeros(size.size, np.int64), size, kind, demand, key, rules, room, 0)
-    operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[1]), np.int64)
+    operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[0]), np.int64)
     for job in range(size.size):
         if not g.clock[FULL]:
             _start(g, rules, job)
@@ -1003,21 +1008,21 @@ def programs(size, kind, demand, key, rules, room, listed):
 def _list(g, rules, job, operations, sums):
     """Let the tasks of a job do an operation each, until all have ended."""
     jobs, tasks = g.jobs, g.tasks
-    while jobs[LEFT, job] > 0 and not g.clock[FULL]:
-        for task in range(jobs[FIRST, job], jobs[FIRST, job] + jobs[SIZE, job]):
-            if tasks[DONE, task] == NEVER:
+    while jobs[job, LEFT] > 0 and not g.clock[FULL]:
+        for task in range(jobs[job, FIRST], jobs[job, FIRST] + jobs[job, SIZE]):
+            if tasks[task, DONE] == NEVER:
                 _next_operation(g, rules, task)
-                operation = tasks[OPERATION, task]
-                burst = tasks[BURST, task] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
-                sums[0, task] += tasks[LENGTH, task]
+                operation = tasks[task, OPERATION]
+                burst = tasks[task, BURST] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
+                sums[0, task] += tasks[task, LENGTH]
                 sums[1, task] += burst
                 if operations.shape[1] > 0:
                     _list_operation(g, operations, task, burst)
                 if operation in (END, LAST_DISK, LAST_THINK):
-                    tasks[DONE, task] = 0
-                    jobs[LEFT, job] -= 1
+                    tasks[task, DONE] = 0
+                    jobs[job, LEFT] -= 1
                 else:
-                    tasks[HEAD, task] += 1
+                    tasks[task, HEAD] += 1
 
 
 @part
@@ -1026,8 +1031,8 @@ def _list_operation(g, operations, task, burst):
     if at == operations.shape[1]:
         g.clock[FULL] |= NO_LOG
         return
-    operation, place = g.tasks[OPERATION, task], g.tasks[HEAD, task] % g.queued.shape[2]
-    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[LENGTH, task], operation
-    operations[3, at] = g.queued[QUEUED_PEER, task, place] if operation in (SEND, RECEIVE) else burst
-    operations[4, at] = g.queued[QUEUED_PLACE, task, place] if operation == SEND else 0
+    operation, place = g.tasks[task, OPERATION], _in_ring(g, g.tasks[task, HEAD])
+    operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[task, LENGTH], operation
+    operations[3, at] = g.queued[task, place, QUEUED_PEER] if operation in (SEND, RECEIVE) else burst
+    operations[4, at] = g.queued[task, place, QUEUED_PLACE] if operation == SEND else 0
     g.clock[LOGGED] += 1
