@@ -44,7 +44,7 @@ IDLE, BUSY, SPINNING, FREED = range(4)
 ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
 
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
-# takes; when what it waits for arrives; from when it can run; when it is done; how many bursts it has drawn,
+# takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn,
 # and how much of its demand is left then; how much it has computed; the key of its random numbers; whether it held its
 # PE in this slice, its communication statements and whether it did I/O; its place among the operations drawn, and their
 # end.
@@ -56,7 +56,7 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     OPERATION,
     BURST,
     UNTIL,
-    READY,
+    PLACE,
     DONE,
     BURSTS,
     REMAINING,
@@ -165,7 +165,11 @@ class Gang(NamedTuple):
     pes : int64, shape (pes, 16)
         What belongs to one is side by side.
     on : int64, shape (pes, max_tasks)
-        The tasks on each PE, in the order in which they were placed.
+        The tasks on each PE, in the order in which they were placed, which is that of their jobs.
+    ready : int64, shape (pes, max_tasks)
+        From when each of them can run.
+    priority : float64, shape (pes, max_tasks)
+        Of each of them, as in `members`.
     matrix : int64, shape (most_rows, pes)
         The task in each row and column, or -1.
     queued : int64, shape (n_tasks, room, 5)
@@ -181,6 +185,8 @@ class Gang(NamedTuple):
     members: np.ndarray
     pes: np.ndarray
     on: np.ndarray
+    ready: np.ndarray
+    priority: np.ndarray
     matrix: np.ndarray
     queued: np.ndarray
     tree: np.ndarray
@@ -325,13 +331,9 @@ def _in_ring(g, place):
 # --- A task on its PE ---------------------------------------------------------------------------------------
 
 
-@routine
+@part
 def _run(g, rules, pe, task, now, loads):
-    """Follow a task that gets a PE, or goes on there, as far as can be told.
-
-    A routine is handed every array and rule with each call, which takes as long as an event: there is this one for all
-    that happens on a PE.
-    """
+    """Follow a task that gets a PE, or goes on there, as far as can be told."""
     tasks, pes, upto = g.tasks, g.pes, g.clock[UPTO]
     if loads:
         pes[pe, RUNNING] = task
@@ -347,7 +349,7 @@ def _run(g, rules, pe, task, now, loads):
             now, pes[pe, LOADED] = until, task
         pes[pe, CUT_TO] = -1
         tasks[task, HELD] = 1
-        tasks[task, READY] = 0
+        g.ready[pe, tasks[task, PLACE]] = 0
         tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
     while True:
         piece = tasks[task, PIECE]
@@ -408,7 +410,7 @@ def _operate(g, rules, pe, task, now):
         _arrive(g, rules, task, now)
         return False
     if operation == END:
-        _finish(g, task, now)
+        _finish(g, pe, task, now)
         return True
     tasks[task, DID_IO] = 1
     until = now + tasks[task, BURST]
@@ -416,16 +418,16 @@ def _operate(g, rules, pe, task, now):
         until = max(now, g.pes[pe, DISK_FREE]) + tasks[task, BURST]
         g.pes[pe, DISK_FREE] = until
     if operation in (LAST_DISK, LAST_THINK):
-        _finish(g, task, until)
+        _finish(g, pe, task, until)
     else:
-        tasks[task, READY], tasks[task, PIECE] = until, DRAWING
+        g.ready[pe, tasks[task, PLACE]], tasks[task, PIECE] = until, DRAWING
     return True
 
 
 @part
-def _finish(g, task, instant):
+def _finish(g, pe, task, instant):
     job = g.tasks[task, JOB]
-    g.tasks[task, DONE], g.tasks[task, READY] = instant, NEVER
+    g.tasks[task, DONE], g.ready[pe, g.tasks[task, PLACE]] = instant, NEVER
     g.jobs[job, LEFT] -= 1
     g.jobs[job, FINISH] = max(g.jobs[job, FINISH], instant)
     if g.jobs[job, LEFT] == 0:
@@ -464,14 +466,14 @@ def _arrive(g, rules, task, now):
 @routine
 def _answer(g, rules, task, arrival):
     """Tell a waiting task when what it waits for arrives."""
-    pes, pe = g.pes, g.tasks[task, PE]
+    pes, pe, place = g.pes, g.tasks[task, PE], g.tasks[task, PLACE]
     g.tasks[task, UNTIL] = arrival
-    if g.tasks[task, READY] > 0:
-        g.tasks[task, READY] = arrival
+    if g.ready[pe, place] > 0:
+        g.ready[pe, place] = arrival
     if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
         if arrival <= min(pes[pe, CHECK], g.clock[UPTO]):
             _set_event(g, pe, max(arrival, pes[pe, SINCE]))
-    elif pes[pe, DOES] == IDLE and _wanted(g, rules, pe, task):
+    elif pes[pe, DOES] == IDLE and _wanted(g, rules, pe, place):
         _set_event(g, pe, min(_event(g, pe), arrival))
 
 
@@ -495,19 +497,19 @@ def _spin(g, pe, now, check, until):
 
 @part
 def _end_spin(g, rules, pe, now):
-    """What a task spins for has arrived, or its spin is to be looked at."""
+    """What a task spins for has arrived, or its spin is to be looked at: tell which task runs next, if any."""
     pes, task = g.pes, g.pes[pe, RUNNING]
     until = g.tasks[task, UNTIL]
     if until > now and _other_has_io(g, pe, task, now):
         _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
-        g.tasks[task, READY] = until
+        g.ready[pe, g.tasks[task, PLACE]] = until
         pes[pe, DOES], pes[pe, RUNNING] = FREED, -1
-        _next_task(g, rules, pe, now)
-    elif until > now:
+        return _next_task(g, rules, pe, now)
+    if until > now:
         _spin(g, pe, pes[pe, SINCE], NEVER, until)
-    else:
-        _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
-        _run(g, rules, pe, task, now, False)
+        return -1
+    _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
+    return task
 
 
 @part
@@ -515,7 +517,7 @@ def _other_has_io(g, pe, task, now):
     """Tell whether another task of a PE that is ready does I/O or is interactive."""
     for place in range(g.pes[pe, TASKS]):
         other = g.on[pe, place]
-        if other != task and _ready(g, other, now):
+        if other != task and g.ready[pe, place] <= now:
             inputs, members = g.members[other, F_IO], g.members
             if inputs > members[other, F_COMM] and inputs > members[other, F_COMP]:
                 return True
@@ -529,12 +531,12 @@ def _other_has_io(g, pe, task, now):
 
 @part
 def _ready(g, task, now):
-    return g.tasks[task, READY] <= now
+    return g.ready[g.tasks[task, PE], g.tasks[task, PLACE]] <= now
 
 
 @part
 def _next_task(g, rules, pe, now):
-    """Let a PE without a task find one in mid-slice, or idle."""
+    """Give the task that a PE without one runs next in mid-slice, or -1 and let it idle."""
     pes, turn = g.pes, g.pes[pe, TURN]
     task, own = -1, turn if turn >= 0 and _ready(g, turn, now) else -1
     if pes[pe, DOES] == IDLE:
@@ -546,31 +548,28 @@ def _next_task(g, rules, pe, now):
         task = own
     if task < 0:
         _idle(g, rules, pe, now)
-    else:
-        _run(g, rules, pe, task, now, True)
+    return task
 
 
 @part
 def _best(g, rules, pe, now):
     """Choose the ready task of the highest priority, and of equals the next in turn; -1 if there is none."""
-    highest, chosen = rules.beta, g.pes[pe, CHOSEN]
-    some = False
-    for place in range(g.pes[pe, TASKS]):
-        task = g.on[pe, place]
-        if g.members[task, PRIORITY] >= highest and _ready(g, task, now):
-            highest, some = g.members[task, PRIORITY], True
-    if not some:
+    ready, priority, count = g.ready, g.priority, g.pes[pe, TASKS]
+    highest = -1.0
+    for place in range(count):
+        highest = max(highest, priority[pe, place] if ready[pe, place] <= now else -1.0)
+    if highest < rules.beta:
         return -1
-    following = first = -1
-    for place in range(g.pes[pe, TASKS]):
-        task = g.on[pe, place]
-        if g.members[task, PRIORITY] >= max(highest - 1e-9, rules.beta) and _ready(g, task, now):
-            job = g.tasks[task, JOB]
-            if first < 0 or job < g.tasks[first, JOB]:
-                first = task
-            if job > chosen and (following < 0 or job < g.tasks[following, JOB]):
-                following = task
-    task = following if following >= 0 else first
+    enough, chosen, first = max(highest - 1e-9, rules.beta), g.pes[pe, CHOSEN], -1
+    for place in range(count):
+        if ready[pe, place] <= now and priority[pe, place] >= enough:
+            job = g.tasks[g.on[pe, place], JOB]
+            if job > chosen:
+                first = place
+                break
+            if first < 0:
+                first = place
+    task = g.on[pe, first]
     g.pes[pe, CHOSEN] = g.tasks[task, JOB]
     return task
 
@@ -580,17 +579,16 @@ def _idle(g, rules, pe, now):
     """Let a PE idle until a task that it would run becomes ready."""
     event = NEVER
     for place in range(g.pes[pe, TASKS]):
-        task = g.on[pe, place]
-        if g.tasks[task, READY] < event and _wanted(g, rules, pe, task):
-            event = g.tasks[task, READY]
+        if g.ready[pe, place] < event and _wanted(g, rules, pe, place):
+            event = g.ready[pe, place]
     g.pes[pe, DOES], g.pes[pe, SINCE], g.pes[pe, RUNNING] = IDLE, now, -1
     _set_event(g, pe, event)
 
 
 @part
-def _wanted(g, rules, pe, task):
-    """Tell whether a PE that idles would run a task if it were ready."""
-    return g.pes[pe, TURN] == task or (rules.priority and g.members[task, PRIORITY] >= rules.beta)
+def _wanted(g, rules, pe, place):
+    """Tell whether a PE that idles would run one of its tasks if it were ready."""
+    return g.pes[pe, TURN] == g.on[pe, place] or (rules.priority and g.priority[pe, place] >= rules.beta)
 
 
 # --- Events -------------------------------------------------------------------------------------------------
@@ -665,6 +663,7 @@ def _classify(g, rules):
                 communicated = g.tasks[task, STATEMENTS] >= rules.statements
                 did_io = g.tasks[task, DID_IO] and (rules.both or not communicated)
                 _measure(g.members, rules, task, did_io, communicated)
+                g.priority[pe, place] = g.members[task, PRIORITY]
                 g.tasks[task, HELD] = g.tasks[task, STATEMENTS] = g.tasks[task, DID_IO] = 0
 
 
@@ -700,7 +699,8 @@ def _drop_finished(g, rules, now):
             if g.jobs[job, LEFT] == 0 and g.jobs[job, FINISH] <= now:
                 matrix[g.jobs[job, ROW], pe] = -1
                 continue
-            g.on[pe, kept] = task
+            g.on[pe, kept], g.ready[pe, kept], g.priority[pe, kept] = task, g.ready[pe, place], g.priority[pe, place]
+            g.tasks[task, PLACE] = kept
             kept += 1
             if g.jobs[job, LEFT] == 0:
                 clock[NEXT_FINISH] = min(clock[NEXT_FINISH], g.jobs[job, FINISH])
@@ -808,15 +808,16 @@ def _place(g, rules, job, row, column, now):
     while task < end:
         if _has_room(g, rules, row, pe):
             matrix[row, pe] = task
-            g.tasks[task, PE] = pe
-            g.on[pe, g.pes[pe, TASKS]] = task
-            g.pes[pe, TASKS] += 1
+            place = g.pes[pe, TASKS]
+            g.on[pe, place], g.ready[pe, place], g.priority[pe, place] = task, 0, g.members[task, PRIORITY]
+            g.tasks[task, PE], g.tasks[task, PLACE] = pe, place
+            g.pes[pe, TASKS] = place + 1
             task += 1
         pe += 1
 
 
 @routine
-def _turn(g, rules, now):
+def _turn(g, rules):
     """Switch to the current row."""
     clock, pes = g.clock, g.pes
     rows = clock[ROWS]
@@ -826,15 +827,18 @@ def _turn(g, rules, now):
     if rules.alternate:
         for further in range(1, rows):
             _alternate(g, rules, (row + further) % rows)
-    for pe in range(rules.pes):
-        task = pes[pe, TURN]
-        if task < 0 or not _ready(g, task, now):
-            task = _best(g, rules, pe, now) if rules.priority else -1
-        if task >= 0:
-            _run(g, rules, pe, task, now, True)
-        else:
-            pes[pe, CUT_TO] = -1
-            _idle(g, rules, pe, now)
+
+
+@part
+def _take_turn(g, rules, pe, now):
+    """Give the task that a PE runs after a global switch, or -1 and let it idle."""
+    task = g.pes[pe, TURN]
+    if task < 0 or not _ready(g, task, now):
+        task = _best(g, rules, pe, now) if rules.priority else -1
+    if task < 0:
+        g.pes[pe, CUT_TO] = -1
+        _idle(g, rules, pe, now)
+    return task
 
 
 @part
@@ -874,6 +878,8 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         np.zeros((tasks, 7), np.float64),
         np.zeros((rules.pes, 16), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
+        np.zeros((rules.pes, rules.max_tasks), np.int64),
+        np.zeros((rules.pes, rules.max_tasks), np.float64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
         np.zeros((tasks, room, 5), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
@@ -948,16 +954,30 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     if clock[NEXT_FINISH] <= now:
         _drop_finished(g, rules, now)
     _admit(g, rules, now)
-    _turn(g, rules, now)
-    while g.tree[1] <= clock[UPTO] and not clock[FULL]:
-        pe, instant = _earliest_pe(g), g.tree[1]
-        clock[EVENTS] += 1
-        if g.pes[pe, DOES] == SPINNING:
-            _end_spin(g, rules, pe, instant)
-        elif instant < clock[UPTO]:
-            _next_task(g, rules, pe, instant)
+    _turn(g, rules)
+    switched = 0
+    while not clock[FULL]:
+        if switched < rules.pes:
+            pe, loads = switched, True
+            task = _take_turn(g, rules, pe, now)
+            switched += 1
         else:
-            _set_event(g, pe, NEVER)  # the global switch comes first
+            now = g.tree[1]
+            if now > clock[UPTO]:
+                break
+            pe = _earliest_pe(g)
+            clock[EVENTS] += 1
+            spins = g.pes[pe, RUNNING]
+            if g.pes[pe, DOES] == SPINNING:
+                task = _end_spin(g, rules, pe, now)
+            elif now < clock[UPTO]:
+                task = _next_task(g, rules, pe, now)
+            else:
+                task = -1
+                _set_event(g, pe, NEVER)  # the global switch comes first
+            loads = task != spins
+        if task >= 0:
+            _run(g, rules, pe, task, now, loads)
     _stop(g, rules, clock[UPTO])
     for i in range(watched.size):
         history[i, clock[SLICES], 7] = g.tasks[watched[i], HELD]
