@@ -323,9 +323,12 @@ def test_messages_are_those_of_the_pairs_that_are_drawn(law, gap, size, demand, 
 
 @compiled
 def drawn(law, mean, key, count):
-    values = np.empty(count, np.int64)
+    values, units = np.empty(count, np.int64), np.empty((1, variates.AHEAD))
     for place in range(count):
-        values[place] = variates.draw(law, mean, key, place)
+        at = place % variates.AHEAD
+        if at == 0:
+            variates.fill(law, key, place, units, 0)
+        values[place] = variates.duration(law, mean, units[0, at])
     return values
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
-from .variates import bits, draw, uniform
+from .variates import AHEAD, bits, duration, fill, uniform
 
 NEVER = np.iinfo(np.int64).max
 
@@ -41,13 +41,13 @@ DRAWING, COMPUTING, SENDING, RECEIVING, WAITING = range(5)
 IDLE, BUSY, SPINNING, FREED = range(4)
 
 # Rows of Gang.jobs.
-ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, PAIR, ALIVE = range(14)
+ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE = range(13)
 
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
-# takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn,
-# and how much of its demand is left then; how much it has computed; the key of its random numbers; whether it held its
-# PE in this slice, its communication statements and whether it did I/O; its place among the operations drawn, and their
-# end.
+# takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, the block
+# of random numbers at hand, and how much of its demand is left then; how much it has computed; the key of its random
+# numbers; whether it held its PE in this slice, its communication statements and whether it did I/O; its place among
+# the operations drawn, and their end.
 (
     JOB,
     PE,
@@ -59,6 +59,7 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     PLACE,
     DONE,
     BURSTS,
+    BLOCK,
     REMAINING,
     COMPUTED,
     STREAM,
@@ -67,7 +68,7 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     DID_IO,
     HEAD,
     TAIL,
-) = range(18)
+) = range(19)
 
 # Columns of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
@@ -159,8 +160,8 @@ class Gang(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (n_jobs, 14)
-    tasks : int64, shape (n_tasks, 18)
+    jobs : int64, shape (n_jobs, 13)
+    tasks : int64, shape (n_tasks, 19)
     members : float64, shape (n_tasks, 7)
     pes : int64, shape (pes, 16)
         What belongs to one is side by side.
@@ -172,6 +173,8 @@ class Gang(NamedTuple):
         Of each of them, as in `members`.
     matrix : int64, shape (most_rows, pes)
         The task in each row and column, or -1.
+    units : float64, shape (n_tasks, 16)
+        Random numbers at hand, a block of those of its stream.
     queued : int64, shape (n_tasks, room, 5)
         A ring for each task.
     tree : int64, shape (2 * leaves,)
@@ -188,6 +191,7 @@ class Gang(NamedTuple):
     ready: np.ndarray
     priority: np.ndarray
     matrix: np.ndarray
+    units: np.ndarray
     queued: np.ndarray
     tree: np.ndarray
     log: np.ndarray
@@ -211,7 +215,7 @@ def _set_up(g, rules, task, job, rank):
     tasks[task, JOB] = job
     tasks[task, STREAM] = bits(g.jobs[job, KEY], 0 if together else rank + 1)
     tasks[task, REMAINING] = g.jobs[job, DEMAND]
-    tasks[task, DONE] = NEVER
+    tasks[task, DONE], tasks[task, BLOCK] = NEVER, -1
     tasks[task, PIECE] = DRAWING
 
 
@@ -238,11 +242,8 @@ def _next_operation(g, rules, task):
     tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
         mean = rules.compute if kind == IO else rules.react
-        computes = draw(rules.law, mean, tasks[task, STREAM], tasks[task, BURSTS])
-        blocks = draw(
-            rules.law, rules.disk if kind == IO else rules.think, tasks[task, STREAM], tasks[task, BURSTS] + 1
-        )
-        tasks[task, BURSTS] += 2
+        computes = _draw(g, rules, task, mean)
+        blocks = _draw(g, rules, task, rules.disk if kind == IO else rules.think)
         if computes < remaining:
             tasks[task, LENGTH] = computes
             last = computes + blocks >= remaining
@@ -251,8 +252,7 @@ def _next_operation(g, rules, task):
             tasks[task, REMAINING] = remaining - computes - tasks[task, BURST]
     elif kind == BARRIERS and g.jobs[job, SIZE] > 1:
         step = tasks[task, BURSTS]
-        nominal = draw(rules.law, rules.superstep, tasks[task, STREAM], step)
-        tasks[task, BURSTS] += 1
+        nominal = _draw(g, rules, task, rules.superstep)
         if nominal < remaining:
             tasks[task, OPERATION] = BARRIER
             tasks[task, REMAINING] = remaining - nominal
@@ -271,21 +271,32 @@ def _next_message(g, rules, task, job):
     tasks[task, LENGTH], tasks[task, OPERATION] = queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION]
 
 
+@part
+def _draw(g, rules, task, mean):
+    """Give the next of a task's random durations."""
+    place = g.tasks[task, BURSTS]
+    block, at = place // AHEAD, place % AHEAD
+    if g.tasks[task, BLOCK] != block:
+        g.tasks[task, BLOCK] = block
+        fill(rules.law, g.tasks[task, STREAM], place - at, g.units, task)
+    g.tasks[task, BURSTS] = place + 1
+    return duration(rules.law, mean, g.units[task, at])
+
+
 @routine
 def _next_pair(g, rules, job):
     """Draw who sends to whom next in a job, and how long either computes before."""
     tasks = g.tasks
-    first, size, m = g.jobs[job, FIRST], g.jobs[job, SIZE], g.jobs[job, PAIR]
-    stream = tasks[first, STREAM]
-    g.jobs[job, PAIR] += 1
-    pair = np.int64((bits(stream ^ 0x5BD1E995, m) * U(size * (size - 1))) >> U(32))
-    sender, receiver = pair // (size - 1), pair % (size - 1)
+    first, size = g.jobs[job, FIRST], g.jobs[job, SIZE]
+    drawn = np.int64(bits(tasks[first, STREAM] ^ 0x5BD1E995, tasks[first, BURSTS] // 2))
+    sender = drawn * size >> 32
+    receiver = (drawn * (size * (size - 1)) >> 32) - sender * (size - 1)
     receiver += receiver >= sender
     sender, receiver = first + sender, first + receiver
     if tasks[sender, REMAINING] == 0 or tasks[receiver, REMAINING] == 0:  # what it does to its end is drawn
+        tasks[first, BURSTS] += 2
         return
-    before_sending = draw(rules.law, rules.gap, stream, 2 * m)
-    before_receiving = draw(rules.law, rules.gap, stream, 2 * m + 1)
+    before_sending, before_receiving = _draw(g, rules, first, rules.gap), _draw(g, rules, first, rules.gap)
     if before_sending < tasks[sender, REMAINING] and before_receiving < tasks[receiver, REMAINING]:
         tasks[sender, REMAINING] -= before_sending
         tasks[receiver, REMAINING] -= before_receiving
@@ -862,7 +873,7 @@ def _alternate(g, rules, row):
 @maker
 def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     n = arrival.size
-    jobs = np.zeros((n, 14), np.int64)
+    jobs = np.zeros((n, 13), np.int64)
     jobs[:, ARRIVAL], jobs[:, SIZE], jobs[:, KIND], jobs[:, DEMAND], jobs[:, KEY] = arrival, size, kind, demand, key
     jobs[:, PLACED] = -1
     tasks = 0
@@ -874,13 +885,14 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         leaves *= 2
     g = Gang(
         jobs,
-        np.zeros((tasks, 18), np.int64),
+        np.zeros((tasks, 19), np.int64),
         np.zeros((tasks, 7), np.float64),
         np.zeros((rules.pes, 16), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.float64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
+        np.zeros((tasks, AHEAD), np.float64),
         np.zeros((tasks, room, 5), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
         np.zeros((7, logged), np.int64),
@@ -916,8 +928,8 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     -------
     full : int
         NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
-    jobs : int64, shape (14, n_jobs)
-    tasks : int64, shape (18, n_tasks)
+    jobs : int64, shape (13, n_jobs)
+    tasks : int64, shape (19, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
     log : int64, shape (7, n_logged)

@@ -4,11 +4,13 @@ So what a job draws depends on nothing but the job. Only whole numbers and the f
 them, which give the same on every machine.
 """
 
-import math
+import numpy as np
 
-from ._jit import U, part, routine
+from ._jit import U, part
 
 EXPONENTIAL, CONSTANT, UNIFORM = range(3)
+
+AHEAD = 16  # numbers are drawn so many at a time
 
 _LOW = U(0xFFFFFFFF)
 
@@ -36,26 +38,46 @@ def uniform(key, place):
     return (float(bits(key, place)) + 0.5) / 4294967296.0
 
 
-@routine
-def draw(law, mean, key, place):
-    """Give a duration of some mean, a whole number of at least 1; uniform ones are from 0 to twice the mean."""
-    if law == CONSTANT:
-        return mean
-    u = uniform(key, place)
-    return max(1, int(mean * (2 * u if law == UNIFORM else _minus_log(u)) + 0.5))
+@part
+def fill(law, key, first, units, row):
+    """Put the numbers of mean 1 of the places from `first` on into a row.
+
+    The loops have no branches and no calls, so that the machine does several places at a time.
+    """
+    if law == EXPONENTIAL:
+        for i in range(AHEAD):
+            units[row, i] = _minus_log(bits(key, first + i))
+    elif law == UNIFORM:
+        for i in range(AHEAD):
+            units[row, i] = 2 * uniform(key, first + i)
 
 
 @part
-def _minus_log(u):
-    """Give -log(u), by the series of the inverse hyperbolic tangent, to 1e-15: libraries differ in the last bit."""
-    m, e = math.frexp(u)
-    if m < 0.7071067811865476:
-        m, e = 2 * m, e - 1
-    s = (m - 1) / (m + 1)
+def duration(law, mean, unit):
+    """Give a duration of some mean, a whole number of at least 1; uniform ones are from 0 to twice the mean."""
+    return mean if law == CONSTANT else max(1, int(mean * unit + 0.5))
+
+
+@part
+def _minus_log(x):
+    """Give -log(u) of u = (x + 1/2) / 2^32, by the series of the inverse hyperbolic tangent, to 1e-15.
+
+    Libraries differ in the last bit.
+    """
+    y, e = 2 * np.int64(x) + 1, 0
+    for shift in (32, 16, 8, 4, 2, 1):
+        small = y < 1 << (33 - shift)
+        y = y << shift if small else y
+        e = e - shift if small else e
+    m = y / 8589934592.0
+    small = m < 0.7071067811865476
+    m = 2 * m if small else m
+    e = e - 1 if small else e
+    s = np.divide(m - 1, m + 1)
     z = s * s
     z2 = z * z
     z4 = z2 * z2
-    low = (1 + z / 3) + z2 * (1 / 5 + z / 7)
-    middle = (1 / 9 + z / 11) + z2 * (1 / 13 + z / 15)
-    high = (1 / 17 + z / 19) + z2 * (1 / 21)
+    low = (1 + z * (1 / 3)) + z2 * (1 / 5 + z * (1 / 7))
+    middle = (1 / 9 + z * (1 / 11)) + z2 * (1 / 13 + z * (1 / 15))
+    high = (1 / 17 + z * (1 / 19)) + z2 * (1 / 21)
     return -(e * 0.6931471805599453 + 2 * s * (low + z4 * (middle + z4 * high)))
