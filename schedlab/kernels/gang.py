@@ -46,7 +46,7 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
 # takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, the block
 # of random numbers at hand, and how much of its demand is left then; how much it has computed; the key of its random
-# numbers; whether it held its PE in this slice, its communication statements and whether it did I/O; its place among
+# numbers; its communication statements and whether it did I/O in this slice; its place among
 # the operations drawn, and their end.
 (
     JOB,
@@ -63,12 +63,11 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     REMAINING,
     COMPUTED,
     STREAM,
-    HELD,
     STATEMENTS,
     DID_IO,
     HEAD,
     TAIL,
-) = range(19)
+) = range(18)
 
 # Columns of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
@@ -161,7 +160,7 @@ class Gang(NamedTuple):
     Attributes
     ----------
     jobs : int64, shape (n_jobs, 13)
-    tasks : int64, shape (n_tasks, 19)
+    tasks : int64, shape (n_tasks, 18)
     members : float64, shape (n_tasks, 7)
     pes : int64, shape (pes, 16)
         What belongs to one is side by side.
@@ -171,6 +170,8 @@ class Gang(NamedTuple):
         From when each of them can run.
     priority : float64, shape (pes, max_tasks)
         Of each of them, as in `members`.
+    held : int64, shape (pes, max_tasks)
+        Whether each of them has held its PE in this slice.
     matrix : int64, shape (most_rows, pes)
         The task in each row and column, or -1.
     units : float64, shape (n_tasks, 16)
@@ -190,6 +191,7 @@ class Gang(NamedTuple):
     on: np.ndarray
     ready: np.ndarray
     priority: np.ndarray
+    held: np.ndarray
     matrix: np.ndarray
     units: np.ndarray
     queued: np.ndarray
@@ -359,8 +361,8 @@ def _run(g, rules, pe, task, now, loads):
                 return
             now, pes[pe, LOADED] = until, task
         pes[pe, CUT_TO] = -1
-        tasks[task, HELD] = 1
-        g.ready[pe, tasks[task, PLACE]] = 0
+        place = tasks[task, PLACE]
+        g.held[pe, place], g.ready[pe, place] = 1, 0
         tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
     while True:
         piece = tasks[task, PIECE]
@@ -669,32 +671,33 @@ def _classify(g, rules):
     """Let what tasks did in the slice change their memberships."""
     for pe in range(rules.pes):
         for place in range(g.pes[pe, TASKS]):
-            task = g.on[pe, place]
-            if g.tasks[task, HELD]:
+            if g.held[pe, place]:
+                task = g.on[pe, place]
                 communicated = g.tasks[task, STATEMENTS] >= rules.statements
                 did_io = g.tasks[task, DID_IO] and (rules.both or not communicated)
                 _measure(g.members, rules, task, did_io, communicated)
                 g.priority[pe, place] = g.members[task, PRIORITY]
-                g.tasks[task, HELD] = g.tasks[task, STATEMENTS] = g.tasks[task, DID_IO] = 0
+                g.held[pe, place] = g.tasks[task, STATEMENTS] = g.tasks[task, DID_IO] = 0
 
 
 @part
 def _measure(members, rules, task, did_io, communicated):
     """Update the running measurements, which become the memberships by Bayes' rule; none may vanish."""
-    members[task, S_IO] = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
-    members[task, S_COMM] = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
-    members[task, S_COMP] = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
-    for once in range(2):
-        total = 0.0
-        for i in range(3):
-            member = members[task, F_IO + i]
-            member = members[task, S_IO + i] * member if once == 0 else max(member, rules.floor)
-            members[task, F_IO + i] = member
-            total += member
-        share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
-        for i in range(3):
-            members[task, F_IO + i] *= share
-    members[task, PRIORITY] = max(rules.alpha * members[task, F_IO], members[task, F_COMP])
+    io = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
+    comm = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
+    comp = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
+    members[task, S_IO], members[task, S_COMM], members[task, S_COMP] = io, comm, comp
+    io, comm, comp = _shares(io * members[task, F_IO], comm * members[task, F_COMM], comp * members[task, F_COMP])
+    io, comm, comp = _shares(max(io, rules.floor), max(comm, rules.floor), max(comp, rules.floor))
+    members[task, F_IO], members[task, F_COMM], members[task, F_COMP] = io, comm, comp
+    members[task, PRIORITY] = max(rules.alpha * io, comp)
+
+
+@part
+def _shares(one, two, three):
+    total = one + two + three
+    share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
+    return one * share, two * share, three * share
 
 
 @routine
@@ -885,12 +888,13 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         leaves *= 2
     g = Gang(
         jobs,
-        np.zeros((tasks, 19), np.int64),
+        np.zeros((tasks, 18), np.int64),
         np.zeros((tasks, 7), np.float64),
         np.zeros((rules.pes, 16), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.float64),
+        np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
         np.zeros((tasks, AHEAD), np.float64),
         np.zeros((tasks, room, 5), np.int64),
@@ -929,7 +933,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     full : int
         NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
     jobs : int64, shape (13, n_jobs)
-    tasks : int64, shape (19, n_tasks)
+    tasks : int64, shape (18, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (16, pes)
     log : int64, shape (7, n_logged)
@@ -992,7 +996,8 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             _run(g, rules, pe, task, now, loads)
     _stop(g, rules, clock[UPTO])
     for i in range(watched.size):
-        history[i, clock[SLICES], 7] = g.tasks[watched[i], HELD]
+        pe, place = g.tasks[watched[i], PE], g.tasks[watched[i], PLACE]
+        history[i, clock[SLICES], 7] = pe >= 0 and g.on[pe, place] == watched[i] and g.held[pe, place]
     if clock[UPTO] < rules.horizon:
         _classify(g, rules)
     for i in range(watched.size):
