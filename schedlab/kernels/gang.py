@@ -12,8 +12,9 @@ asks for one.
 
 What a PE does reaches others later, never at once, and within a slice nothing takes it away from its task. So a task
 that holds a PE is followed as far as can be told: through computing, sending, and receiving what is on its way, up to
-the end of the slice, a message that has not been sent yet, or what blocks or ends the task. Only where a PE loses its
-task, a spin is looked at, or a message ends one is there an event; they are taken in the order of time.
+the end of the slice, a message that has not been sent yet, or what blocks or ends the task. Who spins for a message is
+followed on as soon as that is sent, since no choice is made there. Only where a PE loses its task, a spin is looked at,
+or what an idle PE would run becomes ready is there an event; they are taken in the order of time.
 """
 
 from typing import NamedTuple
@@ -102,8 +103,24 @@ LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
 
 # Places in Gang.clock: the instant, the end of the slice or of all, the next multiple of the slice; how many rows there
 # are, the current one; the next job to be placed, whether there is no room for it; when the next of the placed jobs is
-# finished; events, log entries, slices; whether the slice is logged; and which arrays were too small.
-NOW, UPTO, BOUNDARY, ROWS, CURRENT, NEXT_JOB, STUCK, NEXT_FINISH, EVENTS, LOGGED, SLICES, LOGS, FULL = range(13)
+# finished; events, log entries, slices; whether the slice is logged; which arrays were too small; and how many PEs have
+# an answer to what they spin for.
+(
+    NOW,
+    UPTO,
+    BOUNDARY,
+    ROWS,
+    CURRENT,
+    NEXT_JOB,
+    STUCK,
+    NEXT_FINISH,
+    EVENTS,
+    LOGGED,
+    SLICES,
+    LOGS,
+    FULL,
+    ANSWERED,
+) = range(14)
 
 NO_ROOM, NO_LOG = 1, 2  # bits of FULL
 
@@ -180,8 +197,10 @@ class Gang(NamedTuple):
         A ring for each task.
     tree : int64, shape (2 * leaves,)
         The next event of each PE, as the leaves of a tree of the earlier ones.
+    answered : int64, shape (pes,)
+        PEs that can go on, since what they spin for is on its way.
     log : int64, shape (7, most_logged)
-    clock : int64, shape (13,)
+    clock : int64, shape (14,)
     """
 
     jobs: np.ndarray
@@ -196,6 +215,7 @@ class Gang(NamedTuple):
     units: np.ndarray
     queued: np.ndarray
     tree: np.ndarray
+    answered: np.ndarray
     log: np.ndarray
     clock: np.ndarray
 
@@ -485,7 +505,8 @@ def _answer(g, rules, task, arrival):
         g.ready[pe, place] = arrival
     if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
         if arrival <= min(pes[pe, CHECK], g.clock[UPTO]):
-            _set_event(g, pe, max(arrival, pes[pe, SINCE]))
+            g.answered[g.clock[ANSWERED]] = pe
+            g.clock[ANSWERED] += 1
     elif pes[pe, DOES] == IDLE and _wanted(g, rules, pe, place):
         _set_event(g, pe, min(_event(g, pe), arrival))
 
@@ -608,6 +629,16 @@ def _wanted(g, rules, pe, place):
 
 
 @part
+def _next_event(g):
+    """Give a PE whose spin has an answer, else the one with the earliest event; and when that is."""
+    if g.clock[ANSWERED] == 0:
+        return _earliest_pe(g), g.tree[1]
+    g.clock[ANSWERED] -= 1
+    pe = g.answered[g.clock[ANSWERED]]
+    return pe, max(g.tasks[g.pes[pe, RUNNING], UNTIL], g.pes[pe, SINCE])
+
+
+@part
 def _event(g, pe):
     return g.tree[g.tree.size // 2 + pe]
 
@@ -616,6 +647,8 @@ def _event(g, pe):
 def _set_event(g, pe, instant):
     tree = g.tree
     at = U(tree.size // 2 + pe)
+    if tree[at] == instant:
+        return
     tree[at] = instant
     while at > U(1):
         at >>= U(1)
@@ -664,6 +697,7 @@ def _stop(g, rules, now):
             _spend(g, pe, pes[pe, RUNNING], TIME_SPINNING, pes[pe, SINCE], now)
         elif pes[pe, DOES] == IDLE:
             _spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
+        pes[pe, DOES] = BUSY  # until its turn comes
 
 
 @routine
@@ -899,8 +933,9 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         np.zeros((tasks, AHEAD), np.float64),
         np.zeros((tasks, room, 5), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
+        np.zeros(rules.pes, np.int64),
         np.zeros((7, logged), np.int64),
-        np.zeros(13, np.int64),
+        np.zeros(14, np.int64),
     )
     g.tasks[:, PE] = -1
     g.tasks[:, DONE] = NEVER
@@ -978,10 +1013,9 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             task = _take_turn(g, rules, pe, now)
             switched += 1
         else:
-            now = g.tree[1]
+            pe, now = _next_event(g)
             if now > clock[UPTO]:
                 break
-            pe = _earliest_pe(g)
             clock[EVENTS] += 1
             spins = g.pes[pe, RUNNING]
             if g.pes[pe, DOES] == SPINNING:
