@@ -109,6 +109,10 @@ class Workload:
     @property
     def jobs_table(self) -> pd.DataFrame:
         """One row a job, in the order of arrival: arrival_time (seconds), size, kind, duration (seconds)."""
+        return self._jobs_table.copy()
+
+    @cached_property
+    def _jobs_table(self):
         if self.jobs is not None:
             table = pd.DataFrame(self.jobs, columns=COLUMNS)
             table = table.astype({"arrival_time": "float64", "size": "int64", "kind": "str", "duration": "float64"})
