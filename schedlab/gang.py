@@ -5,8 +5,9 @@ LNCS 1911. What happens in a simulation, to the nanosecond, is told in `schedlab
 seconds, rounded once to whole nanoseconds.
 """
 
+import operator
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -35,9 +36,11 @@ DOES = ("computing", "communicating", "spinning", "switching", "idle")  # what P
 COLUMNS = ("arrival_time", "size", "kind", "duration")
 
 NANO = 1_000_000_000
+MOST_PES = 2**15  # more pairs of tasks than of so many could not be drawn with 32 bits
 LONGEST = 10**8  # seconds; sums of a few such times can still be counted in nanoseconds
 DRAWN_AHEAD = 64  # operations of a task, until more are needed
 LOGGED = 4096  # entries, until more are needed
+EQUAL = 1e-9  # priorities that differ by no more are equal: rounding must not decide whether one is beta
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Workload:
         random pairs of tasks), ``"bsp"`` (barriers), ``"interactive"`` (computing and thinking in turn). One kind, or
         several with equal shares, or a dict with the share of each. A kind is drawn for every job by itself.
     pes : int
-        Processing elements of the machine.
+        Processing elements of the machine, at most 32,768.
     horizon : float, seconds
         What arrives until then.
     table, sizes
@@ -78,12 +81,12 @@ class Workload:
     jobs: pd.DataFrame | tuple | None = None
 
     def __post_init__(self):
-        _check_whole(self, "pes")
+        if draws.at_least_one("pes", self.pes) > MOST_PES:
+            raise ValueError(f"pes must be at most {MOST_PES}, got {self.pes}")
         _check_times(self, "horizon")
         object.__setattr__(self, "seed", draws.entropy(self.seed))
         _check_known(self, "sizes", SIZES)
-        mix = tuple(self.mix.items()) if isinstance(self.mix, Mapping) else self.mix
-        object.__setattr__(self, "mix", mix if isinstance(mix, str) else tuple(mix))
+        object.__setattr__(self, "mix", _mixed(self.mix))
         shares = self.shares
         for kind, share in shares.items():
             if kind not in KINDS:
@@ -143,16 +146,47 @@ class Workload:
         return (draws.keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
 
 
+def _mixed(mix):
+    """Check that a mix is one, and give it as a kind, or as a tuple of kinds or of kinds with their shares."""
+    if isinstance(mix, str):
+        return mix
+    expected = f"mix is {mix!r}, expected a kind of jobs, several, or a dict with the share of each"
+    if isinstance(mix, bytes | Set) or not isinstance(mix, Iterable):  # a set has no order to rely on
+        raise ValueError(expected)
+    mix = tuple(mix.items() if isinstance(mix, Mapping) else mix)
+    if not mix:
+        raise ValueError("the mix is empty, expected at least one kind of jobs")
+    kinds = mix
+    if not all(isinstance(each, str) for each in mix):
+        if not all(isinstance(each, tuple) and len(each) == 2 for each in mix):
+            raise ValueError(expected)
+        kinds = [kind for kind, _ in mix]
+    for kind in kinds:
+        if kinds.count(kind) > 1:
+            raise ValueError(f"the mix has {kind} jobs more than once, expected each kind once")
+    return mix
+
+
 def _rows(jobs, pes):
     """Check jobs of the user's own, and give them as a tuple of rows."""
+    columns = ", ".join(COLUMNS)
     if isinstance(jobs, pd.DataFrame):
-        missing = [column for column in COLUMNS if column not in jobs]
-        if missing:
-            raise ValueError(f"jobs has no column {missing[0]}, expected {', '.join(COLUMNS)}")
+        for column in COLUMNS:
+            found = list(jobs.columns).count(column)
+            if found != 1:
+                wrong = f"column {column} more than once" if found else f"no column {column}"
+                raise ValueError(f"jobs has {wrong}, expected {columns}")
         jobs = zip(*(jobs[column].tolist() for column in COLUMNS), strict=True)
-    rows = tuple(tuple(row) for row in jobs)
+    elif isinstance(jobs, str | Mapping) or not isinstance(jobs, Iterable):
+        found = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
+        raise ValueError(f"jobs is {found}, expected a DataFrame or rows of {columns}")
+    rows = tuple(jobs)
     if not rows:
         raise ValueError("jobs has no rows, expected at least one job")
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
+            raise ValueError(f"job {number} is {row!r}, expected {columns}")
+    rows = tuple(tuple(row) for row in rows)
     for number, (arrival, size, kind, duration) in enumerate(rows, 1):
         if not (isinstance(arrival, Real) and 0 <= arrival < LONGEST):
             raise ValueError(f"job {number} arrives at {arrival!r}, expected seconds, from 0 to below {LONGEST:g}")
@@ -160,7 +194,7 @@ def _rows(jobs, pes):
             raise ValueError(f"job {number} has {size!r} tasks, expected a whole number from 1 on")
         if size > pes:
             raise ValueError(f"job {number} has {size} tasks, the machine {pes} PEs: expected at most one task a PE")
-        if kind not in KINDS:
+        if not (isinstance(kind, str) and kind in KINDS):
             raise ValueError(f"job {number} is of unknown kind {kind!r}; known: {', '.join(KINDS)}")
         _check_seconds(f"the duration of job {number}", duration)
     return rows
@@ -188,7 +222,9 @@ class Config:
     max_tasks : int
         On one PE.
     statements : int
-        How many communication statements in a slice make a task one that communicates.
+        How many communication statements in a slice make a task one that communicates: sending, receiving, a barrier.
+        One counts where the task reaches it, and again where the task gets its PE, or keeps it at a global switch,
+        within it; so a task that spins all through a slice has one.
     floor : float
         Of memberships, so that none vanishes.
     both : bool
@@ -242,7 +278,7 @@ class Config:
         _check_times(self, "slice", "switch", "latency", "overhead")
         _check_times(self, "compute", "disk", "gap", "superstep", "react", "think")
         if self.delta is not None and not (isinstance(self.delta, Real) and 0 <= self.delta < LONGEST):
-            raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 on")
+            raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 to below {LONGEST:g}")
         if not (isinstance(self.alpha, Real) and 1 <= self.alpha < np.inf):
             raise ValueError(f"alpha is {self.alpha!r}, expected at least 1: tasks that compute have up to 1")
         if not (isinstance(self.beta, Real) and 0 <= self.beta <= self.alpha):
@@ -259,8 +295,8 @@ class Config:
     def __str__(self) -> str:
         return self.scheduler
 
-    def _rules(self, pes, horizon):
-        """Give what the kernel takes."""
+    def _rules(self, pes, horizon, jobs):
+        """Give what the kernel takes: no larger limit than matters to so many jobs."""
         return kernel.Rules(
             pes=pes,
             slice=_nanoseconds(self.slice),
@@ -269,10 +305,10 @@ class Config:
             overhead=_nanoseconds(self.overhead),
             delta=4 * _nanoseconds(self.switch) if self.delta is None else _nanoseconds(self.delta),
             horizon=_nanoseconds(horizon),
-            max_tasks=int(self.max_tasks),
-            statements=int(self.statements),
+            max_tasks=int(min(self.max_tasks, max(jobs, 1))),
+            statements=int(min(self.statements, kernel.NEVER)),
             alpha=float(self.alpha),
-            beta=float(self.beta),
+            beta=float(self.beta) - EQUAL,
             floor=float(self.floor),
             both=bool(self.both),
             priority=self.scheduler != "gang",
@@ -327,8 +363,8 @@ def simulate(
     if not isinstance(config, Config):
         raise TypeError(f"config is a {type(config).__name__}, expected a gang.Config or the name of a scheduler")
     jobs = workload.jobs_table
-    rules = config._rules(int(workload.pes), workload.horizon)
-    watch = tuple((int(job), int(rank)) for job, rank in watch)
+    rules = config._rules(int(workload.pes), workload.horizon, len(jobs))
+    watch = _tasks(watch)
     first = pd.Series(jobs["size"].cumsum() - jobs["size"], jobs.index)
     for job, rank in watch:
         if job not in jobs.index:
@@ -337,9 +373,8 @@ def simulate(
             raise ValueError(f"job {job} has no task {rank} to watch, expected 0 to {jobs['size'][job] - 1}")
     span = (0, 0)
     if log is not None:
-        if not (len(log) == 2 and 0 <= log[0] < log[1]):
-            raise ValueError(f"log is {log!r}, expected two times in seconds, from 0 on, the earlier first")
-        span = tuple(_nanoseconds(min(time, workload.horizon)) for time in log)
+        log = _span(log, workload.horizon)
+        span = tuple(map(_nanoseconds, log))
     watched = np.array([first[job] + rank for job, rank in watch], "int64")
     arguments = _arrays(workload, jobs)
     room, logged = DRAWN_AHEAD, LOGGED if log is not None else 0
@@ -362,8 +397,40 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
     **more
         log and watch, as in `simulate`.
     """
+    expected = "expected pairs of a Workload and a Config or its scheduler"
+    if not isinstance(runs, Iterable):
+        raise ValueError(f"runs is {runs!r}, {expected}")
+    runs = list(runs)
+    for run in runs:
+        if not (isinstance(run, tuple | list) and len(run) == 2):
+            raise ValueError(f"a run is {run!r}, {expected}")
+    more["watch"] = _tasks(more.get("watch", ()))
     with pool(threads) as executor:
         return list(executor.map(lambda run: simulate(*run, **more), runs))
+
+
+def _tasks(watch):
+    """Check the tasks to be watched, and give them as pairs of int."""
+    wrong = ValueError(f"watch is {watch!r}, expected tasks: pairs of a job's number and a rank")
+    try:
+        tasks = tuple((job, rank) for job, rank in watch)
+        return tuple((operator.index(job), operator.index(rank)) for job, rank in tasks)
+    except (TypeError, ValueError):
+        raise wrong from None
+
+
+def _span(log, horizon):
+    """Check the span that is to be logged, and give it as two times in seconds, up to the horizon."""
+    try:
+        begin, end = log[0], min(log[1], horizon)
+        right = len(log) == 2 and begin >= 0 and _nanoseconds(begin) < _nanoseconds(end)
+    except (TypeError, ValueError, IndexError, KeyError):
+        right = False
+    if not right:
+        raise ValueError(
+            f"log is {log!r}, expected two times in seconds, the earlier first, from 0 to below the horizon, {horizon}"
+        )
+    return begin, end
 
 
 def _arrays(workload, jobs):
@@ -517,7 +584,8 @@ class GangSchedule:
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
-        rows = self.history[self.watched.index((job, rank))]
+        which = self.watched.index((job, rank))
+        rows, (job, rank) = self.history[which], self.watched[which]
         at = self.table.index.get_loc(job)
         task = self.job_rows[kernel.FIRST, at] + rank
         ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
@@ -670,7 +738,7 @@ _MEMBERS = {"f_io": kernel.F_IO, "f_comm": kernel.F_COMM, "f_comp": kernel.F_COM
 
 def _nanoseconds(seconds):
     """Round seconds to whole nanoseconds; int, or int64 of an array."""
-    rounded = np.rint(np.multiply(seconds, NANO)).astype("int64")
+    rounded = np.rint(np.asarray(seconds, "float64") * NANO).astype("int64")
     return rounded if rounded.ndim else int(rounded)
 
 
