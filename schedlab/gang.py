@@ -130,6 +130,9 @@ class Workload:
                 break
             count *= 2
         table = table[table["submit_time"] < self.horizon]
+        longest = table["run_time"].max()
+        if longest >= LONGEST:
+            raise ValueError(f"a job of the model lasts {longest:g} s, expected below {LONGEST:g}")
         return pd.DataFrame(
             {
                 "arrival_time": table["submit_time"].astype("float64"),
@@ -480,7 +483,7 @@ class GangSchedule:
 
     def __repr__(self) -> str:
         return (
-            f"<GangSchedule {self.config}: {self.completed} of {len(self.table)} jobs completed in "
+            f"<GangSchedule {self.config}: {self.completed} of {self.arrived} jobs completed in "
             f"{self.workload.horizon:,} s on {self.rules.pes} PEs, utilization {self.utilization:.3f}>"
         )
 
@@ -536,6 +539,11 @@ class GangSchedule:
         return pd.DataFrame(times.T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
 
     @property
+    def arrived(self) -> int:
+        """How many jobs arrived before the horizon."""
+        return int((self.job_rows[kernel.ARRIVAL] < self.rules.horizon).sum())
+
+    @property
     def completed(self) -> int:
         """How many jobs were completed by the horizon: the throughput."""
         return int(self._completed.sum())
@@ -563,7 +571,7 @@ class GangSchedule:
         jobs = self.jobs
         completed = jobs[self._completed]
         values = {
-            "jobs": len(jobs),
+            "jobs": self.arrived,
             "placed": int(self._placed.sum()),
             "completed": len(completed),
             "response_time": completed["response_time"].mean(),

@@ -21,6 +21,7 @@ from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
 from schedlab.kernels._jit import kernel as compiled
 from schedlab.schedule import ScheduleError
+from schedlab.workload.models.jann import HyperErlang, jann_table
 
 NAMES = {
     kernel.IO: "io",
@@ -597,3 +598,19 @@ def test_rounding_does_not_keep_a_task_from_beta():
     )
     assert at.memberships(1)["priority"][2] == pytest.approx(0.2, abs=1e-12)
     pd.testing.assert_frame_equal(at.log, below.log)
+
+
+def test_a_model_whose_jobs_last_too_long_is_refused():
+    table = jann_table("ctc")
+    slow = HyperErlang(1, 1e-12, 1e-12, 0.5)
+    endless = replace(table, ranges=tuple(replace(each, service=slow) for each in table.ranges))
+    with pytest.raises(ValueError, match=r"a job of the model lasts .* s, expected below 1e.08"):
+        simulate(Workload(table=endless))
+
+
+def test_jobs_that_come_after_the_horizon_have_not_arrived():
+    workload = Workload(pes=1, horizon=2, jobs=((0, 1, "emb", 1), (2, 1, "emb", 1), (5, 1, "emb", 1)))
+    schedule = simulate(workload).validate()
+    assert schedule.metrics()["jobs"] == 1
+    assert "1 of 1 jobs" in repr(schedule)
+    assert len(schedule.jobs) == 3
