@@ -640,10 +640,11 @@ class GangSchedule:
 
         To the nanosecond: the times of each PE add up to the horizon, its computing to that of its tasks; and a task
         that is done has computed what its program says, which with its bursts of disk and thinking is its duration,
-        while others have computed less. Jobs are placed in their order, at multiples of the slice, after they have
-        arrived; their tasks have PEs of their own, none of which holds more than max_tasks. If PEs were logged, the
-        log leaves no gap, tasks run on their PEs between placement and end, and, under the reference, only when it is
-        the turn of their row.
+        while others have computed less; it ends no sooner than that takes, and its job with the last of its tasks.
+        Memberships add up to 1. Jobs are placed in their order, at multiples of the slice, after they have arrived;
+        their tasks have PEs of their own, none of which holds more than max_tasks. If PEs were logged, the log leaves
+        no gap, a log of all slices adds up to the times of the PEs, tasks run on their PEs between placement and end,
+        and, under the reference, only when it is the turn of their row.
 
         Raises
         ------
@@ -652,6 +653,8 @@ class GangSchedule:
         self._check_times()
         self._check_work()
         self._check_places()
+        self._check_ends()
+        self._check_memberships()
         if self.logged is not None:
             self._check_log()
         return self
@@ -680,12 +683,41 @@ class GangSchedule:
             raise ScheduleError(
                 f"{self._name(task)} is to take {computing[task] + bursts[task]} ns, its job {demand[task]}"
             )
+        ends, came = self.task_rows[kernel.DONE], self.job_rows[kernel.PLACED, self.task_rows[kernel.JOB]]
+        takes = computing + bursts
+        for task in np.flatnonzero((ends < kernel.NEVER) & (ends - came < takes)):
+            raise ScheduleError(
+                f"{self._name(task)} ends at {ends[task]} ns, expected at least {takes[task]} ns after its placement "
+                f"at {came[task]}"
+            )
         placed = self.task_rows[kernel.PE] >= 0
         spent = np.zeros(self.rules.pes, "int64")
         np.add.at(spent, self.task_rows[kernel.PE, placed], computed[placed])
         for pe in np.flatnonzero(spent != self.pe_rows[kernel.TIME_COMPUTING]):
             found = self.pe_rows[kernel.TIME_COMPUTING, pe]
             raise ScheduleError(f"PE {pe} has computed for {found} ns, its tasks for {spent[pe]}")
+
+    def _check_ends(self):
+        ends, job = self.task_rows[kernel.DONE], np.repeat(np.arange(len(self.table)), self.job_rows[kernel.SIZE])
+        left, last = np.zeros(len(self.table), "int64"), np.zeros(len(self.table), "int64")
+        np.add.at(left, job, ends == kernel.NEVER)
+        np.maximum.at(last, job, ends)
+        numbers = self.table.index
+        for at in np.flatnonzero(self._placed & (self.job_rows[kernel.LEFT] != left)):
+            raise ScheduleError(
+                f"job {numbers[at]} has {self.job_rows[kernel.LEFT, at]} tasks to end, expected {left[at]}"
+            )
+        for at in np.flatnonzero(self._placed & (left == 0) & (self.job_rows[kernel.FINISH] != last)):
+            found = self.job_rows[kernel.FINISH, at]
+            raise ScheduleError(f"job {numbers[at]} ends at {found} ns, the last of its tasks at {last[at]}")
+
+    def _check_memberships(self):
+        members = self.member_rows[kernel.F_IO : kernel.F_COMP + 1]
+        placed, measured = self.task_rows[kernel.PE] >= 0, (self.member_rows[: kernel.F_IO] != 1 / 2).any(axis=0)
+        total = members.sum(axis=0)
+        vanished = (members == 0).all(axis=0) & (self.rules.floor == 0)
+        for task in np.flatnonzero(placed & measured & ~vanished & ~(np.abs(total - 1) < EQUAL)):
+            raise ScheduleError(f"the memberships of {self._name(task)} add up to {total[task]:g}, expected 1")
 
     def _name(self, task):
         at = int(np.searchsorted(self.job_rows[kernel.FIRST], task, side="right")) - 1
@@ -705,6 +737,14 @@ class GangSchedule:
             raise ScheduleError(f"PE {pe[at]}: the log goes on at {begin[at]} ns, expected {expected[at]}")
         for at in np.flatnonzero(np.append(new[1:], True) & (end != last)):
             raise ScheduleError(f"PE {pe[at]}: the log ends at {end[at]} ns, expected {last}")
+        if (first, last) == (0, self.rules.horizon):
+            found = np.zeros((len(DOES), self.rules.pes), "int64")
+            np.add.at(found, (rows[kernel.LOG_WHAT], pe), end - begin)
+            spent = self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1]
+            for what, at in np.argwhere(found != spent):
+                raise ScheduleError(
+                    f"PE {at}: the log has {found[what, at]} ns of {DOES[what]}, expected {spent[what, at]}"
+                )
         runs = task >= 0
         placed = self.job_rows[kernel.PLACED, self.task_rows[kernel.JOB, task]]
         wrong = (self.task_rows[kernel.PE, task] != pe) | (begin < placed) | (end > self.task_rows[kernel.DONE, task])

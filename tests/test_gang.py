@@ -413,6 +413,11 @@ BROKEN = [
     ("job_rows", (kernel.PLACED, 0), 10**15, "not placed in the order"),
     ("task_rows", (kernel.PE, 0), 3, "PE . has computed for"),
     ("log_rows", (kernel.LOG_UNTIL, 0), 1, "the log"),
+    ("job_rows", (kernel.FINISH, 3), -1, "job 4 ends at .* ns, the last of its tasks at"),
+    ("job_rows", (kernel.LEFT, 3), 1, "job 4 has 1 tasks to end, expected 0"),
+    ("task_rows", (kernel.DONE, 8), -(10**12), "task 0 of job 4 ends at .*, expected at least 198000000000 ns after"),
+    ("member_rows", (kernel.F_IO, 0), 0.1, "the memberships of task 0 of job 1 add up to 1.1, expected 1"),
+    ("member_rows", (kernel.F_IO, 0), math.nan, "the memberships of task 0 of job 1 add up to nan, expected 1"),
 ]
 
 
@@ -423,6 +428,15 @@ def test_a_broken_law_is_named(rows, place, more, message):
     wrong[place] += more
     with pytest.raises(ScheduleError, match=message):
         replace(schedule, **{rows: wrong}).validate()
+
+
+def test_a_whole_log_adds_up_to_what_pes_did():
+    schedule = simulate(SMALL, "priority", log=(0, 3000)).validate()
+    wrong = schedule.log_rows.copy()
+    computes = np.flatnonzero(wrong[kernel.LOG_WHAT] == WHAT.index("computing"))[0]
+    wrong[kernel.LOG_WHAT, computes] = WHAT.index("spinning")
+    with pytest.raises(ScheduleError, match="PE 0: the log has .* ns of computing, expected"):
+        replace(schedule, log_rows=wrong).validate()
 
 
 def test_runs_are_the_same_over_threads():
