@@ -5,8 +5,9 @@ LNCS 1911. What happens in a simulation, to the nanosecond, is told in `schedlab
 seconds, rounded once to whole nanoseconds.
 """
 
+import operator
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -35,9 +36,11 @@ DOES = ("computing", "communicating", "spinning", "switching", "idle")  # what P
 COLUMNS = ("arrival_time", "size", "kind", "duration")
 
 NANO = 1_000_000_000
+MOST_PES = 2**15  # more pairs of tasks than of so many could not be drawn with 32 bits
 LONGEST = 10**8  # seconds; sums of a few such times can still be counted in nanoseconds
 DRAWN_AHEAD = 64  # operations of a task, until more are needed
 LOGGED = 4096  # entries, until more are needed
+EQUAL = 1e-9  # priorities that differ by no more are equal: rounding must not decide whether one is beta
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Workload:
         random pairs of tasks), ``"bsp"`` (barriers), ``"interactive"`` (computing and thinking in turn). One kind, or
         several with equal shares, or a dict with the share of each. A kind is drawn for every job by itself.
     pes : int
-        Processing elements of the machine.
+        Processing elements of the machine, at most 32,768.
     horizon : float, seconds
         What arrives until then.
     table, sizes
@@ -78,12 +81,12 @@ class Workload:
     jobs: pd.DataFrame | tuple | None = None
 
     def __post_init__(self):
-        _check_whole(self, "pes")
+        if draws.at_least_one("pes", self.pes) > MOST_PES:
+            raise ValueError(f"pes must be at most {MOST_PES}, got {self.pes}")
         _check_times(self, "horizon")
         object.__setattr__(self, "seed", draws.entropy(self.seed))
         _check_known(self, "sizes", SIZES)
-        mix = tuple(self.mix.items()) if isinstance(self.mix, Mapping) else self.mix
-        object.__setattr__(self, "mix", mix if isinstance(mix, str) else tuple(mix))
+        object.__setattr__(self, "mix", _mixed(self.mix))
         shares = self.shares
         for kind, share in shares.items():
             if kind not in KINDS:
@@ -131,6 +134,9 @@ class Workload:
                 break
             count *= 2
         table = table[table["submit_time"] < self.horizon]
+        longest = table["run_time"].max()
+        if longest >= LONGEST:
+            raise ValueError(f"a job of the model lasts {longest:g} s, expected below {LONGEST:g}")
         return pd.DataFrame(
             {
                 "arrival_time": table["submit_time"].astype("float64"),
@@ -147,16 +153,47 @@ class Workload:
         return (draws.keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
 
 
+def _mixed(mix):
+    """Check that a mix is one, and give it as a kind, or as a tuple of kinds or of kinds with their shares."""
+    if isinstance(mix, str):
+        return mix
+    expected = f"mix is {mix!r}, expected a kind of jobs, several, or a dict with the share of each"
+    if isinstance(mix, bytes | Set) or not isinstance(mix, Iterable):  # a set has no order to rely on
+        raise ValueError(expected)
+    mix = tuple(mix.items() if isinstance(mix, Mapping) else mix)
+    if not mix:
+        raise ValueError("the mix is empty, expected at least one kind of jobs")
+    kinds = mix
+    if not all(isinstance(each, str) for each in mix):
+        if not all(isinstance(each, tuple) and len(each) == 2 for each in mix):
+            raise ValueError(expected)
+        kinds = [kind for kind, _ in mix]
+    for kind in kinds:
+        if kinds.count(kind) > 1:
+            raise ValueError(f"the mix has {kind} jobs more than once, expected each kind once")
+    return mix
+
+
 def _rows(jobs, pes):
     """Check jobs of the user's own, and give them as a tuple of rows."""
+    columns = ", ".join(COLUMNS)
     if isinstance(jobs, pd.DataFrame):
-        missing = [column for column in COLUMNS if column not in jobs]
-        if missing:
-            raise ValueError(f"jobs has no column {missing[0]}, expected {', '.join(COLUMNS)}")
+        for column in COLUMNS:
+            found = list(jobs.columns).count(column)
+            if found != 1:
+                wrong = f"column {column} more than once" if found else f"no column {column}"
+                raise ValueError(f"jobs has {wrong}, expected {columns}")
         jobs = zip(*(jobs[column].tolist() for column in COLUMNS), strict=True)
-    rows = tuple(tuple(row) for row in jobs)
+    elif isinstance(jobs, str | Mapping) or not isinstance(jobs, Iterable):
+        found = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
+        raise ValueError(f"jobs is {found}, expected a DataFrame or rows of {columns}")
+    rows = tuple(jobs)
     if not rows:
         raise ValueError("jobs has no rows, expected at least one job")
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
+            raise ValueError(f"job {number} is {row!r}, expected {columns}")
+    rows = tuple(tuple(row) for row in rows)
     for number, (arrival, size, kind, duration) in enumerate(rows, 1):
         if not (isinstance(arrival, Real) and 0 <= arrival < LONGEST):
             raise ValueError(f"job {number} arrives at {arrival!r}, expected seconds, from 0 to below {LONGEST:g}")
@@ -164,7 +201,7 @@ def _rows(jobs, pes):
             raise ValueError(f"job {number} has {size!r} tasks, expected a whole number from 1 on")
         if size > pes:
             raise ValueError(f"job {number} has {size} tasks, the machine {pes} PEs: expected at most one task a PE")
-        if kind not in KINDS:
+        if not (isinstance(kind, str) and kind in KINDS):
             raise ValueError(f"job {number} is of unknown kind {kind!r}; known: {', '.join(KINDS)}")
         _check_seconds(f"the duration of job {number}", duration)
     return rows
@@ -192,7 +229,9 @@ class Config:
     max_tasks : int
         On one PE.
     statements : int
-        How many communication statements in a slice make a task one that communicates.
+        How many communication statements in a slice make a task one that communicates: sending, receiving, a barrier.
+        One counts where the task reaches it, and again where the task gets its PE, or keeps it at a global switch,
+        within it; so a task that spins all through a slice has one.
     floor : float
         Of memberships, so that none vanishes.
     both : bool
@@ -246,7 +285,7 @@ class Config:
         _check_times(self, "slice", "switch", "latency", "overhead")
         _check_times(self, "compute", "disk", "gap", "superstep", "react", "think")
         if self.delta is not None and not (isinstance(self.delta, Real) and 0 <= self.delta < LONGEST):
-            raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 on")
+            raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 to below {LONGEST:g}")
         if not (isinstance(self.alpha, Real) and 1 <= self.alpha < np.inf):
             raise ValueError(f"alpha is {self.alpha!r}, expected at least 1: tasks that compute have up to 1")
         if not (isinstance(self.beta, Real) and 0 <= self.beta <= self.alpha):
@@ -263,8 +302,8 @@ class Config:
     def __str__(self) -> str:
         return self.scheduler
 
-    def _rules(self, pes, horizon):
-        """Give what the kernel takes."""
+    def _rules(self, pes, horizon, jobs):
+        """Give what the kernel takes: no larger limit than matters to so many jobs."""
         return kernel.Rules(
             pes=pes,
             slice=_nanoseconds(self.slice),
@@ -273,10 +312,10 @@ class Config:
             overhead=_nanoseconds(self.overhead),
             delta=4 * _nanoseconds(self.switch) if self.delta is None else _nanoseconds(self.delta),
             horizon=_nanoseconds(horizon),
-            max_tasks=int(self.max_tasks),
-            statements=int(self.statements),
+            max_tasks=int(min(self.max_tasks, max(jobs, 1))),
+            statements=int(min(self.statements, kernel.NEVER)),
             alpha=float(self.alpha),
-            beta=float(self.beta),
+            beta=float(self.beta) - EQUAL,
             floor=float(self.floor),
             both=bool(self.both),
             priority=self.scheduler != "gang",
@@ -331,8 +370,8 @@ def simulate(
     if not isinstance(config, Config):
         raise TypeError(f"config is a {type(config).__name__}, expected a gang.Config or the name of a scheduler")
     jobs = workload.jobs_table
-    rules = config._rules(int(workload.pes), workload.horizon)
-    watch = tuple((int(job), int(rank)) for job, rank in watch)
+    rules = config._rules(int(workload.pes), workload.horizon, len(jobs))
+    watch = _tasks(watch)
     first = pd.Series(jobs["size"].cumsum() - jobs["size"], jobs.index)
     for job, rank in watch:
         if job not in jobs.index:
@@ -341,9 +380,8 @@ def simulate(
             raise ValueError(f"job {job} has no task {rank} to watch, expected 0 to {jobs['size'][job] - 1}")
     span = (0, 0)
     if log is not None:
-        if not (len(log) == 2 and 0 <= log[0] < log[1]):
-            raise ValueError(f"log is {log!r}, expected two times in seconds, from 0 on, the earlier first")
-        span = tuple(_nanoseconds(min(time, workload.horizon)) for time in log)
+        log = _span(log, workload.horizon)
+        span = tuple(map(_nanoseconds, log))
     watched = np.array([first[job] + rank for job, rank in watch], "int64")
     arguments = _arrays(workload, jobs)
     room, logged = DRAWN_AHEAD, LOGGED if log is not None else 0
@@ -366,8 +404,40 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
     **more
         log and watch, as in `simulate`.
     """
+    expected = "expected pairs of a Workload and a Config or its scheduler"
+    if not isinstance(runs, Iterable):
+        raise ValueError(f"runs is {runs!r}, {expected}")
+    runs = list(runs)
+    for run in runs:
+        if not (isinstance(run, tuple | list) and len(run) == 2):
+            raise ValueError(f"a run is {run!r}, {expected}")
+    more["watch"] = _tasks(more.get("watch", ()))
     with pool(threads) as executor:
         return list(executor.map(lambda run: simulate(*run, **more), runs))
+
+
+def _tasks(watch):
+    """Check the tasks to be watched, and give them as pairs of int."""
+    wrong = ValueError(f"watch is {watch!r}, expected tasks: pairs of a job's number and a rank")
+    try:
+        tasks = tuple((job, rank) for job, rank in watch)
+        return tuple((operator.index(job), operator.index(rank)) for job, rank in tasks)
+    except (TypeError, ValueError):
+        raise wrong from None
+
+
+def _span(log, horizon):
+    """Check the span that is to be logged, and give it as two times in seconds, up to the horizon."""
+    try:
+        begin, end = log[0], min(log[1], horizon)
+        right = len(log) == 2 and begin >= 0 and _nanoseconds(begin) < _nanoseconds(end)
+    except (TypeError, ValueError, IndexError, KeyError):
+        right = False
+    if not right:
+        raise ValueError(
+            f"log is {log!r}, expected two times in seconds, the earlier first, from 0 to below the horizon, {horizon}"
+        )
+    return begin, end
 
 
 def _arrays(workload, jobs):
@@ -417,7 +487,7 @@ class GangSchedule:
 
     def __repr__(self) -> str:
         return (
-            f"<GangSchedule {self.config}: {self.completed} of {len(self.table)} jobs completed in "
+            f"<GangSchedule {self.config}: {self.completed} of {self.arrived} jobs completed in "
             f"{self.workload.horizon:,} s on {self.rules.pes} PEs, utilization {self.utilization:.3f}>"
         )
 
@@ -473,6 +543,11 @@ class GangSchedule:
         return pd.DataFrame(times.T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
 
     @property
+    def arrived(self) -> int:
+        """How many jobs arrived before the horizon."""
+        return int((self.job_rows[kernel.ARRIVAL] < self.rules.horizon).sum())
+
+    @property
     def completed(self) -> int:
         """How many jobs were completed by the horizon: the throughput."""
         return int(self._completed.sum())
@@ -500,7 +575,7 @@ class GangSchedule:
         jobs = self.jobs
         completed = jobs[self._completed]
         values = {
-            "jobs": len(jobs),
+            "jobs": self.arrived,
             "placed": int(self._placed.sum()),
             "completed": len(completed),
             "response_time": completed["response_time"].mean(),
@@ -521,7 +596,8 @@ class GangSchedule:
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
-        rows = self.history[self.watched.index((job, rank))]
+        which = self.watched.index((job, rank))
+        rows, (job, rank) = self.history[which], self.watched[which]
         at = self.table.index.get_loc(job)
         task = self.job_rows[kernel.FIRST, at] + rank
         ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
@@ -568,10 +644,11 @@ class GangSchedule:
 
         To the nanosecond: the times of each PE add up to the horizon, its computing to that of its tasks; and a task
         that is done has computed what its program says, which with its bursts of disk and thinking is its duration,
-        while others have computed less. Jobs are placed in their order, at multiples of the slice, after they have
-        arrived; their tasks have PEs of their own, none of which holds more than max_tasks. If PEs were logged, the
-        log leaves no gap, tasks run on their PEs between placement and end, and, under the reference, only when it is
-        the turn of their row.
+        while others have computed less; it ends no sooner than that takes, and its job with the last of its tasks.
+        Memberships add up to 1. Jobs are placed in their order, at multiples of the slice, after they have arrived;
+        their tasks have PEs of their own, none of which holds more than max_tasks. If PEs were logged, the log leaves
+        no gap, a log of all slices adds up to the times of the PEs, tasks run on their PEs between placement and end,
+        and, under the reference, only when it is the turn of their row.
 
         Raises
         ------
@@ -580,6 +657,8 @@ class GangSchedule:
         self._check_times()
         self._check_work()
         self._check_places()
+        self._check_ends()
+        self._check_memberships()
         if self.logged is not None:
             self._check_log()
         return self
@@ -608,12 +687,41 @@ class GangSchedule:
             raise ScheduleError(
                 f"{self._name(task)} is to take {computing[task] + bursts[task]} ns, its job {demand[task]}"
             )
+        ends, came = self.task_rows[kernel.DONE], self.job_rows[kernel.PLACED, self.task_rows[kernel.JOB]]
+        takes = computing + bursts
+        for task in np.flatnonzero((ends < kernel.NEVER) & (ends - came < takes)):
+            raise ScheduleError(
+                f"{self._name(task)} ends at {ends[task]} ns, expected at least {takes[task]} ns after its placement "
+                f"at {came[task]}"
+            )
         placed = self.task_rows[kernel.PE] >= 0
         spent = np.zeros(self.rules.pes, "int64")
         np.add.at(spent, self.task_rows[kernel.PE, placed], computed[placed])
         for pe in np.flatnonzero(spent != self.pe_rows[kernel.TIME_COMPUTING]):
             found = self.pe_rows[kernel.TIME_COMPUTING, pe]
             raise ScheduleError(f"PE {pe} has computed for {found} ns, its tasks for {spent[pe]}")
+
+    def _check_ends(self):
+        ends, job = self.task_rows[kernel.DONE], np.repeat(np.arange(len(self.table)), self.job_rows[kernel.SIZE])
+        left, last = np.zeros(len(self.table), "int64"), np.zeros(len(self.table), "int64")
+        np.add.at(left, job, ends == kernel.NEVER)
+        np.maximum.at(last, job, ends)
+        numbers = self.table.index
+        for at in np.flatnonzero(self._placed & (self.job_rows[kernel.LEFT] != left)):
+            raise ScheduleError(
+                f"job {numbers[at]} has {self.job_rows[kernel.LEFT, at]} tasks to end, expected {left[at]}"
+            )
+        for at in np.flatnonzero(self._placed & (left == 0) & (self.job_rows[kernel.FINISH] != last)):
+            found = self.job_rows[kernel.FINISH, at]
+            raise ScheduleError(f"job {numbers[at]} ends at {found} ns, the last of its tasks at {last[at]}")
+
+    def _check_memberships(self):
+        members = self.member_rows[kernel.F_IO : kernel.F_COMP + 1]
+        placed, measured = self.task_rows[kernel.PE] >= 0, (self.member_rows[: kernel.F_IO] != 1 / 2).any(axis=0)
+        total = members.sum(axis=0)
+        vanished = (members == 0).all(axis=0) & (self.rules.floor == 0)
+        for task in np.flatnonzero(placed & measured & ~vanished & ~(np.abs(total - 1) < EQUAL)):
+            raise ScheduleError(f"the memberships of {self._name(task)} add up to {total[task]:g}, expected 1")
 
     def _name(self, task):
         at = int(np.searchsorted(self.job_rows[kernel.FIRST], task, side="right")) - 1
@@ -633,6 +741,14 @@ class GangSchedule:
             raise ScheduleError(f"PE {pe[at]}: the log goes on at {begin[at]} ns, expected {expected[at]}")
         for at in np.flatnonzero(np.append(new[1:], True) & (end != last)):
             raise ScheduleError(f"PE {pe[at]}: the log ends at {end[at]} ns, expected {last}")
+        if (first, last) == (0, self.rules.horizon):
+            found = np.zeros((len(DOES), self.rules.pes), "int64")
+            np.add.at(found, (rows[kernel.LOG_WHAT], pe), end - begin)
+            spent = self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1]
+            for what, at in np.argwhere(found != spent):
+                raise ScheduleError(
+                    f"PE {at}: the log has {found[what, at]} ns of {DOES[what]}, expected {spent[what, at]}"
+                )
         runs = task >= 0
         placed = self.job_rows[kernel.PLACED, self.task_rows[kernel.JOB, task]]
         wrong = (self.task_rows[kernel.PE, task] != pe) | (begin < placed) | (end > self.task_rows[kernel.DONE, task])
@@ -674,7 +790,7 @@ _MEMBERS = {"f_io": kernel.F_IO, "f_comm": kernel.F_COMM, "f_comp": kernel.F_COM
 
 def _nanoseconds(seconds):
     """Round seconds to whole nanoseconds; int, or int64 of an array."""
-    rounded = np.rint(np.multiply(seconds, NANO)).astype("int64")
+    rounded = np.rint(np.asarray(seconds, "float64") * NANO).astype("int64")
     return rounded if rounded.ndim else int(rounded)
 
 

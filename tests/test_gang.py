@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import chain
 
 import numpy as np
@@ -20,6 +21,7 @@ from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
 from schedlab.kernels._jit import kernel as compiled
 from schedlab.schedule import ScheduleError
+from schedlab.workload.models.jann import HyperErlang, jann_table
 
 NAMES = {
     kernel.IO: "io",
@@ -411,6 +413,11 @@ BROKEN = [
     ("job_rows", (kernel.PLACED, 0), 10**15, "not placed in the order"),
     ("task_rows", (kernel.PE, 0), 3, "PE . has computed for"),
     ("log_rows", (kernel.LOG_UNTIL, 0), 1, "the log"),
+    ("job_rows", (kernel.FINISH, 3), -1, "job 4 ends at .* ns, the last of its tasks at"),
+    ("job_rows", (kernel.LEFT, 3), 1, "job 4 has 1 tasks to end, expected 0"),
+    ("task_rows", (kernel.DONE, 8), -(10**12), "task 0 of job 4 ends at .*, expected at least 198000000000 ns after"),
+    ("member_rows", (kernel.F_IO, 0), 0.1, "the memberships of task 0 of job 1 add up to 1.1, expected 1"),
+    ("member_rows", (kernel.F_IO, 0), math.nan, "the memberships of task 0 of job 1 add up to nan, expected 1"),
 ]
 
 
@@ -421,6 +428,15 @@ def test_a_broken_law_is_named(rows, place, more, message):
     wrong[place] += more
     with pytest.raises(ScheduleError, match=message):
         replace(schedule, **{rows: wrong}).validate()
+
+
+def test_a_whole_log_adds_up_to_what_pes_did():
+    schedule = simulate(SMALL, "priority", log=(0, 3000)).validate()
+    wrong = schedule.log_rows.copy()
+    computes = np.flatnonzero(wrong[kernel.LOG_WHAT] == WHAT.index("computing"))[0]
+    wrong[kernel.LOG_WHAT, computes] = WHAT.index("spinning")
+    with pytest.raises(ScheduleError, match="PE 0: the log has .* ns of computing, expected"):
+        replace(schedule, log_rows=wrong).validate()
 
 
 def test_runs_are_the_same_over_threads():
@@ -477,7 +493,27 @@ def own(**changes):
         (lambda: Workload({"io": 0.5, "msg": 0.4}), "shares of the mix add up to 0.9, expected 1"),
         (lambda: Workload({"io": 1.5, "msg": -0.5}), "the share of io jobs is 1.5, expected 0 to 1"),
         (lambda: Workload(("io", "mpi")), "unknown kind of jobs 'mpi'; known: io, emb"),
-        (lambda: Workload(()), "shares of the mix add up to 0, expected 1"),
+        (lambda: Workload(()), "the mix is empty, expected at least one kind of jobs"),
+        (lambda: Workload(5), "mix is 5, expected a kind of jobs, several, or a dict with the share of each"),
+        (lambda: Workload({"io", "msg"}), "mix is {.*}, expected a kind of jobs, several, or a dict"),
+        (lambda: Workload(("io", 3)), r"mix is \('io', 3\), expected a kind of jobs, several, or a dict"),
+        (lambda: Workload(("io", ("msg", 1))), "expected a kind of jobs, several, or a dict"),
+        (lambda: Workload([["io", 1.0]]), "expected a kind of jobs, several, or a dict"),
+        (lambda: Workload(("io", "io")), "the mix has io jobs more than once"),
+        (lambda: Workload((("io", 0.5), ("io", 0.5))), "the mix has io jobs more than once"),
+        (lambda: Workload(jobs="abc"), "jobs is 'abc', expected a DataFrame or rows of arrival_time, size, kind"),
+        (lambda: Workload(jobs=5), "jobs is 5, expected a DataFrame or rows"),
+        (lambda: Workload(jobs={"size": [1]}), "jobs is a dict, expected a DataFrame or rows"),
+        (
+            lambda: Workload(jobs=[(0, 1, "io")]),
+            r"job 1 is \(0, 1, 'io'\), expected arrival_time, size, kind, duration",
+        ),
+        (lambda: Workload(jobs=[None]), "job 1 is None, expected arrival_time, size, kind, duration"),
+        (lambda: Workload(jobs=[(0, 1, ["io"], 1)]), r"job 1 is of unknown kind \['io'\]; known: io, emb"),
+        (lambda: Workload(jobs=pd.concat([own(), own()], axis=1)), "jobs has column arrival_time more than once"),
+        (lambda: Workload(pes=40_000), "pes must be at most 32768, got 40000"),
+        (lambda: Workload(table=None), "unknown table None; known: ctc, kth"),
+        (lambda: Workload(table=["ctc"]), r"unknown table \['ctc'\]; known: ctc, kth"),
         (lambda: Workload(pes=0), "pes must be at least 1"),
         (lambda: Workload(horizon=0), "horizon is 0, expected seconds"),
         (lambda: Workload(table="sdsc"), "unknown table 'sdsc'"),
@@ -488,7 +524,7 @@ def own(**changes):
         (lambda: Config(slice=0), "slice is 0, expected seconds"),
         (lambda: Config(latency=1e-10), "latency is 1e-10, expected seconds, from 1e-9"),
         (lambda: Config(think=float("nan")), "think is nan"),
-        (lambda: Config(delta=-1), "delta is -1, expected seconds, from 0 on"),
+        (lambda: Config(delta=-1), "delta is -1, expected seconds, from 0 to below 1e.08"),
         (lambda: Config(max_tasks=0), "max_tasks must be at least 1"),
         (lambda: Config(statements=1.5), "statements must be a whole number"),
         (lambda: Config(floor=0.4), "floor is 0.4, expected from 0 to below 1/3"),
@@ -499,9 +535,24 @@ def own(**changes):
         (lambda: simulate(SMALL, "fifo"), "unknown scheduler"),
         (lambda: simulate(SMALL, watch=[(999, 0)]), "there is no job 999 to watch"),
         (lambda: simulate(SMALL, watch=[(1, 9)]), "job 1 has no task 9 to watch"),
-        (lambda: simulate(SMALL, log=(5, 2)), "log is .5, 2., expected two times"),
+        (lambda: simulate(SMALL, watch=5), "watch is 5, expected tasks: pairs of a job's number and a rank"),
+        (lambda: simulate(SMALL, watch=(1, 0)), r"watch is \(1, 0\), expected tasks: pairs"),
+        (lambda: simulate(SMALL, watch=[(1,)]), r"watch is \[\(1,\)\], expected tasks: pairs"),
+        (lambda: simulate(SMALL, watch=[(1.5, 0)]), r"watch is \[\(1.5, 0\)\], expected tasks: pairs"),
+        (lambda: simulate(SMALL, watch=[("1", 0)]), r"watch is \[\('1', 0\)\], expected tasks: pairs"),
+        (
+            lambda: simulate(SMALL, log=(5, 2)),
+            "log is .5, 2., expected two times in seconds, the earlier first, from 0",
+        ),
+        (lambda: simulate(SMALL, log=5), "log is 5, expected two times"),
+        (lambda: simulate(SMALL, log=("a", "b")), "log is .'a', 'b'., expected two times"),
+        (lambda: simulate(SMALL, log={1, 3}), "log is {1, 3}, expected two times"),
+        (lambda: simulate(SMALL, log=(None, 3)), "log is .None, 3., expected two times"),
+        (lambda: simulate(SMALL, log=(3000, 3001)), "log is .3000, 3001., expected .* to below the horizon, 3000"),
         (lambda: simulate(SMALL).log, "nothing was logged"),
         (lambda: simulate(SMALL).memberships(1), "task 0 of job 1 was not watched"),
+        (lambda: simulate_many([SMALL]), "expected pairs of a Workload and a Config or its scheduler"),
+        (lambda: simulate_many(5), "runs is 5, expected pairs of a Workload and a Config or its scheduler"),
     ],
 )
 def test_errors_say_what_was_expected(make, message):
@@ -514,3 +565,66 @@ def test_something_else_than_a_workload_is_refused():
         simulate("io")
     with pytest.raises(TypeError, match="expected a gang.Config"):
         simulate(SMALL, 3)
+
+
+# Numbers of every kind
+
+
+@pytest.mark.parametrize("number", [np.int16, np.int32, np.int64, np.float32, float, Fraction])
+def test_times_may_be_numbers_of_any_kind(number):
+    rows = ((number(0), 1, "emb", number(7)), (number(3), 2, "io", number(40)))
+    settings = {"slice": number(1), "think": number(9), "delta": number(2)}
+    schedule = simulate(Workload(pes=2, horizon=number(100), jobs=rows), Config("spin-block", **settings), log=(0, 100))
+    same = Workload(pes=2, horizon=100, jobs=((0, 1, "emb", 7), (3, 2, "io", 40)))
+    expected = simulate(same, Config("spin-block", slice=1, think=9, delta=2), log=(0, 100))
+    assert schedule.validate().rules == expected.rules
+    pd.testing.assert_frame_equal(schedule.jobs, expected.jobs)
+    pd.testing.assert_frame_equal(schedule.log, expected.log)
+
+
+def test_a_limit_may_be_as_large_as_one_likes():
+    few = simulate(SMALL, Config("priority", max_tasks=len(SMALL.jobs_table)))
+    many = simulate(SMALL, Config("priority", max_tasks=10**30)).validate()
+    np.testing.assert_array_equal(few.job_rows, many.job_rows)
+    assert simulate(SMALL, Config("priority", statements=10**30)).validate().tasks["f_comm"].max() < 0.5
+
+
+@pytest.mark.parametrize("until", [3001, 1e12, math.inf])
+def test_a_log_ends_at_the_horizon(until):
+    schedule = simulate(SMALL, log=(2999.5, until)).validate()
+    assert schedule.logged == (2999.5, 3000)
+    assert schedule.log["end"].max() == 3000
+
+
+def test_tasks_are_watched_in_every_run():
+    runs = [(SMALL, "gang"), (SMALL, "priority")]
+    one, other = simulate_many(runs, watch=iter([(np.int64(1), np.int8(0))]))
+    assert one.watched == other.watched == ((1, 0),)
+    assert len(one.memberships(np.int64(1))) == len(one.memberships(True)) > 0
+
+
+def test_rounding_does_not_keep_a_task_from_beta():
+    # A task that communicates in its first slice and its third has 1, 99 and 25 parts of 125: a priority of 0.2.
+    workload = Workload(pes=2, horizon=2, jobs=((0, 2, "bsp", 10), (0, 1, "io", 10)), seed=4)
+    config = Config("priority", alpha=1, beta=0.2, floor=0, superstep=0.2)
+    at, below = (
+        simulate(workload, replace(config, beta=beta), log=(0, 2), watch=[(1, 0)]) for beta in (0.2, 0.1999999)
+    )
+    assert at.memberships(1)["priority"][2] == pytest.approx(0.2, abs=1e-12)
+    pd.testing.assert_frame_equal(at.log, below.log)
+
+
+def test_a_model_whose_jobs_last_too_long_is_refused():
+    table = jann_table("ctc")
+    slow = HyperErlang(1, 1e-12, 1e-12, 0.5)
+    endless = replace(table, ranges=tuple(replace(each, service=slow) for each in table.ranges))
+    with pytest.raises(ValueError, match=r"a job of the model lasts .* s, expected below 1e.08"):
+        simulate(Workload(table=endless))
+
+
+def test_jobs_that_come_after_the_horizon_have_not_arrived():
+    workload = Workload(pes=1, horizon=2, jobs=((0, 1, "emb", 1), (2, 1, "emb", 1), (5, 1, "emb", 1)))
+    schedule = simulate(workload).validate()
+    assert schedule.metrics()["jobs"] == 1
+    assert "1 of 1 jobs" in repr(schedule)
+    assert len(schedule.jobs) == 3

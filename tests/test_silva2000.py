@@ -188,6 +188,11 @@ def test_the_picture_tells_tasks_of_the_row_from_those_chosen_locally(logged):
     [
         ({"color": "mood"}, "unknown color 'mood'; known: job, what"),
         ({"window": (61, 60)}, "the window must begin before it ends, got 61 to 60"),
+        ({"window": (60.9, 61.1)}, "the window, 60.9 to 61.1 s, must lie in what was logged, 60 to 61 s"),
+        ({"window": (0, 1)}, "the window, 0 to 1 s, must lie in what was logged, 60 to 61 s"),
+        ({"window": 5}, "window is 5, expected two times in seconds"),
+        ({"window": (60, 60.5, 61)}, r"window is \(60, 60.5, 61\), expected two times in seconds"),
+        ({"window": ("a", "b")}, r"window is \('a', 'b'\), expected two times in seconds"),
     ],
 )
 def test_a_picture_that_cannot_be_drawn(logged, settings, message):
@@ -195,6 +200,14 @@ def test_a_picture_that_cannot_be_drawn(logged, settings, message):
         charts.slices(logged, **settings)
     with pytest.raises(TypeError, match="expected GangSchedule, got DataFrame"):
         charts.slices(logged.log)
+
+
+@pytest.mark.parametrize("color", ["job", "what"])
+def test_a_picture_of_a_machine_that_idles(color):
+    jobs = gang.Workload(pes=2, horizon=2, jobs=((1.5, 1, "io", 1),))
+    schedule = gang.simulate(jobs, log=(0, 2))
+    spec = charts.slices(schedule, (0, 1), color).to_dict()
+    assert [len(spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]] == [0, 5, 5]
 
 
 def test_shares_make_up_a_whole(small):
@@ -227,6 +240,23 @@ def test_live_figures(small):
         chart, table = paper.live_memberships(kind=kind)
         assert chart.to_dict()
         assert "priority" in table.to_html()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mix": "IO/Mpi"}, "unknown mix 'IO/Mpi'; known: IO, IO/Msg, .*, Msg/interactive"),
+        ({"scheduler": "gang"}, "unknown scheduler 'gang'; known: without information, with information"),
+        ({"faster": 0}, "faster must be greater than 0, got 0"),
+        ({"faster": -1}, "faster must be greater than 0, got -1"),
+        ({"faster": float("nan")}, "faster must be greater than 0, got nan"),
+        ({"second": -5.0}, "second must be from 0 on, got -5.0"),
+        ({"faster": 100_000}, "0.5 s are not five slices of 0.2 s: choose a shorter slice, or a smaller faster"),
+    ],
+)
+def test_a_live_figure_says_what_is_wrong(settings, message):
+    with pytest.raises(ValueError, match=message):
+        paper.live(**settings)
 
 
 # The ledger

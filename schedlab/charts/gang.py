@@ -1,5 +1,7 @@
 """Charts of gang scheduling: what each PE did, slice by slice, and where its time went."""
 
+from numbers import Real
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_n
 LANE = 26  # of one PE, in pixels
 TALLEST = 520
 PALE = 0.35
+ROUNDED = 1e-9  # seconds, by which sums of slices may miss what was logged
 OWN, LOCAL = "in its own row", "chosen locally"
 
 
@@ -39,17 +42,16 @@ def slices(
     check_kind(schedule, GangSchedule)
     if color not in ("job", "what"):
         raise ValueError(f"unknown color {color!r}; known: job, what")
-    if window is not None and not window[0] < window[1]:
-        raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
     log, pes, config = schedule.log, schedule.workload.pes, schedule.config
-    logged = (log["begin"].min(), log["end"].max()) if window is None else window
-    pieces = _pieces(log, *map(float, logged))
+    logged = float(log["begin"].min()), float(log["end"].max())
+    shown = logged if window is None else _checked(window, *logged)
+    pieces = _pieces(log, *shown)
     kinds = schedule.jobs["kind"]
     pieces["job"] = [f"{job} ({kinds[job]})" for job in pieces["job"]]
     if len(pieces) > MOST_ROWS:
         raise ValueError(f"the window has {len(pieces):,} pieces, a chart takes {MOST_ROWS:,}: choose a shorter one")
     height = min(LANE * pes, TALLEST)
-    seconds = alt.Scale(domain=list(logged), nice=False)
+    seconds = alt.Scale(domain=list(shown), nice=False)
     along = {"title": "time (seconds)", "scale": seconds, "axis": axis(tickCount=8)}
     lanes = alt.Scale(domain=list(range(pes)), paddingInner=0.12)
     where = {
@@ -90,7 +92,7 @@ def slices(
             alt.Tooltip("end:Q", title="until (s)", format=".6f"),
         ],
     )
-    rows = _current_rows(log, *logged, config.slice)
+    rows = _current_rows(log, *shown, config.slice)
     rules = alt.Chart(rows).mark_rule(color=INK, strokeDash=[2, 2]).encode(x=alt.X("begin:Q", **along))
     words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
     words = words.encode(x=alt.X("middle:Q", **along), y=alt.value(0), text="words:N")
@@ -98,6 +100,20 @@ def slices(
     said += "; pale: spinning" if color == "job" else ""
     chart = alt.layer(marks, rules, words, width=WIDE, height=height)
     return headed(chart, str(config) if title is None else title, WIDE, said if subtitle is None else subtitle)
+
+
+def _checked(window, first, last):
+    """Check that a window is two times, and within what was logged; outside, PEs would seem to idle."""
+    if not (isinstance(window, tuple | list) and len(window) == 2 and all(isinstance(time, Real) for time in window)):
+        raise ValueError(f"window is {window!r}, expected two times in seconds")
+    begin, end = map(float, window)
+    if not begin < end:
+        raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
+    if begin < first - ROUNDED or end > last + ROUNDED:
+        raise ValueError(
+            f"the window, {window[0]} to {window[1]} s, must lie in what was logged, {first:g} to {last:g} s"
+        )
+    return begin, end
 
 
 def _pieces(log, begin, end):
@@ -117,6 +133,7 @@ def _pieces(log, begin, end):
         found.append([task, what, since, until])
     names = ["pe", "job", "rank", "row", "gang", "what", "begin", "end"]
     pieces = pd.DataFrame([(*task, *rest) for task, *rest in found], columns=names)
+    pieces = pieces.astype({"begin": "float64", "end": "float64"})  # of none, too
     return pieces.assign(chosen=np.where(pieces["gang"], OWN, LOCAL)).drop(columns="gang")
 
 

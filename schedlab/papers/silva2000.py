@@ -86,7 +86,9 @@ def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **set
 
     What they do within a slice is the same, and so is the load: a hundredth of the time has as many jobs in it.
     """
-    whole = Workload((MIXES | ADDED)[mix], pes=pes, horizon=HORIZON, table=table, seed=seed, **settings)
+    if not faster > 0:
+        raise ValueError(f"faster must be greater than 0, got {faster}")
+    whole = Workload(_known("mix", mix, MIXES | ADDED), pes=pes, horizon=HORIZON, table=table, seed=seed, **settings)
     if faster == 1:
         return whole
     jobs = whole.jobs_table
@@ -105,7 +107,13 @@ def workloads(mix: str, runs: tuple[int, float], pes=MACHINES, tables=tuple(FITS
 
 def configs(*names: str, **settings) -> dict[str, Config]:
     """Give schedulers by what the paper calls them."""
-    return {name: Config(SCHEDULERS[name], **settings) for name in names}
+    return {name: Config(_known("scheduler", name, SCHEDULERS), **settings) for name in names}
+
+
+def _known(what, name, known):
+    if name not in known:
+        raise ValueError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+    return known[name]
 
 
 def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
@@ -661,6 +669,12 @@ def live(
     """
     jobs = _jobs(mix, pes, table, seed, faster)
     settings = configs(WITHOUT, scheduler, slice=slice, alpha=alpha, beta=beta, delta=delta)
+    if not second >= 0:
+        raise ValueError(f"second must be from 0 on, got {second}")
+    if not 5 * slice <= jobs.horizon:
+        raise ValueError(
+            f"{jobs.horizon:g} s are not five slices of {slice:g} s: choose a shorter slice, or a smaller faster"
+        )
     begin = slice * np.floor(min(second, jobs.horizon - 5 * slice) / slice + 1e-9)
     window = (begin, begin + 5 * slice)
     rows = {}

@@ -325,9 +325,9 @@ def jann_table(which: "str | os.PathLike | JannTable") -> JannTable:
     """
     if isinstance(which, JannTable):
         return which
-    if which in _KEPT:
+    if isinstance(which, str) and which in _KEPT:
         return read_jann(paths.data_dir() / f"jann-{which}.csv", name=_KEPT[which])
-    if isinstance(which, str) and not which.endswith(".csv"):
+    if not isinstance(which, os.PathLike) and not (isinstance(which, str) and which.endswith(".csv")):
         raise ValueError(f"unknown table {which!r}; known: {', '.join(_KEPT)}, the path of a .csv file, a JannTable")
     return read_jann(which)
 
