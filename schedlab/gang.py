@@ -593,6 +593,7 @@ class GangSchedule:
         -------
         DataFrame
             time (end of the slice, seconds), f_io, f_comm, f_comp, priority, held (whether it had a PE in the slice).
+            A slice that ends at the horizon is not measured any more: its row has the memberships of the one before.
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")

@@ -383,6 +383,7 @@ def _run(g, rules, pe, task, now, loads):
         pes[pe, CUT_TO] = -1
         place = tasks[task, PLACE]
         g.held[pe, place], g.ready[pe, place] = 1, 0
+        # Within a communication statement it communicates in this slice, too, wherever the statement began.
         tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
     while True:
         piece = tasks[task, PIECE]

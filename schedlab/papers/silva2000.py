@@ -479,7 +479,9 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
         title="What the paper does not say",
         caption=(
             f"8 PEs, KTH fit: utilization without and with information, and the ratios of utilization and of "
-            f"throughput. Means of {_reduced(size, SIDE)}."
+            f"throughput. Means of {_reduced(size, SIDE)}. With more than one communication statement asked for (N), a "
+            "task that spins all through a slice counts as computing, and is chosen to spin in place of others' rows: "
+            "utilization that is no work."
         ),
         data=data,
         table=data,
