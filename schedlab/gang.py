@@ -125,6 +125,18 @@ class Workload:
         place = np.searchsorted(np.cumsum(list(self.shares.values()))[:-1], self._uniforms(table.index), side="right")
         return table.assign(kind=kind[place].astype(object))[list(COLUMNS)].astype({"kind": "str"})
 
+    @cached_property
+    def _arrays(self):
+        """The jobs as the kernel takes them."""
+        jobs = self._jobs_table
+        return (
+            _nanoseconds(jobs["arrival_time"].to_numpy()),
+            jobs["size"].to_numpy(copy=True),
+            jobs["kind"].map(KINDS).to_numpy("int64", copy=True),
+            np.maximum(_nanoseconds(jobs["duration"].to_numpy()), 1),
+            self._keys(jobs.index),
+        )
+
     def _arrivals(self):
         """Draw the model's jobs until one comes too late."""
         count = 64
@@ -372,7 +384,6 @@ def simulate(
     jobs = workload.jobs_table
     rules = config._rules(int(workload.pes), workload.horizon, len(jobs))
     watch = _tasks(watch)
-    first = pd.Series(jobs["size"].cumsum() - jobs["size"], jobs.index)
     for job, rank in watch:
         if job not in jobs.index:
             raise ValueError(f"there is no job {job} to watch, only {len(jobs)} until the horizon")
@@ -382,11 +393,11 @@ def simulate(
     if log is not None:
         log = _span(log, workload.horizon)
         span = tuple(map(_nanoseconds, log))
-    watched = np.array([first[job] + rank for job, rank in watch], "int64")
-    arguments = _arrays(workload, jobs)
+    before = jobs["size"].cumsum() - jobs["size"] if watch else None
+    watched = np.array([before[job] + rank for job, rank in watch], "int64")
     room, logged = DRAWN_AHEAD, LOGGED if log is not None else 0
     while True:
-        full, *outcome = kernel.gang(*arguments, rules, room, logged, *span, watched)
+        full, *outcome = kernel.gang(*workload._arrays, rules, room, logged, *span, watched)
         if not full:
             return GangSchedule(workload, config, rules, jobs, log, watch, *outcome)
         room *= 2 if full & kernel.NO_ROOM else 1
@@ -438,17 +449,6 @@ def _span(log, horizon):
             f"log is {log!r}, expected two times in seconds, the earlier first, from 0 to below the horizon, {horizon}"
         )
     return begin, end
-
-
-def _arrays(workload, jobs):
-    """Give the jobs as the kernel takes them."""
-    return (
-        _nanoseconds(jobs["arrival_time"].to_numpy()),
-        jobs["size"].to_numpy(copy=True),
-        jobs["kind"].map(KINDS).to_numpy("int64", copy=True),
-        np.maximum(_nanoseconds(jobs["duration"].to_numpy()), 1),
-        workload._keys(jobs.index),
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -572,19 +572,21 @@ class GangSchedule:
             duration) of the completed ones, and which share of them have one task; utilization; and the shares of all
             PEs' time: computing, communicating, spinning, switching, idle.
         """
-        jobs = self.jobs
-        completed = jobs[self._completed]
+        completed = self._completed
+        arrived, size, duration = (self.table[name].to_numpy()[completed] for name in COLUMNS if name != "kind")
+        response = self.job_rows[kernel.FINISH, completed] / NANO - arrived
+        times = self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1].sum(axis=1)
         values = {
             "jobs": self.arrived,
-            "placed": int(self._placed.sum()),
-            "completed": len(completed),
-            "response_time": completed["response_time"].mean(),
-            "slowdown": (completed["response_time"] / completed["duration"]).mean(),
-            "one_task_share": (completed["size"] == 1).mean(),
+            "placed": self._placed.sum(),
+            "completed": completed.sum(),
+            "response_time": _mean(response),
+            "slowdown": _mean(response / duration),
+            "one_task_share": _mean(size == 1),
             "utilization": self.utilization,
+            **dict(zip(DOES, times / (self.rules.pes * self.rules.horizon), strict=True)),
         }
-        shares = self.pes.sum() / (self.rules.pes * self.workload.horizon)
-        return pd.concat([pd.Series(values, dtype="float64"), shares]).rename(str(self.config))
+        return pd.Series(values, dtype="float64", name=str(self.config))
 
     def memberships(self, job: int, rank: int = 0) -> pd.DataFrame:
         """Give the memberships of a watched task, slice by slice from its placement to its end.
@@ -787,6 +789,10 @@ _MEMBERS = {"f_io": kernel.F_IO, "f_comm": kernel.F_COMM, "f_comp": kernel.F_COM
 
 
 # --- Checks -------------------------------------------------------------------------------------------------
+
+
+def _mean(values):
+    return values.mean() if values.size else np.nan
 
 
 def _nanoseconds(seconds):

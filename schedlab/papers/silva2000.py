@@ -81,6 +81,7 @@ def _about(name, workload):
     return {"mix": name, "pes": workload.pes, "fit": FITS[workload.table], "seed": workload.seed}
 
 
+@lru_cache(maxsize=1024)
 def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **settings) -> Workload:
     """Give the jobs of an experiment of 50,000 s, or the same jobs that come and go so many times as fast.
 
@@ -930,8 +931,10 @@ class Judge:
                 )
             )
         gains = [self._gains.loc[(mix, pes, measure), "ratio_low"] > 1 for measure in WORDS]
-        short = any(words.startswith(WORDS[JOBS]) and holds is False for words, holds in checks)
-        return self._judged(checks, "; ".join(words), WHY_TABLES * short, numbers=True, trend=all(gains))
+        wrong = [told for told, holds in checks if holds is False]
+        known = {JOBS: WHY_TABLES, UTILIZATION: WHY_USED.get(mix, "")}
+        reasons = [known[measure] for measure in WORDS if any(told.startswith(WORDS[measure]) for told in wrong)]
+        return self._judged(checks, "; ".join(words), ". ".join(filter(None, reasons)), numbers=True, trend=all(gains))
 
     def _runs(self, mix, pes, scheduler):
         data = self._data
@@ -969,6 +972,9 @@ WHY_TABLES = (
     "Where most jobs last minutes, most of what arrives is completed under either scheduler, and throughput has little "
     "to gain"
 )
+
+
+WHY_USED = {"IO": WHY_IO, "IO/Msg/Emb": WHY_EMB}  # of the tables' utilization
 
 
 def _above(words, found, bound):
