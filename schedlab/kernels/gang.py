@@ -41,14 +41,14 @@ DRAWING, COMPUTING, SENDING, RECEIVING, WAITING = range(5)
 # or it has just lost its task.
 IDLE, BUSY, SPINNING, FREED = range(4)
 
-# Rows of Gang.jobs.
+# Columns of Gang.jobs.
 ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE = range(13)
 
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
 # takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, the block
 # of random numbers at hand, and how much of its demand is left then; how much it has computed; the key of its random
-# numbers; its communication statements and whether it did I/O in this slice; its place among
-# the operations drawn, and their end.
+# numbers; its communication statements and whether it did I/O in this slice; its place among the operations drawn, and
+# their end.
 (
     JOB,
     PE,
@@ -956,7 +956,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
         least 1; key of the job's random numbers, 32 bits.
     rules : Rules
     room : int
-        How many operations may be drawn ahead for a task; of a job that sends messages.
+        How many operations may be drawn ahead for a task, a power of two; of a job that sends messages.
     logged : int
         How many entries the log may have.
     log_from, log_until : int
@@ -1027,7 +1027,7 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
                 task = -1
                 _set_event(g, pe, NEVER)  # the global switch comes first
             loads = task != spins
-        if task >= 0:
+        if task >= 0:  # here alone: a call would hand over all arrays and rules, which takes as long as an event
             _run(g, rules, pe, task, now, loads)
     _stop(g, rules, clock[UPTO])
     for i in range(watched.size):
