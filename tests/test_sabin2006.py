@@ -299,3 +299,16 @@ def test_the_ctc_log_keeps_the_laws():
         assert trace.effective_load() == pytest.approx(0.6, rel=1e-3)
         for scheme in paper.EVERY:
             sl.simulate(trace, scheme).validate()
+
+
+@pytest.mark.parametrize(
+    ("figure", "options", "message"),
+    [
+        (paper.live, {"scheme": "x"}, "unknown scheme 'x'; known: fair share, iterative, greedy"),
+        (paper.live, {"scenario": "A"}, "unknown scenario 'A'; known: A = P, A random"),
+        (paper.live_decision, {"scenario": "A"}, "unknown scenario 'A'; known: A = P, A random"),
+    ],
+)
+def test_live_figures_name_what_is_unknown(figure, options, message):
+    with pytest.raises(ValueError, match=message):
+        figure(**options)

@@ -246,6 +246,8 @@ def test_jobs_of_downeys_model_are_moldable_as_they_are():
         (lambda: sl.Amdahl(1.5), "serial must be from 0 to 1, got 1.5"),
         (lambda: sl.Amdahl((-0.1, 0.5)), "serial must be from 0 to 1, got -0.1"),
         (lambda: sl.Speedup("amdahl"), r"curve is 'amdahl', expected the numbers S\(1\), S\(2\)"),
+        (lambda: sl.Speedup(lambda: 1), r"curve is a function of 0 arguments, expected one of n or \(n, procs\)"),
+        (lambda: sl.Speedup(lambda n, procs, user: n), "curve is a function of 3 arguments, expected one"),
         (lambda: sl.Speedup([]), r"curve is \[\], expected the numbers"),
         (lambda: sl.Speedup(["a"]), r"curve is \['a'\], expected the numbers"),
         (lambda: sl.Speedup([2, 3]), "speedup on 1 processor is 2, expected 1"),

@@ -1,7 +1,7 @@
 """What a paper's experiments give: figures, and rows of the ledger."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,13 @@ def chosen_size(size: str | None = None) -> str:
     if size not in SIZES:
         raise ValueError(f"unknown size {size!r}; known: {', '.join(SIZES)}")
     return size
+
+
+def known(what: str, name: str, values: Mapping) -> object:
+    """Give the value of a name, which must be known."""
+    if name not in values:
+        raise ValueError(f"unknown {what} {name!r}; known: {', '.join(values)}")
+    return values[name]
 
 
 def watched(results: Iterable, total: int, words: str, progress: bool) -> Iterator:

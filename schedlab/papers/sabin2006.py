@@ -20,7 +20,7 @@ from schedlab.workload.speedup import Downey, Laws, Speedup
 from schedlab.workload.trace import Trace
 
 from .core import log_or_standin, standing_in
-from .figure import Figure, chosen_size, ledger, spread, watched
+from .figure import Figure, chosen_size, known, ledger, spread, watched
 
 TITLE = "Moldable jobs (Sabin, Lang and Sadayappan)"
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
@@ -867,7 +867,7 @@ def live(
     chart, table
     """
     procs = PROCS if name == LOG else None
-    workload = Workload(name, jobs, procs, SCENARIOS[scenario], sigma, share, load, draw)
+    workload = Workload(name, jobs, procs, known("scenario", scenario, SCENARIOS), sigma, share, load, draw)
     chosen = _chosen(scheme, overbooking, efficiency)
     schedules = {str(each): _simulated(workload, each) for each in (chosen, PLAIN, EASY())}
     subtitle = f"{workload.about}, effective load {load:g}, {scenario}, sigma {_written(sigma)}"
@@ -880,12 +880,12 @@ def live(
 
 
 def _chosen(scheme, overbooking, efficiency):
-    known = {
+    schemes = {
         "fair share": FairShareMoldable(overbooking=overbooking, efficiency=efficiency),
         "iterative": ITERATIVE,
         "greedy": GreedyMoldable(),
     }
-    return known[scheme]
+    return known("scheme", scheme, schemes)
 
 
 CHOICES = ("fair share", "iterative", "greedy")
@@ -930,7 +930,7 @@ def live_decision(
     chart, table
     """
     procs = PROCS if name == LOG else None
-    workload = Workload(name, jobs, procs, SCENARIOS[scenario], load=load, draw=draw)
+    workload = Workload(name, jobs, procs, known("scenario", scenario, SCENARIOS), load=load, draw=draw)
     schedule = _simulated(workload, ITERATIVE)
     times, waiting, free = instants(schedule)
     few = (waiting >= FEW[0]) & (waiting <= FEW[1])

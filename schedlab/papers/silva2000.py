@@ -12,7 +12,7 @@ from schedlab import charts, gang
 from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.statistics import over_seeds, t_quantile
 
-from .figure import Figure, chosen_size, ledger, spread, watched
+from .figure import Figure, chosen_size, known, ledger, spread, watched
 
 TITLE = "Gang scheduling with runtime measurements (Silva and Scherson)"
 MIXES = {
@@ -89,7 +89,7 @@ def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **set
     """
     if not faster > 0:
         raise ValueError(f"faster must be greater than 0, got {faster}")
-    whole = Workload(_known("mix", mix, MIXES | ADDED), pes=pes, horizon=HORIZON, table=table, seed=seed, **settings)
+    whole = Workload(known("mix", mix, MIXES | ADDED), pes=pes, horizon=HORIZON, table=table, seed=seed, **settings)
     if faster == 1:
         return whole
     jobs = whole.jobs_table
@@ -108,13 +108,7 @@ def workloads(mix: str, runs: tuple[int, float], pes=MACHINES, tables=tuple(FITS
 
 def configs(*names: str, **settings) -> dict[str, Config]:
     """Give schedulers by what the paper calls them."""
-    return {name: Config(_known("scheduler", name, SCHEDULERS), **settings) for name in names}
-
-
-def _known(what, name, known):
-    if name not in known:
-        raise ValueError(f"unknown {what} {name!r}; known: {', '.join(known)}")
-    return known[name]
+    return {name: Config(known("scheduler", name, SCHEDULERS), **settings) for name in names}
 
 
 def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:

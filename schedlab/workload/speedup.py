@@ -201,6 +201,8 @@ class Speedup(Model):
 
     def __post_init__(self):
         if callable(self.curve):
+            if self._arguments not in (1, 2):
+                raise ValueError(f"curve is a function of {self._arguments} arguments, expected one of n or (n, procs)")
             return
         try:
             values = np.asarray(self.curve, dtype="float64")
@@ -227,11 +229,21 @@ class Speedup(Model):
         return Laws(TABLE, row.astype("float64"), np.zeros(len(table)), curves, _moldable(table))
 
     @property
+    def _arguments(self):
+        """How many arguments the function is called with: those that it needs, one if it needs none but takes some."""
+        if isinstance(self.curve, np.ufunc):
+            return self.curve.nin
+        try:
+            parameters = inspect.signature(self.curve).parameters.values()
+        except ValueError:  # some built-in functions do not tell
+            return 1
+        places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        needed = sum(each.default is each.empty for each in places)
+        return needed or int(bool(places) or any(each.kind == each.VAR_POSITIONAL for each in parameters))
+
+    @property
     def _by_size(self):
-        if not callable(self.curve) or isinstance(self.curve, np.ufunc):
-            return False
-        needed = [each for each in inspect.signature(self.curve).parameters.values() if each.default is each.empty]
-        return sum(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in needed) == 2
+        return callable(self.curve) and self._arguments == 2
 
     def values(self, procs: int, size: int) -> np.ndarray:
         """Give S(1) to S(procs) of a job that asks for so many processors; float64, shape (procs,)."""
