@@ -566,6 +566,8 @@ def test_ratios_are_bars_from_one():
     assert len(spec["layer"]) == 3
     ends = table.assign(wait_ratio_low=table["wait_ratio"] / 2, wait_ratio_high=table["wait_ratio"] * 2)
     assert charts.ratios(ends, "trace", "wait_ratio").to_dict()["layer"][2]["mark"]["type"] == "rule"
+    close = charts.ratios(table.assign(wait_ratio=[0.8, 1.0, 1.2]), "trace", "wait_ratio").to_dict()
+    assert close["layer"][0]["encoding"]["y"]["scale"]["domainMin"] == pytest.approx(0.8 / 1.5)
 
 
 def test_ratios_are_above_zero():

@@ -224,11 +224,13 @@ def ratios(
     if len(bad):
         raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
     axes = {"title": AXES.get(y, y), **vertical(shown[y], True)}
-    axes["scale"] = alt.Scale(type="log", domainMin=min(1.0, float(shown[y].min())) / 2, nice=False)
+    lowest, highest = min(1.0, float(shown[y].min())), max(1.0, float(shown[y].max()))
+    # Room below the lowest bar: a factor of 2 at most, less where all ratios are close to 1.
+    axes["scale"] = alt.Scale(type="log", domainMin=lowest / min(max(highest / lowest, 1.1), 2), nice=False)
     layers, width = _groups(shown, x, y, color, ends, axes, AXES.get(y, y), ",.3~g", 1)
     words = alt.Chart().mark_text(dy=-6, fontSize=11, color=INK)
     words = words.encode(**{key: layers[0].encoding[key] for key in ("x", "xOffset")}, y=f"{y}:Q")
-    layers.insert(1, words.encode(text=alt.Text(f"{y}:Q", format=",.2~r")))
+    layers.insert(1, words.encode(text=alt.Text(f"{y}:Q", format=",.3~r")))
     width = max(2 * WIDTH, 2 * width)
     return headed(alt.layer(*layers, data=shown, width=width, height=HEIGHT), title, width, subtitle)
 
