@@ -13,8 +13,10 @@ asks for one.
 What a PE does reaches others later, never at once, and within a slice nothing takes it away from its task. So a task
 that holds a PE is followed as far as can be told: through computing, sending, and receiving what is on its way, up to
 the end of the slice, a message that has not been sent yet, or what blocks or ends the task. Who spins for a message is
-followed on as soon as that is sent, since no choice is made there. Only where a PE loses its task, a spin is looked at,
-or what an idle PE would run becomes ready is there an event; they are taken in the order of time.
+followed on as soon as that is sent, since no choice is made there. A PE that loses its task, or idles until one is
+ready, is followed on, too: what it runs next is its own affair. Unless one of its tasks has made room for others until
+a message that has not been sent: then this is an event, and so is the look at a spin; events are taken in the order of
+time.
 """
 
 from typing import NamedTuple
@@ -45,10 +47,10 @@ IDLE, BUSY, SPINNING, FREED = range(4)
 ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE = range(13)
 
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
-# takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, the block
-# of random numbers at hand, and how much of its demand is left then; how much it has computed; the key of its random
-# numbers; its communication statements and whether it did I/O in this slice; its place among the operations drawn, and
-# their end.
+# takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, where the
+# block of random numbers at hand begins, and how much of its demand is left then; how much it has computed; the key of
+# its random numbers; its communication statements, whether it did I/O and whether it held its PE in this slice; its
+# place among the operations drawn, and their end.
 (
     JOB,
     PE,
@@ -66,22 +68,26 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
     STREAM,
     STATEMENTS,
     DID_IO,
+    HELD,
     HEAD,
     TAIL,
-) = range(18)
+) = range(19)
 
 # Columns of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 
-# Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, and when a
-# spin is looked at; what a cut switch was to load, and how much of it was left; when its disk is free; the job last
-# chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
+# Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, when that
+# may change within the slice, and when a spin is looked at; how many of its tasks made room for others until a message
+# that has not been sent; what a cut switch was to load, and how much of it was left; when its disk is free; the job
+# last chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
 (
     LOADED,
     RUNNING,
     DOES,
     SINCE,
+    CHANGE,
     CHECK,
+    ABSENT,
     CUT_TO,
     CUT_LEFT,
     DISK_FREE,
@@ -93,18 +99,19 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     TIME_SPINNING,
     TIME_SWITCHING,
     TIME_IDLE,
-) = range(16)
+) = range(18)
 
-# Columns of Gang.queued: operations of jobs that send messages, drawn but not done yet.
-QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_PLACE, QUEUED_ARRIVAL = range(5)
+# Columns of Gang.queued: operations of jobs that send messages, drawn but not done yet; the last is, of SEND, the place
+# of its RECEIVE among the operations of the peer, and of RECEIVE when the message arrives.
+QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_OTHER = range(4)
 
 # Rows of Gang.log: also the current row of the matrix, and whether the task is in it.
 LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
 
 # Places in Gang.clock: the instant, the end of the slice or of all, the next multiple of the slice; how many rows there
 # are, the current one; the next job to be placed, whether there is no room for it; when the next of the placed jobs is
-# finished; events, log entries, slices; whether the slice is logged; which arrays were too small; and how many PEs have
-# an answer to what they spin for.
+# finished; events, log entries, slices; whether the slice is logged; which arrays were too small; how many PEs have an
+# answer to what they spin for; and how many tasks held their PEs in this slice.
 (
     NOW,
     UPTO,
@@ -120,7 +127,8 @@ LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
     LOGS,
     FULL,
     ANSWERED,
-) = range(14)
+    HOLDERS,
+) = range(15)
 
 NO_ROOM, NO_LOG = 1, 2  # bits of FULL
 
@@ -177,9 +185,9 @@ class Gang(NamedTuple):
     Attributes
     ----------
     jobs : int64, shape (n_jobs, 13)
-    tasks : int64, shape (n_tasks, 18)
+    tasks : int64, shape (n_tasks, 19)
     members : float64, shape (n_tasks, 7)
-    pes : int64, shape (pes, 16)
+    pes : int64, shape (pes, 18)
         What belongs to one is side by side.
     on : int64, shape (pes, max_tasks)
         The tasks on each PE, in the order in which they were placed, which is that of their jobs.
@@ -187,20 +195,22 @@ class Gang(NamedTuple):
         From when each of them can run.
     priority : float64, shape (pes, max_tasks)
         Of each of them, as in `members`.
-    held : int64, shape (pes, max_tasks)
-        Whether each of them has held its PE in this slice.
+    held : int64, shape (pes * max_tasks,)
+        Tasks that held their PEs in this slice.
     matrix : int64, shape (most_rows, pes)
         The task in each row and column, or -1.
     units : float64, shape (n_tasks, 16)
         Random numbers at hand, a block of those of its stream.
-    queued : int64, shape (n_tasks, room, 5)
+    drawn : int64, shape (8,)
+        Random numbers for the pairs that are drawn next.
+    queued : int64, shape (n_tasks, room, 4)
         A ring for each task.
     tree : int64, shape (2 * leaves,)
         The next event of each PE, as the leaves of a tree of the earlier ones.
     answered : int64, shape (pes,)
         PEs that can go on, since what they spin for is on its way.
     log : int64, shape (7, most_logged)
-    clock : int64, shape (14,)
+    clock : int64, shape (15,)
     """
 
     jobs: np.ndarray
@@ -213,6 +223,7 @@ class Gang(NamedTuple):
     held: np.ndarray
     matrix: np.ndarray
     units: np.ndarray
+    drawn: np.ndarray
     queued: np.ndarray
     tree: np.ndarray
     answered: np.ndarray
@@ -263,9 +274,9 @@ def _next_operation(g, rules, task):
         return
     tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
-        mean = rules.compute if kind == IO else rules.react
-        computes = _draw(g, rules, task, mean)
-        blocks = _draw(g, rules, task, rules.disk if kind == IO else rules.think)
+        at = _take(g, rules, task, task, 2)
+        computes = duration(rules.law, rules.compute if kind == IO else rules.react, g.units[task, at])
+        blocks = duration(rules.law, rules.disk if kind == IO else rules.think, g.units[task, at + 1])
         if computes < remaining:
             tasks[task, LENGTH] = computes
             last = computes + blocks >= remaining
@@ -273,14 +284,15 @@ def _next_operation(g, rules, task):
             tasks[task, OPERATION] = (LAST_DISK if last else DISK) if kind == IO else (LAST_THINK if last else THINK)
             tasks[task, REMAINING] = remaining - computes - tasks[task, BURST]
     elif kind == BARRIERS and g.jobs[job, SIZE] > 1:
-        step = tasks[task, BURSTS]
-        nominal = _draw(g, rules, task, rules.superstep)
+        step, first = tasks[task, BURSTS], g.jobs[job, FIRST]
+        at = _take(g, rules, task, first, 1)  # all tasks have the same supersteps
+        nominal = duration(rules.law, rules.superstep, g.units[first, at])
         if nominal < remaining:
             tasks[task, OPERATION] = BARRIER
             tasks[task, REMAINING] = remaining - nominal
         tasks[task, LENGTH] = min(nominal, remaining)
         if rules.imbalance > 0:
-            differs = rules.imbalance * (2 * uniform(bits(tasks[task, STREAM], task - g.jobs[job, FIRST]), step) - 1)
+            differs = rules.imbalance * (2 * uniform(bits(tasks[task, STREAM], task - first), step) - 1)
             tasks[task, LENGTH] = max(1, int((1 + differs) * tasks[task, LENGTH] + 0.5))
 
 
@@ -288,51 +300,65 @@ def _next_operation(g, rules, task):
 def _next_message(g, rules, task, job):
     tasks, queued = g.tasks, g.queued
     while tasks[task, HEAD] == tasks[task, TAIL] and not g.clock[FULL]:
-        _next_pair(g, rules, job)
+        _next_pairs(g, rules, job)
     at = _in_ring(g, tasks[task, HEAD])
     tasks[task, LENGTH], tasks[task, OPERATION] = queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION]
 
 
 @part
-def _draw(g, rules, task, mean):
-    """Give the next of a task's random durations."""
-    place = g.tasks[task, BURSTS]
-    block, at = place // AHEAD, place % AHEAD
-    if g.tasks[task, BLOCK] != block:
-        g.tasks[task, BLOCK] = block
-        fill(rules.law, g.tasks[task, STREAM], place - at, g.units, task)
-    g.tasks[task, BURSTS] = place + 1
-    return duration(rules.law, mean, g.units[task, at])
+def _take(g, rules, task, owner, count):
+    """Take a task's next random numbers, all of a block; give the place of the first in the row of their owner."""
+    tasks = g.tasks
+    place = tasks[task, BURSTS]
+    at = place % AHEAD
+    if tasks[owner, BLOCK] != place - at:
+        tasks[owner, BLOCK] = place - at
+        fill(rules.law, tasks[owner, STREAM], place - at, g.units, owner)
+    tasks[task, BURSTS] = place + count
+    return at
 
 
 @routine
-def _next_pair(g, rules, job):
-    """Draw who sends to whom next in a job, and how long either computes before."""
+def _next_pairs(g, rules, job):
+    """Draw who sends to whom next in a job, and how long either computes before; several pairs at a time."""
+    tasks, first, size = g.tasks, g.jobs[job, FIRST], g.jobs[job, SIZE]
+    drawn, key, place = g.drawn, tasks[first, STREAM] ^ 0x5BD1E995, tasks[first, BURSTS] // 2
+    _take(g, rules, first, first, AHEAD)
+    for i in range(AHEAD // 2):
+        drawn[i] = np.int64(bits(key, place + i))
+    for i in range(AHEAD // 2):
+        sender = drawn[i] * size >> 32
+        receiver = (drawn[i] * (size * (size - 1)) >> 32) - sender * (size - 1)
+        receiver += receiver >= sender
+        before_sending = duration(rules.law, rules.gap, g.units[first, 2 * i])
+        before_receiving = duration(rules.law, rules.gap, g.units[first, 2 * i + 1])
+        _pair(g, job, first + sender, first + receiver, before_sending, before_receiving)
+
+
+@part
+def _pair(g, job, sender, receiver, before_sending, before_receiving):
+    """Let a task compute and send, and another compute and receive, if both can compute that long."""
     tasks = g.tasks
-    first, size = g.jobs[job, FIRST], g.jobs[job, SIZE]
-    drawn = np.int64(bits(tasks[first, STREAM] ^ 0x5BD1E995, tasks[first, BURSTS] // 2))
-    sender = drawn * size >> 32
-    receiver = (drawn * (size * (size - 1)) >> 32) - sender * (size - 1)
-    receiver += receiver >= sender
-    sender, receiver = first + sender, first + receiver
-    if tasks[sender, REMAINING] == 0 or tasks[receiver, REMAINING] == 0:  # what it does to its end is drawn
-        tasks[first, BURSTS] += 2
-        return
-    before_sending, before_receiving = _draw(g, rules, first, rules.gap), _draw(g, rules, first, rules.gap)
-    if before_sending < tasks[sender, REMAINING] and before_receiving < tasks[receiver, REMAINING]:
-        tasks[sender, REMAINING] -= before_sending
-        tasks[receiver, REMAINING] -= before_receiving
+    sends, receives = tasks[sender, REMAINING] - before_sending, tasks[receiver, REMAINING] - before_receiving
+    if sends > 0 and receives > 0:
+        tasks[sender, REMAINING], tasks[receiver, REMAINING] = sends, receives
         _queue(g, sender, before_sending, SEND, receiver, tasks[receiver, TAIL])
-        _queue(g, receiver, before_receiving, RECEIVE, sender, 0)
-        return
-    # The pair is void; who could not have computed that long ends.
-    if before_sending >= tasks[sender, REMAINING]:
+        _queue(g, receiver, before_receiving, RECEIVE, sender, NEVER)
+    elif tasks[sender, REMAINING] > 0 and tasks[receiver, REMAINING] > 0:  # else what one does to its end is drawn
+        _void(g, job, sender, receiver, sends, receives)
+
+
+@routine
+def _void(g, job, sender, receiver, sends, receives):
+    """End those of a pair who could not compute that long, and a last one, who has nobody to send to."""
+    first = g.jobs[job, FIRST]
+    if sends <= 0:
         _queue_end(g, job, sender)
-    if before_receiving >= tasks[receiver, REMAINING]:
+    if receives <= 0:
         _queue_end(g, job, receiver)
     if g.jobs[job, ALIVE] == 1:
-        for task in range(first, first + size):
-            if tasks[task, REMAINING] > 0:
+        for task in range(first, first + g.jobs[job, SIZE]):
+            if g.tasks[task, REMAINING] > 0:
                 _queue_end(g, job, task)
 
 
@@ -344,15 +370,14 @@ def _queue_end(g, job, task):
 
 
 @part
-def _queue(g, task, length, operation, peer, place):
+def _queue(g, task, length, operation, peer, other):
     queued, head, tail = g.queued, g.tasks[task, HEAD], g.tasks[task, TAIL]
     if tail - head == queued.shape[1]:
         g.clock[FULL] |= NO_ROOM
         return
     at = _in_ring(g, tail)
     queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION] = length, operation
-    queued[task, at, QUEUED_PEER], queued[task, at, QUEUED_PLACE] = peer, place
-    queued[task, at, QUEUED_ARRIVAL] = NEVER
+    queued[task, at, QUEUED_PEER], queued[task, at, QUEUED_OTHER] = peer, other
     g.tasks[task, TAIL] = tail + 1
 
 
@@ -376,13 +401,15 @@ def _run(g, rules, pe, task, now, loads):
             until = min(now + needs, upto)
             _spend(g, pe, task, TIME_SWITCHING, now, until)
             if now + needs > upto:
-                pes[pe, CUT_TO], pes[pe, CUT_LEFT], pes[pe, DOES] = task, now + needs - upto, BUSY
-                _set_event(g, pe, NEVER)
+                pes[pe, CUT_TO], pes[pe, CUT_LEFT] = task, now + needs - upto
+                pes[pe, DOES], pes[pe, CHANGE] = BUSY, NEVER
                 return
             now, pes[pe, LOADED] = until, task
         pes[pe, CUT_TO] = -1
-        place = tasks[task, PLACE]
-        g.held[pe, place], g.ready[pe, place] = 1, 0
+        g.ready[pe, tasks[task, PLACE]] = 0
+        if not tasks[task, HELD]:
+            tasks[task, HELD], g.held[g.clock[HOLDERS]] = 1, task
+            g.clock[HOLDERS] += 1
         # Within a communication statement it communicates in this slice, too, wherever the statement began.
         tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
     while True:
@@ -409,15 +436,13 @@ def _run(g, rules, pe, task, now, loads):
         _spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
         if now + length > upto:
             tasks[task, LENGTH] = now + length - upto
-            pes[pe, DOES] = BUSY
-            _set_event(g, pe, NEVER)
+            pes[pe, DOES], pes[pe, CHANGE] = BUSY, NEVER
             return
         now = until
         g.clock[EVENTS] += 1
         if piece == COMPUTING:
             if _operate(g, rules, pe, task, now):
-                pes[pe, DOES], pes[pe, SINCE], pes[pe, RUNNING] = FREED, now, -1
-                _set_event(g, pe, now)
+                pes[pe, DOES], pes[pe, SINCE], pes[pe, RUNNING], pes[pe, CHANGE] = FREED, now, -1, now
                 return
         else:
             if piece == SENDING:
@@ -437,7 +462,7 @@ def _operate(g, rules, pe, task, now):
     if operation == RECEIVE:
         tasks[task, STATEMENTS] += 1
         tasks[task, PIECE] = WAITING
-        tasks[task, UNTIL] = g.queued[task, _in_ring(g, tasks[task, HEAD]), QUEUED_ARRIVAL]
+        tasks[task, UNTIL] = g.queued[task, _in_ring(g, tasks[task, HEAD]), QUEUED_OTHER]
         return False
     if operation == BARRIER:
         tasks[task, STATEMENTS] += 1
@@ -472,8 +497,8 @@ def _finish(g, pe, task, instant):
 def _deliver(g, rules, task, arrival):
     """Bring the message that a task sends to its receiver."""
     at = _in_ring(g, g.tasks[task, HEAD])
-    receiver, place = g.queued[task, at, QUEUED_PEER], g.queued[task, at, QUEUED_PLACE]
-    g.queued[receiver, _in_ring(g, place), QUEUED_ARRIVAL] = arrival
+    receiver, place = g.queued[task, at, QUEUED_PEER], g.queued[task, at, QUEUED_OTHER]
+    g.queued[receiver, _in_ring(g, place), QUEUED_OTHER] = arrival
     if g.tasks[receiver, PIECE] == WAITING and g.tasks[receiver, HEAD] == place:
         _answer(g, rules, receiver, arrival)
 
@@ -504,11 +529,12 @@ def _answer(g, rules, task, arrival):
     g.tasks[task, UNTIL] = arrival
     if g.ready[pe, place] > 0:
         g.ready[pe, place] = arrival
+        pes[pe, ABSENT] -= 1
     if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
         if arrival <= min(pes[pe, CHECK], g.clock[UPTO]):
             g.answered[g.clock[ANSWERED]] = pe
             g.clock[ANSWERED] += 1
-    elif pes[pe, DOES] == IDLE and _wanted(g, rules, pe, place):
+    elif pes[pe, DOES] == IDLE and arrival < g.clock[UPTO] and _wanted(g, rules, pe, place):
         _set_event(g, pe, min(_event(g, pe), arrival))
 
 
@@ -525,9 +551,8 @@ def _check(g, rules, now):
 @part
 def _spin(g, pe, now, check, until):
     """Let a task spin on its PE for longer than can be told."""
-    pes, event = g.pes, min(check, until)
-    pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK] = SPINNING, now, check
-    _set_event(g, pe, event if event <= g.clock[UPTO] else NEVER)
+    pes = g.pes
+    pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK], pes[pe, CHANGE] = SPINNING, now, check, min(check, until)
 
 
 @part
@@ -538,6 +563,7 @@ def _end_spin(g, rules, pe, now):
     if until > now and _other_has_io(g, pe, task, now):
         _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
         g.ready[pe, g.tasks[task, PLACE]] = until
+        pes[pe, ABSENT] += until == NEVER
         pes[pe, DOES], pes[pe, RUNNING] = FREED, -1
         return _next_task(g, rules, pe, now)
     if until > now:
@@ -565,15 +591,15 @@ def _other_has_io(g, pe, task, now):
 
 
 @part
-def _ready(g, task, now):
-    return g.ready[g.tasks[task, PE], g.tasks[task, PLACE]] <= now
+def _ready(g, pe, task, now):
+    return g.ready[pe, g.tasks[task, PLACE]] <= now
 
 
 @part
 def _next_task(g, rules, pe, now):
     """Give the task that a PE without one runs next in mid-slice, or -1 and let it idle."""
     pes, turn = g.pes, g.pes[pe, TURN]
-    task, own = -1, turn if turn >= 0 and _ready(g, turn, now) else -1
+    task, own = -1, turn if turn >= 0 and _ready(g, pe, turn, now) else -1
     if pes[pe, DOES] == IDLE:
         _spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
         task = own
@@ -616,8 +642,7 @@ def _idle(g, rules, pe, now):
     for place in range(g.pes[pe, TASKS]):
         if g.ready[pe, place] < event and _wanted(g, rules, pe, place):
             event = g.ready[pe, place]
-    g.pes[pe, DOES], g.pes[pe, SINCE], g.pes[pe, RUNNING] = IDLE, now, -1
-    _set_event(g, pe, event)
+    g.pes[pe, DOES], g.pes[pe, SINCE], g.pes[pe, RUNNING], g.pes[pe, CHANGE] = IDLE, now, -1, event
 
 
 @part
@@ -637,6 +662,12 @@ def _next_event(g):
     g.clock[ANSWERED] -= 1
     pe = g.answered[g.clock[ANSWERED]]
     return pe, max(g.tasks[g.pes[pe, RUNNING], UNTIL], g.pes[pe, SINCE])
+
+
+@part
+def _alone(g, pe):
+    """Tell whether nothing that others do has a part in what a PE does next."""
+    return g.pes[pe, DOES] != SPINNING and g.pes[pe, ABSENT] == 0
 
 
 @part
@@ -704,15 +735,14 @@ def _stop(g, rules, now):
 @routine
 def _classify(g, rules):
     """Let what tasks did in the slice change their memberships."""
-    for pe in range(rules.pes):
-        for place in range(g.pes[pe, TASKS]):
-            if g.held[pe, place]:
-                task = g.on[pe, place]
-                communicated = g.tasks[task, STATEMENTS] >= rules.statements
-                did_io = g.tasks[task, DID_IO] and (rules.both or not communicated)
-                _measure(g.members, rules, task, did_io, communicated)
-                g.priority[pe, place] = g.members[task, PRIORITY]
-                g.held[pe, place] = g.tasks[task, STATEMENTS] = g.tasks[task, DID_IO] = 0
+    tasks = g.tasks
+    for i in range(g.clock[HOLDERS]):
+        task = g.held[i]
+        communicated = tasks[task, STATEMENTS] >= rules.statements
+        _measure(g.members, rules, task, tasks[task, DID_IO] and (rules.both or not communicated), communicated)
+        g.priority[tasks[task, PE], tasks[task, PLACE]] = g.members[task, PRIORITY]
+        tasks[task, HELD] = tasks[task, STATEMENTS] = tasks[task, DID_IO] = 0
+    g.clock[HOLDERS] = 0
 
 
 @part
@@ -882,7 +912,7 @@ def _turn(g, rules):
 def _take_turn(g, rules, pe, now):
     """Give the task that a PE runs after a global switch, or -1 and let it idle."""
     task = g.pes[pe, TURN]
-    if task < 0 or not _ready(g, task, now):
+    if task < 0 or not _ready(g, pe, task, now):
         task = _best(g, rules, pe, now) if rules.priority else -1
     if task < 0:
         g.pes[pe, CUT_TO] = -1
@@ -923,20 +953,21 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         leaves *= 2
     g = Gang(
         jobs,
-        np.zeros((tasks, 18), np.int64),
+        np.zeros((tasks, 19), np.int64),
         np.zeros((tasks, 7), np.float64),
-        np.zeros((rules.pes, 16), np.int64),
+        np.zeros((rules.pes, 18), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.int64),
         np.zeros((rules.pes, rules.max_tasks), np.float64),
-        np.zeros((rules.pes, rules.max_tasks), np.int64),
+        np.zeros(rules.pes * rules.max_tasks, np.int64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
         np.zeros((tasks, AHEAD), np.float64),
-        np.zeros((tasks, room, 5), np.int64),
+        np.zeros(AHEAD // 2, np.int64),
+        np.zeros((tasks, room, 4), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
         np.zeros(rules.pes, np.int64),
         np.zeros((7, logged), np.int64),
-        np.zeros(14, np.int64),
+        np.zeros(15, np.int64),
     )
     g.tasks[:, PE] = -1
     g.tasks[:, DONE] = NEVER
@@ -969,9 +1000,9 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     full : int
         NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
     jobs : int64, shape (13, n_jobs)
-    tasks : int64, shape (18, n_tasks)
+    tasks : int64, shape (19, n_tasks)
     members : float64, shape (7, n_tasks)
-    pes : int64, shape (16, pes)
+    pes : int64, shape (18, pes)
     log : int64, shape (7, n_logged)
         See the rows that this module names.
     history : float64, shape (n_watched, n_slices, 8)
@@ -1007,32 +1038,32 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
         _drop_finished(g, rules, now)
     _admit(g, rules, now)
     _turn(g, rules)
-    switched = 0
+    switched, pe, goes_on = 0, 0, False
     while not clock[FULL]:
-        if switched < rules.pes:
-            pe, loads = switched, True
+        loads = True
+        if not goes_on and switched < rules.pes:
+            pe, now = switched, clock[NOW]
             task = _take_turn(g, rules, pe, now)
             switched += 1
         else:
-            pe, now = _next_event(g)
-            if now > clock[UPTO]:
-                break
+            if not goes_on:
+                pe, now = _next_event(g)
+                if now > clock[UPTO]:
+                    break
             clock[EVENTS] += 1
             spins = g.pes[pe, RUNNING]
-            if g.pes[pe, DOES] == SPINNING:
-                task = _end_spin(g, rules, pe, now)
-            elif now < clock[UPTO]:
-                task = _next_task(g, rules, pe, now)
-            else:
-                task = -1
-                _set_event(g, pe, NEVER)  # the global switch comes first
+            task = _end_spin(g, rules, pe, now) if g.pes[pe, DOES] == SPINNING else _next_task(g, rules, pe, now)
             loads = task != spins
         if task >= 0:  # here alone: a call would hand over all arrays and rules, which takes as long as an event
             _run(g, rules, pe, task, now, loads)
+        # Who gets a PE at the end is decided by the global switch.
+        now, last = g.pes[pe, CHANGE], clock[UPTO] - (g.pes[pe, DOES] != SPINNING)
+        goes_on = now <= last and _alone(g, pe)
+        if not goes_on:
+            _set_event(g, pe, now if now <= last else NEVER)
     _stop(g, rules, clock[UPTO])
     for i in range(watched.size):
-        pe, place = g.tasks[watched[i], PE], g.tasks[watched[i], PLACE]
-        history[i, clock[SLICES], 7] = pe >= 0 and g.on[pe, place] == watched[i] and g.held[pe, place]
+        history[i, clock[SLICES], 7] = g.tasks[watched[i], HELD]
     if clock[UPTO] < rules.horizon:
         _classify(g, rules)
     for i in range(watched.size):
@@ -1106,5 +1137,5 @@ def _list_operation(g, operations, task, burst):
     operation, place = g.tasks[task, OPERATION], _in_ring(g, g.tasks[task, HEAD])
     operations[0, at], operations[1, at], operations[2, at] = task, g.tasks[task, LENGTH], operation
     operations[3, at] = g.queued[task, place, QUEUED_PEER] if operation in (SEND, RECEIVE) else burst
-    operations[4, at] = g.queued[task, place, QUEUED_PLACE] if operation == SEND else 0
+    operations[4, at] = g.queued[task, place, QUEUED_OTHER] if operation == SEND else 0
     g.clock[LOGGED] += 1
