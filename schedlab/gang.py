@@ -9,7 +9,7 @@ import operator
 import zlib
 from collections.abc import Iterable, Mapping, Set, Sized
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Integral, Real
 
 import numpy as np
@@ -120,7 +120,7 @@ class Workload:
             table = pd.DataFrame(self.jobs, columns=COLUMNS)
             table = table.astype({"arrival_time": "float64", "size": "int64", "kind": "str", "duration": "float64"})
             return table.set_axis(draws.job_numbers(len(table))).sort_values("arrival_time", kind="stable")
-        table = self._arrivals()
+        table = _arrivals(self.pes, self.horizon, self.seed, self.table, self.sizes)
         kind = np.array(list(self.shares))
         place = np.searchsorted(np.cumsum(list(self.shares.values()))[:-1], self._uniforms(table.index), side="right")
         return table.assign(kind=kind[place].astype(object))[list(COLUMNS)].astype({"kind": "str"})
@@ -137,32 +137,34 @@ class Workload:
             self._keys(jobs.index),
         )
 
-    def _arrivals(self):
-        """Draw the model's jobs until one comes too late."""
-        count = 64
-        while True:
-            table = jann(count, self.pes, self.seed, self.table, self.sizes)
-            if table["submit_time"].iloc[-1] >= self.horizon:
-                break
-            count *= 2
-        table = table[table["submit_time"] < self.horizon]
-        longest = table["run_time"].max()
-        if longest >= LONGEST:
-            raise ValueError(f"a job of the model lasts {longest:g} s, expected below {LONGEST:g}")
-        return pd.DataFrame(
-            {
-                "arrival_time": table["submit_time"].astype("float64"),
-                "size": table["requested_procs"],
-                "duration": table["run_time"].astype("float64"),
-            }
-        )
-
     def _uniforms(self, numbers):
         return draws.uniforms(self.seed, "kind", numbers.to_numpy())
 
     def _keys(self, numbers):
         """Give each job the key of its random numbers; int64, 32 bits."""
         return (draws.keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
+
+
+@lru_cache(maxsize=256)
+def _arrivals(pes, horizon, seed, table, sizes):
+    """Draw the model's jobs until one comes too late; the same for all mixes."""
+    count = 64
+    while True:
+        jobs = jann(count, pes, seed, table, sizes)
+        if jobs["submit_time"].iloc[-1] >= horizon:
+            break
+        count *= 2
+    jobs = jobs[jobs["submit_time"] < horizon]
+    longest = jobs["run_time"].max()
+    if longest >= LONGEST:
+        raise ValueError(f"a job of the model lasts {longest:g} s, expected below {LONGEST:g}")
+    return pd.DataFrame(
+        {
+            "arrival_time": jobs["submit_time"].astype("float64"),
+            "size": jobs["requested_procs"],
+            "duration": jobs["run_time"].astype("float64"),
+        }
+    )
 
 
 def _mixed(mix):
