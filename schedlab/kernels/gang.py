@@ -36,15 +36,15 @@ FIRST_FIT, BEST_FIT, BUDDY = range(3)  # packings
 # LAST_THINK.
 END, DISK, THINK, SEND, RECEIVE, BARRIER, LAST_DISK, LAST_THINK = range(8)
 
-# What a task does next when it holds a PE; first of all it may have to draw what that is.
-DRAWING, COMPUTING, SENDING, RECEIVING, WAITING = range(5)
+# What a task does next when it holds a PE; first of all it may have to draw what that is, or wait for its job's draw.
+DRAWING, COMPUTING, SENDING, RECEIVING, WAITING, PAIRING = range(6)
 
 # What a PE does until the next instant at which something can change: nothing; work, up to the end of the slice; spin;
 # or it has just lost its task.
 IDLE, BUSY, SPINNING, FREED = range(4)
 
 # Columns of Gang.jobs.
-ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE = range(13)
+ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE, TO_PAIR = range(14)
 
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
 # takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, where the
@@ -128,7 +128,8 @@ LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
     FULL,
     ANSWERED,
     HOLDERS,
-) = range(15)
+    DRAWERS,
+) = range(16)
 
 NO_ROOM, NO_LOG = 1, 2  # bits of FULL
 
@@ -184,7 +185,7 @@ class Gang(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (n_jobs, 13)
+    jobs : int64, shape (n_jobs, 14)
     tasks : int64, shape (n_tasks, 19)
     members : float64, shape (n_tasks, 7)
     pes : int64, shape (pes, 18)
@@ -201,16 +202,18 @@ class Gang(NamedTuple):
         The task in each row and column, or -1.
     units : float64, shape (n_tasks, 16)
         Random numbers at hand, a block of those of its stream.
-    drawn : int64, shape (8,)
-        Random numbers for the pairs that are drawn next.
+    pairs : int64, shape (n_tasks, 8)
+        Random numbers for the next pairs of a job, in the row of its first task.
     queued : int64, shape (n_tasks, room, 4)
         A ring for each task.
     tree : int64, shape (2 * leaves,)
         The next event of each PE, as the leaves of a tree of the earlier ones.
     answered : int64, shape (pes,)
-        PEs that can go on, since what they spin for is on its way.
+        PEs that can go on: what they spin for is on its way, or what their tasks do next is drawn.
+    drawers : int64, shape (pes,)
+        Jobs of which tasks wait for the next pairs.
     log : int64, shape (7, most_logged)
-    clock : int64, shape (15,)
+    clock : int64, shape (16,)
     """
 
     jobs: np.ndarray
@@ -223,10 +226,11 @@ class Gang(NamedTuple):
     held: np.ndarray
     matrix: np.ndarray
     units: np.ndarray
-    drawn: np.ndarray
+    pairs: np.ndarray
     queued: np.ndarray
     tree: np.ndarray
     answered: np.ndarray
+    drawers: np.ndarray
     log: np.ndarray
     clock: np.ndarray
 
@@ -270,7 +274,11 @@ def _next_operation(g, rules, task):
     kind, remaining = g.jobs[job, KIND], tasks[task, REMAINING]
     tasks[task, PIECE] = COMPUTING
     if kind == MESSAGES and g.jobs[job, SIZE] > 1:
-        _next_message(g, rules, task, job)
+        at = _in_ring(g, tasks[task, HEAD])
+        tasks[task, LENGTH], tasks[task, OPERATION] = (
+            g.queued[task, at, QUEUED_LENGTH],
+            g.queued[task, at, QUEUED_OPERATION],
+        )
         return
     tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
@@ -297,12 +305,10 @@ def _next_operation(g, rules, task):
 
 
 @part
-def _next_message(g, rules, task, job):
-    tasks, queued = g.tasks, g.queued
-    while tasks[task, HEAD] == tasks[task, TAIL] and not g.clock[FULL]:
-        _next_pairs(g, rules, job)
-    at = _in_ring(g, tasks[task, HEAD])
-    tasks[task, LENGTH], tasks[task, OPERATION] = queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION]
+def _lacks_pair(g, task):
+    """Tell whether the next pairs of its job have to be drawn before it is known what a task does next."""
+    job = g.tasks[task, JOB]
+    return g.jobs[job, KIND] == MESSAGES and g.jobs[job, SIZE] > 1 and g.tasks[task, HEAD] == g.tasks[task, TAIL]
 
 
 @part
@@ -318,32 +324,36 @@ def _take(g, rules, task, owner, count):
     return at
 
 
-@routine
-def _next_pairs(g, rules, job):
-    """Draw who sends to whom next in a job, and how long either computes before; several pairs at a time."""
-    tasks, first, size = g.tasks, g.jobs[job, FIRST], g.jobs[job, SIZE]
-    drawn, key, place = g.drawn, tasks[first, STREAM] ^ 0x5BD1E995, tasks[first, BURSTS] // 2
-    _take(g, rules, first, first, AHEAD)
-    for i in range(AHEAD // 2):
-        drawn[i] = np.int64(bits(key, place + i))
-    for i in range(AHEAD // 2):
-        sender = drawn[i] * size >> 32
-        receiver = (drawn[i] * (size * (size - 1)) >> 32) - sender * (size - 1)
-        receiver += receiver >= sender
-        before_sending = duration(rules.law, rules.gap, g.units[first, 2 * i])
-        before_receiving = duration(rules.law, rules.gap, g.units[first, 2 * i + 1])
-        _pair(g, job, first + sender, first + receiver, before_sending, before_receiving)
+@part
+def _next_pair(g, rules, job):
+    """Draw who sends to whom next in a job, and how long either computes before."""
+    first, size = g.jobs[job, FIRST], g.jobs[job, SIZE]
+    at = _take(g, rules, first, first, 2)
+    if at == 0:
+        key, place = g.tasks[first, STREAM] ^ 0x5BD1E995, g.tasks[first, BLOCK] // 2
+        for i in range(AHEAD // 2):
+            g.pairs[first, i] = np.int64(bits(key, place + i))
+    drawn = g.pairs[first, at // 2]
+    sender = drawn * size >> 32
+    receiver = (drawn * (size * (size - 1)) >> 32) - sender * (size - 1)
+    receiver += receiver >= sender
+    before_sending = duration(rules.law, rules.gap, g.units[first, at])
+    before_receiving = duration(rules.law, rules.gap, g.units[first, at + 1])
+    _pair(g, rules, job, first + sender, first + receiver, before_sending, before_receiving)
 
 
 @part
-def _pair(g, job, sender, receiver, before_sending, before_receiving):
+def _pair(g, rules, job, sender, receiver, before_sending, before_receiving):
     """Let a task compute and send, and another compute and receive, if both can compute that long."""
     tasks = g.tasks
     sends, receives = tasks[sender, REMAINING] - before_sending, tasks[receiver, REMAINING] - before_receiving
     if sends > 0 and receives > 0:
         tasks[sender, REMAINING], tasks[receiver, REMAINING] = sends, receives
-        _queue(g, sender, before_sending, SEND, receiver, tasks[receiver, TAIL])
-        _queue(g, receiver, before_receiving, RECEIVE, sender, NEVER)
+        place, arrival = tasks[receiver, TAIL], _send(g, rules, sender, before_sending)
+        if arrival == NEVER:
+            _queue(g, sender, before_sending, SEND, receiver, place)
+        if arrival == NEVER or not _receive(g, rules, receiver, before_receiving, arrival):
+            _queue(g, receiver, before_receiving, RECEIVE, sender, arrival)
     elif tasks[sender, REMAINING] > 0 and tasks[receiver, REMAINING] > 0:  # else what one does to its end is drawn
         _void(g, job, sender, receiver, sends, receives)
 
@@ -379,6 +389,56 @@ def _queue(g, task, length, operation, peer, other):
     queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION] = length, operation
     queued[task, at, QUEUED_PEER], queued[task, at, QUEUED_OTHER] = peer, other
     g.tasks[task, TAIL] = tail + 1
+    if g.tasks[task, PIECE] == PAIRING:
+        g.tasks[task, PIECE] = DRAWING
+        g.jobs[g.tasks[task, JOB], TO_PAIR] -= 1
+        g.answered[g.clock[ANSWERED]] = g.tasks[task, PE]
+        g.clock[ANSWERED] += 1
+
+
+@part
+def _send(g, rules, task, length):
+    """Follow a task that waits for its pair through computing and sending; give when its message arrives.
+
+    NEVER if it does not come to that in the slice.
+    """
+    tasks = g.tasks
+    if tasks[task, PIECE] != PAIRING:
+        return NEVER
+    pe, now = tasks[task, PE], tasks[task, UNTIL]
+    reached = now + length
+    sent = reached + rules.overhead
+    if sent > g.clock[UPTO]:
+        return NEVER
+    _spend(g, pe, task, TIME_COMPUTING, now, reached)
+    _spend(g, pe, task, TIME_COMMUNICATING, reached, sent)
+    tasks[task, COMPUTED] += length
+    tasks[task, STATEMENTS] += 1
+    tasks[task, UNTIL] = sent
+    g.clock[EVENTS] += 2
+    return sent + rules.latency
+
+
+@part
+def _receive(g, rules, task, length, arrival):
+    """Follow a task that waits for its pair through computing and receiving; tell whether it comes to that."""
+    tasks = g.tasks
+    if tasks[task, PIECE] != PAIRING:
+        return False
+    pe, now = tasks[task, PE], tasks[task, UNTIL]
+    reached = now + length
+    begins = max(reached, arrival)
+    received = begins + rules.overhead
+    if received > g.clock[UPTO] or (begins > reached and begins > _check(g, rules, pe, task, reached)):
+        return False
+    _spend(g, pe, task, TIME_COMPUTING, now, reached)
+    _spend(g, pe, task, TIME_SPINNING, reached, begins)
+    _spend(g, pe, task, TIME_COMMUNICATING, begins, received)
+    tasks[task, COMPUTED] += length
+    tasks[task, STATEMENTS] += 1
+    tasks[task, UNTIL] = received
+    g.clock[EVENTS] += 3
+    return True
 
 
 @part
@@ -417,7 +477,7 @@ def _run(g, rules, pe, task, now, loads):
         if piece == WAITING:
             until = tasks[task, UNTIL]
             if until > now:
-                check = _check(g, rules, now)
+                check = _check(g, rules, pe, task, now)
                 if until > check or until > upto:
                     _spin(g, pe, now, check, until)
                     return
@@ -427,6 +487,9 @@ def _run(g, rules, pe, task, now, loads):
             piece = tasks[task, PIECE] = RECEIVING if tasks[task, OPERATION] == RECEIVE else DRAWING
             tasks[task, LENGTH] = rules.overhead
         if piece == DRAWING:
+            if _lacks_pair(g, task):
+                _await_pair(g, pe, task, now)
+                return
             _next_operation(g, rules, task)
             piece = COMPUTING
         length = tasks[task, LENGTH]
@@ -449,6 +512,18 @@ def _run(g, rules, pe, task, now, loads):
                 _deliver(g, rules, task, now + rules.latency)
             tasks[task, HEAD] += 1
             tasks[task, PIECE] = DRAWING
+
+
+@part
+def _await_pair(g, pe, task, now):
+    """Let a task wait, in no time, until the next pairs of its job are drawn."""
+    job = g.tasks[task, JOB]
+    if g.jobs[job, TO_PAIR] == 0:
+        g.drawers[g.clock[DRAWERS]] = job
+        g.clock[DRAWERS] += 1
+    g.jobs[job, TO_PAIR] += 1
+    g.tasks[task, PIECE], g.tasks[task, UNTIL] = PAIRING, now
+    g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
 
 
 @part
@@ -531,7 +606,7 @@ def _answer(g, rules, task, arrival):
         g.ready[pe, place] = arrival
         pes[pe, ABSENT] -= 1
     if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
-        if arrival <= min(pes[pe, CHECK], g.clock[UPTO]):
+        if min(arrival, pes[pe, CHECK]) <= g.clock[UPTO] and (arrival <= pes[pe, CHECK] or pes[pe, ABSENT] == 0):
             g.answered[g.clock[ANSWERED]] = pe
             g.clock[ANSWERED] += 1
     elif pes[pe, DOES] == IDLE and arrival < g.clock[UPTO] and _wanted(g, rules, pe, place):
@@ -542,10 +617,12 @@ def _answer(g, rules, task, arrival):
 
 
 @part
-def _check(g, rules, now):
-    """Give when a spin that begins now is looked at."""
+def _check(g, rules, pe, task, now):
+    """Give when a spin that begins now is looked at, or NEVER if nothing can come of that."""
     check = now + 2 * rules.latency + 4 * rules.overhead
-    return check if rules.spin_block and g.clock[BOUNDARY] - check > rules.delta else NEVER
+    if not rules.spin_block or g.clock[BOUNDARY] - check <= rules.delta:
+        return NEVER
+    return check if g.pes[pe, ABSENT] > 0 or _other_has_io(g, pe, task, check) else NEVER
 
 
 @part
@@ -593,6 +670,16 @@ def _other_has_io(g, pe, task, now):
 @part
 def _ready(g, pe, task, now):
     return g.ready[pe, g.tasks[task, PLACE]] <= now
+
+
+@part
+def _go_on(g, rules, pe, now):
+    """Give the task that a PE runs from an instant in mid-slice on, or -1."""
+    does = g.pes[pe, DOES]
+    if does == BUSY:  # what its task does next has been drawn
+        return g.pes[pe, RUNNING]
+    g.clock[EVENTS] += 1
+    return _end_spin(g, rules, pe, now) if does == SPINNING else _next_task(g, rules, pe, now)
 
 
 @part
@@ -656,18 +743,29 @@ def _wanted(g, rules, pe, place):
 
 @part
 def _next_event(g):
-    """Give a PE whose spin has an answer, else the one with the earliest event; and when that is."""
+    """Give a PE that can go on, else the one with the earliest event; and when that is."""
     if g.clock[ANSWERED] == 0:
         return _earliest_pe(g), g.tree[1]
     g.clock[ANSWERED] -= 1
     pe = g.answered[g.clock[ANSWERED]]
-    return pe, max(g.tasks[g.pes[pe, RUNNING], UNTIL], g.pes[pe, SINCE])
+    instant = g.tasks[g.pes[pe, RUNNING], UNTIL]
+    return pe, max(min(instant, g.pes[pe, CHECK]), g.pes[pe, SINCE]) if g.pes[pe, DOES] == SPINNING else instant
+
+
+@routine
+def _draw(g, rules):
+    """Draw pairs of a job until it is known of all its tasks what they do to the end of the slice, or to a spin."""
+    job = g.drawers[g.clock[DRAWERS] - 1]
+    while g.jobs[job, TO_PAIR] > 0 and not g.clock[FULL]:
+        _next_pair(g, rules, job)
+    g.clock[DRAWERS] -= 1
 
 
 @part
 def _alone(g, pe):
     """Tell whether nothing that others do has a part in what a PE does next."""
-    return g.pes[pe, DOES] != SPINNING and g.pes[pe, ABSENT] == 0
+    spins = g.pes[pe, DOES] == SPINNING
+    return g.pes[pe, ABSENT] == 0 and not (spins and g.tasks[g.pes[pe, RUNNING], UNTIL] == NEVER)
 
 
 @part
@@ -941,7 +1039,7 @@ def _alternate(g, rules, row):
 @maker
 def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     n = arrival.size
-    jobs = np.zeros((n, 13), np.int64)
+    jobs = np.zeros((n, 14), np.int64)
     jobs[:, ARRIVAL], jobs[:, SIZE], jobs[:, KIND], jobs[:, DEMAND], jobs[:, KEY] = arrival, size, kind, demand, key
     jobs[:, PLACED] = -1
     tasks = 0
@@ -962,12 +1060,13 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         np.zeros(rules.pes * rules.max_tasks, np.int64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
         np.zeros((tasks, AHEAD), np.float64),
-        np.zeros(AHEAD // 2, np.int64),
+        np.zeros((tasks, AHEAD // 2), np.int64),
         np.zeros((tasks, room, 4), np.int64),
         np.full(2 * leaves, NEVER, np.int64),
         np.zeros(rules.pes, np.int64),
+        np.zeros(rules.pes, np.int64),
         np.zeros((7, logged), np.int64),
-        np.zeros(15, np.int64),
+        np.zeros(16, np.int64),
     )
     g.tasks[:, PE] = -1
     g.tasks[:, DONE] = NEVER
@@ -999,7 +1098,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     -------
     full : int
         NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
-    jobs : int64, shape (13, n_jobs)
+    jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (19, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (18, pes)
@@ -1045,14 +1144,16 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             pe, now = switched, clock[NOW]
             task = _take_turn(g, rules, pe, now)
             switched += 1
+        elif not goes_on and clock[ANSWERED] == 0 and clock[DRAWERS] > 0:
+            _draw(g, rules)
+            continue
         else:
             if not goes_on:
                 pe, now = _next_event(g)
                 if now > clock[UPTO]:
                     break
-            clock[EVENTS] += 1
             spins = g.pes[pe, RUNNING]
-            task = _end_spin(g, rules, pe, now) if g.pes[pe, DOES] == SPINNING else _next_task(g, rules, pe, now)
+            task = _go_on(g, rules, pe, now)
             loads = task != spins
         if task >= 0:  # here alone: a call would hand over all arrays and rules, which takes as long as an event
             _run(g, rules, pe, task, now, loads)
@@ -1114,6 +1215,8 @@ def _list(g, rules, job, operations, sums):
     while jobs[job, LEFT] > 0 and not g.clock[FULL]:
         for task in range(jobs[job, FIRST], jobs[job, FIRST] + jobs[job, SIZE]):
             if tasks[task, DONE] == NEVER:
+                while _lacks_pair(g, task) and not g.clock[FULL]:
+                    _next_pair(g, rules, job)
                 _next_operation(g, rules, task)
                 operation = tasks[task, OPERATION]
                 burst = tasks[task, BURST] if operation in (DISK, THINK, LAST_DISK, LAST_THINK) else 0
