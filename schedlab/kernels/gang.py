@@ -752,7 +752,7 @@ def _next_event(g):
     return pe, max(min(instant, g.pes[pe, CHECK]), g.pes[pe, SINCE]) if g.pes[pe, DOES] == SPINNING else instant
 
 
-@routine
+@part
 def _draw(g, rules):
     """Draw pairs of a job until it is known of all its tasks what they do to the end of the slice, or to a spin."""
     job = g.drawers[g.clock[DRAWERS] - 1]
@@ -818,7 +818,7 @@ def _log(g, pe, task, what, begin, end):
 # --- The global switch --------------------------------------------------------------------------------------
 
 
-@routine
+@part
 def _stop(g, rules, now):
     """Take their PEs from all tasks, which have been followed up to this instant."""
     pes = g.pes
@@ -830,7 +830,7 @@ def _stop(g, rules, now):
         pes[pe, DOES] = BUSY  # until its turn comes
 
 
-@routine
+@part
 def _classify(g, rules):
     """Let what tasks did in the slice change their memberships."""
     tasks = g.tasks
@@ -916,7 +916,7 @@ def _overlap(matrix, row, other, pes):
     return both > 0
 
 
-@routine
+@part
 def _admit(g, rules, now):
     """Place the jobs that have arrived, in their order, until one has to wait."""
     clock = g.clock
@@ -993,7 +993,7 @@ def _place(g, rules, job, row, column, now):
         pe += 1
 
 
-@routine
+@part
 def _turn(g, rules):
     """Switch to the current row."""
     clock, pes = g.clock, g.pes
@@ -1125,7 +1125,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     )
 
 
-@routine
+@part
 def _simulate_slice(g, rules, log_from, log_until, watched, history):
     clock, now = g.clock, g.clock[NOW]
     clock[BOUNDARY] = now + rules.slice
