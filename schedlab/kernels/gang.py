@@ -597,7 +597,7 @@ def _arrive(g, rules, task, now):
             _answer(g, rules, other, release)
 
 
-@routine
+@part
 def _answer(g, rules, task, arrival):
     """Tell a waiting task when what it waits for arrives."""
     pes, pe, place = g.pes, g.tasks[task, PE], g.tasks[task, PLACE]
