@@ -36,15 +36,16 @@ FIRST_FIT, BEST_FIT, BUDDY = range(3)  # packings
 # LAST_THINK.
 END, DISK, THINK, SEND, RECEIVE, BARRIER, LAST_DISK, LAST_THINK = range(8)
 
-# What a task does next when it holds a PE; first of all it may have to draw what that is, or wait for its job's draw.
-DRAWING, COMPUTING, SENDING, RECEIVING, WAITING, PAIRING = range(6)
+# What a task does next when it holds a PE; first of all it may have to draw what that is; it meets the other tasks of
+# its job for that if they draw together.
+DRAWING, COMPUTING, SENDING, RECEIVING, WAITING, MEETING = range(6)
 
 # What a PE does until the next instant at which something can change: nothing; work, up to the end of the slice; spin;
 # or it has just lost its task.
 IDLE, BUSY, SPINNING, FREED = range(4)
 
 # Columns of Gang.jobs.
-ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE, TO_PAIR = range(14)
+ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LATEST, ALIVE, MET = range(14)
 
 # Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
 # takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, where the
@@ -128,7 +129,7 @@ LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
     FULL,
     ANSWERED,
     HOLDERS,
-    DRAWERS,
+    MEETINGS,
 ) = range(16)
 
 NO_ROOM, NO_LOG = 1, 2  # bits of FULL
@@ -210,7 +211,7 @@ class Gang(NamedTuple):
         The next event of each PE, as the leaves of a tree of the earlier ones.
     answered : int64, shape (pes,)
         PEs that can go on: what they spin for is on its way, or what their tasks do next is drawn.
-    drawers : int64, shape (pes,)
+    meetings : int64, shape (pes,)
         Jobs of which tasks wait for the next pairs.
     log : int64, shape (7, most_logged)
     clock : int64, shape (16,)
@@ -230,7 +231,7 @@ class Gang(NamedTuple):
     queued: np.ndarray
     tree: np.ndarray
     answered: np.ndarray
-    drawers: np.ndarray
+    meetings: np.ndarray
     log: np.ndarray
     clock: np.ndarray
 
@@ -292,23 +293,38 @@ def _next_operation(g, rules, task):
             tasks[task, OPERATION] = (LAST_DISK if last else DISK) if kind == IO else (LAST_THINK if last else THINK)
             tasks[task, REMAINING] = remaining - computes - tasks[task, BURST]
     elif kind == BARRIERS and g.jobs[job, SIZE] > 1:
-        step, first = tasks[task, BURSTS], g.jobs[job, FIRST]
-        at = _take(g, rules, task, first, 1)  # all tasks have the same supersteps
-        nominal = duration(rules.law, rules.superstep, g.units[first, at])
+        nominal = min(_nominal(g, rules, task, job), remaining)
         if nominal < remaining:
             tasks[task, OPERATION] = BARRIER
             tasks[task, REMAINING] = remaining - nominal
-        tasks[task, LENGTH] = min(nominal, remaining)
-        if rules.imbalance > 0:
-            differs = rules.imbalance * (2 * uniform(bits(tasks[task, STREAM], task - first), step) - 1)
-            tasks[task, LENGTH] = max(1, int((1 + differs) * tasks[task, LENGTH] + 0.5))
+        tasks[task, LENGTH] = _length(g, rules, task, job, nominal)
+        tasks[task, BURSTS] += 1
 
 
 @part
-def _lacks_pair(g, task):
-    """Tell whether the next pairs of its job have to be drawn before it is known what a task does next."""
+def _has_to_meet(g, task):
+    """Tell whether a task draws together with the others of its job what it does next."""
     job = g.tasks[task, JOB]
-    return g.jobs[job, KIND] == MESSAGES and g.jobs[job, SIZE] > 1 and g.tasks[task, HEAD] == g.tasks[task, TAIL]
+    kind = g.jobs[job, KIND]
+    lacks = kind == BARRIERS or (kind == MESSAGES and g.tasks[task, HEAD] == g.tasks[task, TAIL])
+    return lacks and g.jobs[job, SIZE] > 1
+
+
+@part
+def _nominal(g, rules, task, job):
+    """Give the mean length of a task's next superstep, which is that of the job's other tasks, too."""
+    first = g.jobs[job, FIRST]
+    return duration(rules.law, rules.superstep, g.units[first, _take(g, rules, task, first, 0)])
+
+
+@part
+def _length(g, rules, task, job, nominal):
+    """Give how long a task computes in a superstep."""
+    if rules.imbalance <= 0:
+        return nominal
+    key = bits(g.tasks[task, STREAM], task - g.jobs[job, FIRST])
+    differs = rules.imbalance * (2 * uniform(key, g.tasks[task, BURSTS]) - 1)
+    return max(1, int((1 + differs) * nominal + 0.5))
 
 
 @part
@@ -389,11 +405,9 @@ def _queue(g, task, length, operation, peer, other):
     queued[task, at, QUEUED_LENGTH], queued[task, at, QUEUED_OPERATION] = length, operation
     queued[task, at, QUEUED_PEER], queued[task, at, QUEUED_OTHER] = peer, other
     g.tasks[task, TAIL] = tail + 1
-    if g.tasks[task, PIECE] == PAIRING:
+    if g.tasks[task, PIECE] == MEETING:
         g.tasks[task, PIECE] = DRAWING
-        g.jobs[g.tasks[task, JOB], TO_PAIR] -= 1
-        g.answered[g.clock[ANSWERED]] = g.tasks[task, PE]
-        g.clock[ANSWERED] += 1
+        _leave(g, task)
 
 
 @part
@@ -403,7 +417,7 @@ def _send(g, rules, task, length):
     NEVER if it does not come to that in the slice.
     """
     tasks = g.tasks
-    if tasks[task, PIECE] != PAIRING:
+    if tasks[task, PIECE] != MEETING:
         return NEVER
     pe, now = tasks[task, PE], tasks[task, UNTIL]
     reached = now + length
@@ -423,7 +437,7 @@ def _send(g, rules, task, length):
 def _receive(g, rules, task, length, arrival):
     """Follow a task that waits for its pair through computing and receiving; tell whether it comes to that."""
     tasks = g.tasks
-    if tasks[task, PIECE] != PAIRING:
+    if tasks[task, PIECE] != MEETING:
         return False
     pe, now = tasks[task, PE], tasks[task, UNTIL]
     reached = now + length
@@ -444,6 +458,76 @@ def _receive(g, rules, task, length, arrival):
 @part
 def _in_ring(g, place):
     return place & (g.queued.shape[1] - 1)
+
+
+# --- Tasks that meet ----------------------------------------------------------------------------------------
+
+
+@part
+def _join(g, pe, task, now):
+    """Let a task that holds a PE meet the others of its job."""
+    job = g.tasks[task, JOB]
+    if g.jobs[job, MET] == 0:
+        g.meetings[g.clock[MEETINGS]] = job
+        g.clock[MEETINGS] += 1
+    g.jobs[job, MET] += 1
+    g.tasks[task, PIECE], g.tasks[task, UNTIL] = MEETING, now
+    g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
+
+
+@part
+def _leave(g, task):
+    """Let a task go on by itself."""
+    g.jobs[g.tasks[task, JOB], MET] -= 1
+    g.answered[g.clock[ANSWERED]] = g.tasks[task, PE]
+    g.clock[ANSWERED] += 1
+
+
+@part
+def _meet(g, rules):
+    """Let the tasks of a job that have met draw what they do next, and follow them as long as they stay together."""
+    jobs, job = g.jobs, g.meetings[g.clock[MEETINGS] - 1]
+    if jobs[job, KIND] == MESSAGES:
+        while jobs[job, MET] > 0 and not g.clock[FULL]:
+            _next_pair(g, rules, job)
+    else:
+        while jobs[job, MET] == jobs[job, SIZE] and _next_superstep(g, rules, job):
+            pass
+        for task in range(jobs[job, FIRST], jobs[job, FIRST] + jobs[job, SIZE]):
+            if g.tasks[task, PIECE] == MEETING:
+                _next_operation(g, rules, task)
+                _leave(g, task)
+    g.clock[MEETINGS] -= 1
+
+
+@part
+def _next_superstep(g, rules, job):
+    """Follow all tasks of a job through a superstep and its barrier; tell whether they come to that in the slice."""
+    tasks, first, end = g.tasks, g.jobs[job, FIRST], g.jobs[job, FIRST] + g.jobs[job, SIZE]
+    nominal, latest = _nominal(g, rules, first, job), 0
+    if nominal >= tasks[first, REMAINING]:
+        return False
+    for task in range(first, end):
+        tasks[task, LENGTH] = _length(g, rules, task, job, nominal)
+        latest = max(latest, tasks[task, UNTIL] + tasks[task, LENGTH])
+    release = latest + 2 * rules.latency + 4 * rules.overhead
+    if release > g.clock[UPTO]:
+        return False
+    for task in range(first, end):
+        reached = tasks[task, UNTIL] + tasks[task, LENGTH]
+        if reached < latest and release > _check(g, rules, tasks[task, PE], task, reached):
+            return False
+    for task in range(first, end):
+        pe, reached = tasks[task, PE], tasks[task, UNTIL] + tasks[task, LENGTH]
+        _spend(g, pe, task, TIME_COMPUTING, tasks[task, UNTIL], reached)
+        _spend(g, pe, task, TIME_SPINNING, reached, release)
+        tasks[task, COMPUTED] += tasks[task, LENGTH]
+        tasks[task, REMAINING] -= nominal
+        tasks[task, BURSTS] += 1
+        tasks[task, STATEMENTS] += 1
+        tasks[task, UNTIL] = release
+    g.clock[EVENTS] += 2 * (end - first)
+    return True
 
 
 # --- A task on its PE ---------------------------------------------------------------------------------------
@@ -487,8 +571,8 @@ def _run(g, rules, pe, task, now, loads):
             piece = tasks[task, PIECE] = RECEIVING if tasks[task, OPERATION] == RECEIVE else DRAWING
             tasks[task, LENGTH] = rules.overhead
         if piece == DRAWING:
-            if _lacks_pair(g, task):
-                _await_pair(g, pe, task, now)
+            if _has_to_meet(g, task):
+                _join(g, pe, task, now)
                 return
             _next_operation(g, rules, task)
             piece = COMPUTING
@@ -512,18 +596,6 @@ def _run(g, rules, pe, task, now, loads):
                 _deliver(g, rules, task, now + rules.latency)
             tasks[task, HEAD] += 1
             tasks[task, PIECE] = DRAWING
-
-
-@part
-def _await_pair(g, pe, task, now):
-    """Let a task wait, in no time, until the next pairs of its job are drawn."""
-    job = g.tasks[task, JOB]
-    if g.jobs[job, TO_PAIR] == 0:
-        g.drawers[g.clock[DRAWERS]] = job
-        g.clock[DRAWERS] += 1
-    g.jobs[job, TO_PAIR] += 1
-    g.tasks[task, PIECE], g.tasks[task, UNTIL] = PAIRING, now
-    g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
 
 
 @part
@@ -750,15 +822,6 @@ def _next_event(g):
     pe = g.answered[g.clock[ANSWERED]]
     instant = g.tasks[g.pes[pe, RUNNING], UNTIL]
     return pe, max(min(instant, g.pes[pe, CHECK]), g.pes[pe, SINCE]) if g.pes[pe, DOES] == SPINNING else instant
-
-
-@part
-def _draw(g, rules):
-    """Draw pairs of a job until it is known of all its tasks what they do to the end of the slice, or to a spin."""
-    job = g.drawers[g.clock[DRAWERS] - 1]
-    while g.jobs[job, TO_PAIR] > 0 and not g.clock[FULL]:
-        _next_pair(g, rules, job)
-    g.clock[DRAWERS] -= 1
 
 
 @part
@@ -1144,8 +1207,8 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
             pe, now = switched, clock[NOW]
             task = _take_turn(g, rules, pe, now)
             switched += 1
-        elif not goes_on and clock[ANSWERED] == 0 and clock[DRAWERS] > 0:
-            _draw(g, rules)
+        elif not goes_on and clock[ANSWERED] == 0 and clock[MEETINGS] > 0:
+            _meet(g, rules)
             continue
         else:
             if not goes_on:
@@ -1215,7 +1278,7 @@ def _list(g, rules, job, operations, sums):
     while jobs[job, LEFT] > 0 and not g.clock[FULL]:
         for task in range(jobs[job, FIRST], jobs[job, FIRST] + jobs[job, SIZE]):
             if tasks[task, DONE] == NEVER:
-                while _lacks_pair(g, task) and not g.clock[FULL]:
+                while g.jobs[job, KIND] == MESSAGES and _has_to_meet(g, task) and not g.clock[FULL]:
                     _next_pair(g, rules, job)
                 _next_operation(g, rules, task)
                 operation = tasks[task, OPERATION]
