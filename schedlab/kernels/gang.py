@@ -79,8 +79,8 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 
 # Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, when that
 # may change within the slice, and when a spin is looked at; how many of its tasks made room for others until a message
-# that has not been sent; what a cut switch was to load, and how much of it was left; when its disk is free; the job
-# last chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
+# that has not been sent; what a cut switch was to load, and how much of it was left; when its disk is free; the place
+# after the task last chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
 (
     LOADED,
     RUNNING,
@@ -92,7 +92,7 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     CUT_TO,
     CUT_LEFT,
     DISK_FREE,
-    CHOSEN,
+    NEXT,
     TASKS,
     TURN,
     TIME_COMPUTING,
@@ -191,12 +191,16 @@ class Gang(NamedTuple):
     members : float64, shape (n_tasks, 7)
     pes : int64, shape (pes, 18)
         What belongs to one is side by side.
-    on : int64, shape (pes, max_tasks)
+    on : int64, shape (pes, places)
         The tasks on each PE, in the order in which they were placed, which is that of their jobs.
-    ready : int64, shape (pes, max_tasks)
-        From when each of them can run.
-    priority : float64, shape (pes, max_tasks)
+    ready : int64, shape (pes, places)
+        From when each of them can run; NEVER where there is none.
+    priority : float64, shape (pes, places)
         Of each of them, as in `members`.
+    rank : int64, shape (pes, places)
+        The same, its bits read as whole numbers, which have the same order.
+    does_io : int64, shape (pes, places)
+        Whether each is one that does I/O, by its memberships, or interactive.
     held : int64, shape (pes * max_tasks,)
         Tasks that held their PEs in this slice.
     matrix : int64, shape (most_rows, pes)
@@ -224,6 +228,8 @@ class Gang(NamedTuple):
     on: np.ndarray
     ready: np.ndarray
     priority: np.ndarray
+    rank: np.ndarray
+    does_io: np.ndarray
     held: np.ndarray
     matrix: np.ndarray
     units: np.ndarray
@@ -725,15 +731,10 @@ def _end_spin(g, rules, pe, now):
 @part
 def _other_has_io(g, pe, task, now):
     """Tell whether another task of a PE that is ready does I/O or is interactive."""
-    for place in range(g.pes[pe, TASKS]):
-        other = g.on[pe, place]
-        if other != task and g.ready[pe, place] <= now:
-            inputs, members = g.members[other, F_IO], g.members
-            if inputs > members[other, F_COMM] and inputs > members[other, F_COMP]:
-                return True
-            if g.jobs[g.tasks[other, JOB], KIND] == INTERACTIVE:
-                return True
-    return False
+    others = False
+    for place in range(_places(g, pe)):
+        others |= (g.ready[pe, place] <= now) & (g.does_io[pe, place] > 0) & (g.on[pe, place] != task)
+    return others
 
 
 # --- Which task a PE runs -----------------------------------------------------------------------------------
@@ -774,40 +775,42 @@ def _next_task(g, rules, pe, now):
 @part
 def _best(g, rules, pe, now):
     """Choose the ready task of the highest priority, and of equals the next in turn; -1 if there is none."""
-    ready, priority, count = g.ready, g.priority, g.pes[pe, TASKS]
-    highest = -1.0
-    for place in range(count):
-        highest = max(highest, priority[pe, place] if ready[pe, place] <= now else -1.0)
-    if highest < rules.beta:
+    ready, priority, end = g.ready, g.priority, _places(g, pe)
+    highest = np.int64(-1)
+    for place in range(end):
+        highest = max(highest, g.rank[pe, place] if ready[pe, place] <= now else np.int64(-1))
+    level = np.int64(highest).view(np.float64)
+    if highest < 0 or level < rules.beta:
         return -1
-    enough, chosen, first = max(highest - 1e-9, rules.beta), g.pes[pe, CHOSEN], -1
-    for place in range(count):
-        if ready[pe, place] <= now and priority[pe, place] >= enough:
-            job = g.tasks[g.on[pe, place], JOB]
-            if job > chosen:
-                first = place
-                break
-            if first < 0:
-                first = place
-    task = g.on[pe, first]
-    g.pes[pe, CHOSEN] = g.tasks[task, JOB]
-    return task
+    enough, after = max(level - 1e-9, rules.beta), g.pes[pe, NEXT]
+    turn = 2 * end
+    for place in range(end):
+        fits = (ready[pe, place] <= now) & (priority[pe, place] >= enough)
+        turn = min(turn, (place if place >= after else place + end) if fits else 2 * end)
+    chosen = turn - end if turn >= end else turn
+    g.pes[pe, NEXT] = chosen + 1
+    return g.on[pe, chosen]
 
 
 @part
 def _idle(g, rules, pe, now):
     """Let a PE idle until a task that it would run becomes ready."""
     event = NEVER
-    for place in range(g.pes[pe, TASKS]):
-        if g.ready[pe, place] < event and _wanted(g, rules, pe, place):
-            event = g.ready[pe, place]
+    for place in range(_places(g, pe)):
+        event = min(event, g.ready[pe, place] if _wanted(g, rules, pe, place) else NEVER)
     g.pes[pe, DOES], g.pes[pe, SINCE], g.pes[pe, RUNNING], g.pes[pe, CHANGE] = IDLE, now, -1, event
+
+
+@part
+def _places(g, pe):
+    """Give how many places of a PE to look through; in fours, which makes short work of it without branches."""
+    return (g.pes[pe, TASKS] + 3) & ~3
 
 
 @part
 def _wanted(g, rules, pe, place):
     """Tell whether a PE that idles would run one of its tasks if it were ready."""
-    return g.pes[pe, TURN] == g.on[pe, place] or (rules.priority and g.priority[pe, place] >= rules.beta)
+    return (g.pes[pe, TURN] == g.on[pe, place]) | (rules.priority & (g.priority[pe, place] >= rules.beta))
 
 
 # --- Events -------------------------------------------------------------------------------------------------
@@ -901,9 +904,18 @@ def _classify(g, rules):
         task = g.held[i]
         communicated = tasks[task, STATEMENTS] >= rules.statements
         _measure(g.members, rules, task, tasks[task, DID_IO] and (rules.both or not communicated), communicated)
-        g.priority[tasks[task, PE], tasks[task, PLACE]] = g.members[task, PRIORITY]
+        _show(g, tasks[task, PE], tasks[task, PLACE], task)
         tasks[task, HELD] = tasks[task, STATEMENTS] = tasks[task, DID_IO] = 0
     g.clock[HOLDERS] = 0
+
+
+@part
+def _show(g, pe, place, task):
+    """Let the PE of a task see what it is held to be."""
+    members = g.members
+    inputs = members[task, F_IO] > members[task, F_COMM] and members[task, F_IO] > members[task, F_COMP]
+    g.does_io[pe, place] = inputs or g.jobs[g.tasks[task, JOB], KIND] == INTERACTIVE
+    g.priority[pe, place] = members[task, PRIORITY]
 
 
 @part
@@ -932,19 +944,23 @@ def _drop_finished(g, rules, now):
     clock, matrix, pes = g.clock, g.matrix, g.pes
     clock[STUCK], clock[NEXT_FINISH] = 0, NEVER
     for pe in range(rules.pes):
-        kept = 0
+        kept = after = 0
         for place in range(pes[pe, TASKS]):
             task = g.on[pe, place]
             job = g.tasks[task, JOB]
             if g.jobs[job, LEFT] == 0 and g.jobs[job, FINISH] <= now:
                 matrix[g.jobs[job, ROW], pe] = -1
                 continue
-            g.on[pe, kept], g.ready[pe, kept], g.priority[pe, kept] = task, g.ready[pe, place], g.priority[pe, place]
+            g.on[pe, kept], g.ready[pe, kept] = task, g.ready[pe, place]
             g.tasks[task, PLACE] = kept
+            _show(g, pe, kept, task)
             kept += 1
+            after += place < pes[pe, NEXT]
             if g.jobs[job, LEFT] == 0:
                 clock[NEXT_FINISH] = min(clock[NEXT_FINISH], g.jobs[job, FINISH])
-        pes[pe, TASKS] = kept
+        for place in range(kept, pes[pe, TASKS]):
+            g.ready[pe, place] = NEVER
+        pes[pe, TASKS], pes[pe, NEXT] = kept, after
     if rules.unify:
         for row in range(clock[ROWS]):
             for other in range(row + 1, clock[ROWS]):
@@ -1049,8 +1065,9 @@ def _place(g, rules, job, row, column, now):
         if _has_room(g, rules, row, pe):
             matrix[row, pe] = task
             place = g.pes[pe, TASKS]
-            g.on[pe, place], g.ready[pe, place], g.priority[pe, place] = task, 0, g.members[task, PRIORITY]
+            g.on[pe, place], g.ready[pe, place] = task, 0
             g.tasks[task, PE], g.tasks[task, PLACE] = pe, place
+            _show(g, pe, place, task)
             g.pes[pe, TASKS] = place + 1
             task += 1
         pe += 1
@@ -1112,14 +1129,18 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     leaves = 1
     while leaves < rules.pes:
         leaves *= 2
+    places = (rules.max_tasks + 3) & ~3
+    priority = np.zeros((rules.pes, places), np.float64)
     g = Gang(
         jobs,
         np.zeros((tasks, 19), np.int64),
         np.zeros((tasks, 7), np.float64),
         np.zeros((rules.pes, 18), np.int64),
-        np.zeros((rules.pes, rules.max_tasks), np.int64),
-        np.zeros((rules.pes, rules.max_tasks), np.int64),
-        np.zeros((rules.pes, rules.max_tasks), np.float64),
+        np.full((rules.pes, places), -1, np.int64),
+        np.full((rules.pes, places), NEVER, np.int64),
+        priority,
+        priority.view(np.int64),
+        np.zeros((rules.pes, places), np.int64),
         np.zeros(rules.pes * rules.max_tasks, np.int64),
         np.full((min(n, rules.pes * rules.max_tasks) + 1, rules.pes), -1, np.int64),
         np.zeros((tasks, AHEAD), np.float64),
@@ -1134,7 +1155,7 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
     g.tasks[:, PE] = -1
     g.tasks[:, DONE] = NEVER
     g.clock[NEXT_FINISH] = NEVER
-    g.pes[:, LOADED] = g.pes[:, RUNNING] = g.pes[:, CUT_TO] = g.pes[:, CHOSEN] = g.pes[:, TURN] = -1
+    g.pes[:, LOADED] = g.pes[:, RUNNING] = g.pes[:, CUT_TO] = g.pes[:, TURN] = -1
     return g
 
 
