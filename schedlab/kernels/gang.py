@@ -80,7 +80,8 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 # Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, when that
 # may change within the slice, and when a spin is looked at; how many of its tasks made room for others until a message
 # that has not been sent; what a cut switch was to load, and how much of it was left; when its disk is free; the place
-# after the task last chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what it did.
+# after the task last chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what
+# it did.
 (
     LOADED,
     RUNNING,
@@ -925,17 +926,14 @@ def _measure(members, rules, task, did_io, communicated):
     comm = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
     comp = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
     members[task, S_IO], members[task, S_COMM], members[task, S_COMP] = io, comm, comp
-    io, comm, comp = _shares(io * members[task, F_IO], comm * members[task, F_COMM], comp * members[task, F_COMP])
-    io, comm, comp = _shares(max(io, rules.floor), max(comm, rules.floor), max(comp, rules.floor))
+    io, comm, comp = io * members[task, F_IO], comm * members[task, F_COMM], comp * members[task, F_COMP]
+    least = rules.floor * (io + comm + comp)  # of their sum, as if they had been shares of it already
+    io, comm, comp = max(io, least), max(comm, least), max(comp, least)
+    total = io + comm + comp
+    share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
+    io, comm, comp = io * share, comm * share, comp * share
     members[task, F_IO], members[task, F_COMM], members[task, F_COMP] = io, comm, comp
     members[task, PRIORITY] = max(rules.alpha * io, comp)
-
-
-@part
-def _shares(one, two, three):
-    total = one + two + three
-    share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
-    return one * share, two * share, three * share
 
 
 @routine
