@@ -866,20 +866,19 @@ def _spend(g, pe, task, what, begin, end):
     """Note what a PE does on [begin, end)."""
     g.pes[pe, what] += end - begin
     if g.clock[LOGS] and end > begin:
-        _log(g, pe, task, what - TIME_COMPUTING, begin, end)
+        _log(g.log, g.clock, pe, task, what - TIME_COMPUTING, begin, end, task >= 0 and task == g.pes[pe, TURN])
 
 
 @routine
-def _log(g, pe, task, what, begin, end):
-    at = g.clock[LOGGED]
-    if at == g.log.shape[1]:
-        g.clock[FULL] |= NO_LOG
+def _log(log, clock, pe, task, what, begin, end, turn):
+    at = clock[LOGGED]
+    if at == log.shape[1]:
+        clock[FULL] |= NO_LOG
         return
-    log = g.log
     log[LOG_PE, at], log[LOG_TASK, at], log[LOG_WHAT, at] = pe, task, what
     log[LOG_FROM, at], log[LOG_UNTIL, at] = begin, end
-    log[LOG_ROW, at], log[LOG_TURN, at] = g.clock[CURRENT], task >= 0 and task == g.pes[pe, TURN]
-    g.clock[LOGGED] += 1
+    log[LOG_ROW, at], log[LOG_TURN, at] = clock[CURRENT], turn
+    clock[LOGGED] += 1
 
 
 # --- The global switch --------------------------------------------------------------------------------------
