@@ -14,9 +14,13 @@ What a PE does reaches others later, never at once, and within a slice nothing t
 that holds a PE is followed as far as can be told: through computing, sending, and receiving what is on its way, up to
 the end of the slice, a message that has not been sent yet, or what blocks or ends the task. Who spins for a message is
 followed on as soon as that is sent, since no choice is made there. A PE that loses its task, or idles until one is
-ready, is followed on, too: what it runs next is its own affair. Unless one of its tasks has made room for others until
-a message that has not been sent: then this is an event, and so is the look at a spin; events are taken in the order of
-time.
+ready, is followed on, too: what it runs next is its own affair, and so is the look at a spin whose end is known, or of
+which nothing can come. Unless one of its tasks has made room for others until a message that has not been sent: then
+this is an event, and so is the look at any other spin; events are taken in the order of time.
+
+Tasks that depend on one another meet to draw what they do next, each at its own time, once no PE can be followed any
+further: those of a job that sends messages draw pairs, those of a job with barriers draw supersteps. Who of them have
+met, and stay within the slice, are followed together, which is a few additions for each.
 """
 
 from typing import NamedTuple
@@ -112,8 +116,8 @@ LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
 
 # Places in Gang.clock: the instant, the end of the slice or of all, the next multiple of the slice; how many rows there
 # are, the current one; the next job to be placed, whether there is no room for it; when the next of the placed jobs is
-# finished; events, log entries, slices; whether the slice is logged; which arrays were too small; how many PEs have an
-# answer to what they spin for; and how many tasks held their PEs in this slice.
+# finished; events, log entries, slices; whether the slice is logged; which arrays were too small; how many PEs can go
+# on; how many tasks held their PEs in this slice; and of how many jobs tasks have met.
 (
     NOW,
     UPTO,
@@ -217,7 +221,7 @@ class Gang(NamedTuple):
     answered : int64, shape (pes,)
         PEs that can go on: what they spin for is on its way, or what their tasks do next is drawn.
     meetings : int64, shape (pes,)
-        Jobs of which tasks wait for the next pairs.
+        Jobs of which tasks have met.
     log : int64, shape (7, most_logged)
     clock : int64, shape (16,)
     """
@@ -282,11 +286,9 @@ def _next_operation(g, rules, task):
     kind, remaining = g.jobs[job, KIND], tasks[task, REMAINING]
     tasks[task, PIECE] = COMPUTING
     if kind == MESSAGES and g.jobs[job, SIZE] > 1:
-        at = _in_ring(g, tasks[task, HEAD])
-        tasks[task, LENGTH], tasks[task, OPERATION] = (
-            g.queued[task, at, QUEUED_LENGTH],
-            g.queued[task, at, QUEUED_OPERATION],
-        )
+        queued, at = g.queued, _in_ring(g, tasks[task, HEAD])
+        tasks[task, LENGTH] = queued[task, at, QUEUED_LENGTH]
+        tasks[task, OPERATION] = queued[task, at, QUEUED_OPERATION]
         return
     tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
@@ -418,51 +420,6 @@ def _queue(g, task, length, operation, peer, other):
 
 
 @part
-def _send(g, rules, task, length):
-    """Follow a task that waits for its pair through computing and sending; give when its message arrives.
-
-    NEVER if it does not come to that in the slice.
-    """
-    tasks = g.tasks
-    if tasks[task, PIECE] != MEETING:
-        return NEVER
-    pe, now = tasks[task, PE], tasks[task, UNTIL]
-    reached = now + length
-    sent = reached + rules.overhead
-    if sent > g.clock[UPTO]:
-        return NEVER
-    _spend(g, pe, task, TIME_COMPUTING, now, reached)
-    _spend(g, pe, task, TIME_COMMUNICATING, reached, sent)
-    tasks[task, COMPUTED] += length
-    tasks[task, STATEMENTS] += 1
-    tasks[task, UNTIL] = sent
-    g.clock[EVENTS] += 2
-    return sent + rules.latency
-
-
-@part
-def _receive(g, rules, task, length, arrival):
-    """Follow a task that waits for its pair through computing and receiving; tell whether it comes to that."""
-    tasks = g.tasks
-    if tasks[task, PIECE] != MEETING:
-        return False
-    pe, now = tasks[task, PE], tasks[task, UNTIL]
-    reached = now + length
-    begins = max(reached, arrival)
-    received = begins + rules.overhead
-    if received > g.clock[UPTO] or (begins > reached and begins > _check(g, rules, pe, task, reached)):
-        return False
-    _spend(g, pe, task, TIME_COMPUTING, now, reached)
-    _spend(g, pe, task, TIME_SPINNING, reached, begins)
-    _spend(g, pe, task, TIME_COMMUNICATING, begins, received)
-    tasks[task, COMPUTED] += length
-    tasks[task, STATEMENTS] += 1
-    tasks[task, UNTIL] = received
-    g.clock[EVENTS] += 3
-    return True
-
-
-@part
 def _in_ring(g, place):
     return place & (g.queued.shape[1] - 1)
 
@@ -505,6 +462,51 @@ def _meet(g, rules):
                 _next_operation(g, rules, task)
                 _leave(g, task)
     g.clock[MEETINGS] -= 1
+
+
+@part
+def _send(g, rules, task, length):
+    """Follow a task, if it has met others, through computing and sending; give when its message arrives.
+
+    NEVER if it does not come to that in the slice.
+    """
+    tasks = g.tasks
+    if tasks[task, PIECE] != MEETING:
+        return NEVER
+    pe, now = tasks[task, PE], tasks[task, UNTIL]
+    reached = now + length
+    sent = reached + rules.overhead
+    if sent > g.clock[UPTO]:
+        return NEVER
+    _spend(g, pe, task, TIME_COMPUTING, now, reached)
+    _spend(g, pe, task, TIME_COMMUNICATING, reached, sent)
+    tasks[task, COMPUTED] += length
+    tasks[task, STATEMENTS] += 1
+    tasks[task, UNTIL] = sent
+    g.clock[EVENTS] += 2
+    return sent + rules.latency
+
+
+@part
+def _receive(g, rules, task, length, arrival):
+    """Follow a task, if it has met others, through computing and receiving; tell whether it comes to that."""
+    tasks = g.tasks
+    if tasks[task, PIECE] != MEETING:
+        return False
+    pe, now = tasks[task, PE], tasks[task, UNTIL]
+    reached = now + length
+    begins = max(reached, arrival)
+    received = begins + rules.overhead
+    if received > g.clock[UPTO] or (begins > reached and begins > _check(g, rules, pe, task, reached)):
+        return False
+    _spend(g, pe, task, TIME_COMPUTING, now, reached)
+    _spend(g, pe, task, TIME_SPINNING, reached, begins)
+    _spend(g, pe, task, TIME_COMMUNICATING, begins, received)
+    tasks[task, COMPUTED] += length
+    tasks[task, STATEMENTS] += 1
+    tasks[task, UNTIL] = received
+    g.clock[EVENTS] += 3
+    return True
 
 
 @part
