@@ -171,6 +171,18 @@ def test_the_kernel_is_its_twin(case):
     check_twin(*case)
 
 
+def test_a_choice_waits_for_messages_to_tasks_that_made_room():
+    # One of two tasks that communicate has made room until a message that arrives before the other's spin is looked at.
+    times = {"slice": 40, "switch": 1, "latency": 1, "delta": 0, "compute": 2, "disk": 2, "gap": 8, "superstep": 4}
+    settings = {"alpha": 1.0, "statements": 8, "floor": 0.05, "law": variates.CONSTANT}
+    jobs = [
+        (40, 3, kernel.BARRIERS, 169, 3598558261),
+        (60, 3, kernel.MESSAGES, 187, 2925081562),
+        (60, 3, kernel.IO, 83, 1766241742),
+    ]
+    check_twin(rules(3, 382, "spin-block", **times, **settings), jobs)
+
+
 def check_twin(rules, jobs):
     twin = twin_gang.simulate(settings_of(rules), twin_jobs(rules, jobs))
     rows, tasks, members, pes, log, _, _ = run(rules, jobs)
