@@ -95,6 +95,6 @@ $(READY): pyproject.toml requirements.lock
 	fi; \
 	$$install --no-deps -r requirements.lock; \
 	$$install --no-deps --no-build-isolation -e .; \
-	echo "Compiling the kernels, which takes a minute or two"; \
+	echo "Compiling the kernels, which takes a few minutes"; \
 	$(BIN)/schedlab compile; \
 	echo "$(CURDIR)" > $@
