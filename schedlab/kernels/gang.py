@@ -473,16 +473,11 @@ def _send(g, rules, task, length):
     tasks = g.tasks
     if tasks[task, PIECE] != MEETING:
         return NEVER
-    pe, now = tasks[task, PE], tasks[task, UNTIL]
-    reached = now + length
+    reached = tasks[task, UNTIL] + length
     sent = reached + rules.overhead
     if sent > g.clock[UPTO]:
         return NEVER
-    _spend(g, pe, task, TIME_COMPUTING, now, reached)
-    _spend(g, pe, task, TIME_COMMUNICATING, reached, sent)
-    tasks[task, COMPUTED] += length
-    tasks[task, STATEMENTS] += 1
-    tasks[task, UNTIL] = sent
+    _follow(g, task, reached, reached, sent)
     g.clock[EVENTS] += 2
     return sent + rules.latency
 
@@ -493,20 +488,26 @@ def _receive(g, rules, task, length, arrival):
     tasks = g.tasks
     if tasks[task, PIECE] != MEETING:
         return False
-    pe, now = tasks[task, PE], tasks[task, UNTIL]
-    reached = now + length
+    reached = tasks[task, UNTIL] + length
     begins = max(reached, arrival)
     received = begins + rules.overhead
-    if received > g.clock[UPTO] or (begins > reached and begins > _check(g, rules, pe, task, reached)):
+    if received > g.clock[UPTO] or (begins > reached and begins > _check(g, rules, tasks[task, PE], task, reached)):
         return False
-    _spend(g, pe, task, TIME_COMPUTING, now, reached)
-    _spend(g, pe, task, TIME_SPINNING, reached, begins)
-    _spend(g, pe, task, TIME_COMMUNICATING, begins, received)
-    tasks[task, COMPUTED] += length
-    tasks[task, STATEMENTS] += 1
-    tasks[task, UNTIL] = received
+    _follow(g, task, reached, begins, received)
     g.clock[EVENTS] += 3
     return True
+
+
+@part
+def _follow(g, task, reached, begins, ends):
+    """Follow a task that has met others: it computes, spins until what it waits for has come, and communicates."""
+    tasks, pe, now = g.tasks, g.tasks[task, PE], g.tasks[task, UNTIL]
+    _spend(g, pe, task, TIME_COMPUTING, now, reached)
+    _spend(g, pe, task, TIME_SPINNING, reached, begins)
+    _spend(g, pe, task, TIME_COMMUNICATING, begins, ends)
+    tasks[task, COMPUTED] += reached - now
+    tasks[task, STATEMENTS] += 1
+    tasks[task, UNTIL] = ends
 
 
 @part
@@ -527,14 +528,9 @@ def _next_superstep(g, rules, job):
         if reached < latest and release > _check(g, rules, tasks[task, PE], task, reached):
             return False
     for task in range(first, end):
-        pe, reached = tasks[task, PE], tasks[task, UNTIL] + tasks[task, LENGTH]
-        _spend(g, pe, task, TIME_COMPUTING, tasks[task, UNTIL], reached)
-        _spend(g, pe, task, TIME_SPINNING, reached, release)
-        tasks[task, COMPUTED] += tasks[task, LENGTH]
+        _follow(g, task, tasks[task, UNTIL] + tasks[task, LENGTH], release, release)
         tasks[task, REMAINING] -= nominal
         tasks[task, BURSTS] += 1
-        tasks[task, STATEMENTS] += 1
-        tasks[task, UNTIL] = release
     g.clock[EVENTS] += 2 * (end - first)
     return True
 
