@@ -1,16 +1,34 @@
 """The papers: each a module with its figures, and a ledger of what it claims and what was measured.
 
-A paper's module has `TITLE`, `FIGURES` (a tuple of functions of the size, each giving a `Figure`) and `claims` (of the
-size too, giving a table with the columns of `LEDGER`). Listing it in `PAPERS` is all that the report and the command
-line need.
+A paper's module has `TITLE` and `PAPER` (what it is, and what was found), `FIGURES` (a tuple of functions of the size,
+each giving a `Figure`) and `claims` (of the size too, giving a `Ledger`). Listing it in `PAPERS` is all that the report
+and the command line need.
 """
 
 from collections.abc import Iterable
 from importlib import import_module
 
-from .figure import LEDGER, SIZES, VERDICTS, Figure, chosen_size, ledger
+from .figure import SIZES, Figure, Paper, chosen_size
+from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, counted, exact, judged, ledger, untestable
 
-__all__ = ["LEDGER", "PAPERS", "SIZES", "VERDICTS", "Figure", "chosen_size", "ledger", "modules"]
+__all__ = [
+    "LEDGER",
+    "PAPERS",
+    "SIZES",
+    "VERDICTS",
+    "Check",
+    "Claim",
+    "Figure",
+    "Ledger",
+    "Paper",
+    "chosen_size",
+    "counted",
+    "exact",
+    "judged",
+    "ledger",
+    "modules",
+    "untestable",
+]
 
 PAPERS = ("core", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008")  # in the order of the report
 

@@ -11,9 +11,19 @@ from schedlab.sweeps import sweep
 from schedlab.workload import archive, standin
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
-from .figure import Figure, chosen_size, ledger
+from . import kept
+from .figure import Figure, Paper, chosen_size
+from .ledger import Claim, Ledger, exact, ledger, untestable
 
 TITLE = "The base schedulers"
+PAPER = Paper(
+    authors="E. Gaussier, D. Glesser, V. Reis and D. Trystram",
+    title="Improving backfilling by using machine learning to predict running times",
+    venue="SC",
+    year=2015,
+    says="The base schedulers, against schedules that were published job by job with this paper.",
+    found=(("EASY gives the published mean slowdown and wait in every printed digit", "BASE-2"),),
+)
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
 MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where there is neither log nor stand-in
 SCHEMES = (FCFS(), EASY(), EASY(order="sjf"), Conservative())
@@ -112,32 +122,20 @@ def _at_load(data, load):
     return table.rename(columns={"load": "offered load", **SHOWN}).reset_index(drop=True)
 
 
-def claims(size: str | None = None, progress: bool = True) -> pd.DataFrame:
+def claims(size: str | None = None, progress: bool = True) -> Ledger:
     """Give the core's ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
-    return ledger([_claim(*row) for row in PUBLISHED])
+    return ledger([_claim(*row) for row in PUBLISHED], kept.ledger_of("core"))
 
 
-def _claim(name, log, scheme, events, exact, published):
-    row = {
-        "id": name,
-        "where": "result files of Gaussier et al., SC 2015",
-        "statement": f"{scheme}, {'exact' if exact else 'user'} estimates, events {events}",
-        "published": _means(published),
-        "trace": log,
-    }
+def _claim(name, log, scheme, events, exact_estimates, published):
+    words = f"{scheme}, {'exact' if exact_estimates else 'user'} estimates, events {events}, on {log}"
+    claim = Claim(name, "result files of Gaussier et al., SC 2015", words, _means(published))
     if archive.find(archive.resolve(log)) is None:
-        return {**row, "measured": "", "verdict": "not testable", "reason": f"{log} is not at hand"}
+        return untestable(claim, f"{log} is not at hand", log)
     trace = load_trace(log, missing_estimate="drop").cut_at_estimates()
-    measures = simulate(trace.with_estimates("exact") if exact else trace, scheme, events=events).metrics()
+    measures = simulate(trace.with_estimates("exact") if exact_estimates else trace, scheme, events=events).metrics()
     measured = {name: f"{measures[name]:.{len(text.partition('.')[2])}f}" for name, text in published.items()}
-    matches = measured == published
-    return {
-        **row,
-        "measured": _means(measured),
-        "trace": trace.title,
-        "verdict": "reproduced" if matches else "not reproduced",
-        "reason": "" if matches else "differs in a printed digit",
-    }
+    return exact(claim, measured == published, _means(measured), trace.title, "differs in a printed digit")
 
 
 def _means(values):

@@ -1,5 +1,6 @@
-"""What a paper's experiments give: figures, and rows of the ledger."""
+"""What a paper's experiments give: figures that show themselves, and the helpers that papers share."""
 
+import html
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,13 +15,11 @@ if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
 
 SIZES = ("quick", "full")
-LEDGER = ("id", "where", "statement", "published", "measured", "trace", "verdict", "reason")
-VERDICTS = ("reproduced", "trend only", "not reproduced", "not testable")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table, rebuilt.
+    """A figure or table, rebuilt. As the value of a notebook's cell it shows itself: chart, caption, table and notes.
 
     Attributes
     ----------
@@ -42,6 +41,50 @@ class Figure:
     chart: "alt.TopLevelMixin | None" = None
     table: pd.DataFrame | None = None
     notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.name}: {self.title}>"
+
+    def _ipython_display_(self):
+        from IPython.display import HTML, display  # a second that nothing outside a notebook should wait for
+
+        if self.chart is None:
+            display(HTML(f'<h4 class="schedlab-title">{html.escape(self.title)}</h4>'))
+        else:
+            display(self.chart)
+        display(HTML(self.words()))
+        if self.table is not None:
+            from schedlab.charts import table  # here, since it loads altair
+
+            display(table(self.table))
+
+    def words(self) -> str:
+        """Give the caption and the notes as HTML; lines break between words only."""
+        style = "max-width: 60em; margin: .3em 0; overflow-wrap: normal; word-break: normal"
+        notes = "".join(f'<p class="schedlab-note" style="{style}">Note: {html.escape(note)}</p>' for note in self.notes)
+        return f'<p class="schedlab-caption" style="{style}">{html.escape(self.caption)}</p>{notes}'
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What a paper is, for headings and for the front page of the report.
+
+    Attributes
+    ----------
+    authors, title, venue : str
+    year : int
+    says : tuple of str
+        What the paper claims, in a sentence or two.
+    found : tuple of (str, str)
+        The three findings: a sentence each, and the id of the claim that it rests on.
+    """
+
+    authors: str
+    title: str
+    venue: str
+    year: int
+    says: str
+    found: tuple[tuple[str, str], ...] = ()
 
 
 def chosen_size(size: str | None = None) -> str:
@@ -68,15 +111,3 @@ def spread(function: Callable, arguments: Iterable) -> Iterator:
     """Call a function over threads, with each of some arguments; give the results in order, each when it is there."""
     with pool() as executor:
         yield from executor.map(function, arguments)
-
-
-def ledger(rows: list[dict]) -> pd.DataFrame:
-    """Make a ledger of rows; each must have all columns, a verdict that exists, and the reason where it needs one."""
-    for row in rows:
-        if row.keys() != set(LEDGER):
-            raise ValueError(f"a row of the ledger has {', '.join(row)}; expected {', '.join(LEDGER)}")
-        if row["verdict"] not in VERDICTS:
-            raise ValueError(f"unknown verdict {row['verdict']!r}; known: {', '.join(VERDICTS)}")
-        if row["verdict"].startswith("not ") and not row["reason"]:
-            raise ValueError(f"{row['id']} is {row['verdict']}, but no reason is given")
-    return pd.DataFrame(rows, columns=list(LEDGER))

@@ -1,0 +1,106 @@
+"""The results of the full size, kept in data/results: ledgers and the numbers of figures, and how they were made.
+
+Full-size runs take long. Their results are kept as small tables, so that notebooks and the report show them beside a
+quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They are stale when
+the kernels have changed since.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+
+from schedlab import __version__
+from schedlab.paths import data_dir
+
+from .figure import Figure
+from .ledger import LEDGER, Ledger
+
+PACKAGES = ("numpy", "numba", "pandas")
+
+
+def folder() -> Path:
+    """Give the folder of kept results."""
+    return data_dir() / "results"
+
+
+def kernels_digest() -> str:
+    """Digest what the kernels do: their sources without comments and docstrings."""
+    sources = sorted((Path(__file__).parents[1] / "kernels").rglob("*.py"))
+    return hashlib.sha256("\n".join(map(_code, sources)).encode()).hexdigest()[:16]
+
+
+def _code(source):
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: float) -> None:
+    """Keep the ledger and the figures' numbers of a paper; `seconds` is how long they took."""
+    place = folder() / paper
+    place.mkdir(parents=True, exist_ok=True)
+    for old in place.glob("*.csv*"):
+        old.unlink()
+    told = [name for name in LEDGER if name != "cases"]
+    ledger[told].to_csv(place / "ledger.csv", index=False)
+    cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
+    pd.DataFrame(cases).to_csv(place / "cases.csv", index=False)
+    for figure in figures:
+        figure.data.to_csv(place / f"{figure.name}.csv.gz", index=False, float_format="%.9g", compression={"method": "gzip", "mtime": 0})
+    about = {
+        "schedlab": __version__,
+        **{name: version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "made": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "seconds": round(seconds),
+        "size": "full",
+        "kernels": kernels_digest(),
+    }
+    (place / "made.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def made(paper: str) -> dict | None:
+    """Say how the kept results of a paper were made: versions, date, machine, seconds; None where none are kept."""
+    path = folder() / paper / "made.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def stale(paper: str) -> bool:
+    """Tell whether the kernels have changed since the results of a paper were kept."""
+    return made(paper)["kernels"] != kernels_digest()
+
+
+@cache
+def ledger_of(paper: str) -> Ledger | None:
+    """Give the kept ledger of a paper; None where none is kept."""
+    place = folder() / paper
+    if not (place / "ledger.csv").is_file():
+        return None
+    table = pd.read_csv(place / "ledger.csv", keep_default_na=False, dtype=str)
+    with open(place / "cases.csv", encoding="utf-8") as stream:
+        cases = pd.read_csv(stream, keep_default_na=False, dtype=str) if stream.read(2).strip() else pd.DataFrame()
+    return Ledger(table.assign(cases=[_of_row(cases, number) for number in range(len(table))]))
+
+
+def _of_row(cases, number):
+    if cases.empty:
+        return []
+    return cases[cases["row"] == str(number)].drop(columns="row").to_dict("records")
+
+
+def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:
+    """Give the kept numbers of a figure; None where none are kept."""
+    path = folder() / paper / f"{figure}.csv.gz"
+    return pd.read_csv(path) if path.is_file() else None
