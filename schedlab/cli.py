@@ -15,6 +15,7 @@ import pandas as pd
 
 from schedlab import __version__, papers
 from schedlab.ahead import compile_kernels
+from schedlab.papers.ledger import as_json, as_markdown, plain
 from schedlab.schemes import BY_NAME, SPECIAL, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
@@ -25,6 +26,7 @@ from schedlab.workload.sacct import is_export, read_sacct
 from schedlab.workload.trace import MODELS, OVERRUN, load_trace, model_trace, read_swf
 
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
+NARROWEST = 8  # characters of a column
 PATIENCE = 1.0  # seconds without a word
 SHOWN = {
     "wait_time": "wait s",
@@ -171,10 +173,19 @@ def _parser():
         metavar="FILE.html",
         help="the page; its folder is made if missing (default: build/report.html)",
     )
+    figures.add_argument(
+        "--keep",
+        action="store_true",
+        help="with --size full: keep the results in data/results, where quick runs show them beside their own",
+    )
     figures.set_defaults(run=_figures)
 
     claims = commands.add_parser("claims", help="print published beside measured", description=_claims.__doc__)
     _add_papers(claims)
+    claims.add_argument("--size", choices=papers.SIZES, help=size_help)
+    form = claims.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON: every row with all its cases")
+    form.add_argument("--markdown", action="store_true", help="print a table in Markdown")
     claims.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
 
@@ -438,23 +449,34 @@ def _figures(options):
     """Rebuild every figure and table, and write one HTML page that opens with no network."""
     from schedlab import report  # here, since loading the charts costs a second that no other command needs
 
-    print(report.figures(options.out, size=options.size, only=options.papers))
+    print(report.figures(options.out, size=options.size, only=options.papers, keep=options.keep))
 
 
 def _claims(options):
-    """Print the ledger: each published number or statement, what was measured, and the verdict."""
+    """Print the ledger: each published number or statement, what was measured, and the verdict.
+
+    The verdict is that of the full size, where its results are kept in data/results.
+    """
     _check_folder(options.out)
     with _patience():
-        ledgers = {module.TITLE: module.claims() for module in papers.modules(options.papers)}
+        ledgers = {paper.TITLE: paper.claims(options.size) for paper in papers.modules(options.papers)}
     if options.out:
-        _write(options.out, lambda path: pd.concat(ledgers.values()).to_csv(path, index=False))
+        whole = pd.concat(ledgers.values()).drop(columns=["cases", "kept_cases"], errors="ignore")
+        _write(options.out, lambda path: whole.to_csv(path, index=False))
+    if options.json:
+        print(as_json(pd.concat(ledgers.values(), ignore_index=True)))
+        return
     for title, ledger in ledgers.items():
-        print(f"{title}\n")
-        for row in ledger.itertuples():
-            print(f"{row.id}  {row.verdict}" + (f" ({row.reason})" if row.reason else ""))
-            _print_indented(f"{row.statement}; {row.trace}")
-            _print_indented(f"published: {row.published} ({row.where})")
-            _print_indented(f"measured:  {row.measured or '-'}")
+        print(f"## {title}\n" if options.markdown else title)
+        if options.markdown:
+            print(f"{as_markdown(ledger)}\n")
+            continue
+        print(", ".join(f"{count} {verdict}" for verdict, count in papers.counted(ledger).items() if count))
+        _print(plain(ledger).drop(columns="reason"))
+        for row in plain(ledger).itertuples():
+            if row.reason:
+                _print_indented(f"{row.id}: {row.reason}")
+        print()
 
 
 def _compile(_):
@@ -493,15 +515,24 @@ def _patience():
 
 
 def _print(table, header=True):
-    """Print numbers right-aligned and words left-aligned, the widest words shortened where the terminal is narrow."""
+    """Print numbers right-aligned and words left-aligned; where the terminal is narrow the widest words are cut.
+
+    The first column, which names the row, stays whole.
+    """
     words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
     columns = [[str(name)] * header + [_cell(value) for value in column] for name, column in table.items()]
     widths = [max(map(len, column), default=0) for column in columns]
     excess = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size().columns
-    if excess > 0 and any(words):
-        widest = max((i for i in range(len(widths)) if words[i]), key=widths.__getitem__)
-        widths[widest] = max(widths[widest] - excess, 8)
-        columns[widest] = [_cut(cell, widths[widest]) for cell in columns[widest]]
+    while excess > 0 and any(words[1:]):
+        widest = max((i for i in range(1, len(widths)) if words[i]), key=widths.__getitem__)
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    columns = [
+        [_cut(cell, width) for cell in column] if word else column
+        for column, width, word in zip(columns, widths, words, strict=True)
+    ]
     for row in zip(*columns, strict=True):
         cells = (f"{cell:{'<' if word else '>'}{width}}" for cell, word, width in zip(row, words, widths, strict=True))
         print("  ".join(cells).rstrip())

@@ -4,44 +4,84 @@ import html
 import json
 import os
 import platform
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 import altair as alt
 import pandas as pd
 import vl_convert
 from tqdm.auto import tqdm
 
-from schedlab import __version__, papers
+from schedlab import __version__, charts, papers
+from schedlab.papers import kept
+from schedlab.papers.ledger import VERDICT_STYLE
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
 STYLE = """
 :root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2, h3 { line-height: 1.2; } h2 { border-top: 1px solid #ccc; padding-top: 1rem; margin-top: 2.5rem; }
-nav li { margin: .15rem 0; } figure { margin: 1.5rem 0; } figcaption { max-width: 48rem; }
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: #222; background: #fff;
+  display: grid; grid-template-columns: 17rem minmax(0, 1fr); }
+nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; font-size: .82rem; line-height: 1.35;
+  border-right: 1px solid #ddd; background: #fafafa; }
+nav ul { list-style: none; padding-left: .7rem; margin: .2rem 0; } nav > ul { padding-left: 0; }
+nav li { margin: .2rem 0; } nav summary { cursor: pointer; font-weight: 600; } nav a { color: #124a7c; }
+main { padding: 1rem 2rem 4rem; max-width: 72rem; }
+h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid #ccc; margin-top: 2.5rem; }
+figure { margin: 1.5rem 0; } figcaption, .says { max-width: 48rem; }
 svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; } th { text-align: left; }
-td:first-child, td.number, td[class] { white-space: nowrap; }
+td:first-child, td.number { white-space: nowrap; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .note { background: #fff4d6; border-left: 4px solid #e69f00; padding: .5rem 1rem; }
-.reproduced { color: #00734f; } .not-reproduced { color: #b3261e; } .trend-only { color: #8a5a00; }
-@media (max-width: 60rem) { table { font-size: .75rem; } th, td { padding: .2rem .35rem; } }
-@media print { figure, tr { break-inside: avoid; } body { margin: 0; max-width: none; } }
-"""
+.papers { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
+.papers article { border: 1px solid #ccc; border-radius: .4rem; padding: .8rem 1rem; font-size: .9rem; }
+.papers h3 { margin: 0 0 .2rem; font-size: 1.05rem; } .papers p { margin: .3rem 0; }
+.papers ul { padding-left: 1.1rem; }
+@media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } }
+@media print { body { display: block; } nav { display: none; } figure, tr { break-inside: avoid; } }
+""" + VERDICT_STYLE
 VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version that the charts are written in
-EMBED = """window.draw = (id, spec) => {
-  const place = document.getElementById(id);
-  vegaEmbed(place, spec, {actions: false, renderer: 'svg'}).catch(error => { place.textContent = error; });
-};"""
+# A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing.
+EMBED = """window.draw = place => {
+  if (place.dataset.drawn) return;
+  place.dataset.drawn = 'yes';
+  const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
+  vegaEmbed(place, spec, {actions: false, renderer: 'svg'}).then(() => { place.style.minHeight = ''; })
+    .catch(error => { place.textContent = error; });
+};
+window.addEventListener('DOMContentLoaded', () => {
+  const places = [...document.querySelectorAll('.chart')];
+  const watch = new IntersectionObserver(
+    seen => seen.filter(one => one.isIntersecting).forEach(one => { watch.unobserve(one.target); draw(one.target); }),
+    {rootMargin: '600px'});
+  places.forEach(place => watch.observe(place));
+  window.addEventListener('beforeprint', () => places.forEach(draw));
+});"""
+ABOUT = (
+    "schedlab rebuilds the figures of five papers on parallel job scheduling from real logs, and checks what the "
+    "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict."
+)
+RULE = (
+    "One rule makes all verdicts. A case holds if its value is as expected and its interval agrees; it is open if the "
+    "interval leaves that undecided. All cases hold: reproduced. None fails and some hold, or at least half hold: "
+    "trend only. Fewer hold: not reproduced. All are open, or nothing could be measured: not testable."
+)
 
 
 def figures(
-    out: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
+    out: str | os.PathLike,
+    size: str | None = None,
+    progress: bool = True,
+    only: Iterable[str] = (),
+    keep: bool = False,
 ) -> Path:
     """Rebuild every figure and ledger and write the page.
 
@@ -55,14 +95,22 @@ def figures(
         Show progress bars.
     only : names of papers
         All if left out.
+    keep : bool
+        Keep the results of a full-size run in data/results, to be shown beside quick ones.
     """
     size = papers.chosen_size(size)
+    if keep and size != "full":
+        raise ValueError(f"only results of the full size are kept, got size {size!r}")
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)  # first, since a folder that cannot be had is better known early
     sections = []
     for paper in tqdm(papers.modules(only), desc="papers", unit="paper", delay=1, disable=not progress):
+        name, begin = paper.__name__.rpartition(".")[2], time.perf_counter()
         built = [function(size=size, progress=progress) for function in paper.FIGURES]
-        sections.append((paper.__name__.rpartition(".")[2], paper.TITLE, built, paper.claims(size, progress)))
+        ledger = paper.claims(size, progress)
+        if keep:
+            kept.keep(name, ledger, built, time.perf_counter() - begin)
+        sections.append(Section(name, paper, built, ledger))
     part = out.with_name(f".{os.getpid()}.{out.name}")
     try:
         part.write_text(_page(sections, size), encoding="utf-8")
@@ -87,28 +135,70 @@ def pictures(
     return written
 
 
+class Section(NamedTuple):
+    """A paper in the report: its name and module, its figures, and its ledger."""
+
+    name: str
+    paper: ModuleType
+    built: list[papers.Figure]
+    ledger: papers.Ledger
+
+
 def _page(sections, size):
-    contents = "".join(
-        f'<li><a href="#{name}">{_text(title)}</a><ul>'
-        + "".join(f'<li><a href="#{name}-{figure.name}">{_text(figure.title)}</a></li>' for figure in built)
-        + f'<li><a href="#{name}-ledger">Ledger</a></li></ul></li>'
-        for name, title, built, _ in sections
-    )
-    notes = dict.fromkeys(note for _, _, built, _ in sections for figure in built for note in figure.notes)
+    notes = dict.fromkeys(note for section in sections for figure in section.built for note in figure.notes)
     return "\n".join(
         [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: figures</title>',
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: papers rebuilt</title>',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<style>{STYLE}</style>",
-            f"<script>{vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)}</script></head><body>",
-            "<h1>Figures rebuilt by schedlab</h1>",
-            f"<p>{_text(_settings(size))}</p>",
-            *(f'<p class="note">{_text(note)}</p>' for note in notes),
-            f"<nav><h2>Contents</h2><ul>{contents}</ul></nav>",
-            *(_section(*section) for section in sections),
+            f"<style>{STYLE}</style></head><body>",
+            _contents(sections),
+            "<main>",
+            _front(sections, size, notes),
+            *map(_section, sections),
             _traces(),
-            "</body></html>\n",
+            "</main>",
+            # Last, so that the words are there before half a megabyte of script is read.
+            f"<script>{vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)}</script></body></html>\n",
         ]
+    )
+
+
+def _contents(sections):
+    parts = [
+        f'<li><details{" open" if len(sections) == 1 else ""}><summary>{_text(section.paper.TITLE)}</summary><ul>'
+        f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
+        + "".join(f'<li><a href="#{section.name}-{one.name}">{_text(one.title)}</a></li>' for one in section.built)
+        + "</ul></details></li>"
+        for section in sections
+    ]
+    return f'<nav><a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a></nav>'
+
+
+def _front(sections, size, notes):
+    return "".join(
+        [
+            '<header id="front"><h1>Papers on job scheduling, rebuilt</h1>',
+            f'<p class="says">{_text(ABOUT)}</p>',
+            f'<div class="papers">{"".join(map(_card, sections))}</div>',
+            f'<p class="says">{_text(RULE)}</p>',
+            *(f'<p class="note">{_text(note)}</p>' for note in notes),
+            f"<p>{_text(_settings(size))}</p></header>",
+        ]
+    )
+
+
+def _card(section):
+    paper = section.paper.PAPER
+    counts = [
+        f'<b class="verdict {verdict.replace(" ", "-")}">{count} {verdict}</b>'
+        for verdict, count in papers.counted(section.ledger).items()
+        if count
+    ]
+    found = "".join(f"<li>{_text(words)} ({_text(claim)}).</li>" for words, claim in paper.found)
+    return (
+        f'<article><h3><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h3>'
+        f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
+        f"<p>{' '.join(counts)}</p><ul>{found}</ul></article>"
     )
 
 
@@ -118,21 +208,43 @@ def _settings(size):
     return f"Made {made}, size {size}; {packages}, Python {platform.python_version()}. Times in seconds unless said."
 
 
-def _section(name, title, built, ledger):
-    parts = [f'<section id="{name}"><h2>{_text(title)}</h2>']
-    for figure in built:
-        key = f"{name}-{figure.name}"
+def _section(section):
+    parts = [
+        f'<section id="{section.name}"><h2>{_text(section.paper.TITLE)}</h2>',
+        f'<p class="says">{_text(section.paper.PAPER.says)}</p>',
+        f'<h3 id="{section.name}-ledger">Ledger: published and measured</h3>{_kept(section.name)}',
+        section.ledger._repr_html_(),
+    ]
+    captions = {}
+    for figure in section.built:
+        key = f"{section.name}-{figure.name}"
         parts.append(f'<figure id="{key}"><h3>{_text(figure.title)}</h3>')
         if figure.chart is not None:
-            spec = json.dumps(figure.chart.to_dict()).replace("<", "\\u003c")  # no word may end the script
-            parts.append(f'<div id="{key}-chart"></div><script>draw("{key}-chart", {spec})</script>')
-        parts.append(f"<figcaption>{_text(figure.caption)}</figcaption>")
+            spec = figure.chart.to_dict()
+            text = json.dumps(spec).replace("<", "\\u003c")  # no word may end the script
+            height = f"min-height: {charts.height_of(spec):.0f}px"
+            parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')
+            parts.append(f'<script type="application/json" id="{key}-spec">{text}</script>')
+        same = captions.setdefault(figure.caption, figure)
+        if same is figure:
+            parts.append(f"<figcaption>{_text(figure.caption)}</figcaption>")
+        else:
+            there = f'<a href="#{section.name}-{same.name}">{_text(same.title)}</a>'
+            parts.append(f"<figcaption>As for {there}.</figcaption>")
         if figure.table is not None:
             parts.append(_table(figure.table))
         parts.append("</figure>")
-    told = ledger.loc[:, (ledger != "").any()]
-    parts.append(f'<h3 id="{name}-ledger">Ledger: published and measured</h3>{_table(told)}</section>')
-    return "".join(parts)
+    return "".join([*parts, "</section>"])
+
+
+def _kept(name):
+    """Say how the kept results of the full size were made, if there are any."""
+    made = kept.made(name)
+    if made is None:
+        return ""
+    old = " The kernels have changed since." if kept.stale(name) else ""
+    words = f"Full size: made {made['made']} with schedlab {made['schedlab']} on {made['machine']}.{old}"
+    return f"<p>{_text(words)}</p>"
 
 
 def _traces():
@@ -140,9 +252,9 @@ def _traces():
     rows = [f"<li>{_text(name)}: {_text(str(whom))}</li>" for name, whom in thanked.items() if archive.find(name)]
     thanks = "<p>Logs at hand, and whom to thank for them:</p><ul>" + "".join(rows) + "</ul>" if rows else ""
     return (
-        "<section><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: D. G. Feitelson, D. Tsafrir and "
-        "D. Krakov, “Experience with using the Parallel Workloads Archive”, J. Parallel Distrib. Comput. 74(10), "
-        f"2014, pp. 2967-2982.</p>{thanks}</section>"
+        '<section id="traces"><h2>Traces</h2><p>Logs come from the Parallel Workloads Archive: D. G. Feitelson, '
+        "D. Tsafrir and D. Krakov, “Experience with using the Parallel Workloads Archive”, J. Parallel Distrib. "
+        f"Comput. 74(10), 2014, pp. 2967-2982.</p>{thanks}</section>"
     )
 
 
@@ -155,8 +267,7 @@ def _table(table: pd.DataFrame) -> str:
 def _cell(value):
     if isinstance(value, float):
         return f'<td class="number">{value:,.0f}</td>' if abs(value) >= 1000 else f'<td class="number">{value:.4g}</td>'
-    kind = f' class="{value.replace(" ", "-")}"' if value in papers.VERDICTS else ""
-    return f"<td{kind}>{_text(str(value))}</td>"
+    return f"<td>{_text(str(value))}</td>"
 
 
 def _text(words):

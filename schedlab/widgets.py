@@ -180,7 +180,7 @@ class Live(ipywidgets.VBox):
             found = chart.to_dict(validate=False), "" if table is None else table.to_html()
         self.drawn += 1
         if self._height is None:
-            self._height = _height(found[0])
+            self._height = charts.height_of(found[0])
         self._place.layout.min_height = f"{self._height:.0f}px"
         return found
 
@@ -568,15 +568,3 @@ def _written(value):
 
 def _words(name):
     return name.replace("_", " ")
-
-
-def _height(spec):
-    """Estimate how many pixels high a chart will be drawn, with titles, axes and legends."""
-    if "vconcat" in spec:
-        return sum(_height(part) for part in spec["vconcat"])
-    if "hconcat" in spec:
-        return max(_height(part) for part in spec["hconcat"])
-    if "spec" in spec:
-        return _height(spec["spec"]) + 60
-    height = spec.get("height", 300)
-    return (height if isinstance(height, Real) else 300) + 140

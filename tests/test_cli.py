@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -376,28 +377,54 @@ def test_figures_asks_for_the_page(run, monkeypatch):
     from schedlab import report
 
     asked = []
-    monkeypatch.setattr(report, "figures", lambda out, size, only: asked.append((out, size, only)) or out)
-    assert run("figures", "--size", "full", "--out", "a/b.html") == (0, "a/b.html\n", "")
+    monkeypatch.setattr(report, "figures", lambda *asked_of, **more: asked.append((*asked_of, more)) or asked_of[0])
+    assert run("figures", "--size", "full", "--keep", "--out", "a/b.html") == (0, "a/b.html\n", "")
     assert run("figures", "core") == (0, "build/report.html\n", "")
-    assert asked == [("a/b.html", "full", []), ("build/report.html", None, ["core"])]  # None: as SCHEDLAB_SIZE says
+    assert asked == [
+        ("a/b.html", {"size": "full", "only": [], "keep": True}),
+        ("build/report.html", {"size": None, "only": ["core"], "keep": False}),  # None: as SCHEDLAB_SIZE says
+    ]
 
 
-def test_claims_prints_and_writes_the_ledger_once(run, monkeypatch, tmp_path):
-    made = []
-    row = dict.fromkeys(papers.LEDGER, "something") | {"id": "A-1", "verdict": "trend only", "reason": "a model"}
-    paper = SimpleNamespace(TITLE="A paper", claims=lambda: made.append(1) or papers.ledger([row]))
+@pytest.fixture
+def claimed(monkeypatch):
+    """A paper with two claims, and the sizes that it was asked for."""
+    claim = papers.Claim("A-1", "Figure 1", "one is faster", "twice")
+    rows = [
+        papers.exact(claim, False, "1.5 times", "CTC", "It is not."),
+        papers.untestable(papers.Claim("A-2", "Figure 2", "two is slower", "half"), "The log is not at hand."),
+    ]
+    asked = []
+    paper = SimpleNamespace(TITLE="A paper", claims=lambda size: asked.append(size) or papers.ledger(rows))
     monkeypatch.setattr(papers, "modules", lambda only: [paper])
-    code, out, _ = run("claims", "--out", "ledger.csv")
+    return asked
+
+
+def test_claims_prints_and_writes_the_ledger_once(run, claimed, tmp_path):
+    code, out, _ = run("claims", "--size", "full", "--out", "ledger.csv")
     assert code == 0
-    assert out.splitlines()[:3] == ["A paper", "", "A-1  trend only (a model)"]
-    assert pd.read_csv(tmp_path / "ledger.csv").to_dict("records") == [row]
-    assert made == [1]
+    assert out.splitlines()[:2] == ["A paper", "1 not reproduced, 1 not testable"]
+    assert [line.split()[0] for line in out.splitlines()[3:5]] == ["A-1", "A-2"]  # one line a claim
+    assert "    A-1: It is not." in out
+    assert pd.read_csv(tmp_path / "ledger.csv")["verdict"].tolist() == ["not reproduced", "not testable"]
+    assert claimed == ["full"]
+
+
+def test_claims_as_json_and_as_markdown(run, claimed):
+    code, out, _ = run("claims", "--json")
+    assert code == 0
+    assert [row["measured"] for row in json.loads(out)] == ["1.5 times", ""]
+    code, out, _ = run("claims", "--markdown")
+    assert out.splitlines()[4] == "| A-1 | not reproduced | one is faster | twice | 1.5 times | It is not. |"
+    code, out, err = run("claims", "--markdown", "--json")
+    assert code == 2
+    assert "not allowed with argument" in err
 
 
 def test_claims_of_the_core_fit_the_terminal(run):
     code, out, _ = run("claims", "core")
     assert code == 0
-    assert out.count("not testable (KTH-SP2-1996-2 is not at hand)") == 4
+    assert out.count("not testable") >= 7
     assert max(map(len, out.splitlines())) <= 80
 
 

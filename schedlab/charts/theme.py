@@ -247,6 +247,18 @@ def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None
     )
 
 
+def height_of(spec: dict) -> float:
+    """Estimate how many pixels high a chart will be drawn, with titles, axes and legends."""
+    if "vconcat" in spec:
+        return sum(map(height_of, spec["vconcat"]))
+    if "hconcat" in spec:
+        return max(map(height_of, spec["hconcat"]))
+    if "spec" in spec:
+        return height_of(spec["spec"]) + 60
+    height = spec.get("height", 300)
+    return (height if isinstance(height, Real) else 300) + 140
+
+
 # -- axes ------------------------------------------------------------------------------------------------
 # Plain dictionaries: Altair copies a chart whenever it is put into another, and its `Axis` has ninety settings to copy.
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-import pandas as pd
-
 from schedlab import charts
 from schedlab.schemes import EASY, FCFS, Conservative
 from schedlab.simulation import simulate

@@ -61,7 +61,8 @@ class Figure:
     def words(self) -> str:
         """Give the caption and the notes as HTML; lines break between words only."""
         style = "max-width: 60em; margin: .3em 0; overflow-wrap: normal; word-break: normal"
-        notes = "".join(f'<p class="schedlab-note" style="{style}">Note: {html.escape(note)}</p>' for note in self.notes)
+        escaped = (html.escape(note) for note in self.notes)
+        notes = "".join(f'<p class="schedlab-note" style="{style}">Note: {note}</p>' for note in escaped)
         return f'<p class="schedlab-caption" style="{style}">{html.escape(self.caption)}</p>{notes}'
 
 

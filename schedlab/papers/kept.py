@@ -1,8 +1,8 @@
 """The results of the full size, kept in data/results: ledgers and the numbers of figures, and how they were made.
 
 Full-size runs take long. Their results are kept as small tables, so that notebooks and the report show them beside a
-quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They are stale when
-the kernels have changed since.
+quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They are stale
+when the kernels have changed since.
 """
 
 import ast
@@ -22,7 +22,7 @@ from schedlab import __version__
 from schedlab.paths import data_dir
 
 from .figure import Figure
-from .ledger import LEDGER, Ledger
+from .ledger import CASE, LEDGER, Ledger
 
 PACKAGES = ("numpy", "numba", "pandas")
 
@@ -55,9 +55,11 @@ def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: f
     told = [name for name in LEDGER if name != "cases"]
     ledger[told].to_csv(place / "ledger.csv", index=False)
     cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
-    pd.DataFrame(cases).to_csv(place / "cases.csv", index=False)
+    pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / "cases.csv", index=False)
+    same = {"method": "gzip", "mtime": 0}  # no time stamp: same numbers, same bytes
     for figure in figures:
-        figure.data.to_csv(place / f"{figure.name}.csv.gz", index=False, float_format="%.9g", compression={"method": "gzip", "mtime": 0})
+        path = place / f"{figure.name}.csv.gz"
+        figure.data.to_csv(path, index=False, float_format="%.9g", compression=same)
     about = {
         "schedlab": __version__,
         **{name: version(name) for name in PACKAGES},
@@ -89,14 +91,11 @@ def ledger_of(paper: str) -> Ledger | None:
     if not (place / "ledger.csv").is_file():
         return None
     table = pd.read_csv(place / "ledger.csv", keep_default_na=False, dtype=str)
-    with open(place / "cases.csv", encoding="utf-8") as stream:
-        cases = pd.read_csv(stream, keep_default_na=False, dtype=str) if stream.read(2).strip() else pd.DataFrame()
+    cases = pd.read_csv(place / "cases.csv", keep_default_na=False, dtype=str)
     return Ledger(table.assign(cases=[_of_row(cases, number) for number in range(len(table))]))
 
 
 def _of_row(cases, number):
-    if cases.empty:
-        return []
     return cases[cases["row"] == str(number)].drop(columns="row").to_dict("records")
 
 

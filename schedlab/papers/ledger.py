@@ -1,16 +1,17 @@
 """The ledger of a paper: what it claims, what was measured, and the one rule that makes verdicts of the two.
 
-A `Claim` is what a paper says. A `Check` holds measured cases against an expectation. `judged` makes a row of the ledger
-of both, by one rule for all papers:
+A `Claim` is what a paper says. A `Check` holds measured cases against an expectation. `judged` makes a row of the
+ledger of both, by one rule for all papers:
 
-- A case **holds** if its value is as expected, beyond the noise, and its interval does not say otherwise: it excludes the
-  bound, or reaches beyond a range by no more than the range's width. A case **fails** if it is clearly not as expected.
-  What its interval leaves undecided is **open**.
+- A case **holds** if its value is as expected, beyond the noise, and its interval does not say otherwise: it excludes
+  the bound, or reaches beyond a range by no more than the range's width. A case **fails** if it is clearly not as
+  expected. What its interval leaves undecided is **open**.
 - All cases hold: *reproduced*. None fails and some hold, or half of them or more hold: *trend only*. Fewer hold:
   *not reproduced*. All are open, or nothing could be measured: *not testable*.
 """
 
 import html
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -21,8 +22,10 @@ import pandas as pd
 VERDICTS = ("reproduced", "trend only", "not reproduced", "not testable")
 KEPT = ("kept", "kept_trace", "kept_verdict", "kept_reason", "kept_details", "kept_cases")  # of the full size
 LEDGER = ("id", "where", "statement", "published", "measured", "trace", "verdict", "reason", "details", "cases")
+CASE = ("quantity", "case", "measured", "expected", "holds")
 EXPECTED = ("lower", "higher", "not lower", "not higher", "within")
 HOLDS, OPEN, FAILS = "yes", "open", "no"
+STAND_INS = "All cases hold, but stand-ins are no evidence of the logs."
 NAMED = 3  # cases that a reason names before it counts the others
 
 
@@ -127,7 +130,7 @@ class Check:
         """Write one case down: value, interval, and what tells it apart from the others."""
         row = self.cases.iloc[place]
         words = interval(row["value"], row["low"], row["high"], self.form)
-        apart = [_word(name, row[name]) for name in self._labels() if self.cases[name].nunique() > 1]
+        apart = [_word(name, row[name]) for name in self._labels() if len(set(self.cases[name])) > 1]
         return f"{words} ({', '.join(apart)})" if apart else words
 
     def table(self) -> pd.DataFrame:
@@ -206,6 +209,8 @@ def judged(
         verdict = "trend only"
     else:
         verdict = "not reproduced"
+    standin = "stand-in" in trace and verdict == "reproduced"
+    verdict = "trend only" if standin else verdict
     # The check that fails in most of its cases decides, else the first.
     worst = max(checks, key=lambda check: (check.outcomes == FAILS).mean())
     if measured is None:
@@ -213,7 +218,7 @@ def judged(
         measured = f"{worst.quantity}: {words}" if len(checks) > 1 else words
     reason = ""
     if verdict != "reproduced":
-        reason = _where(checks, n, holds, fails)
+        reason = STAND_INS if standin else _where(checks, n, holds, fails)
         reason = f"{reason} {why}" if why and fails else reason
     cases = pd.concat([check.table() for check in checks], ignore_index=True)
     return _row(claim, measured, trace, verdict, reason, details, cases.to_dict("records"))
@@ -283,7 +288,8 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     table = Ledger(rows, columns=list(LEDGER))
     if kept is None:
         return table
-    full = kept.rename(columns=dict(zip(("measured", "trace", "verdict", "reason", "details", "cases"), KEPT, strict=True)))
+    names = ("measured", "trace", "verdict", "reason", "details", "cases")
+    full = kept.rename(columns=dict(zip(names, KEPT, strict=True)))
     # Where a claim has several rows, statement and trace tell them apart.
     by = ["id", "statement", "trace"] if kept["id"].duplicated().any() else ["id"]
     return Ledger(table.merge(full.assign(trace=full["kept_trace"])[[*by, *KEPT]], "left", by))
@@ -311,12 +317,15 @@ STYLE = """
 .schedlab-ledger .quick { opacity: .8; display: block; }
 .schedlab-ledger summary { cursor: pointer; white-space: nowrap; }
 .schedlab-ledger details table { width: auto; font-size: 12px; }
-.schedlab-ledger b.verdict { padding: .1em .5em; border-radius: .3em; font-weight: 600; }
-.schedlab-ledger .reproduced { background: #d3efe3; color: #00452f; }
-.schedlab-ledger .trend-only { background: #fdeecb; color: #5c3d00; }
-.schedlab-ledger .not-reproduced { background: #fbdcd5; color: #7a1a12; }
-.schedlab-ledger .not-testable { background: #e4e4e4; color: #333333; }
 .schedlab-ledger label { margin-right: 1.2em; white-space: nowrap; cursor: pointer; }
+"""
+# Ground and letters both, so that they are read in a dark notebook too.
+VERDICT_STYLE = """
+b.verdict { white-space: nowrap; padding: .1em .5em; border-radius: .3em; font-weight: 600; }
+b.reproduced { background: #d3efe3; color: #00452f; }
+b.trend-only { background: #fdeecb; color: #5c3d00; }
+b.not-reproduced { background: #fbdcd5; color: #7a1a12; }
+b.not-testable { background: #e4e4e4; color: #333333; }
 """
 SHOWN = ("id", "what the paper says", "published", "measured", "verdict", "reason")
 
@@ -335,14 +344,15 @@ def as_html(table: pd.DataFrame) -> str:
             f'<label for="{key}-{number}">{verdict} ({count})</label>'
         )
         if verdict != "all":
-            rules.append(f"#{key}-{number}:checked ~ table > tbody > tr:not(.row-{_class(verdict)}) {{ display: none; }}")
+            others = f"tr:not(.row-{_class(verdict)})"
+            rules.append(f"#{key}-{number}:checked ~ table > tbody > {others} {{ display: none; }}")
     traces = list(dict.fromkeys(trace for trace in table["trace"] if trace not in ("", "no trace")))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
     rows = "".join(_html_row(row, verdict, one) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True))
     about = f'<p class="trace">Measured on {_text(traces[0])}.</p>' if one else ""
     return (
-        f'<div class="schedlab-ledger"><style>{STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
+        f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
@@ -356,10 +366,9 @@ def _html_row(row, verdict, one):
         words = f"just now{other}: {_text(row['measured']) or '-'}, {row['verdict']}"
         measured = f'full size: {measured}<span class="quick">{words}</span>'
     if cases:
-        body = "".join("<tr>" + "".join(f"<td>{_text(str(cell))}</td>" for cell in case.values()) + "</tr>" for case in cases)
-        head = "".join(f"<th>{_text(name)}</th>" for name in cases[0])
+        lines = [_html_line(cases[0], "th"), *(_html_line(case.values(), "td") for case in cases)]
         words = f"{len(cases)} case{'s' * (len(cases) > 1)}"
-        measured += f"<details><summary>{words}</summary><table><tr>{head}</tr>{body}</table></details>"
+        measured += f"<details><summary>{words}</summary><table>{''.join(lines)}</table></details>"
     trace = "" if one or row["trace"] in ("", "no trace") else f'<br><span class="trace">{_short(row["trace"])}</span>'
     reason = _text(reason)
     if details:
@@ -374,6 +383,10 @@ def _html_row(row, verdict, one):
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
     return f'<tr class="row-{_class(verdict)}">{cells}</tr>'
+
+
+def _html_line(cells, tag):
+    return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _short(traces):
@@ -399,6 +412,11 @@ def plain(table: pd.DataFrame) -> pd.DataFrame:
     reason = table["reason"].where(table["kept"].isna(), table["kept_reason"]) if kept else table["reason"]
     shown = pd.DataFrame({"id": table["id"], "verdict": standing(table), "what the paper says": table["statement"]})
     return shown.assign(published=table["published"], measured=measured, reason=reason)
+
+
+def as_json(table: pd.DataFrame) -> str:
+    """Write a ledger as JSON: a list of rows, each with its cases."""
+    return json.dumps(table.astype(object).where(table.notna(), None).to_dict("records"), indent=2, ensure_ascii=False)
 
 
 def as_markdown(table: pd.DataFrame) -> str:

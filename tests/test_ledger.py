@@ -1,0 +1,273 @@
+"""The ledger: the rule that makes verdicts, and how a ledger is shown and kept."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import schedlab as sl
+from schedlab import papers
+from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
+from schedlab.papers.ledger import as_html, as_json, as_markdown, plain
+
+CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def cases(*rows, **labels):
+    """Give cases of (value, low, high), or of values alone."""
+    rows = [row if isinstance(row, tuple) else (row, np.nan, np.nan) for row in rows]
+    labels = labels or {"load": [0.1 * i for i in range(1, len(rows) + 1)]}
+    return pd.DataFrame(rows, columns=["value", "low", "high"]).assign(**labels)
+
+
+# Cases
+
+
+@pytest.mark.parametrize(
+    ("expected", "bound", "noise", "case", "outcome"),
+    [
+        ("lower", 0, 0, (-3, -5, -1), "yes"),
+        ("lower", 0, 0, (-3, -7, 1), "open"),
+        ("lower", 0, 0, (3, -1, 7), "open"),
+        ("lower", 0, 0, (3, 1, 7), "no"),
+        ("lower", 0, 0, (-3, np.nan, np.nan), "yes"),
+        ("lower", 0, 0, (3, np.nan, np.nan), "no"),
+        ("lower", 0, 5, (-3, -4, -2), "no"),  # a difference that means nothing
+        ("lower", 0, 5, (-3, -9, 3), "open"),
+        ("lower", 0, 5, (-7, -9, -6), "yes"),
+        ("lower", 10, 0, (8, 7, 9), "yes"),
+        ("higher", 0, 0, (3, 1, 7), "yes"),
+        ("higher", 1, 0, (0.5, 0.4, 0.6), "no"),
+        ("higher", 1, 0, (1.5, 0.9, 2.1), "open"),
+        ("not lower", 0, 0, (-3, -7, 1), "yes"),
+        ("not lower", 0, 0, (-3, -7, -1), "no"),
+        ("not lower", 0, 5, (-3, -4, -2), "yes"),
+        ("not higher", 4, 0, (5, 4.5, 6), "no"),
+        ("not higher", 4, 0, (5, 3, 7), "yes"),
+        ("within", (1.8, 2.2), 0, (2, 1.9, 2.1), "yes"),
+        ("within", (1.8, 2.2), 0, (1.65, 1.58, 1.73), "no"),
+        ("within", (1.8, 2.2), 0, (1.65, 1.5, 1.9), "open"),
+        ("within", (1.8, 2.2), 0, (2, 1, 3), "open"),  # so wide that it says little
+        ("within", (1.8, 2.2), 0, (2, np.nan, np.nan), "yes"),
+        ("within", (1.8, 2.2), 0, (2.3, np.nan, np.nan), "no"),
+        ("within", (1.8, 2.2), 0.2, (2.3, np.nan, np.nan), "yes"),
+    ],
+)
+def test_a_case_holds_fails_or_is_open(expected, bound, noise, case, outcome):
+    assert Check("it", cases(case), expected, bound, noise).outcomes.tolist() == [outcome]
+
+
+def test_a_check_refuses_what_it_cannot_judge():
+    with pytest.raises(ValueError, match="unknown expectation 'faster'; known: lower, higher, not lower"):
+        Check("it", cases(1), "faster")
+    with pytest.raises(ValueError, match="the cases of 'it' have no column 'high'"):
+        Check("it", cases(1).drop(columns="high"), "lower")
+
+
+def test_a_case_without_a_value_is_none():
+    assert len(Check("it", cases(-1, np.nan), "lower").cases) == 1
+
+
+# Verdicts: the same rule for every paper
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "reason"),
+    [
+        ([-3, -2, -1], "reproduced", ""),
+        ([-3, -2, 1], "trend only", "Holds in 2 of 3 cases; not: +1.0 % (load 0.3)."),
+        ([-3, 2, 1], "not reproduced", "Holds in 1 of 3 cases; not: +2.0 % (load 0.2); +1.0 % (load 0.3)."),
+        ([3, 2, 1, 4], "not reproduced", "Holds in 0 of 4 cases."),
+        ([(-1, -3, 1)], "not testable", "The intervals are too wide to tell: none of 1 cases is decided."),
+        ([-3, (-1, -3, 1), (-1, -3, 1)], "trend only", "Holds in 1 of 3 cases, 2 are open."),
+        ([-3, (-1, -3, 1), 1], "not reproduced", "Holds in 1 of 3 cases, 1 is open; not: +1.0 % (load 0.3)."),
+    ],
+)
+def test_one_rule_makes_the_verdict(values, verdict, reason):
+    row = judged(CLAIM, Check("change", cases(*values), "lower"), "a log")
+    assert (row["verdict"], row["reason"]) == (verdict, reason)
+    assert len(row["cases"]) == len(values)
+
+
+def test_the_reason_found_stands_where_something_fails_only():
+    why = "Few jobs wait."
+    failed, found, opened = (
+        judged(CLAIM, Check("change", cases(*values), "lower"), "a log", why=why)["reason"]
+        for values in ([-3, 1], [-3], [-3, (-1, -3, 1)])
+    )
+    assert failed.endswith(why)
+    assert why not in found + opened
+
+
+def test_all_cases_of_all_checks_count_alike():
+    checks = [Check("turnaround", cases(-3, -2, -1), "lower"), Check("slowdown", cases(5), "lower")]
+    row = judged(CLAIM, checks, "a log")
+    assert row["verdict"] == "trend only"
+    assert row["measured"] == "slowdown: +5.0 %"  # the check that fails decides
+    assert row["reason"] == "Holds in 3 of 4 cases; not: slowdown +5.0 %."
+
+
+def test_what_is_measured_is_one_figure_with_its_interval():
+    check = Check("change", cases((-3, -5, -1), (-9, -9.5, -8)), "lower")
+    assert judged(CLAIM, check, "a log")["measured"] == "-3.0 % [-5.0 % to -1.0 %] (load 0.1)"
+    assert judged(CLAIM, check, "a log", measured="-6 %")["measured"] == "-6 %"
+
+
+def test_without_cases_nothing_can_be_tested():
+    row = judged(CLAIM, [Check("change", cases(np.nan), "lower")], "a log")
+    assert (row["verdict"], row["reason"]) == ("not testable", "nothing could be measured")
+
+
+def test_stand_ins_are_no_evidence():
+    row = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC (stand-in, not the real log)")
+    assert (row["verdict"], row["reason"]) == (
+        "trend only",
+        "All cases hold, but stand-ins are no evidence of the logs.",
+    )
+
+
+def test_what_must_come_out_exactly():
+    assert exact(CLAIM, True, "1.5", why="It is another number.")["reason"] == ""
+    row = exact(CLAIM, False, "1.6", why="It is another number.")
+    assert (row["verdict"], row["reason"]) == ("not reproduced", "It is another number.")
+
+
+# Ledgers
+
+
+def rows():
+    return [
+        judged(CLAIM, Check("change", cases((-3, -5, -1), (-9, -9.5, -8)), "lower"), "CTC", details="See section 3."),
+        judged(Claim("A-2", "Figure 4", f"C {EVIL}", "never"), Check("change", cases(5), "lower"), "CTC", why="So."),
+        untestable(Claim("A-3", "Figure 5", "D", "0.3 %"), "The log is not at hand."),
+    ]
+
+
+def test_a_ledger_shows_itself_one_row_a_claim():
+    shown = ledger(rows())._repr_html_()
+    assert shown.count('<tr class="row-') == 3
+    for words in ("B is faster than A", "by 10 %", "-3.0 % [-5.0 % to -1.0 %] (load 0.1)", "Measured on CTC."):
+        assert words in shown
+    verdicts = re.findall(r'<b class="verdict [a-z-]+">(.*?)</b>', shown)
+    assert verdicts == ["reproduced", "not reproduced", "not testable"]
+    assert re.findall(r"<label[^>]*>(.*?)</label>", shown) == [
+        "all (3)",
+        "reproduced (1)",
+        "not reproduced (1)",
+        "not testable (1)",
+    ]
+    assert "<summary>2 cases</summary>" in shown
+    assert "<summary>more</summary>See section 3." in shown
+    assert EVIL not in shown
+    assert "<script" not in shown
+
+
+def test_a_part_of_a_ledger_is_one_and_another_table_is_none():
+    table = ledger(rows())
+    assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tr class="row-') == 1
+    assert "schedlab-ledger" not in table[["id", "verdict"]]._repr_html_()
+
+
+def test_traces_do_not_wrap_and_many_are_counted():
+    row = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC, KTH, SDSC")
+    other = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC")
+    shown = as_html(ledger([row, other]))
+    assert '<span title="CTC, KTH, SDSC">on 3 logs</span>' in shown
+    assert ".schedlab-ledger .trace" in shown.replace("\n", " ")
+
+
+def test_markdown_and_plain_have_a_line_a_claim():
+    table = ledger(rows())
+    lines = as_markdown(table).splitlines()
+    assert len(lines) == 2 + 3
+    assert lines[2].startswith("| A-1 | reproduced | B is faster than A | by 10 % | -3.0 %")
+    assert plain(table)["verdict"].tolist() == table["verdict"].tolist()
+
+
+def test_json_has_every_row_with_its_cases():
+    written = json.loads(as_json(ledger(rows())))
+    assert [row["id"] for row in written] == ["A-1", "A-2", "A-3"]
+    assert [len(row["cases"]) for row in written] == [2, 1, 0]
+
+
+def test_verdicts_are_counted_in_order():
+    assert papers.counted(ledger(rows())) == {
+        "reproduced": 1,
+        "trend only": 0,
+        "not reproduced": 1,
+        "not testable": 1,
+    }
+
+
+# Kept results
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path)
+    kept.ledger_of.cache_clear()
+    yield tmp_path
+    kept.ledger_of.cache_clear()
+
+
+@pytest.fixture
+def figure():
+    return papers.Figure("figure1", "A figure", "What it shows.", pd.DataFrame({"load": [0.5], "wait_time": [1 / 3]}))
+
+
+def test_what_is_kept_is_read_back(folder, figure):
+    table = ledger(rows())
+    kept.keep("tiny", table, [figure], 12.3)
+    again = kept.ledger_of("tiny")
+    assert again.to_dict("records") == table.to_dict("records")
+    assert kept.numbers_of("tiny", "figure1")["wait_time"].tolist() == pytest.approx([1 / 3], rel=1e-8)
+    about = kept.made("tiny")
+    assert (about["schedlab"], about["seconds"], about["size"]) == (sl.__version__, 12, "full")
+    before = {path.name: path.read_bytes() for path in (folder / "tiny").iterdir()}
+    kept.keep("tiny", table, [figure], 12.3)
+    assert {path.name: path.read_bytes() for path in (folder / "tiny").iterdir()} == before
+
+
+def test_nothing_is_kept_of_other_papers(folder):
+    assert (kept.ledger_of("tiny"), kept.made("tiny"), kept.numbers_of("tiny", "figure1")) == (None, None, None)
+
+
+def test_a_change_of_the_kernels_makes_what_is_kept_stale(folder, figure, monkeypatch):
+    kept.keep("tiny", ledger(rows()), [figure], 1)
+    assert not kept.stale("tiny")
+    monkeypatch.setattr(kept, "kernels_digest", lambda: "another")
+    assert kept.stale("tiny")
+
+
+def test_the_digest_of_the_kernels_passes_over_comments_and_docstrings(tmp_path):
+    first, same, other = (tmp_path / name for name in ("a.py", "b.py", "c.py"))
+    first.write_text('"""One."""\ndef f(a):\n    """Two."""\n    return a + 1  # three\n')
+    same.write_text('"""Other words."""\ndef f(a):\n    return a + 1\n')
+    other.write_text('"""One."""\ndef f(a):\n    return a + 2\n')
+    assert kept._code(first) == kept._code(same) != kept._code(other)
+
+
+def test_the_full_size_stands_beside_this_run(folder):
+    kept.keep("tiny", ledger(rows()), [], 1)
+    now = [*rows()[:2], judged(Claim("A-3", "Figure 5", "D", "0.3 %"), Check("gain", cases(4.0), "higher"), "KTH")]
+    now[1] = now[1] | {"measured": "+7.0 %", "verdict": "trend only", "reason": "Quick."}
+    table = ledger(now, kept.ledger_of("tiny"))
+    assert papers.counted(table)["not reproduced"] == 1  # the full size stands
+    shown = table._repr_html_()
+    assert "full size: +5.0 %" in shown
+    assert "just now: +7.0 %, trend only" in shown
+    assert "just now, on KTH: +4.0 %, reproduced" in shown
+    assert shown.count("full size:") == 2  # a row that came out alike is told once
+    assert plain(table)["measured"].tolist() == [row["measured"] for row in rows()]
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_kept_results_are_whole_and_as_the_kernels_are(paper):
+    if kept.made(paper) is None:
+        pytest.skip(f"no results of the full size are kept for {paper}")
+    assert json.loads((kept.folder() / paper / "made.json").read_text())["size"] == "full"
+    assert not kept.stale(paper), f"the kernels have changed: schedlab figures {paper} --size full --keep"
+    assert set(kept.ledger_of(paper)["verdict"]) <= set(papers.VERDICTS)
