@@ -190,7 +190,7 @@ def _front(sections, size, notes):
 def _card(section):
     paper = section.paper.PAPER
     counts = [
-        f'<b class="verdict {verdict.replace(" ", "-")}">{count} {verdict}</b>'
+        f'<strong class="verdict {verdict.replace(" ", "-")}">{count} {verdict}</strong>'
         for verdict, count in papers.counted(section.ledger).items()
         if count
     ]

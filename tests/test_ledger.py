@@ -112,8 +112,13 @@ def test_all_cases_of_all_checks_count_alike():
 
 def test_what_is_measured_is_one_figure_with_its_interval():
     check = Check("change", cases((-3, -5, -1), (-9, -9.5, -8)), "lower")
-    assert judged(CLAIM, check, "a log")["measured"] == "-3.0 % [-5.0 % to -1.0 %] (load 0.1)"
+    assert judged(CLAIM, check, "a log")["measured"] == "-3.0 % [-5.0 to -1.0] (load 0.1)"
     assert judged(CLAIM, check, "a log", measured="-6 %")["measured"] == "-6 %"
+
+
+def test_a_number_that_rounds_to_zero_has_no_sign():
+    check = Check("change", cases((-0.004, -0.2, 0.04)), "lower")
+    assert judged(CLAIM, check, "a log")["measured"] == "0.0 % [-0.2 to 0.0]"
 
 
 def test_without_cases_nothing_can_be_tested():
@@ -149,9 +154,9 @@ def rows():
 def test_a_ledger_shows_itself_one_row_a_claim():
     shown = ledger(rows())._repr_html_()
     assert shown.count('<tr class="row-') == 3
-    for words in ("B is faster than A", "by 10 %", "-3.0 % [-5.0 % to -1.0 %] (load 0.1)", "Measured on CTC."):
+    for words in ("B is faster than A", "by 10 %", "-3.0 % [-5.0 to -1.0] (load 0.1)", "Measured on CTC."):
         assert words in shown
-    verdicts = re.findall(r'<b class="verdict [a-z-]+">(.*?)</b>', shown)
+    verdicts = re.findall(r'<strong class="verdict [a-z-]+">(.*?)</strong>', shown)
     assert verdicts == ["reproduced", "not reproduced", "not testable"]
     assert re.findall(r"<label[^>]*>(.*?)</label>", shown) == [
         "all (3)",
@@ -172,10 +177,10 @@ def test_a_part_of_a_ledger_is_one_and_another_table_is_none():
 
 
 def test_traces_do_not_wrap_and_many_are_counted():
-    row = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC, KTH, SDSC")
+    row = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC (a stand-in, not the log), KTH, SDSC")
     other = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC")
     shown = as_html(ledger([row, other]))
-    assert '<span title="CTC, KTH, SDSC">on 3 logs</span>' in shown
+    assert '<span title="CTC (a stand-in, not the log), KTH, SDSC">on 3 logs</span>' in shown
     assert ".schedlab-ledger .trace" in shown.replace("\n", " ")
 
 

@@ -12,7 +12,7 @@ import schedlab as sl
 from schedlab import papers
 from schedlab.papers import core
 
-ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced"}
+ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced", "cases": []}
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +40,7 @@ def test_a_paper_has_what_the_report_needs(name):
     paper = getattr(papers, name)
     assert paper in papers.modules()
     assert paper.TITLE
+    assert isinstance(paper.PAPER, papers.Paper)
     assert paper.FIGURES
     for function in (*paper.FIGURES, paper.claims):
         assert list(inspect.signature(function).parameters)[:2] == ["size", "progress"]

@@ -16,21 +16,29 @@ import vl_convert
 
 import schedlab as sl
 from schedlab import charts, papers, report
-from schedlab.papers import core
+from schedlab.papers import core, kept
+from schedlab.papers.ledger import CASE, SHOWN
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
 
 
+def row_of(verdict, **more):
+    """Give a row of a ledger, of one case."""
+    case = dict.fromkeys(CASE, f"a case {EVIL}")
+    row = dict.fromkeys(papers.LEDGER, f"a {verdict} {EVIL}")
+    return row | {"verdict": verdict, "cases": [case], "trace": "a log"} | more
+
+
 class Page(HTMLParser):
-    """What a page consists of: ids, links, texts by tag, and what it would load from elsewhere."""
+    """What a page consists of: ids, links, texts by tag, charts, and what it would load from elsewhere."""
 
     def __init__(self, text):
         super().__init__()
         self.ids, self.links, self.loads, self.tags, self.words = [], [], [], [], []
         self.inside = ""
-        self.styles, self.scripts = "", []
+        self.styles, self.scripts, self.found, self.spec = "", [], {}, ""
         self.feed(text)
         self.close()
 
@@ -38,6 +46,7 @@ class Page(HTMLParser):
         self.inside = tag
         self.tags.append(tag)
         found = dict(attributes)
+        self.spec = found["id"] if found.get("type") == "application/json" else ""
         self.ids += [found["id"]] if "id" in found else []
         if tag == "a":
             self.links.append(found["href"])
@@ -48,7 +57,9 @@ class Page(HTMLParser):
         self.inside = ""
 
     def handle_data(self, words):
-        if self.inside == "script":
+        if self.inside == "script" and self.spec:
+            self.found[self.spec] = words
+        elif self.inside == "script":
             self.scripts.append(words)
         elif self.inside == "style":
             self.styles += words
@@ -61,8 +72,7 @@ class Page(HTMLParser):
 
     def specs(self):
         """Give the charts, as they are handed to Vega."""
-        drawn = (re.fullmatch(r'draw\("(.*?)", (.*)\)', script) for script in self.scripts)
-        return {match[1]: json.loads(match[2]) for match in drawn if match}
+        return {key.removesuffix("-spec"): json.loads(script) for key, script in self.found.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -88,10 +98,11 @@ def paper(monkeypatch):
     def words(size, progress):
         return papers.Figure("words", "A table", "Numbers.", table, table=table, notes=(f"Another {EVIL}",))
 
-    rows = [dict.fromkeys(papers.LEDGER, f"a {verdict}") | {"verdict": verdict} for verdict in papers.VERDICTS]
+    rows = [row_of(verdict, id=f"A-{number}") for number, verdict in enumerate(papers.VERDICTS)]
     paper = SimpleNamespace(
         __name__="schedlab.papers.tiny",
         TITLE=f"Tiny {EVIL}",
+        PAPER=papers.Paper("A. Author", f"On {EVIL}", "JSSPP", 2001, "It is so.", (("It is not", "A-2"),)),
         FIGURES=(chart, pair, words),
         claims=lambda size, progress: papers.ledger(rows),
     )
@@ -114,7 +125,8 @@ def test_each_chart_of_a_paper_becomes_a_picture(paper, tmp_path):
 
 
 def test_the_contents_lead_to_everything(page):
-    assert page.links == ["#tiny", "#tiny-chart", "#tiny-pair", "#tiny-words", "#tiny-ledger"]
+    contents = ["#front", "#tiny-ledger", "#tiny-chart", "#tiny-pair", "#tiny-words", "#traces"]
+    assert page.links == [*contents, "#tiny"]
     assert {link[1:] for link in page.links} <= set(page.ids)
     assert len(set(page.ids)) == len(page.ids)
 
@@ -127,30 +139,49 @@ def test_captions_tables_notes_and_versions(page):
     for name in report.VERSIONS:
         assert f"{name} {sl.__version__ if name == 'schedlab' else version(name)}" in page.text
     assert {"numpy", "numba", "pandas", "altair"} <= set(report.VERSIONS)
-    assert page.tags.count("table") == 3
+    assert page.tags.count("table") == 2 + 1 + len(papers.VERDICTS)  # figures, ledger, cases behind its folds
+
+
+def test_the_front_page_tells_what_each_paper_is_and_how_it_fared(page):
+    front = page.text.partition("Papers on job scheduling, rebuilt")[2].partition("Ledger: published")[0]
+    for words in (f"A. Author, On {EVIL} , JSSPP 2001", "It is not (A-2).", "One rule makes all verdicts."):
+        assert words in front
+    for verdict in papers.VERDICTS:
+        assert f"1 {verdict}" in front
 
 
 def test_the_ledger_is_there_with_every_verdict(page):
-    for column in papers.LEDGER:
+    for column in SHOWN:
         assert column in page.text
     for verdict in papers.VERDICTS:
-        assert f"a {verdict} {verdict} a {verdict}" in page.text
+        assert f"a {verdict} {EVIL}" in page.text
+        assert f"{verdict} (1)" in page.text  # a filter
 
 
-def test_a_ledger_shows_no_column_without_an_entry(paper, tmp_path):
-    row = dict.fromkeys(papers.LEDGER, "entry") | {"verdict": "reproduced", "reason": ""}
-    paper.claims = lambda size, progress: papers.ledger([row])
+def test_no_caption_is_told_twice(paper, tmp_path):
+    again = papers.Figure("next", "Next", f"See quick {EVIL}", pd.DataFrame())
+    paper.FIGURES = (paper.FIGURES[0], lambda size, progress: again)
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
-    assert page.text.partition("Ledger: published and measured")[2].startswith(
-        " id where statement published measured trace verdict entry "
-    )
+    assert page.text.count(f"See quick {EVIL}") == 1
+    assert "#tiny-chart" in page.links[-1]
+
+
+def test_results_of_the_full_size_are_kept_on_request(paper, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "results")
+    with pytest.raises(ValueError, match="only results of the full size are kept, got size 'quick'"):
+        report.figures(tmp_path / "report.html", "quick", progress=False, keep=True)
+    out = report.figures(tmp_path / "report.html", "full", progress=False, keep=True)
+    kept.ledger_of.cache_clear()
+    assert kept.ledger_of("tiny")["verdict"].tolist() == list(papers.VERDICTS)
+    kept.ledger_of.cache_clear()
+    assert f"Full size: made {kept.made('tiny')['made']} with schedlab" in out.read_text(encoding="utf-8")
 
 
 def test_words_stay_words(page):
     assert "b" not in page.tags
     assert page.tags.count("script") == 1 + 2
-    assert list(page.specs()) == ["tiny-chart-chart", "tiny-pair-chart"]
-    assert page.specs()["tiny-chart-chart"]["title"]["text"] == EVIL
+    assert list(page.specs()) == ["tiny-chart", "tiny-pair"]
+    assert page.specs()["tiny-chart"]["title"]["text"] == EVIL
 
 
 def test_it_loads_nothing_from_elsewhere(page):
@@ -182,8 +213,9 @@ def test_without_logs_it_says_that_stand_ins_are_simulated(monkeypatch, tmp_path
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
     assert "No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: stand-ins are simulated" in page.text
     untested = sum((module.claims()["verdict"] == "not testable").sum() for module in papers.modules())
-    assert page.text.count("not testable") == untested > 0
-    spec = page.specs()["core-figure1-chart"]
+    assert page.tags.count("tr") > untested > 0
+    assert f"{untested} not testable" in page.text
+    spec = page.specs()["core-figure1"]
     for panel in spec["vconcat"]:
         assert " ".join(panel["title"]["subtitle"]).count("(stand-in, not the real log)") == 3
     assert "whom to thank" not in page.text
@@ -254,6 +286,7 @@ def test_a_browser_without_network_draws_every_chart(paper, tmp_path):
         "--disable-background-networking",
         "--host-resolver-rules=MAP * ~NOTFOUND",
         f"--user-data-dir={tmp_path / 'browser'}",
+        "--window-size=1300,20000",  # charts are drawn when they come into view
         "--virtual-time-budget=20000",
         "--dump-dom",
     ]

@@ -684,17 +684,17 @@ def live(
 def claims(size: str | None = None, progress: bool = True) -> Ledger:
     """Give the ledger of the paper's claims."""
     data = changes(chosen_size(size), progress)
-    rows = [_example_row()]
     if data.empty:
-        rows += [untestable(claim, "neither the paper's logs nor stand-ins are at hand") for claim in CLAIMS.values()]
-        return ledger(rows, kept.ledger_of("grudenic2010"))
+        rows = [untestable(claim, "Neither the paper's logs nor stand-ins are at hand.") for claim in CLAIMS.values()]
+        return ledger([*rows, _example_row()], kept.ledger_of("grudenic2010"))
     traces = ", ".join(data["title"].unique())
-    rows += [
+    rows = [
         judged(CLAIMS["GRU-1"], _all_better(data), traces, why=NO_ARRIVALS, details=RANGES),
         judged(CLAIMS["GRU-2"], _mixed(data), traces, details=SIGNS_ONLY, measured=_signs(data)),
         judged(CLAIMS["GRU-3"], _all_worse(data), traces, why=NO_ARRIVALS, details=RANGES),
         judged(CLAIMS["GRU-4"], _grows(data), traces, why="The mix of jobs decides as much as utilization does."),
         judged(CLAIMS["GRU-5"], _negligible(data), traces, details=RANGES),
+        _example_row(),
     ]
     measured = {name.removesuffix(" (stand-in)") for name in data["trace"]}
     rows += [untestable(_bars_of(name), NOT_AT_HAND, name) for name in LOGS if name not in measured]

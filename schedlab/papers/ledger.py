@@ -12,6 +12,7 @@ ledger of both, by one rule for all papers:
 
 import html
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -111,10 +112,10 @@ class Check:
     def wanted(self) -> str:
         """Say what is expected, in words."""
         if self.expected == "within":
-            return " to ".join(self.form.format(bound) for bound in self.bound)
+            return " to ".join(_formatted(bound, self.form) for bound in self.bound)
         if self.bound == 0 and self.form.startswith("{:+"):
             return self.expected
-        return f"{self.expected} than {self.form.format(self.bound)}"
+        return f"{self.expected} than {_formatted(self.bound, self.form)}"
 
     def weakest(self) -> int:
         """Give the place of the case that decides: that which is furthest from what is expected, or closest to fail."""
@@ -154,10 +155,19 @@ class Check:
 
 
 def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
-    """Write a figure down with its interval, if it has one."""
+    """Write a figure down with its interval, if it has one; the unit stands once."""
+    words = _formatted(value, form)
     if np.isnan([low, high]).any() or (low == value == high):
-        return form.format(value)
-    return f"{form.format(value)} [{form.format(low)} to {form.format(high)}]"
+        return words
+    unit = form.rpartition("}")[2]
+    ends = (_formatted(end, form).removesuffix(unit) for end in (low, high))
+    return f"{words} [{' to '.join(ends)}]"
+
+
+def _formatted(value, form):
+    """Format a number; one that rounds to zero has no sign."""
+    words = form.format(value)
+    return words if any(digit in words for digit in "123456789") else words.replace("-", "").replace("+", "")
 
 
 def _word(name, value):
@@ -314,6 +324,7 @@ STYLE = """
 .schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em;
   border-bottom: 1px solid rgba(128, 128, 128, .4); background: transparent; color: inherit; white-space: normal; }
 .schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
+.schedlab-ledger .statement, .schedlab-ledger .reason { min-width: 14em; }
 .schedlab-ledger .quick { opacity: .8; display: block; }
 .schedlab-ledger summary { cursor: pointer; white-space: nowrap; }
 .schedlab-ledger details table { width: auto; font-size: 12px; }
@@ -321,11 +332,11 @@ STYLE = """
 """
 # Ground and letters both, so that they are read in a dark notebook too.
 VERDICT_STYLE = """
-b.verdict { white-space: nowrap; padding: .1em .5em; border-radius: .3em; font-weight: 600; }
-b.reproduced { background: #d3efe3; color: #00452f; }
-b.trend-only { background: #fdeecb; color: #5c3d00; }
-b.not-reproduced { background: #fbdcd5; color: #7a1a12; }
-b.not-testable { background: #e4e4e4; color: #333333; }
+strong.verdict { white-space: nowrap; padding: .1em .5em; border-radius: .3em; font-weight: 600; }
+strong.reproduced { background: #d3efe3; color: #00452f; }
+strong.trend-only { background: #fdeecb; color: #5c3d00; }
+strong.not-reproduced { background: #fbdcd5; color: #7a1a12; }
+strong.not-testable { background: #e4e4e4; color: #333333; }
 """
 SHOWN = ("id", "what the paper says", "published", "measured", "verdict", "reason")
 
@@ -378,7 +389,7 @@ def _html_row(row, verdict, one):
         "statement": f'{_text(row["statement"])} <span class="where">({_text(row["where"])})</span>',
         "published": _text(row["published"]),
         "measured": measured + trace,
-        "verdict": f'<b class="verdict {_class(verdict)}">{verdict}</b>',
+        "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>',
         "reason": reason,
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
@@ -391,7 +402,7 @@ def _html_line(cells, tag):
 
 def _short(traces):
     """Name a few traces, count many, which a title tells in full."""
-    names = traces.split(", ")
+    names = re.split(r", (?![^(]*\))", traces)  # a title may have a comma in brackets
     if len(names) <= 2:
         return "<br>".join(map(_text, names))
     return f'<span title="{_text(traces)}">on {len(names)} logs</span>'
