@@ -116,9 +116,9 @@ def test_what_is_measured_is_one_figure_with_its_interval():
     assert judged(CLAIM, check, "a log", measured="-6 %")["measured"] == "-6 %"
 
 
-def test_a_number_that_rounds_to_zero_has_no_sign():
-    check = Check("change", cases((-0.004, -0.2, 0.04)), "lower")
-    assert judged(CLAIM, check, "a log")["measured"] == "0.0 % [-0.2 to 0.0]"
+def test_only_zero_is_written_as_zero():
+    check = Check("change", cases((-0.002, -0.2, 0.0)), "lower")
+    assert judged(CLAIM, check, "a log")["measured"] == "-0.002 % [-0.2 to 0.0]"
 
 
 def test_without_cases_nothing_can_be_tested():

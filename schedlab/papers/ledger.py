@@ -165,9 +165,11 @@ def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str
 
 
 def _formatted(value, form):
-    """Format a number; one that rounds to zero has no sign."""
+    """Format a number; only zero is written as zero, and it has no sign."""
     words = form.format(value)
-    return words if any(digit in words for digit in "123456789") else words.replace("-", "").replace("+", "")
+    if any(digit in words for digit in "123456789") or not np.isfinite(value):
+        return words
+    return re.sub(r"\.\d+[a-z]\}", ".1g}", form).format(value) if value else re.sub("[+-]", "", words)
 
 
 def _word(name, value):
