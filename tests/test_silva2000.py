@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import charts, gang
+from schedlab import charts, gang, papers
 from schedlab.papers import silva2000 as paper
 
 
@@ -259,6 +259,14 @@ def test_a_live_figure_says_what_is_wrong(settings, message):
         paper.live(**settings)
 
 
+def test_the_disk_on_top_of_what_is_computed_doubles_io_jobs_only():
+    plain = paper.workload("IO/Msg", 8, "kth", 1, 100)
+    longer = paper._with_disk_on_top(plain)
+    factor = (longer.jobs_table["duration"] / plain.jobs_table["duration"]).groupby(plain.jobs_table["kind"]).unique()
+    assert factor["io"].tolist() == [2]
+    assert factor["msg"].tolist() == [1]
+
+
 # The ledger
 
 
@@ -305,15 +313,18 @@ def as_published(mix, pes, name):
     return (50, 0.9) if name == paper.WITHOUT else (51, 0.93)
 
 
-def judged(values, size="full", **settings):
-    judge = paper.Judge(made(values, **settings), size)
-    rows = {f"claim{n}": getattr(judge, f"claim{n}")() for n in range(2, 9)}
-    return rows | {f"table{n}": judge.table(n) for n in paper.TABLES}
+def judged(values, **settings):
+    return of(paper.Cases(made(values, **settings)))
+
+
+def of(cases, names=tuple(paper.CLAIMS)):
+    """Judge claims on some cases."""
+    return {name: papers.judged(paper.CLAIMS[name], cases.of(name)[0], "a model") for name in names}
 
 
 def test_what_the_paper_has_is_reproduced():
     assert {name: row["verdict"] for name, row in judged(as_published).items()} == dict.fromkeys(
-        [*(f"claim{n}" for n in range(2, 9)), *(f"table{n}" for n in range(1, 7))], "reproduced"
+        [*map(str, range(2, 9)), *(f"T{n}" for n in range(1, 7))], "reproduced"
     )
 
 
@@ -330,39 +341,40 @@ def changed(mixes, name, jobs=1.0, use=1.0):
 @pytest.mark.parametrize(
     ("values", "fails"),
     [
-        (changed(["IO"], paper.WITH, use=0.7), {"claim2", "table1", "table2"}),
-        (changed(["IO"], paper.WITH, jobs=1.5), {"claim2", "table1", "table2"}),
-        (changed(["IO/BSP"], paper.WITH, use=0.5), {"claim4", "claim6", "claim8"}),
-        (changed(["IO/Msg"], paper.WITHOUT, use=0.8), {"claim5", "claim4", "table3", "table4"}),
-        (changed(["IO/Msg"], paper.SPIN, jobs=0.9), {"claim6"}),
-        (changed(["Emb/BSP"], paper.WITH, use=1.3), {"claim7"}),
-        (changed(["IO/BSP/Emb"], paper.WITH, jobs=0.7), {"claim8"}),
+        (changed(["IO"], paper.WITH, use=0.7), {"2", "T1", "T2"}),
+        (changed(["IO"], paper.WITH, jobs=1.5), {"2", "T1", "T2"}),
+        (changed(["IO/BSP"], paper.WITH, use=0.5), {"4", "6", "8"}),
+        (changed(["IO/Msg"], paper.WITHOUT, use=0.8), {"5", "4", "T3", "T4"}),
+        (changed(["IO/Msg"], paper.SPIN, jobs=0.9), {"6"}),
+        (changed(["Emb/BSP"], paper.WITH, use=1.3), {"7"}),
+        (changed(["IO/BSP/Emb"], paper.WITH, jobs=0.7), {"8"}),
     ],
 )
 def test_what_differs_is_not_reproduced_and_says_where(values, fails):
     rows = judged(values)
     assert {name for name, row in rows.items() if row["verdict"] != "reproduced"} == fails
     for name in fails:
-        assert rows[name]["reason"].startswith("not: ")
+        assert rows[name]["reason"].startswith("Holds in ")
+
+
+def test_published_ratios_are_asked_for_by_one_rule_everywhere():
+    rows = judged(changed(["IO"], paper.WITH, use=0.825))  # 1.65 beside 2.00
+    assert [case["holds"] for case in rows["2"]["cases"] if "utilization, ratio" in case["quantity"]] == ["no", "no"]
+    (ratio,) = [case["holds"] for case in rows["T1"]["cases"] if case["quantity"] == "utilization, ratio"]
+    assert ratio == "no"
 
 
 def test_a_share_of_one_task_jobs_far_from_half_is_not_reproduced():
     data = made(as_published).assign(one_task_share=lambda table: 0.3 * (1 + 0.001 * table["seed"]))
-    row = paper.Judge(data, "full").claim3()
+    row = of(paper.Cases(data), ["3"])["3"]
     assert row["verdict"] == "not reproduced"
-    assert "share, 8 PEs" in row["reason"]
+    assert row["reason"] == "Holds in 0 of 6 cases."
 
 
 def test_what_the_seeds_leave_open_is_not_decided():
     wide = judged(as_published, noise=0.4, seeds=3)
-    assert wide["claim3"]["verdict"] == "trend only"
-    assert wide["claim3"]["reason"].startswith("not clear: ")
-    quick = judged(as_published, "quick", noise=0.4, seeds=3)
-    assert quick["claim3"] == wide["claim3"] | {
-        "verdict": "not testable",
-        "reason": f"{paper.RUNS['quick'][0]} seeds do not tell; SIZE=full for {paper.RUNS['full'][0]}",
-    }
-    assert quick["table1"]["verdict"] == "not testable"  # a wide net catches every number
+    assert wide["3"]["verdict"] == "not testable"
+    assert wide["3"]["reason"].startswith("The intervals are too wide to tell")
 
 
 def test_the_room_is_the_users_too():

@@ -156,6 +156,8 @@ class Check:
 
 def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
     """Write a figure down with its interval, if it has one; the unit stands once."""
+    if np.isnan(value):
+        return "-"
     words = _formatted(value, form)
     if np.isnan([low, high]).any() or (low == value == high):
         return words
