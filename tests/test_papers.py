@@ -230,6 +230,33 @@ def test_a_figure_stays_as_it_was_made(quick):
         figure.title = "Another"
 
 
+@pytest.fixture
+def displayed(monkeypatch):
+    """What a figure displays in a notebook, in order."""
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    return shown
+
+
+def test_a_figure_shows_itself_with_caption_table_and_notes(quick, displayed):
+    figure = replace(core.figure1(progress=False), caption="Waits < an hour.", notes=("A <b>note</b>.",))
+    figure._ipython_display_()
+    chart, words, table = displayed
+    assert chart is figure.chart
+    assert "Waits &lt; an hour." in words.data
+    assert "Note: A &lt;b&gt;note&lt;/b&gt;." in words.data
+    assert table.data.equals(figure.table)
+    assert repr(figure) == "<Figure figure1: Base schedulers against load>"
+
+
+def test_a_table_shows_its_title(quick, displayed):
+    jobs = quick[0].jobs
+    papers.Figure("table1", "Table 1: all & more", "Numbers.", jobs, table=jobs.head())._ipython_display_()
+    title, words, _ = displayed
+    assert "Table 1: all &amp; more" in title.data
+    assert "Numbers." in words.data
+
+
 def test_the_environment_says_the_size_unless_the_caller_does(monkeypatch):
     monkeypatch.delenv("SCHEDLAB_SIZE", raising=False)
     assert (papers.chosen_size(), papers.chosen_size("full")) == ("quick", "full")

@@ -107,7 +107,7 @@ def test_a_table_has_published_numbers_beside_measured_ones(small):
     data = paper.results("IO/Msg", "quick", progress=False)
     mine = data[(data["pes"] == 8) & (data["fit"] == "KTH fit")].groupby("scheduler")["completed"].mean()
     for name in paper.SCHEDULERS:
-        assert table.loc[name, "jobs, KTH fit"].startswith(f"{mine[name]:.1f} (")
+        assert table.loc[name, "jobs, KTH fit"].startswith(f"{mine[name]:.1f} [")
     ratio = mine["with information"] / mine["without information"]
     assert table.loc["ratio", "jobs, KTH fit"].startswith(f"{ratio:.2f} (")
 
