@@ -6,12 +6,14 @@ import re
 import socket
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
 
 import schedlab as sl
 from schedlab import charts
+from schedlab.charts.theme import LOGS
 
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
@@ -28,9 +30,12 @@ def table():
     )
 
 
-def drawn(chart):
-    """Give the rows that a chart carries."""
-    (rows,) = chart.to_dict()["datasets"].values()
+def drawn(chart, which=None):
+    """Give the rows that a chart carries; of several tables those of its so-manieth part."""
+    spec = chart.to_dict()
+    if which is not None:
+        return pd.DataFrame(spec["datasets"][spec["layer"][which].get("data", spec.get("data"))["name"]])
+    (rows,) = spec["datasets"].values()
     return pd.DataFrame(rows)
 
 
@@ -90,9 +95,9 @@ def test_every_measure_has_a_title_and_times_are_hours():
 
 def test_times_are_drawn_in_hours_on_either_axis(table):
     before = table.copy(deep=True)
-    assert drawn(charts.lines(table, "load", "wait_time"))["wait_time"].tolist() == [*range(1, 25)]
+    assert sorted(drawn(charts.lines(table, "load", "wait_time"))["wait_time"]) == [*range(1, 25)]
     chart = charts.lines(table, "wait_time", "utilization")
-    assert drawn(chart)["wait_time"].tolist() == [*range(1, 25)]
+    assert sorted(drawn(chart)["wait_time"]) == [*range(1, 25)]
     assert encoding(chart)["x"]["title"] == "mean wait (hours)"
     assert table.equals(before)
 
@@ -107,16 +112,17 @@ def test_title_and_subtitle(table):
     spec = charts.lines(table, "load", "utilization", title="Use", subtitle=subtitle).to_dict()
     assert spec["title"]["text"] == "Use"
     assert " ".join(spec["title"]["subtitle"]) == subtitle
-    assert len(spec["title"]["subtitle"]) == 2
-    assert max(map(len, spec["title"]["subtitle"])) <= charts.CHARACTERS
+    narrow = charts.lines(table, "load", "utilization", subtitle=subtitle, width=charts.WIDTH).to_dict()
+    assert len(narrow["title"]["subtitle"]) == 2
+    assert max(map(len, narrow["title"]["subtitle"])) <= charts.CHARACTERS
     wide = charts.lines(table, "load", "utilization", column="trace", subtitle=subtitle).to_dict()
-    assert wide["title"]["subtitle"] == [subtitle]
+    assert wide["title"]["subtitle"] == [subtitle, "each panel has its own scale"]
 
 
 def test_a_panel_for_each_value_in_the_order_of_the_table(table):
     spec = charts.lines(table, "load", "utilization", column="trace").to_dict()
-    assert spec["facet"]["column"]["field"] == "trace"
-    assert spec["facet"]["column"]["sort"] == list(TRACES)
+    assert spec["facet"]["field"] == "trace"
+    assert spec["facet"]["sort"] == list(TRACES)
     svg = vl_convert.vegalite_to_svg(spec)
     heads = [svg.index(words) for words in ("Zebra-2001", "Ant-1999<", "(stand-in, not the real log)<")]
     assert heads == sorted(heads)  # the long one on two lines
@@ -128,17 +134,19 @@ def test_a_panel_for_each_value_in_the_order_of_the_table(table):
 def test_an_interval_is_shaded_where_the_table_has_one(table):
     low, high = table["wait_time"] / 2, table["wait_time"] * 2
     chart = charts.lines(table.assign(wait_time_low=low, wait_time_high=high), "load", "wait_time", column="trace")
-    shade, line = (part["encoding"] for part in parts(chart.to_dict()))
+    shade, line, _ = (part["encoding"] for part in parts(chart.to_dict()))
+    assert shade["y"]["stack"] is None  # or Vega-Lite 5 begins a logarithmic band at 0
     assert (shade["y"]["field"], shade["y2"]["field"]) == ("wait_time_low", "wait_time_high")
     assert line["y"]["field"] == "wait_time"
     assert shade["y"]["title"] == line["y"]["title"] == "mean wait (hours)"
     assert shade["color"] == line["color"]
-    assert drawn(chart)[["wait_time_low", "wait_time_high"]].to_numpy().tolist() == [
-        [hours / 2, hours * 2] for hours in range(1, 25)
-    ]
+    hours = drawn(chart).sort_values("wait_time")
+    assert hours["wait_time"].tolist() == [*range(1, 25)]
+    assert (hours["wait_time_low"] * 2).tolist() == hours["wait_time"].tolist()
+    assert (hours["wait_time_high"] / 2).tolist() == hours["wait_time"].tolist()
     assert [tip["title"] for tip in line["tooltip"][3:]] == ["low", "high"]
     half = charts.lines(table.assign(wait_time_low=low), "load", "wait_time").to_dict()
-    assert "layer" not in half
+    assert [part["mark"]["type"] for part in parts(half)] == ["line", "circle"]
 
 
 def test_an_option_of_the_machine_has_its_dash_whatever_else_is_drawn(table):
@@ -176,12 +184,13 @@ def test_bars_are_changes_in_percent(table):
 
 
 def test_bars_show_intervals(table):
-    one = table[table["trace"] == TRACES[0]].assign(wait_time_change_low=-5.0, wait_time_change_high=8.0)
+    one = table[table["trace"] == TRACES[0]].assign(wait_time_change_low=-90.0, wait_time_change_high=120.0)
     chart = charts.bars(one, "load", "wait_time", "EASY")
-    _, interval, _ = parts(chart.to_dict())
+    _, _, edge, interval = parts(chart.to_dict())
     assert interval["encoding"]["y"]["field"] == "wait_time_change_low"
     assert interval["encoding"]["y2"]["field"] == "wait_time_change_high"
-    assert set(drawn_by(chart, "bar")["wait_time_change_high"]) == {8.0}
+    assert (edge["mark"]["color"], interval["mark"]["color"]) == ("white", "#222222")
+    assert set(drawn_by(chart, "bar")["wait_time_change_high"]) == {120.0}
 
 
 def test_what_cannot_be_compared(table):
@@ -219,9 +228,27 @@ def test_a_scheme_has_its_colour_whatever_else_is_drawn(table):
         assert scale == {"domain": list(some), "range": [alone[name] for name in some]}
 
 
-def test_a_log_has_its_colour_as_a_stand_in_too():
-    names = ["CTC-SP2-1996", "CTC-SP2-1996-3.1-cln", "CTC-SP2-1996-3.1-cln (stand-in, not the real log)"]
-    assert len(set(charts.colours(names))) == 1
+def luminance(colour):
+    """Give the relative luminance of a colour, as WCAG 2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_log_and_its_stand_in_are_told_apart(log):
+    real, version, standin = charts.colours([log, f"{log}-3.1-cln", f"{log}-3.1-cln (stand-in, not the real log)"])
+    assert real == version != standin
+    bright, dark = sorted((luminance(real), luminance(standin)), reverse=True)
+    assert (bright + 0.05) / (dark + 0.05) > 1.8
+    assert 1.05 / (luminance(standin) + 0.05) > 1.3  # on white
+    others = [f"{log}-mine", f"{log} and more", f"{log}, exact estimates", f"{log}-3.1-cln: users", f"{log}2"]
+    assert len({real, standin, *charts.colours(others)}) == 2 + len(others)
+
+
+def test_logs_and_stand_ins_are_told_apart_together():
+    names = [*LOGS, *(f"{log} (stand-in, not the real log)" for log in LOGS)]
+    assert len(set(charts.colours(names))) == len(names)
     logs = charts.colours([*sl.papers.grudenic2010.LOGS])
     assert len(set(logs)) == len(logs)
 
@@ -239,18 +266,23 @@ def test_colours_by_something_that_is_no_text(table):
     ("values", "ticks"),
     [
         ([3.0, 20_000.0], [1, 10, 100, 1000, 10_000, 100_000]),
-        ([0.2, 30.0, float("nan")], [0.1, 1, 10, 100]),
+        ([0.2, 30.0, float("nan")], [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]),
         ([2.0, 40.0], [1, 2, 5, 10, 20, 50, 100, 200, 500]),
+        ([1.02, 1.09], [1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09]),
+        ([3.1, 4.4], [3, 3.2, 3.4, 3.6, 3.8, 4, 4.2, 4.4]),
+        ([7.0, 7.0], [7]),
     ],
 )
 def test_a_logarithmic_axis_has_readable_numbers(values, ticks):
     table = pd.DataFrame({"load": range(len(values)), "slowdown": values, "scheme": "EASY"})
     y = encoding(charts.lines(table, "load", "slowdown", log=True))["y"]
-    assert y["scale"] == {"type": "log"}
+    assert y["scale"] == {"type": "log", "nice": False, "padding": 8}
     assert y["axis"]["values"] == pytest.approx(ticks)
     svg = vl_convert.vegalite_to_svg(charts.lines(table, "load", "slowdown", log=True).to_dict())
     shown = re.findall(r"<text[^>]*>([\d.,]+)</text>", svg)
-    assert {f"{tick:,.3g}" if tick < 1000 else f"{tick:,}" for tick in ticks if 1 < tick <= values[1]} <= set(shown)
+    within = {f"{tick:,.3g}" if tick < 1000 else f"{tick:,}" for tick in ticks if values[0] <= tick <= values[1]}
+    assert within <= set(shown)
+    assert len(within) >= 3 or values[0] == values[1]
 
 
 def test_a_logarithmic_axis_shows_a_zero(table):
@@ -333,7 +365,7 @@ def test_stacked(table):
     spec = charts.stacked([above, below]).to_dict()
     alt.VConcatChart.from_dict(spec, validate=True)
     assert [part["title"]["text"] for part in spec["vconcat"]] == ["wait_time", "utilization"]
-    assert [part["encoding"]["y"]["field"] for part in parts(spec)] == ["wait_time", "utilization"]
+    assert [part["encoding"]["y"]["field"] for part in parts(spec)] == ["wait_time"] * 2 + ["utilization"] * 2
     assert "config" in spec
     assert not any("config" in part for part in spec["vconcat"])
     assert above.to_dict() == before  # the parts are left as they were
@@ -377,10 +409,11 @@ def test_what_jupyterlab_draws_with_no_network(whole):
     versions = vl_convert.get_vegalite_versions()
     fives = sorted((name for name in versions if name.startswith("5.")), key=lambda name: int(name[2:]))
     new = vl_convert.vegalite_to_svg(spec, vl_version=versions[-1])
-    assert new.count('aria-roledescription="point"') == 2 * 2 * len(LOADS) * len(SCHEMES)
+    assert new.count('aria-roledescription="circle"') == 2 * 2 * len(LOADS) * len(SCHEMES)
     for version in (fives[0], fives[-1]):
         old = vl_convert.vegalite_to_svg(older, vl_version=version)
-        for shape in ('aria-roledescription="point"', 'aria-roledescription="line mark"', "role-legend-label", "<text"):
+        roles = [f'aria-roledescription="{mark}"' for mark in ("circle", "line mark")]
+        for shape in (*roles, "role-legend-label", "<text"):
             assert old.count(shape) == new.count(shape)
         assert re.findall("<text[^>]*>([^<]*)<", old) == re.findall("<text[^>]*>([^<]*)<", new)
 
@@ -561,13 +594,180 @@ def test_ratios_are_bars_from_one():
     bars = spec["layer"][0]["encoding"]
     assert bars["y"]["field"] == "wait_ratio"
     assert bars["y"]["title"] == "mean wait, times as long"
-    assert bars["y"]["scale"] == {"domainMin": 0.25, "nice": False, "type": "log"}
+    assert bars["y"]["scale"] == {"type": "log", "nice": False, "padding": 24}
     assert bars["y2"] == {"datum": 1}
-    assert len(spec["layer"]) == 3
-    ends = table.assign(wait_ratio_low=table["wait_ratio"] / 2, wait_ratio_high=table["wait_ratio"] * 2)
-    assert charts.ratios(ends, "trace", "wait_ratio").to_dict()["layer"][2]["mark"]["type"] == "rule"
-    close = charts.ratios(table.assign(wait_ratio=[0.8, 1.0, 1.2]), "trace", "wait_ratio").to_dict()
-    assert close["layer"][0]["encoding"]["y"]["scale"]["domainMin"] == pytest.approx(0.8 / 1.5)
+    assert [part["mark"]["type"] for part in spec["layer"]] == ["bar", "rule", "text", "text"]
+
+
+NEAR, FAR, BOTH, BELOW, ABOVE = [1.02, 1.05, 1.09], [0.5, 3, 20], [0.97, 1.01, 1], [0.2, 0.5, 0.9], [150, 9, 2]
+
+
+@pytest.mark.parametrize("values", [NEAR, FAR, BOTH, BELOW, ABOVE])
+def test_ratios_have_ticks_and_fill_the_plot(values):
+    table = pd.DataFrame({"m": ["A", "B", "C"], "scheme": "EASY", "ratio": values}).astype({"ratio": float})
+    table = table.assign(ratio_low=table["ratio"] / 1.01, ratio_high=table["ratio"] * 1.02)
+    spec = charts.ratios(table, "m", "ratio").to_dict()
+    ends = [*table["ratio_low"], *table["ratio_high"], 1.0]
+    ticks = [tick for tick in spec["layer"][0]["encoding"]["y"]["axis"]["values"] if min(ends) <= tick <= max(ends)]
+    assert 3 <= len(ticks) <= 10
+    svg = vl_convert.vegalite_to_svg(spec)
+    bars = [
+        sorted((float(top), float(top) + float(height)))
+        for top, height in re.findall(r'aria-roledescription="bar" d="M[-\d.]+,([-\d.]+)h[-\d.]+v([-\d.]+)', svg)
+    ]
+    assert len(bars) == 3
+    top, bottom = min(top for top, _ in bars), max(bottom for _, bottom in bars)
+    assert 0 <= top <= bottom <= charts.HEIGHT
+    assert bottom - top > 0.4 * charts.HEIGHT
+
+
+def test_ratios_are_written_beyond_their_intervals():
+    table = pd.DataFrame({"m": ["A", "B"], "scheme": "EASY", "ratio": [1.04, 0.93]})
+    table = table.assign(ratio_low=[1.01, 0.9], ratio_high=[1.2, 0.95])
+    spec = charts.ratios(table, "m", "ratio", published=pd.DataFrame({"m": ["B"], "scheme": "EASY", "ratio": [0.85]}))
+    rows = drawn(spec, 0).dropna(subset="ratio").set_index("ratio")
+    assert rows["place"].to_dict() == {1.04: 1.2, 0.93: 0.85}
+    up, down = (part for part in spec.to_dict()["layer"] if part["mark"]["type"] == "text")
+    assert [(part["mark"]["baseline"], part["mark"]["dy"]) for part in (up, down)] == [("bottom", -6), ("top", 6)]
+
+
+# --- Intervals, ranges, published numbers ----------------------------------------------------------------
+
+
+@pytest.fixture
+def changes():
+    keys = [(load, scheme) for load in ("0.5", "0.9") for scheme in ("DPSAn", "DPSAp")]
+    return pd.DataFrame(keys, columns=["load", "scheme"]).assign(better=[10.0, -5.0, 20.0, 4.0])
+
+
+@pytest.mark.parametrize("chart", [charts.bars, charts.ratios, charts.lines, charts.points])
+def test_an_interval_must_be_of_what_is_drawn(chart):
+    table = pd.DataFrame({"load": [0.5], "scheme": ["EASY"], "gain": [158.5], "gain_low": 2.7, "gain_high": 141.2})
+    names = {"label" if chart is charts.points else "color": "scheme"}
+    with pytest.raises(ValueError, match=r"^gain is 158\.5, outside its interval gain_low to gain_high, 2\.7 to 141"):
+        chart(table, "load", "gain", **names)
+    ranges = table.rename(columns=lambda name: re.sub("gain_(low|high)", r"gain_range_\1", name))
+    spec = chart(ranges, "load", "gain", **names, range_label="shaken \"copies\", 95 %").to_dict()
+    svg = vl_convert.vegalite_to_svg(spec)
+    assert html.unescape(svg).count('shaken "copies", 95 %</text>') == 1
+    tips = next(part["encoding"]["tooltip"] for part in parts(spec) if "tooltip" in part["encoding"])
+    assert {'shaken "copies", 95 %, low', 'shaken "copies", 95 %, high'} <= {tip.get("title") for tip in tips}
+
+
+def test_an_interval_may_touch_its_value_and_may_be_missing(changes):
+    exact = changes.assign(better_low=changes["better"] * (1 + 1e-12), better_high=[30.0, np.nan, np.inf, 5.0])
+    spec = charts.bars(exact, "load", "better").to_dict()
+    rows = pd.DataFrame(next(rows for rows in spec["datasets"].values() if "better" in rows[0]))
+    assert rows["better_low"].isna().tolist() == [False, True, False, False]  # half an interval is none
+
+
+def test_an_enormous_interval_is_cut_off_and_said(changes):
+    wide = changes.assign(better_low=changes["better"] - 3, better_high=[12.0, 6.0, 8000.0, 9.0])
+    spec = charts.bars(wide, "load", "better", subtitle="a log").to_dict()
+    assert spec["title"]["subtitle"] == ["a log", "arrows: intervals that reach further"]
+    rows = pd.DataFrame(next(rows for rows in spec["datasets"].values() if "better" in rows[0]))
+    assert rows["better_high"].tolist() == [12, 6, 8000, 9]  # for the tooltip
+    assert rows["better_high_drawn"].tolist() == [12, 6, 45, 9]  # bars from -5 to 20, and as far again
+    (arrow,) = [part for part in spec["layer"] if part["mark"].get("shape") == "triangle-up"]
+    assert arrow["encoding"]["y"]["field"] == "better_high_drawn"
+    svg = vl_convert.vegalite_to_svg(spec)
+    assert svg.count('aria-roledescription="point"') == 1
+    calm = charts.bars(changes.assign(better_low=-9.0, better_high=30.0), "load", "better").to_dict()
+    assert "arrows" not in str(calm["title"])
+    assert not [part for part in calm["layer"] if part["mark"]["type"] == "point"]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_an_enormous_band_is_cut_off_in_its_panel(table, log):
+    low, high = table["wait_time"] / 2, table["wait_time"] * 2
+    high[0] = 1e12
+    wide = table.assign(wait_time_low=low, wait_time_high=high)
+    chart = charts.lines(wide, "load", "wait_time", column="trace", log=log)
+    assert "shaded intervals are cut off where they reach far" in chart.to_dict()["title"]["subtitle"][-1]
+    rows = drawn(chart).set_index("wait_time")
+    span = 12 * 12 if log else 12 + 12  # waits of 1 to 12 hours, on an axis from 0 if it is not logarithmic
+    assert rows.loc[1, "wait_time_high_drawn"] == pytest.approx(span)
+    assert rows.loc[2, "wait_time_high_drawn"] == rows.loc[2, "wait_time_high"] == 4
+
+
+def published_parts(chart):
+    """Give the parts of a chart that show published numbers."""
+    return [part for part in parts(chart.to_dict()) if "stroke" in part["encoding"]]
+
+
+def test_published_numbers_are_diamonds(changes):
+    given = pd.DataFrame({"load": ["0.5", "0.9"], "scheme": ["DPSAn", "DPSAp"], "better": [8.0, 5.5]})
+    chart = charts.bars(changes, "load", "better", published=given)
+    (part,) = published_parts(chart)
+    assert part["mark"] | {"size": 0, "strokeWidth": 0} == {
+        "type": "point", "shape": "diamond", "fill": "white", "opacity": 1, "size": 0, "strokeWidth": 0,
+    }  # fmt: skip
+    assert part["encoding"]["stroke"]["scale"] == {"domain": ["published"], "range": ["#222222"]}
+    assert part["encoding"]["xOffset"]["field"] == "scheme"
+    assert [tip.get("title", tip["field"]) for tip in part["encoding"]["tooltip"]] == [
+        "scheme", "offered load", "published: better",
+    ]  # fmt: skip
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert svg.count('aria-roledescription="point"') == 2
+    assert svg.count(">published</text>") == 1
+    assert svg.count('aria-roledescription="bar"') == len(changes)
+    without = charts.bars(changes, "load", "better").to_dict()
+    assert "published" not in json.dumps(without)
+
+
+@pytest.mark.parametrize("version", ["5.20", "6.4"])
+@pytest.mark.parametrize("log", [False, True])
+def test_published_numbers_of_one_panel_or_of_all(table, log, version):
+    mine = {"trace": [TRACES[1]], "load": [0.7], "scheme": ["EASY"], "wait_time": [7200.0]}
+    for given, count in ((mine, 1), ({key: mine[key] for key in ("load", "scheme", "wait_time")}, 2)):
+        chart = charts.lines(table, "load", "wait_time", column="trace", log=log, published=pd.DataFrame(given))
+        svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version)
+        hearts, points = count, len(table)
+        assert svg.count('aria-roledescription="point"') == count
+        assert svg.count('aria-roledescription="circle"') == hearts + points
+        assert svg.count('aria-roledescription="line mark"') == len(TRACES) * len(SCHEMES)
+        assert svg.count(">published</text>") == 1
+        assert set(drawn(chart)["published"].dropna()) == {2.0}  # hours, as the lines
+
+
+def test_published_ranges(changes):
+    here = pd.DataFrame({"load": ["0.5"], "better_low": [2.0], "better_high": [30.0]})
+    chart = charts.bars(changes, "load", "better", published=here)
+    low, high = published_parts(chart)
+    assert (low["encoding"]["y"]["field"], high["encoding"]["y"]["field"]) == ("published_low", "published_high")
+    assert "xOffset" not in low["encoding"]  # in the middle of its group
+    assert vl_convert.vegalite_to_svg(chart.to_dict()).count(">published</text>") == 1
+    everywhere = charts.bars(changes, "load", "better", published=here.drop(columns="load"))
+    (band,) = published_parts(everywhere)
+    assert band["mark"]["type"] == "rect"
+    assert "x" not in band["encoding"]
+    (rule,) = published_parts(charts.bars(changes, "load", "better", published=pd.DataFrame({"better": [7.0]})))
+    assert rule["mark"]["type"] == "rule"
+    assert "x" not in rule["encoding"]
+    svg = vl_convert.vegalite_to_svg(everywhere.to_dict())
+    assert len(re.findall(r">0\.[59]</text>", svg)) == 2  # and no group for what has none
+
+
+def test_published_changes_against_a_base(table):
+    one = table[table["trace"] == TRACES[0]]
+    given = pd.DataFrame({"load": [0.5], "scheme": ["EASY"], "wait_time_change": [77.0]})
+    chart = charts.bars(one, "load", "wait_time", "FCFS", published=given)
+    assert drawn_by(chart, "bar")["published"].dropna().tolist() == [77.0]
+    with pytest.raises(ValueError, match="the table has no column 'wait_time_change'"):
+        charts.bars(one, "load", "wait_time", "FCFS", published=given.rename(columns={"wait_time_change": "wait_time"}))
+
+
+def test_published_numbers_of_nothing_that_is_drawn(table):
+    given = pd.DataFrame({"load": [0.5], "scheme": ["EASI"], "wait_time": [7200.0]})
+    message = "^published has scheme 'EASI', the table has only: FCFS, EASY, EASY-SJF, Conservative$"
+    with pytest.raises(ValueError, match=message):
+        charts.lines(table, "load", "wait_time", published=given)
+    with pytest.raises(ValueError, match="^published has trace 'Bee', the table has only: "):
+        charts.lines(table, "load", "wait_time", column="trace", published=given.assign(trace="Bee", scheme="EASY"))
+    with pytest.raises(TypeError, match="^expected DataFrame, got dict$"):
+        charts.lines(table, "load", "wait_time", published={"wait_time": 3})
+    with pytest.raises(ValueError, match="^column 'wait_time' has 'long' in row 0"):
+        charts.lines(table, "load", "wait_time", published=given.assign(scheme="EASY", wait_time="long"))
 
 
 def test_ratios_are_above_zero():

@@ -415,7 +415,7 @@ def test_work_by_week():
     long = trace_of(jobs, 4)
     short = replace(trace_of(jobs[:1] + [(50, 100, 100, 4)], 4), name="short", source="stand-in")
     chart = charts.weekly([long, short])
-    found = rows(chart)
+    found = rows(chart).sort_values(["trace", "week"])
     of_week = [(2 * 3600 + 1800) / (4 * week), 4 * 3600 / (4 * week)]  # of the third there is only an instant
     assert found["week"].tolist() == [1, 2, 1]
     assert found["offered_load"].tolist() == pytest.approx([*of_week, 7600 / (4 * week)])

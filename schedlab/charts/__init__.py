@@ -1,9 +1,11 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
 from .cells import arrivals, heatmap
-from .compare import bars, beside_model, distribution, lines, points, ratios, scatter, weekly
+from .compare import beside_model, distribution, scatter, weekly
 from .gang import shares, slices
+from .grouped import bars, ratios
 from .nodes import tree
+from .series import lines, points
 from .tables import VERDICTS, table
 from .theme import (
     AXES,
@@ -18,6 +20,7 @@ from .theme import (
     colours,
     dashes,
     height_of,
+    resized,
     save,
     setup,
     stacked,
@@ -49,6 +52,7 @@ __all__ = [
     "points",
     "profile",
     "ratios",
+    "resized",
     "save",
     "scatter",
     "setup",

@@ -1,8 +1,6 @@
 """Charts that compare: a measure against a parameter, schemes against a base, jobs under one scheme and another."""
 
-import re
 from collections.abc import Iterable, Mapping
-from textwrap import wrap
 
 import altair as alt
 import numpy as np
@@ -10,290 +8,28 @@ import pandas as pd
 
 from ..schedule import Schedule
 from ..workload.trace import WEEK, Trace, model_trace, run_times
+from .series import lines
 from .theme import (
-    AXES,
     COLOURS,
     DURATIONS,
     HEIGHT,
-    IN_HOURS,
     INK,
     MOST_ROWS,
     PER_JOB,
-    WIDTH,
     about,
     about_trace,
     axis,
-    check,
+    beside,
     check_columns,
     check_kind,
     check_limit,
-    check_numbers,
     coloured,
-    dashes,
     headed,
     logarithmic,
-    vertical,
 )
 
 POINTS = 400  # of a distribution's curve
 SQUARE = 400  # of a scatter plot, in pixels
-BAR = 16  # of one bar, in pixels
-CHARACTER = 7  # of a label, in pixels
-
-
-def lines(
-    table: pd.DataFrame,
-    x: str,
-    y: str,
-    color: str = "scheme",
-    *,
-    dash: str | None = None,
-    column: str | None = None,
-    log: bool = False,
-    title: str = "",
-    subtitle: str = "",
-) -> alt.Chart:
-    """Draw a measure against a parameter, one line for each scheme.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Where it has the
-        columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded.
-    x, y, color : str
-        Columns.
-    dash : str, optional
-        A column with one dash for each value, such as an option of the machine.
-    column : str, optional
-        A column with one panel for each value.
-    log : bool
-        Logarithmic y axis; linear near 0 where a value is 0.
-    title, subtitle : str
-        The subtitle should name the trace; a stand-in says so by its name.
-    """
-    shown, band = _taken(table, [x, y], y, *filter(None, (color, dash, column)))
-    for name in (x, y):
-        if name in IN_HOURS:
-            shown[name] = shown[name] / 3600
-    if y in IN_HOURS:
-        shown[band] = shown[band] / 3600
-    for name in filter(None, (color, dash, column)):
-        shown[name] = [str(value) for value in shown[name]]  # astype leaves a missing value missing
-    panels = list(dict.fromkeys(shown[column])) if column else [""]
-    reach = pd.concat([shown[name] for name in (y, *band)])
-    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
-    across = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(reach, log))
-    colours = list(dict.fromkeys(shown[color]))
-    colour = coloured(color, colours, columns=min(4 * len(panels), _beside(colours, WIDTH * len(panels))))
-    tooltip = [
-        *(alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))),
-        alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
-        alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
-        *_tips(band, "", ",.4~g"),
-    ]
-    parts = [alt.Chart(shown).mark_line(point=not dash, strokeWidth=2)]
-    parts[0] = parts[0].encode(x=horizontal, y=across, color=colour, tooltip=tooltip)
-    if dash:
-        # Points of their own: with the line's, Vega-Lite 5 leaves the dashes out of the legend.
-        points = alt.Chart(shown).mark_circle(size=30, opacity=1)
-        parts.append(points.encode(x=horizontal, y=across, color=colour, tooltip=tooltip))
-        options = list(dict.fromkeys(shown[dash]))
-        scale = alt.Scale(domain=options, range=dashes(options))
-        legend = alt.Legend(
-            orient="bottom", columns=4 * len(panels), labelLimit=WIDTH, symbolType="stroke", symbolSize=400
-        )
-        parts[0] = parts[0].encode(strokeDash=alt.StrokeDash(f"{dash}:N", title=dash, scale=scale, legend=legend))
-    if band:
-        low = across.copy()
-        low.shorthand = f"{band[0]}:Q"
-        shade = alt.Chart(shown).mark_area(opacity=0.2).encode(x=horizontal, y=low, y2=band[1], color=colour)
-        parts.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
-    chart = alt.layer(*parts) if len(parts) > 1 else parts[0]
-    chart = chart.properties(width=WIDTH, height=HEIGHT)
-    if column:
-        header = alt.Header(labelLimit=WIDTH, labelExpr="split(replace(datum.label, ' (', '\\n('), '\\n')")
-        facet = alt.Column(f"{column}:N", title=None, sort=panels, header=header)
-        chart = chart.facet(column=facet).resolve_scale(y="independent")
-    return headed(chart, title, WIDTH * len(panels), subtitle)
-
-
-def _beside(names, width):
-    """Tell how many labels of a legend have room beside one another."""
-    return max(1, width // (max(map(len, names), default=0) * CHARACTER + BAR))
-
-
-def bars(
-    table: pd.DataFrame,
-    x: str,
-    y: str,
-    base: str | None = None,
-    color: str = "scheme",
-    *,
-    title: str = "",
-    subtitle: str = "",
-) -> alt.LayerChart:
-    """Draw by how many percent a measure changes, in groups of bars.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Tidy, one row for each x and scheme. Where it has the columns ``{y}_change_low`` and ``{y}_change_high``, in
-        percent, they are drawn as intervals; without a base ``{y}_low`` and ``{y}_high``.
-    x, y, color : str
-        Columns.
-    base : str, optional
-        The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars. If left
-        out, y is a change in percent already.
-    title, subtitle : str
-        The subtitle should name the trace; a stand-in says so by its name.
-    """
-    shown, ends = _taken(table, [y], y if base is None else f"{y}_change", x, color)
-    shown[color] = shown[color].astype(str)
-    doubled = shown.duplicated([x, color])
-    if doubled.any():
-        row = shown[doubled].iloc[0]
-        raise ValueError(f"the table has several rows of {row[color]} at {x} {row[x]}, aggregate them first")
-    words, told = AXES.get(y, y), AXES.get(y, y)
-    if base is not None:
-        shown, y = _against(shown, x, y, color, str(base)), "change"
-        measure, told = re.sub(r" \(.*\)$", "", words), f"change against {base} (%)"
-        words = f"change of {measure} against {base} (%)"
-    axes = {"title": wrap(words, HEIGHT // 6), "axis": axis()}
-    layers, width = _groups(shown, x, y, color, ends, axes, told, "+,.1f", 0)
-    return headed(alt.layer(*layers, data=shown, width=width, height=HEIGHT), title, width, subtitle)
-
-
-def _against(shown, x, y, color, base):
-    """Give the rows of the other schemes, with their changes against the base at the same x, in percent."""
-    bases = shown[shown[color] == base].set_index(x)[y]
-    missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
-    if missing:
-        raise ValueError(f"the table has no {y} above 0 of {base!r} at {x} {missing[0]} to compare with")
-    shown["change"] = 100 * (shown[y].to_numpy() / bases.reindex(shown[x]).to_numpy() - 1)
-    shown = shown[shown[color] != base]
-    if shown.empty:
-        raise ValueError(f"the table has nothing to compare with {base!r}")
-    return shown
-
-
-def _groups(shown, x, y, color, ends, axes, told, form, baseline):
-    """Give the layers of grouped bars that stand on a baseline, and their width."""
-    groups, schemes = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[color]))
-    width = max(WIDTH, BAR * len(shown))
-    crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > width
-    labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
-    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
-    where = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
-    tooltip = [
-        alt.Tooltip(f"{color}:N"),
-        alt.Tooltip(f"{x}:N", title=AXES.get(x, x)),
-        alt.Tooltip(f"{y}:Q", title=told, format=form),
-        *_tips(ends, f" ({told.rpartition('(')[2]}" if told.endswith(")") else "", form),
-    ]
-    stands = {"y": alt.Y(f"{y}:Q", **axes), "y2": alt.datum(baseline), "color": coloured(color, schemes)}
-    layers = [alt.Chart().mark_bar().encode(**where, **stands, tooltip=tooltip)]
-    if ends:
-        layers.append(_interval(alt.Chart(), ends, title=axes["title"], **where))
-    rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y="baseline:Q")
-    return [*layers, rule], width
-
-
-def ratios(
-    table: pd.DataFrame,
-    x: str,
-    y: str,
-    color: str = "scheme",
-    *,
-    title: str = "",
-    subtitle: str = "",
-) -> alt.LayerChart:
-    """Draw ratios as groups of bars from 1, on a logarithmic axis: twice reaches as far up as half reaches down.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Tidy, one row for each x and scheme; every ratio above 0. Where it has the columns ``{y}_low`` and ``{y}_high``,
-        they are drawn as intervals.
-    x, y, color : str
-        Columns.
-    title, subtitle : str
-        The subtitle should name the trace; a stand-in says so by its name.
-    """
-    shown, ends = _taken(table, [y], y, x, color)
-    bad = shown.loc[~(shown[y] > 0), y]
-    if len(bad):
-        raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
-    axes = {"title": AXES.get(y, y), **vertical(shown[y], True)}
-    lowest, highest = min(1.0, float(shown[y].min())), max(1.0, float(shown[y].max()))
-    # Room below the lowest bar: a factor of 2 at most, less where all ratios are close to 1.
-    axes["scale"] = alt.Scale(type="log", domainMin=lowest / min(max(highest / lowest, 1.1), 2), nice=False)
-    layers, width = _groups(shown, x, y, color, ends, axes, AXES.get(y, y), ",.3~g", 1)
-    words = alt.Chart().mark_text(dy=-6, fontSize=11, color=INK)
-    words = words.encode(**{key: layers[0].encoding[key] for key in ("x", "xOffset")}, y=f"{y}:Q")
-    layers.insert(1, words.encode(text=alt.Text(f"{y}:Q", format=",.3~r")))
-    width = max(2 * WIDTH, 2 * width)
-    return headed(alt.layer(*layers, data=shown, width=width, height=HEIGHT), title, width, subtitle)
-
-
-def points(
-    table: pd.DataFrame,
-    x: str,
-    y: str,
-    label: str,
-    *,
-    title: str = "",
-    subtitle: str = "",
-) -> alt.LayerChart:
-    """Draw one measure against another, a named point for each row.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row a point. Where it has the columns ``{y}_low`` and ``{y}_high``, they are drawn as an interval.
-    x, y, label : str
-        Columns; the label is written beside the point.
-    title, subtitle : str
-        The subtitle should name the traces; a stand-in says so by its name.
-    """
-    shown, ends = _taken(table, [x, y], y, label)
-    shown[label] = shown[label].astype(str)
-    along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False, padding=30), axis=axis(tickCount=6))
-    across = alt.Y(f"{y}:Q", title=AXES.get(y, y), axis=axis())
-    tooltip = [
-        alt.Tooltip(f"{label}:N"),
-        *(alt.Tooltip(f"{name}:Q", title=AXES.get(name, name), format=",.4~g") for name in (x, y)),
-        *_tips(ends, "", ",.4~g"),
-    ]
-    base = alt.Chart(shown)
-    layers = [base.mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=across, tooltip=tooltip)]
-    if ends:
-        layers.insert(0, _interval(base, ends, title=AXES.get(y, y), x=along))
-    words = base.mark_text(align="left", dx=7, fontSize=11, color=INK)
-    layers.append(words.encode(x=along, y=across, text=f"{label}:N"))
-    chart = alt.layer(*layers).properties(width=2 * WIDTH, height=HEIGHT)
-    return headed(chart, title, 2 * WIDTH, subtitle)
-
-
-def _taken(table, numbers, measure, *others):
-    """Give a copy of the columns that a chart takes, the measure's interval included, and that interval's two names."""
-    check_kind(table, pd.DataFrame)
-    ends = [f"{measure}_low", f"{measure}_high"]
-    ends = ends if set(ends) <= set(table.columns) else []
-    names = list(dict.fromkeys((*numbers, *ends, *others)))
-    check(table, names)
-    check_numbers(table, [*numbers, *ends])
-    return table[names].copy(), ends
-
-
-def _tips(ends, unit, form):
-    """Give the tooltips of an interval's two columns: low and high."""
-    return [alt.Tooltip(f"{name}:Q", title=name.rpartition("_")[2] + unit, format=form) for name in ends]
-
-
-def _interval(chart, ends, *, title=alt.Undefined, **where):
-    """Draw an interval as a rule."""
-    y = alt.Y(f"{ends[0]}:Q", title=title)
-    return chart.mark_rule(color=INK, strokeWidth=1.5).encode(y=y, y2=ends[1], **where)
 
 
 def distribution(
@@ -353,7 +89,7 @@ def distribution(
         .encode(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
-            color=coloured("scheme", names, columns=min(4, _beside(names, SQUARE)), title=of),
+            color=coloured("scheme", names, columns=min(4, beside(names, SQUARE)), title=of),
             tooltip=[
                 alt.Tooltip("scheme:N", title=of),
                 alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),

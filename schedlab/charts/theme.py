@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 from numbers import Real
 from pathlib import Path
 from textwrap import wrap
@@ -12,10 +13,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-WIDTH, HEIGHT = 240, 220  # of one panel, in pixels: three beside one another fit a page
+WIDTH, HEIGHT = 240, 220  # of one of three panels, in pixels
 WIDE = 720  # of a chart that has the page to itself
-CHARACTERS = 48  # of a subtitle over one panel
+PAGE = 900  # what a notebook has room for beside the list of files on a screen 1366 pixels wide, axes included
+ACROSS = 3  # panels at most beside one another
+MARGIN = 60  # of a panel: its axis and the gap to the next
+CHARACTER = 7  # of a label, in pixels
+SYMBOL = 16  # of a legend, with the gap to its label
+CHARACTERS = 48  # of a subtitle over so many pixels as WIDTH
 MOST_ROWS = 5_000
+LEAST = 3  # ticks within a logarithmic axis
 INK = "#222222"  # of rules and of marks that belong to no scheme
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
@@ -58,6 +65,7 @@ LOGS = {
     "SDSC-SP2-1998": "#AA4499",
     "KTH-SP2-1996": "#882255",
 }
+LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin> \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 # Sweeps teal, other jobs grey, darkest at the first site; shares and sites by themselves blue.
@@ -199,19 +207,156 @@ def _look():
         "background": "white",
         "padding": 10,
         "view": {"stroke": None},
-        "axis": {"labelFontSize": 11, "titleFontSize": 12, "gridColor": "#dddddd"},
+        # Every colour is said: what is not said, JupyterLab's dark theme makes white.
+        "style": {name: {"fill": INK} for name in ("guide-label", "guide-title", "group-title")},
+        "axis": {
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "gridColor": "#dddddd",
+            "domainColor": "#888888",
+            "tickColor": "#888888",
+        },
         "legend": {"labelFontSize": 12, "titleFontSize": 12},
-        "title": {"fontSize": 15, "subtitleFontSize": 12, "anchor": "start", "subtitleColor": "#666666"},
+        "title": {
+            "fontSize": 15,
+            "subtitleFontSize": 12,
+            "anchor": "start",
+            "color": INK,
+            "subtitleColor": "#666666",
+        },
         "header": {"labelFontSize": 12},
+        "text": {"color": INK},
     }
 
 
-def stacked(parts: list[alt.Chart]):
-    """Put charts below one another."""
+def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float | None = None):
+    """Put charts below one another; narrow ones side by side, as many as a page has room for.
+
+    Parameters
+    ----------
+    parts : list of charts
+    width, height : float, optional
+        As of `resized`.
+    """
     bare = [part.copy() for part in parts]
     for part in bare:
         part.config = alt.Undefined  # only the whole may carry the look
-    return themed(alt.vconcat(*bare))
+    beside = min(len(bare), max(1, PAGE // max(_extent(part)[0] + MARGIN * _across(part) for part in bare)))
+    whole = alt.vconcat(*bare) if beside == 1 else alt.concat(*bare, columns=beside)
+    return themed(_resize(whole, width, height))
+
+
+# -- sizes -----------------------------------------------------------------------------------------------
+
+
+def resized(chart, width: float | None = None, height: float | None = None):
+    """Give a chart another size.
+
+    Parameters
+    ----------
+    chart : altair chart
+    width, height : float, optional
+        Of the plot in pixels, or of all its panels together; titles, axes and legends come on top. As it is if left
+        out.
+    """
+    return _resize(chart.copy(), width, height)
+
+
+def _resize(chart, width, height):
+    """Change the size of a chart in place."""
+    for given, words in ((width, "width"), (height, "height")):
+        if given is not None and not (isinstance(given, Real) and 0 < given < math.inf):
+            raise ValueError(f"{words} must be a number of pixels above 0, got {given!r}")
+    if width is None and height is None:
+        return chart
+    wide, high = _extent(chart)
+    _scale(chart, 1 if width is None else width / wide, 1 if height is None else height / high)
+    title = chart.title
+    if width is not None and isinstance(title, dict) and title.get("subtitle"):
+        chart.title = {**title, "subtitle": _wrapped(title["subtitle"], width)}
+    return chart
+
+
+def _scale(chart, across, down):
+    for part in _parts(chart):
+        _scale(part, across, down)
+    if not _parts(chart):
+        wide, high = _extent(chart)
+        chart.width, chart.height = round(wide * across), round(high * down)
+
+
+def _parts(chart):
+    """Give the charts that a chart is put together of; none of one plot."""
+    if isinstance(chart, alt.FacetChart):
+        return [chart.spec]
+    kinds = {alt.VConcatChart: "vconcat", alt.HConcatChart: "hconcat", alt.ConcatChart: "concat"}
+    return next((getattr(chart, name) for kind, name in kinds.items() if isinstance(chart, kind)), [])
+
+
+def _across(chart):
+    """Tell how many plots lie beside one another."""
+    if isinstance(chart, alt.FacetChart):
+        return _grid(chart)[0]
+    parts = _parts(chart)
+    if isinstance(chart, alt.HConcatChart):
+        return sum(map(_across, parts))
+    if isinstance(chart, alt.ConcatChart):
+        return max(sum(map(_across, row)) for row in _rows(chart))
+    return max(map(_across, parts), default=1)
+
+
+def _extent(chart):
+    """Give width and height of the plot, or of all plots together."""
+    if isinstance(chart, alt.FacetChart):
+        columns, rows = _grid(chart)
+        wide, high = _extent(chart.spec)
+        return columns * wide, rows * high
+    if not _parts(chart):
+        return tuple(size if isinstance(size, Real) else 300 for size in (chart.width, chart.height))
+    rows = [_parts(chart)] if isinstance(chart, alt.HConcatChart) else _rows(chart)
+    sizes = [[_extent(part) for part in row] for row in rows]
+    return max(sum(wide for wide, _ in row) for row in sizes), sum(max(high for _, high in row) for row in sizes)
+
+
+def _rows(chart):
+    """Give the charts of each row of charts below one another."""
+    parts, columns = _parts(chart), 1 if isinstance(chart, alt.VConcatChart) else chart.columns
+    columns = columns if isinstance(columns, int) else len(parts)
+    return [parts[i : i + columns] for i in range(0, len(parts), columns)]
+
+
+def _grid(chart):
+    """Give the columns and rows of a chart of panels."""
+    given = chart.facet
+    if not isinstance(given, alt.FacetMapping):
+        count = _values(chart, given)
+        columns = min(count, chart.columns) if isinstance(chart.columns, int) else count
+        return columns, -(-count // columns)
+    return tuple(_values(chart, part) if part is not alt.Undefined else 1 for part in (given.column, given.row))
+
+
+def _values(chart, field):
+    if isinstance(field.sort, list):
+        return len(field.sort)
+    return chart.data[field.shorthand.rpartition(":")[0] or field.shorthand].nunique()
+
+
+def panels(count: int, width: float | None, height: float | None) -> tuple[int, float, float]:
+    """Lay out panels on a page: how many are beside one another, and the width and height of each in pixels.
+
+    Parameters
+    ----------
+    count : int
+    width, height : float, optional
+        Of all panels together.
+    """
+    columns = count if count <= ACROSS else 2 if count == 4 else ACROSS
+    each = (PAGE - columns * MARGIN) // columns if count > 1 else WIDE * 3 // 4
+    each = each if width is None else width / columns
+    return columns, each, HEIGHT if height is None else height / -(-count // columns)
+
+
+# -- colours ---------------------------------------------------------------------------------------------
 
 
 def colours(names: list[str]) -> list[str]:
@@ -221,7 +366,20 @@ def colours(names: list[str]) -> list[str]:
 
 
 def _of_log(name):
-    return next((colour for log, colour in LOGS.items() if name.startswith(log)), None)
+    """Give the colour of a log of the archive, whatever its version; of its stand-in one that is like it."""
+    found = LOG.fullmatch(name)
+    if not found:
+        return None
+    own = LOGS[found["log"]]
+    return _like(own) if found["standin"] else own
+
+
+def _like(colour):
+    """Give a colour of the same hue: light instead of dark, dark instead of light."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    light = np.dot(parts, (0.299, 0.587, 0.114)) > 120
+    mixed = [part * 0.45 if light else 255 - (255 - part) * 0.45 for part in parts]
+    return "#" + "".join(f"{round(part):02X}" for part in mixed)
 
 
 def _made_of(name):
@@ -259,6 +417,11 @@ def height_of(spec: dict) -> float:
     return (height if isinstance(height, Real) else 300) + 140
 
 
+def beside(names: list[str], width: float) -> int:
+    """Tell how many labels of a legend have room beside one another."""
+    return max(1, int(width // (max(map(len, names), default=0) * CHARACTER + SYMBOL)))
+
+
 # -- axes ------------------------------------------------------------------------------------------------
 # Plain dictionaries: Altair copies a chart whenever it is put into another, and its `Axis` has ninety settings to copy.
 
@@ -268,20 +431,50 @@ def axis(**settings) -> dict:
     return {"format": ",~r", "labelFlush": False, **settings}  # 10,000 and 0.1; at its tick also at the ends
 
 
-def vertical(values, log: bool) -> dict:
-    """Give scale and axis; a logarithmic one has numbers at powers of ten, or at 1, 2 and 5 over a short range."""
+def vertical(parts, log: bool) -> dict:
+    """Give scale and axis for the values of each panel; a logarithmic one is linear near 0 where a value is 0."""
     if not log:
         return {"scale": {"zero": True}, "axis": axis()}
-    drawn = values[(values > 0) & (values < np.inf)]
-    if len(drawn) < values.count() or drawn.empty:
-        return {"scale": {"type": "symlog"}, "axis": axis()}
-    return {"scale": {"type": "log"}, "axis": axis(values=_powers(drawn.min(), drawn.max()))}
+    known = [part[part.notna()] for part in parts]
+    drawn = [part[(part > 0) & (part < np.inf)] for part in known]
+    if any(map(len, known)) and all(len(some) == len(every) for some, every in zip(drawn, known, strict=True)):
+        return {"scale": log_scale(), "axis": axis(values=log_ticks([part for part in drawn if len(part)]))}
+    return {"scale": {"type": "symlog"}, "axis": axis()}
 
 
-def _powers(lowest, highest):
-    low, high = math.floor(math.log10(lowest)), math.ceil(math.log10(highest))
-    steps = (1, 2, 5) if high - low <= 2 else (1,)
-    return [step * 10.0**power for power in range(low, high + 1) for step in steps]
+def log_scale(padding: int = 8) -> dict:
+    """Give a logarithmic scale that ends so many pixels beyond what is drawn."""
+    return {"type": "log", "nice": False, "padding": padding}
+
+
+def log_ticks(several) -> list[float]:
+    """Give ticks of a logarithmic axis for the values of each panel: three at least within them, if they differ.
+
+    Powers of ten over a long range, 1, 2 and 5 of each over a shorter one, even steps over one shorter still.
+    """
+    return sorted({tick for values in several for tick in _ticks(float(np.min(values)), float(np.max(values)))})
+
+
+def _ticks(low, high):
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for steps in ((1,), (1, 2, 5)):
+        ticks = [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+        if sum(low <= tick <= high for tick in ticks) >= LEAST:
+            return ticks
+    return _even(low, high)
+
+
+def _even(low, high):
+    """Give even ticks, one or so beyond either end."""
+    if low == high:
+        return [low]
+    power = 10.0 ** math.floor(math.log10(high - low))
+    for part in (1, 0.5, 0.2, 0.1):
+        step = part * power
+        first, last = math.floor(low / step), math.ceil(high / step)
+        if sum(low <= i * step <= high for i in range(first, last + 1)) >= LEAST:
+            break
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1) if i > 0]
 
 
 def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
@@ -305,7 +498,7 @@ def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     words = ", ".join(f"'{seconds}': '{text}'" for seconds, text in MARKS.items())
     marks = alt.Axis(values=list(MARKS), labelExpr=f"{{{words}}}[datum.value]", labelFlush=False)
-    ticks = marks if duration else axis(values=_powers(low, high))
+    ticks = marks if duration else axis(values=log_ticks([[low, high]]))
     said = f"0 is drawn at {'1 s' if duration else format(low, '.3g')}" if positive.size < values.size else ""
     return {"scale": scale, "axis": ticks}, np.maximum(values, low), said
 
@@ -313,13 +506,29 @@ def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
 # -- titles ----------------------------------------------------------------------------------------------
 
 
-def headed(chart, title: str, width: int, *subtitle: str):
-    """Give a new chart its title, the look, and a subtitle: each part begins a line, none wider than so many pixels."""
-    characters = CHARACTERS * width // WIDTH
-    lines = [line for part in subtitle for line in wrap(part, characters, break_on_hyphens=False)]
-    chart.title = {"text": title, "subtitle": lines}
+def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, None)):
+    """Give a new chart its title, the look, its size, and a subtitle.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Changed in place.
+    title : str
+    width : int
+        What the lines of the subtitle have room for, in pixels.
+    *subtitle : str
+        Each begins a line.
+    size : (width, height)
+        As of `resized`.
+    """
+    chart.title = {"text": title, "subtitle": _wrapped(subtitle, size[0] or width)}
     chart.config = _look()  # not `themed`: Altair copies all that is in a chart of panels, 15 ms
-    return chart
+    return _resize(chart, *size)
+
+
+def _wrapped(parts, width):
+    characters = max(20, int(CHARACTERS * width / WIDTH))
+    return [line for part in parts for line in wrap(part, characters, break_on_hyphens=False)]
 
 
 def about(schedule) -> str:

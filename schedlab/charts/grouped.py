@@ -1,0 +1,208 @@
+"""Charts of groups of bars: changes from 0 in percent, ratios from 1."""
+
+import json
+import re
+from textwrap import wrap
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .overlays import (
+    PUBLISHED,
+    Rows,
+    across,
+    having,
+    interval_layers,
+    published_layers,
+    published_tips,
+    range_layers,
+    tips,
+)
+from .theme import (
+    AXES,
+    CHARACTER,
+    HEIGHT,
+    INK,
+    MARGIN,
+    PAGE,
+    WIDTH,
+    axis,
+    coloured,
+    headed,
+    log_scale,
+    log_ticks,
+)
+
+BAR = 16  # of one bar, in pixels
+NUMBERED = 34  # of one bar with a number at its end
+CUT = "arrows: intervals that reach further"
+
+
+def bars(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    base: str | None = None,
+    color: str = "scheme",
+    *,
+    published: pd.DataFrame | None = None,
+    range_label: str = "range",
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.LayerChart:
+    """Draw by how many percent a measure changes, in groups of bars.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row for each x and scheme. Where it has the columns ``{y}_change_low`` and ``{y}_change_high``, in
+        percent, they are drawn as intervals; without a base ``{y}_low`` and ``{y}_high``. An interval must contain its
+        bar's value; where it reaches far beyond all bars it is cut off, with an arrow. Another range goes into
+        ``{y}_change_range_low`` and ``{y}_change_range_high`` (without a base ``{y}_range_low`` and
+        ``{y}_range_high``) and is drawn as a thin bracket.
+    x, y, color : str
+        Columns.
+    base : str, optional
+        The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars. If left
+        out, y is a change in percent already.
+    published : DataFrame, optional
+        Published numbers to draw as hollow diamonds, or ranges as brackets, in percent: a column ``{y}_change``
+        (without a base y), or the same with ``_low`` and ``_high``, and those of the columns x and color that say where
+        they belong. Without color they stand in the middle of the group, without x all across.
+    range_label : str
+        What the legend calls the range.
+    title, subtitle : str
+        The subtitle should name the trace; a stand-in says so by its name.
+    width, height : float, optional
+        Of the plot, in pixels.
+    """
+    measure = y if base is None else f"{y}_change"
+    rows = Rows(table, [y], measure, (x, color))
+    rows.shown[color] = rows.shown[color].astype(str)
+    doubled = rows.shown.duplicated([x, color])
+    if doubled.any():
+        row = rows.shown[doubled].iloc[0]
+        raise ValueError(f"the table has several rows of {row[color]} at {x} {row[x]}, aggregate them first")
+    words, told = AXES.get(y, y), AXES.get(y, y)
+    if base is not None:
+        rows.shown, y = _against(rows.shown, x, y, color, str(base)), "change"
+        without, told = re.sub(r" \(.*\)$", "", words), f"change against {base} (%)"
+        words = f"change of {without} against {base} (%)"
+    rows.contain(y)
+    if published is not None:
+        rows.publish(published, measure, x, color)
+    rows.cut_off(y, baseline=[0])
+    axes = {"title": wrap(words, (height or HEIGHT) // 6), "axis": axis()}
+    chart, wide = _groups(rows, x, y, color, axes, told, "+,.1f", 0, range_label)
+    return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
+
+
+def _against(shown, x, y, color, base):
+    """Give the rows of the other schemes, with their changes against the base at the same x, in percent."""
+    bases = shown[shown[color] == base].set_index(x)[y]
+    missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
+    if missing:
+        raise ValueError(f"the table has no {y} above 0 of {base!r} at {x} {missing[0]} to compare with")
+    shown["change"] = 100 * (shown[y].to_numpy() / bases.reindex(shown[x]).to_numpy() - 1)
+    shown = shown[shown[color] != base]
+    if shown.empty:
+        raise ValueError(f"the table has nothing to compare with {base!r}")
+    return shown
+
+
+def ratios(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    color: str = "scheme",
+    *,
+    published: pd.DataFrame | None = None,
+    range_label: str = "range",
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.LayerChart:
+    """Draw ratios as groups of bars from 1, on a logarithmic axis: twice reaches as far up as half reaches down.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row for each x and scheme; every ratio above 0. Where it has the columns ``{y}_low`` and ``{y}_high``,
+        they are drawn as intervals, which must contain y; one that reaches far beyond all bars is cut off, with an
+        arrow. Another range goes into ``{y}_range_low`` and ``{y}_range_high``.
+    x, y, color : str
+        Columns.
+    published : DataFrame, optional
+        As of `bars`, in the columns y, or ``{y}_low`` and ``{y}_high``.
+    range_label : str
+        What the legend calls the range.
+    title, subtitle : str
+        The subtitle should name the trace; a stand-in says so by its name.
+    width, height : float, optional
+        Of the plot, in pixels.
+    """
+    rows = Rows(table, [y], y, (x, color))
+    rows.shown[color] = rows.shown[color].astype(str)
+    bad = rows.shown.loc[~(rows.shown[y] > 0), y]
+    if len(bad):
+        raise ValueError(f"{y} is {bad.iloc[0]}, expected a ratio above 0")
+    rows.contain(y)
+    if published is not None:
+        rows.publish(published, y, x, color)
+    rows.cut_off(y, log=True, baseline=[1])
+    drawn = rows.values(y).dropna()
+    ticks = axis(values=log_ticks([np.append(drawn[drawn > 0], 1)]))
+    axes = {"title": AXES.get(y, y), "scale": log_scale(padding=24), "axis": ticks}
+    chart, wide = _groups(rows, x, y, color, axes, AXES.get(y, y), ",.3~g", 1, range_label, numbered=True)
+    return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
+
+
+def _groups(rows, x, y, color, axes, told, form, baseline, range_label, *, numbered=False):
+    """Give grouped bars that stand on a baseline, with what lies over them, and their width."""
+    measured = rows.shown[rows.shown[y].notna()]
+    groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
+    wide = min(max(2 * WIDTH, (NUMBERED if numbered else BAR) * len(measured)), PAGE - MARGIN)
+    crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > wide
+    labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
+    along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
+    place = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
+    names = [alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:N", title=AXES.get(x, x))]
+    unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
+    tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
+    upward = alt.Y(f"{y}:Q", **axes)
+    bar = having(y).mark_bar().encode(y=upward, y2=alt.datum(baseline), color=coloured(color, schemes), **place)
+    rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y="baseline:Q")
+    layers = [bar.encode(tooltip=tooltip), rule, *range_layers(rows, range_label, upward, **place)]
+    over = []
+    if rows.published:
+        given = [name for name, key in zip(names, (color, x), strict=True) if key in rows.keys]
+        centred = place if color in rows.keys else {"x": along}
+        told = published_tips(rows, given, told, form)
+        under, over = published_layers(rows, upward, told, **(centred if x in rows.keys else {}))
+        layers += under
+    layers += [*interval_layers(rows, upward, **place), *over]
+    if numbered:
+        layers += _numbers(rows, x, y, color, upward, baseline, place)
+    return alt.layer(*layers, data=rows.shown, width=wide, height=HEIGHT), wide
+
+
+def _numbers(rows, x, y, color, upward, baseline, place):
+    """Write each ratio beyond the end of its bar, and of all that lies over it."""
+    over = [y, *rows.ends.values()]
+    reach = rows.shown[over]
+    if {x, color} <= rows.keys and PUBLISHED in rows.published:
+        printed = rows.shown[rows.shown[PUBLISHED].notna()].drop_duplicates([x, color]).set_index([x, color])[PUBLISHED]
+        reach = reach.assign(printed=printed.reindex(pd.MultiIndex.from_frame(rows.shown[[x, color]])).to_numpy())
+    above = rows.shown[y] >= baseline
+    rows.shown["place"] = np.where(above, reach.max(axis=1), reach.min(axis=1))
+    rows.shown["place"] = rows.shown["place"].where(rows.shown[y].notna())
+    layers = []
+    for sign, where, shift in ((">=", "bottom", -6), ("<", "top", 6)):
+        base = having(y).transform_filter(f"datum[{json.dumps(y)}] {sign} {baseline}")
+        words = base.mark_text(baseline=where, dy=shift, fontSize=11)
+        layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3~r"), **place))
+    return layers

@@ -1,0 +1,263 @@
+"""What lies over lines and bars: intervals, ranges of something else, published numbers."""
+
+import json
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .theme import INK, check, check_columns, check_kind, check_numbers
+
+PUBLISHED = "published"  # the word of the legend, and the column of the numbers
+FAR = 1.0  # times the extent of the values: an interval that reaches further beyond them is cut off
+ROUNDED = 1e-9  # relative; by so much a computed interval may miss its value
+GREY = "#555555"  # of ranges
+EDGE = 1.5  # of what stands for a range or a published number, in pixels
+BOX = 8  # the width of a range
+CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
+DIAMOND = {"shape": "diamond", "fill": "white", "size": 80, "opacity": 1, "strokeWidth": EDGE}  # a published number
+GREY = "#555555"  # of ranges
+DIAMOND = {"shape": "diamond", "fill": "white", "size": 80, "opacity": 1, "strokeWidth": 1.5}  # a published number
+CAP = {"size": 60, "opacity": 1, "strokeWidth": 1.5}  # of a bracket
+
+
+class Rows:
+    """The rows that a chart draws, and which of their columns lie over its lines or bars.
+
+    Parameters
+    ----------
+    table : DataFrame
+    numbers : list of str
+        Columns of numbers that the chart needs.
+    measure : str
+        ``{measure}_low`` and ``{measure}_high`` are its interval, ``{measure}_range_low`` and ``{measure}_range_high``
+        a range of something else.
+    others : iterable of str
+        Columns that name: schemes, panels, groups.
+
+    Attributes
+    ----------
+    shown : DataFrame
+        A copy of the columns that are drawn; published numbers are rows of their own.
+    interval, spread, published : list of str
+        Columns: the ends of the interval and of the range, and what is known of published numbers; empty if missing.
+    keys : set of str
+        Columns that say where a published number belongs.
+    ends : dict of str to str
+        For each end of an interval or range the column to draw it by: cut off where it reaches too far.
+    """
+
+    def __init__(self, table, numbers, measure, others):
+        check_kind(table, pd.DataFrame)
+        pairs = [[f"{measure}_low", f"{measure}_high"], [f"{measure}_range_low", f"{measure}_range_high"]]
+        self.interval, self.spread = (pair if set(pair) <= set(table.columns) else [] for pair in pairs)
+        self.ends = {name: name for name in (*self.interval, *self.spread)}
+        self.published, self.keys = [], set()
+        names = list(dict.fromkeys((*numbers, *self.ends, *others)))
+        check(table, names)
+        check_numbers(table, [*numbers, *self.ends])
+        self.shown = table[names].reset_index(drop=True)
+        for pair in filter(None, (self.interval, self.spread)):
+            pair_of = self.shown[pair].astype(float)
+            self.shown[pair] = pair_of.mask(pair_of.isna().any(axis=1), np.nan)  # half an interval is none
+
+    @property
+    def cut(self) -> bool:
+        """Whether an interval or range is cut off."""
+        return any(name != drawn for name, drawn in self.ends.items())
+
+    def drawn(self, names) -> list[str]:
+        """Give the columns to draw ends by."""
+        return [self.ends[name] for name in names]
+
+    def values(self, y, of=slice(None)) -> pd.Series:
+        """Give all numbers along the measured axis, or those of some rows."""
+        names = (y, *self.ends.values(), *self.published)
+        return pd.concat([self.shown.loc[of, name] for name in names], ignore_index=True)
+
+    def contain(self, y):
+        """Raise where an interval does not contain its value."""
+        if not self.interval:
+            return
+        value, low, high = (self.shown[name].astype(float) for name in (y, *self.interval))
+        slack = ROUNDED * np.maximum(value.abs(), 1)
+        bad = self.shown.loc[(value < low - slack) | (value > high + slack), [y, *self.interval]]
+        if len(bad):
+            value, low, high = (f"{number:.4g}" for number in bad.iloc[0])
+            name = self.interval[0].removesuffix("_low")
+            raise ValueError(
+                f"{y} is {value}, outside its interval {name}_low to {name}_high, {low} to {high}; "
+                f"name a range of another quantity {name}_range_low and {name}_range_high"
+            )
+
+    def publish(self, published, measure, x, *named, panel=None):
+        """Append published numbers to the rows.
+
+        Parameters
+        ----------
+        published : DataFrame
+            Has ``measure``, or ``{measure}_low`` and ``{measure}_high``, or all three; and the columns that say where
+            they belong.
+        measure, x : str
+        *named : str
+            Columns whose values must be among those of the table, such as schemes.
+        panel : str, optional
+            The same of panels; where it is missing, the numbers belong to every panel.
+        """
+        check_kind(published, pd.DataFrame)
+        columns = {f"{measure}{end}": f"{PUBLISHED}{end}" for end in ("", "_low", "_high")}
+        given = [name for name in columns if name in published.columns]
+        if measure not in given and len(given) < 2:
+            check_columns(published, [measure])
+        check_numbers(published, given)
+        named = list(dict.fromkeys(filter(None, (*named, panel))))
+        keys = [key for key in dict.fromkeys((x, *named)) if key in published.columns]
+        rows = published[keys + given].astype(dict.fromkeys(given, float)).rename(columns=columns)
+        for key in named:
+            known = list(dict.fromkeys(self.shown[key]))
+            if key in keys:
+                rows[key] = [str(value) for value in rows[key]]
+                strange = [value for value in rows[key] if value not in known]
+                if strange:
+                    raise ValueError(f"published has {key} {strange[0]!r}, the table has only: {', '.join(known)}")
+            elif key == panel:
+                rows = rows.merge(pd.DataFrame({key: known}), how="cross")
+        self.published, self.keys = [columns[name] for name in given], set(keys)
+        self.shown = pd.concat([self.shown, rows], ignore_index=True)
+
+    def cut_off(self, y, *, log=False, baseline=(), panel=None):
+        """Cut intervals and ranges off, in columns of their own, that would press flat all that they belong to.
+
+        Panels have scales of their own, so each is looked at by itself.
+        """
+        values = self.shown[[y, *(name for name in self.published if name == PUBLISHED)]].astype(float)
+        values = values.where(np.isfinite(values) & ((values > 0) | (not log)))
+        values = np.log(values) if log else values
+        grouped = self.shown[panel].to_numpy() if panel else np.zeros(len(values))
+        low, high = (values.agg(how, axis=1).groupby(grouped).transform(how) for how in ("min", "max"))
+        if len(baseline):
+            low, high = low.clip(upper=min(baseline)), high.clip(lower=max(baseline))
+        reach = (FAR * (high - low)).replace(0, np.inf)
+        limits = [low - reach, high + reach]
+        if log:
+            limits = [np.exp(limit) for limit in limits]
+        for name in self.ends:
+            drawn = self.shown[name].clip(*limits)
+            if not drawn.equals(self.shown[name]):
+                self.ends[name] = f"{name}_drawn"
+                self.shown[self.ends[name]] = drawn
+
+
+# -- layers ----------------------------------------------------------------------------------------------
+
+
+def having(*names: str) -> alt.Chart:
+    """Begin a layer of the rows that have all of some columns."""
+    return alt.Chart().transform_filter(" && ".join(f"isValid(datum[{json.dumps(name)}])" for name in names))
+
+
+def across(name: str, like: alt.Y, **settings) -> alt.Y:
+    """Encode another column along the measured axis."""
+    shared = {key: like[key] for key in ("title", "scale", "axis") if like[key] is not alt.Undefined}
+    return alt.Y(f"{name}:Q", **shared, **settings)
+
+
+def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:
+    """Give the tooltips of interval and range, ends as they are."""
+    words = {name: name.rpartition("_")[2] + unit for name in rows.interval}
+    words |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in rows.spread}
+    return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in words.items()]
+
+
+def published_tips(rows: Rows, keys: list, words: str, form: str) -> list:
+    """Give the tooltips of published numbers: where they belong, and what they are."""
+    said = {name: f"{PUBLISHED}{name.removeprefix(PUBLISHED).replace('_', ', ')}: {words}" for name in rows.published}
+    return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in said.items())]
+
+
+def interval_layers(rows: Rows, y: alt.Y, **where) -> list[alt.Chart]:
+    """Draw the interval as a rule, with a light edge that sets it off from a dark bar, and arrows where it is cut."""
+    if not rows.interval:
+        return []
+    rules = _rules(rows.drawn(rows.interval), {"white": 3.5, INK: 1.5}, y, **where)
+    return [*rules, *_arrows(rows, rows.interval, y, **where)]
+
+
+def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
+    """Draw the range of another quantity as a narrow open box, with an entry of its own in the legend."""
+    if not rows.spread:
+        return []
+    ends = rows.drawn(rows.spread)
+    shape = alt.Shape(
+        "around:N",
+        title=None,
+        scale={"domain": [label], "range": ["stroke"]},
+        legend={"orient": "bottom", "symbolStrokeColor": GREY, "symbolStrokeWidth": EDGE, "labelLimit": 400},
+    )
+    caps = having(*ends).transform_calculate(around=json.dumps(label)).mark_point(color=GREY, **CAP)
+    layers = [caps.encode(y=across(end, y), shape=shape, **where) for end in ends]
+    return [*_box(ends, GREY, y, **where), *layers, *_arrows(rows, rows.spread, y, **where)]
+
+
+def _rules(ends, strokes, y, **where):
+    """Draw a rule between two ends, once for each colour and width."""
+    base, drawn = having(*ends), {"y": across(ends[0], y), "y2": ends[1], **where}
+    return [base.mark_rule(color=colour, strokeWidth=width).encode(**drawn) for colour, width in strokes.items()]
+
+
+def _box(ends, colour, y, **where):
+    return _rules(ends, {colour: BOX, "white": BOX - 2 * EDGE}, y, **where)
+
+
+def _arrows(rows, names, y, **where):
+    """Point outwards where intervals are cut off."""
+    layers = []
+    for name, shape in zip(names, ("triangle-down", "triangle-up"), strict=True):
+        drawn = rows.ends[name]
+        if drawn != name:
+            cut = having(drawn).transform_filter(f"datum[{json.dumps(name)}] !== datum[{json.dumps(drawn)}]")
+            mark = cut.mark_point(shape=shape, color=INK, filled=True, size=45, opacity=1)
+            layers.append(mark.encode(y=across(drawn, y), **where))
+    return layers
+
+
+def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:
+    """Draw published ranges as narrow boxes and numbers as hollow diamonds, in ink.
+
+    What has no place along the other axis is drawn all across: a range as a band, a number as a rule.
+
+    Parameters
+    ----------
+    rows : Rows
+    y : Y
+        The measured axis.
+    tooltip : list
+        Says which number it is.
+    **where
+        Encodings of the place; none of what is drawn all across.
+
+    Returns
+    -------
+    ranges, numbers : list of Chart
+    """
+    numbers, ends = PUBLISHED in rows.published, [name for name in rows.published if name != PUBLISHED]
+    legend = {"orient": "bottom", "symbolType": "diamond" if numbers and where else "stroke", "symbolOpacity": 1}
+    legend |= {"symbolSize": DIAMOND["size"], "symbolFillColor": DIAMOND["fill"], "symbolStrokeWidth": EDGE}
+    scale = {"domain": [PUBLISHED], "range": [INK]}
+    drawn = {"stroke": alt.Stroke("source:N", title=None, scale=scale, legend=legend), "tooltip": tooltip, **where}
+
+    def known(*names):
+        return having(*names).transform_calculate(source=json.dumps(PUBLISHED))
+
+    under, over = [], []
+    if ends and where:
+        caps = known(*ends).mark_point(shape="stroke", **CAP)
+        under = [*_box(ends, INK, y, **where), *(caps.encode(y=across(end, y), **drawn) for end in ends)]
+    elif ends:
+        band = known(*ends).mark_rect(fill=INK, fillOpacity=0.08, strokeWidth=1)
+        under = [band.encode(y=across(ends[0], y), y2=ends[1], **drawn)]
+    if numbers:
+        base = known(PUBLISHED)
+        mark = base.mark_point(**DIAMOND) if where else base.mark_rule(strokeWidth=EDGE)
+        over = [mark.encode(y=across(PUBLISHED, y), **drawn)]
+    return under, over

@@ -1,0 +1,193 @@
+"""Charts of a measure against a number: lines, and named points."""
+
+import altair as alt
+import pandas as pd
+
+from .overlays import (
+    PUBLISHED,
+    Rows,
+    across,
+    having,
+    interval_layers,
+    published_layers,
+    published_tips,
+    range_layers,
+    tips,
+)
+from .theme import (
+    AXES,
+    HEIGHT,
+    IN_HOURS,
+    INK,
+    WIDTH,
+    axis,
+    beside,
+    coloured,
+    dashes,
+    headed,
+    panels,
+    vertical,
+)
+
+THIN, THICK = 1.5, 5.0  # lines, in pixels
+SMALL, LARGE = 25, 110  # points, in square pixels
+OWN_SCALES = "each panel has its own scale"
+CUT = "shaded intervals are cut off where they reach far beyond the lines"
+
+
+def lines(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    color: str = "scheme",
+    *,
+    dash: str | None = None,
+    column: str | None = None,
+    log: bool = False,
+    published: pd.DataFrame | None = None,
+    range_label: str = "range",
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.LayerChart | alt.FacetChart:
+    """Draw a measure against a parameter, one line for each scheme.
+
+    The first scheme lies on top and is the thinnest, so that lines that coincide are all seen.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Where it has the
+        columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded; it must contain y. Another range
+        goes into ``{y}_range_low`` and ``{y}_range_high`` and is drawn as a thin bracket.
+    x, y, color : str
+        Columns.
+    dash : str, optional
+        A column with one dash for each value, such as an option of the machine.
+    column : str, optional
+        A column with one panel for each value.
+    log : bool
+        Logarithmic y axis; linear near 0 where a value is 0.
+    published : DataFrame, optional
+        Published numbers to draw as hollow diamonds, or ranges as brackets: a column y, or ``{y}_low`` and
+        ``{y}_high``, in the table's units, and those of the columns x, color and column that say where they belong.
+        Without x they are drawn all across; without column, in every panel.
+    range_label : str
+        What the legend calls the range.
+    title, subtitle : str
+        The subtitle should name the trace; a stand-in says so by its name.
+    width, height : float, optional
+        Of the plot in pixels, or of all panels together.
+    """
+    named = list(filter(None, (color, dash, column)))
+    rows = Rows(table, [x, y], y, named)
+    for name in named:
+        rows.shown[name] = [str(value) for value in rows.shown[name]]  # astype leaves a missing value missing
+    names = list(dict.fromkeys(rows.shown[color]))
+    rows.contain(y)
+    if published is not None:
+        rows.publish(published, y, x, color, panel=column)
+    for name in IN_HOURS & {x, y}:
+        of = [name, *(rows.interval + rows.spread + rows.published if name == y else ())]
+        rows.shown[of] = rows.shown[of] / 3600
+    rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
+    # Drawn from the last scheme to the first. Published numbers come last.
+    order = rows.shown[color].map({name: -i for i, name in enumerate(names)})
+    rows.shown = rows.shown.loc[order.sort_values(kind="stable").index]
+
+    shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
+    columns, wide, high = panels(len(shown), width, height)
+    values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
+    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
+    vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
+    colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
+    place = {"x": horizontal, "color": colour}
+    tooltip = [
+        *(alt.Tooltip(f"{name}:N") for name in filter(None, (color, dash))),
+        alt.Tooltip(f"{x}:Q", title=AXES.get(x, x), format=".3~g"),
+        alt.Tooltip(f"{y}:Q", title=AXES.get(y, y), format=",.4~g"),
+        *tips(rows, "", ",.4~g", range_label),
+    ]
+    path = having(y).mark_line().encode(y=vertically, **place, tooltip=tooltip)
+    points = having(y).mark_circle(opacity=1).encode(y=vertically, **place, tooltip=tooltip)
+    path = path.encode(strokeWidth=_ranked(alt.StrokeWidth, color, names, THIN, THICK))
+    points = points.encode(size=_ranked(alt.Size, color, names, SMALL, LARGE))
+    if dash:
+        options = list(dict.fromkeys(table[dash].map(str)))
+        legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
+        scale = alt.Scale(domain=options, range=dashes(options))
+        path = path.encode(strokeDash=alt.StrokeDash(f"{dash}:N", title=dash, scale=scale, legend=legend))
+    layers = [path, points, *range_layers(rows, range_label, vertically, x=horizontal)]
+    if rows.interval:
+        low, high_end = rows.drawn(rows.interval)
+        shade = having(low, high_end).mark_area(opacity=0.2)
+        # Vega-Lite 5 stacks areas of several colours, even on a logarithmic axis, where it cannot.
+        shade = shade.encode(y=across(low, vertically, stack=None), y2=high_end, **place)
+        layers.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
+    if rows.published:
+        keys = [name for name in (color, x) if name in rows.keys]
+        told = published_tips(rows, keys, AXES.get(y, y), ",.4~g")
+        under, over = published_layers(rows, vertically, told, **({"x": horizontal} if x in keys else {}))
+        layers += [*under, *over]
+        if {color, x} <= rows.keys and PUBLISHED in rows.published and len(names) > 1:
+            heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # whose number it is
+            layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
+    chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
+    if column:
+        header = alt.Header(labelLimit=wide, labelExpr="split(replace(datum.label, ' (', '\\n('), '\\n')")
+        facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
+        chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
+    said = [OWN_SCALES] * (len(shown) > 1) + [CUT] * rows.cut
+    return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
+
+
+def _ranked(channel, color, names, least, most):
+    """Encode schemes by widths or sizes: the first, which lies on top, has the least."""
+    scale = alt.Scale(domain=names, range=[least, most])
+    return channel(f"{color}:N", scale=scale, legend=None)
+
+
+def points(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    label: str,
+    *,
+    range_label: str = "range",
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.LayerChart:
+    """Draw one measure against another, a named point for each row.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a point. Where it has the columns ``{y}_low`` and ``{y}_high``, they are drawn as an interval, which
+        must contain y. Another range goes into ``{y}_range_low`` and ``{y}_range_high``.
+    x, y, label : str
+        Columns; the label is written beside the point.
+    range_label : str
+        What the legend calls the range.
+    title, subtitle : str
+        The subtitle should name the traces; a stand-in says so by its name.
+    width, height : float, optional
+        Of the plot, in pixels.
+    """
+    rows = Rows(table, [x, y], y, [label])
+    rows.contain(y)
+    rows.shown[label] = rows.shown[label].astype(str)
+    along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False, padding=30), axis=axis(tickCount=6))
+    upward = alt.Y(f"{y}:Q", title=AXES.get(y, y), axis=axis())
+    tooltip = [
+        alt.Tooltip(f"{label}:N"),
+        *(alt.Tooltip(f"{name}:Q", title=AXES.get(name, name), format=",.4~g") for name in (x, y)),
+        *tips(rows, "", ",.4~g", range_label),
+    ]
+    circles = alt.Chart().mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=upward, tooltip=tooltip)
+    words = alt.Chart().mark_text(align="left", dx=9, fontSize=11).encode(x=along, y=upward, text=f"{label}:N")
+    overlays = [*range_layers(rows, range_label, upward, x=along), *interval_layers(rows, upward, x=along)]
+    chart = alt.layer(*overlays, circles, words, data=rows.shown, width=2 * WIDTH, height=HEIGHT)
+    return headed(chart, title, 2 * WIDTH, subtitle, size=(width, height))
