@@ -106,7 +106,6 @@ GANGS = {
     "priority": "#222222",
     "CTC fit": "#332288",
     "KTH fit": "#882255",
-    "published": "#999933",
 }
 DASHES = {
     "flat": (1, 0),
@@ -411,6 +410,10 @@ def height_of(spec: dict) -> float:
         return sum(map(height_of, spec["vconcat"]))
     if "hconcat" in spec:
         return max(map(height_of, spec["hconcat"]))
+    if "concat" in spec:
+        parts = [height_of(part) for part in spec["concat"]]
+        beside = spec.get("columns", len(parts))
+        return sum(max(parts[i : i + beside]) for i in range(0, len(parts), beside))
     if "spec" in spec:
         return height_of(spec["spec"]) + 60
     height = spec.get("height", 300)

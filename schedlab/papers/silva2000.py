@@ -260,16 +260,13 @@ def _figure(number, mix, expected, new=WITH, old=WITHOUT):
         size = chosen_size(size)
         data = results(mix, size, progress)
         found = ratios(data, new, old)
-        printed = (new, old) == (WITH, WITHOUT) and any(mix == name for name, *_ in TABLES.values())
-        drawn = pd.concat([found, _published(mix)]) if printed else found
-        bars = [f"{WORDS[measure]}, {pes} PEs" for measure, pes in zip(drawn["measure"], drawn["pes"], strict=True)]
-        drawn = drawn.assign(bars=bars).sort_values(["pes", "measure"], ascending=[True, False], kind="stable")
         title = f"{mix}: {new}" if old == WITHOUT else f"{mix}: spin control"
         chart = charts.ratios(
-            drawn.dropna(subset="ratio").rename(columns={"bars": MEASURED}),
+            _in_order(found.dropna(subset="ratio")),
             x=MEASURED,
             y="ratio",
             color="fit",
+            published=_published(mix) if (new, old) == (WITH, WITHOUT) else None,
             title=title,
             subtitle=f"{new}, over {old}; the same jobs",
         )
@@ -287,14 +284,21 @@ def _figure(number, mix, expected, new=WITH, old=WITHOUT):
 MEASURED = "measure and machine"
 
 
+def _in_order(rows):
+    """Name the groups of bars: each machine's utilization and throughput."""
+    groups = [f"{WORDS[measure]}, {pes} PEs" for measure, pes in zip(rows["measure"], rows["pes"], strict=True)]
+    return rows.assign(**{MEASURED: groups}).sort_values(["pes", "measure"], ascending=[True, False], kind="stable")
+
+
 def _published(mix):
+    """Give the ratios of the paper's tables of a mix; None where it has none."""
     rows = [
-        {"mix": mix, "fit": "published", "pes": pes, "measure": measure, "ratio": new[place] / old[place]}
+        {"pes": pes, "measure": measure, "ratio": new[place] / old[place]}
         for name, pes, new, old in TABLES.values()
         if name == mix
         for place, measure in enumerate((JOBS, UTILIZATION))
     ]
-    return pd.DataFrame(rows).assign(ratio_low=np.nan, ratio_high=np.nan)
+    return _in_order(pd.DataFrame(rows))[[MEASURED, "ratio"]] if rows else None
 
 
 GAIN = "In the paper utilization gains most, since what a task leaves is taken by others; throughput gains too."
