@@ -305,9 +305,20 @@ def test_repr_and_title_say_what_it_is(trace):
     assert trace.title == trace.name == "a test"
 
 
-def test_repr_counts_what_the_filter_did(tmp_path):
+def test_repr_says_in_one_line_what_is_worth_a_look_and_what_is_not(tmp_path):
     trace = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0), record(3, requested=-1)))
-    assert repr(trace).endswith("\n   1 records dropped, 1 values repaired>")
+    line = "worth a look: 1 job without an estimate (run time taken); usual: 1 job of 0 s (left out)"
+    assert repr(trace).splitlines()[1:] == [f"   {line}>"]
+    calm = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0)))
+    assert repr(calm).endswith("\n   nothing to worry about: 1 job of 0 s (left out)>")
+    assert "\n" not in repr(sl.read_swf(log_file(tmp_path, record(1))))
+    assert trace.repairs["count"].sum() == len(trace.dropped) + len(trace.repaired)
+
+
+def test_what_a_model_lacks_is_nothing_to_worry_about():
+    trace = sl.model_trace("lublin", jobs=50, procs=32)
+    assert set(trace.repairs["kind"]) == {"usual"}
+    assert "\n   nothing to worry about: all 50 jobs without " in repr(trace)
 
 
 # Estimates and machine ----------------------------------------------------------------------------------
@@ -436,7 +447,7 @@ def test_the_header_survives_and_says_what_was_done(tmp_path):
         "read by schedlab as X (file)",
         "machine of 4 processors",
         "first 2 jobs",
-        "2 records dropped, 0 values repaired",
+        "worth a look: 1 job wider than the machine (left out); usual: 1 job of 0 s (left out)",
     ]
 
 

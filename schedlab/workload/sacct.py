@@ -26,6 +26,7 @@ import pandas as pd
 
 from schedlab import paths
 
+from . import filter as load_filter
 from . import swf
 from .trace import MOST_PROCS, Trace, from_log
 
@@ -68,7 +69,6 @@ A_DURATION = "a duration like 05:30, 12:05:30, 2-12 or 2-12:05:30"
 A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
 A_COUNT = "a whole number (run sacct with --noconvert)"
 A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
-STEP = "a step of a job, not a job"
 
 
 class SacctError(ValueError):
@@ -305,7 +305,7 @@ class _Export:
     def _bad_line(self, number, reason):
         if not self.lenient:
             raise SacctError(f"{self.name}:{number}: {reason}")
-        self.bad_lines.append(f"line {number}: {reason}")
+        self.bad_lines.append(f"{load_filter.BAD_LINE}{number}: {reason}")
 
     def _words(self, column, text, expected):
         place = self.columns[column.lower()]
@@ -358,7 +358,7 @@ class _Export:
     def _bad_row(self, row, reason):
         if not self.lenient:
             raise SacctError(f"{self.name}:{self.lines[row]}: {reason}")
-        self.bad_rows.setdefault(row, f"line {self.lines[row]}: {reason}")
+        self.bad_rows.setdefault(row, f"{load_filter.BAD_LINE}{self.lines[row]}: {reason}")
 
     def refuse(self, row, column, expected):
         """Note that what a record has in a column cannot be, or raise."""
@@ -366,7 +366,7 @@ class _Export:
 
     def left_out(self):
         """Give the steps and the bad lines in the form of `Trace.dropped`."""
-        reasons = [STEP] * len(self.steps) + self.bad_lines
+        reasons = [load_filter.STEP] * len(self.steps) + self.bad_lines
         numbers = self.steps + [-1] * len(self.bad_lines)
         table = pd.DataFrame({field: np.full(len(numbers), -1) for field in swf.FIELDS})
         table["job_number"] = np.array(numbers, dtype="int64")
@@ -552,12 +552,12 @@ def _reasons(export, records, partition):
     _check_times(export, records[~waiting & ~running & ~(cancelled & unused)])
     bad = records.index.isin(list(export.bad_rows))
     conditions = {
-        "given twice: same job, submission and start": _given_again(export, waiting | running | bad),
-        f"not of partition {partition}": ~records["in_partition"],
-        "still waiting when the record was made": waiting,
-        "cancelled before it started": cancelled & (~started | unused),
-        "never started": ~started,
-        "still running when the record was made": running,
+        load_filter.GIVEN_TWICE: _given_again(export, waiting | running | bad),
+        f"{load_filter.OTHER_PARTITION} {partition}": ~records["in_partition"],
+        load_filter.WAITING: waiting,
+        load_filter.CANCELLED_EARLY: cancelled & (~started | unused),
+        load_filter.NEVER_STARTED: ~started,
+        load_filter.RUNNING: running,
     }
     reasons = np.select(list(conditions.values()), list(conditions), default="").astype(object)
     for row, reason in export.bad_rows.items():
@@ -603,8 +603,7 @@ def _with_numbers_of_their_own(jobs, highest):
     numbered = jobs.copy()
     numbered.loc[shared, "job_number"] = now
     repairs = {"job_number": now, "field": "job_number", "was": was.astype("float64"), "now": now * 1.0}
-    reason = "several runs, or tasks, under one number; the last keeps it"
-    return numbered, pd.DataFrame(repairs | {"reason": reason}).reset_index(drop=True)
+    return numbered, pd.DataFrame(repairs | {"reason": load_filter.SEVERAL_RUNS}).reset_index(drop=True)
 
 
 def _most_in_use(jobs):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from . import archive, swf
-from .filter import usable
+from .filter import BAD_LINE, TOO_WIDE, account, in_one_line, usable
 from .models._draws import entropy, keys, uniforms, whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
@@ -90,9 +90,18 @@ class Trace:
             f" offered load {_load_text(self)}",
             *(f"   {step}" for step in self.history),
         ]
-        if len(self.dropped) or len(self.repaired):
-            lines.append(f"   {len(self.dropped):,} records dropped, {len(self.repaired):,} values repaired")
+        if words := in_one_line(self.repairs):
+            lines.append(f"   {words}")
         return "\n".join(lines) + ">"
+
+    @property
+    def repairs(self) -> pd.DataFrame:
+        """What was left out and filled in, by reason: what is worth a look first, then what every log has.
+
+        Columns table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
+        `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
+        """
+        return account(self.dropped, self.repaired, len(self.logged_area), self.source == "model")
 
     @property
     def title(self) -> str:
@@ -405,7 +414,7 @@ class Trace:
         if too_wide.all():
             raise ValueError(f"no job of {self.name} fits on {procs} processors")
         gone = self.table[too_wide]
-        gone.insert(0, "reason", f"wider than the machine ({procs} processors)")
+        gone.insert(0, "reason", f"{TOO_WIDE} ({procs} processors)")
         changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
 
@@ -555,8 +564,8 @@ class Trace:
     def swf_header(self) -> swf.Header:
         """Give the header to write: the log's own lines, and what was done to it as notes."""
         done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
-        if len(self.dropped) or len(self.repaired):
-            done.append(f"{len(self.dropped)} records dropped, {len(self.repaired)} values repaired")
+        if words := in_one_line(self.repairs):
+            done.append(words)
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
         return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
@@ -766,7 +775,7 @@ def _area(table):
 
 
 def _skipped(lines):
-    text = [f"line {row.line}: {row.reason}" for row in lines.itertuples()]
+    text = [f"{BAD_LINE}{row.line}: {row.reason}" for row in lines.itertuples()]
     return pd.DataFrame({"reason": text}, index=pd.Index([-1] * len(text), name="job_number"))
 
 
