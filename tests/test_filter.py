@@ -231,8 +231,8 @@ def kinds(log, procs=4, missing="run"):
 @pytest.mark.parametrize(
     ("columns", "words", "kind"),
     [
-        ({"requested_procs": -1}, "1 job without requested processors (allocated ones taken)", "usual"),
-        ({"allocated_procs": -1}, "1 job without allocated processors (requested ones taken)", "usual"),
+        ({"requested_procs": -1}, "1 job without requested processors (allocated taken)", "usual"),
+        ({"allocated_procs": -1}, "1 job without allocated processors (requested taken)", "usual"),
         ({"run_time": 0}, "1 job of 0 s (left out)", "usual"),
         ({"run_time": -1, "status": 5}, "1 job cancelled before the start (left out)", "usual"),
         ({"run_time": -1}, "1 record without a run time (left out)", "worth a look"),
@@ -282,7 +282,7 @@ def test_what_one_job_in_a_hundred_lacks_is_usual(columns, missing, words):
 def test_a_field_that_the_log_lacks_altogether():
     log = records(requested_procs=[-1] * 3, requested_time=[-1] * 3)
     estimates = "all 3 jobs without an estimate (run time taken)"
-    sizes = "all 3 jobs without requested processors (allocated ones taken)"
+    sizes = "all 3 jobs without requested processors (allocated taken)"
     assert kinds(log) == {estimates: "worth a look", sizes: "usual"}
     jobs, *tables = usable(log, 4)
     assert in_one_line(account(*tables, len(jobs))) == f"worth a look: {estimates}; usual: {sizes}"
@@ -308,7 +308,7 @@ def test_a_long_line_counts_what_it_leaves_out():
     log = records(run_time=[0, 10, 10, 10, -1], status=[1, 1, 1, 1, 5], requested_procs=[2, -1, -1, -1, 2])
     jobs, *tables = usable(log, 4)
     line = in_one_line(account(*tables, len(jobs)))
-    first = "nothing to worry about: all 3 jobs without requested processors (allocated ones taken)"
+    first = "nothing to worry about: all 3 jobs without requested processors (allocated taken)"
     assert re.fullmatch(rf"{re.escape(first)}, 1 job .* \(left out\), 1 more", line)
     nothing = usable(records(submit_time=[0]), 4)[1:]
     assert in_one_line(account(*nothing, 1)) == ""

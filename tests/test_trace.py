@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime
 from pathlib import Path
@@ -195,7 +196,8 @@ def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, o
     trace = trace_of(with_overruns(jobs), procs)
     if not np.isfinite(trace.offered_load()):
         return
-    scaled = trace.scale_load(load, overrun=overrun)
+    with pytest.warns(sl.LoadWarning) if load > 1.5 else nullcontext():
+        scaled = trace.scale_load(load, overrun=overrun)
     factor = load / trace.offered_load(overrun)
     for field in ("run_time", "requested_time"):
         expected = [max(1, round(value * factor)) for value in trace.jobs[field].tolist()]
@@ -216,7 +218,8 @@ def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload
     before = trace.offered_load(overrun)
     if not np.isfinite(before):
         return
-    scaled = trace.scale_load(load, by="interarrival", overrun=overrun)
+    with pytest.warns(sl.LoadWarning) if load > 1.5 else nullcontext():
+        scaled = trace.scale_load(load, by="interarrival", overrun=overrun)
     submit, now = trace.jobs["submit_time"].to_numpy(), scaled.jobs["submit_time"].to_numpy()
     assert now[0] == submit[0]
     assert np.abs((now - now[0]) - (submit - submit[0]) * before / load).max() <= 0.5 + 1e-6
@@ -250,6 +253,26 @@ def test_a_load_is_a_positive_number(trace, load):
         trace.scale_load(load)
     with pytest.raises(ValueError, match=f"factor must be greater than 0, got {load!r}"):
         trace.scale(load)
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        (90, "load 90 is 9,000 % of the machine; if you mean 90 %, give 0.9"),
+        (70.5, "load 70.5 is 7,050 % of the machine; if you mean 70.5 %, give 0.705"),
+        (1.6, "load 1.6 is 160 % of the machine; the queue grows as long as jobs arrive"),
+    ],
+)
+@pytest.mark.parametrize("by", ["run_time", "interarrival"])
+def test_a_load_that_may_be_a_percentage_is_warned_of(trace, load, words, by):
+    with pytest.warns(sl.LoadWarning) as caught:
+        scaled = trace.scale_load(load, by=by)
+    assert [str(warning.message) for warning in caught] == [words]
+    assert caught[0].filename == __file__
+    assert scaled.offered_load() > 1
+    assert trace.scale_load(1.5, by=by)  # without a word
+    with pytest.warns(sl.LoadWarning):
+        sl.sweep(trace, "fcfs", load=load, by=by, progress=False)
 
 
 def test_without_jobs_there_is_no_load(trace):

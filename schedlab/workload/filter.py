@@ -75,10 +75,10 @@ MEANINGS = {
     ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
     ("repaired", "job_number", SHARED_NUMBERS): Meaning(LOOK, "record", "numbered anew (numbers were not unique)"),
     ("repaired", "requested_procs", OTHER_SIZE): Meaning(
-        USUAL, "job", "without requested processors (allocated ones taken)"
+        USUAL, "job", "without requested processors (allocated taken)"
     ),
     ("repaired", "allocated_procs", OTHER_SIZE): Meaning(
-        USUAL, "job", "without allocated processors (requested ones taken)"
+        USUAL, "job", "without allocated processors (requested taken)"
     ),
     ("repaired", "requested_time", RUN_TAKEN): Meaning(None, "job", "without an estimate (run time taken)"),
     ("repaired", "requested_time", NUMBER_TAKEN): Meaning(None, "job", "without an estimate (the number given taken)"),
