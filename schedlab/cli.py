@@ -172,8 +172,8 @@ def _parser():
     )
     _workload_arguments(one)
     one.add_argument("--scheme", type=_scheme, default="easy", help=f"{SCHEMES_HELP} (default: easy)")
-    one.add_argument("--load", type=_load, help="scale to this offered load (1 is all that the machine has)")
-    one.add_argument("--classes", metavar="BY", help="also by class: kurian, sabin, size, or a column of the log")
+    one.add_argument("--load", type=_load, help="scale to this offered load, 0.9 for 90 %% of the machine")
+    one.add_argument("--classes", metavar="BY", help="also by class: kurian, sabin, size, user, group, or a column of the log such as partition")
     one.add_argument(
         "--ci",
         type=_confidence,
@@ -202,7 +202,9 @@ def _parser():
         metavar="A,B,...",
         help=f"{SCHEMES_HELP} (default: fcfs,easy,conservative)",
     )
-    several.add_argument("--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads")
+    several.add_argument(
+        "--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads (0.9 for 90 %%)"
+    )
     several.add_argument(
         "--seeds",
         type=_count,

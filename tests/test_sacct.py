@@ -697,6 +697,7 @@ def test_classes_have_names(read, tmp_path):
     assert schedule.metrics(by="user").index.tolist() == ["unknown", "xavier", "yvonne"]
     assert schedule.metrics(by="user_id")["jobs"].tolist() == [1, 1, 1]
     assert schedule.metrics(by="group")["jobs"].to_dict() == {"staff": 2, "guests": 1}
+    assert schedule.trace.header.all("Note")[-1] == "users and groups are numbered"
     with pytest.warns(sl.IntervalWarning):
         assert schedule.metrics(by="group", ci=0.9).index.get_level_values(0).unique().tolist() == ["staff", "guests"]
     schedule.to_swf(tmp_path / "out.swf")

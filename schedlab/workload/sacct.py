@@ -235,7 +235,7 @@ def read_sacct(
     if procs is None:
         procs = max(1, _most_in_use(jobs))
         history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {procs:,}",)
-    notes = _notes(procs_of, arrival, time_zone)
+    notes = _notes(procs_of, arrival, time_zone, names)
     header = _header(_cluster(export), partitions, procs, epoch, zone, notes)
     digest = hashlib.sha256(text.encode()).hexdigest()
     nothing_skipped = pd.DataFrame({"line": [], "reason": []})
@@ -740,13 +740,13 @@ def _cluster(export):
     return clusters[0] if clusters else None
 
 
-def _notes(procs_of, arrival, time_zone):
+def _notes(procs_of, arrival, time_zone, names):
     yield "a processor is a node" if procs_of == "nodes" else "a processor is a CPU as Slurm counts them"
     if arrival == "eligible":
         yield "submit times are those at which jobs became eligible"
     if time_zone is None:
         yield "no time zone was given; dates are those of UTC"
-    yield "users and groups are numbered, their names were not kept"
+    yield "users and groups are numbered" if names else "users and groups are numbered, their names were not kept"
 
 
 def _header(cluster, partitions, procs, epoch, zone, notes):

@@ -102,11 +102,10 @@ class Trace:
         lines = [
             f"<Trace {self.name} ({self.source}){standin}: {len(self):,} jobs on {self.procs:,} processors,"
             f" offered load {_load_text(self)}",
-            *(f"   {step}" for step in self.history),
         ]
         if words := in_one_line(self.repairs):
             lines.append(f"   {words}")
-        return "\n".join(lines) + ">"
+        return "\n".join([*lines, *(f"   {step}" for step in self.history)]) + ">"
 
     @property
     def repairs(self) -> pd.DataFrame:
