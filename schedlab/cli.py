@@ -173,7 +173,11 @@ def _parser():
     _workload_arguments(one)
     one.add_argument("--scheme", type=_scheme, default="easy", help=f"{SCHEMES_HELP} (default: easy)")
     one.add_argument("--load", type=_load, help="scale to this offered load, 0.9 for 90 %% of the machine")
-    one.add_argument("--classes", metavar="BY", help="also by class: kurian, sabin, size, user, group, or a column of the log such as partition")
+    one.add_argument(
+        "--classes",
+        metavar="BY",
+        help="also by class: kurian, sabin, size, user, group, or a column of the log such as partition",
+    )
     one.add_argument(
         "--ci",
         type=_confidence,
