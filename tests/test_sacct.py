@@ -1027,3 +1027,39 @@ def test_the_command_line_has_the_options_of_the_reader(capsys):
 def test_options_of_sacct_are_for_its_output_only(capsys, option, name):
     assert cli.main(["simulate", "lublin", *option]) == 1
     assert capsys.readouterr().err == f"schedlab: --{name} is for what sacct wrote; lublin is none\n"
+
+
+def test_what_every_accounting_has_is_nothing_to_worry_about(read):
+    many = [job(number) for number in range(100, 300)]
+    unfinished = {"End": "Unknown", **STARTED_NEVER}
+    usual = [
+        job("7.batch", JobIDRaw="7.batch"),
+        job(8, State="REQUEUED"),
+        job(8, Submit="2024-03-01T12:40:00", Start="2024-03-01T12:42:00", End="2024-03-01T13:12:00"),
+        job(9),
+        job(9),
+        job(10, State="PENDING", **unfinished),
+        job(11, State="CANCELLED by 7", **STARTED_NEVER),
+        job(12, State="REVOKED", **STARTED_NEVER),
+        job(13, State="RUNNING", End="Unknown"),
+        job(14, State="FAILED", ElapsedRaw="0"),
+        job(15, Partition="long"),
+    ]
+    trace = read(*many, *usual, procs=64, partition="batch")
+    assert set(trace.repairs["kind"]) == {"usual"}
+    assert sorted(trace.repairs["words"]) == [
+        "1 job cancelled before the start (left out)",
+        "1 job of 0 s (left out)",
+        "1 job of other partitions (left out, as asked)",
+        "1 job still running (left out)",
+        "1 job still waiting (left out)",
+        "1 job that never started (left out)",
+        "1 record given twice (left out once)",
+        "1 record numbered anew (other runs of a job)",
+        "1 step of jobs (left out: no jobs themselves)",
+    ]
+    bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), procs=64, lenient=True)
+    assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
+        ["worth a look", "1 line that could not be read (left out)"],
+        ["worth a look", "1 job wider than the machine (left out)"],
+    ]
