@@ -4,9 +4,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from numba.core import event as numba_event
 from tqdm.auto import tqdm
 
 from . import gang
@@ -58,6 +61,7 @@ def _others(trace):
         swf.read_log(path)
 
 
+KERNELS = f"{__package__}.kernels."
 # Longest first.
 GROUPS = {
     "gang": _gang,
@@ -103,6 +107,30 @@ def _in_a_process(group):
 def compile_group(group: str) -> None:
     """Run the kernels of a group on a few jobs, in this process."""
     GROUPS[group](model_trace("lublin", jobs=30, procs=16))
+
+
+@contextmanager
+def on_compiling(callback: Callable[[], None]) -> Iterator[None]:
+    """Call back once if a kernel is compiled within the block; what comes from the cache on disk is not."""
+    listener = _Kernels(callback)
+    with numba_event.install_listener("numba:compile", listener):
+        yield
+
+
+class _Kernels(numba_event.Listener):
+    """Hears of every function that numba begins to compile, in any thread."""
+
+    def __init__(self, callback):
+        self.callback = callback
+
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        if self.callback is not None and (function.__module__ or "").startswith(KERNELS):
+            callback, self.callback = self.callback, None
+            callback()
+
+    def on_end(self, event):
+        pass
 
 
 if __name__ == "__main__":

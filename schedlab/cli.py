@@ -1,30 +1,42 @@
-"""The command line: `schedlab traces | simulate | compare | figures | claims | compile`."""
+"""The command line: `schedlab traces | show | simulate | compare | figures | claims | compile`."""
 
 import argparse
 import math
 import os
+import re
 import shutil
 import sys
 import warnings
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from threading import Timer
 
 import pandas as pd
 
-from schedlab import __version__, papers
-from schedlab.ahead import compile_kernels
+from schedlab import __version__, metrics, papers
+from schedlab.ahead import compile_kernels, on_compiling
 from schedlab.papers.ledger import as_json, as_markdown, plain
-from schedlab.schemes import BY_NAME, SPECIAL, scheme
+from schedlab.schemes import NAMES as SCHEMES
+from schedlab.schemes import scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.sweeps import sweep
 from schedlab.workload import archive
-from schedlab.workload.sacct import is_export, read_sacct
-from schedlab.workload.trace import MODELS, OVERRUN, load_trace, model_trace, read_swf
+from schedlab.workload.sacct import ARRIVAL, PROCS_OF, PartitionWarning, is_export, read_sacct
+from schedlab.workload.trace import (
+    MODELS,
+    OVERRUN,
+    LoadWarning,
+    SizeUnknown,
+    load_trace,
+    model_trace,
+    read_swf,
+)
 
+WARNINGS = (LoadWarning, PartitionWarning)  # said in words
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
 NARROWEST = 8  # characters of a column
 PATIENCE = 1.0  # seconds without a word
@@ -41,9 +53,16 @@ SHOWN_HELP = (
     "capacity lost, idle while jobs that could use it waited; mean length of the queue in jobs."
 )
 WITH_ENDS = ("wait_time", "bounded_slowdown")  # what is shown with its interval over copies
+SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options that only its records have
+UNITS = {
+    **dict.fromkeys(("wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"), "s"),
+    **dict.fromkeys(("killed", "mean_queue", "max_queue"), "jobs"),
+    "throughput": "jobs per hour",
+    "loss_of_capacity": "processor-seconds",
+}
 OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
-    f"{', '.join((*SPECIAL, *BY_NAME))}, or any but the first with an order of the queue, such as easy-sjf; "
+    f"{', '.join(SCHEMES)}; fcfs, easy, conservative and DPSA also with an order of the queue, such as easy-sjf; "
     f"orders: {', '.join(NAMES)}"
 )
 TRACE_HELP = (
@@ -57,7 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         try:
             options = _parser().parse_args(arguments)
-            options.run(options)
+            with _warnings_in_words():
+                options.run(options)
         finally:
             print(end="", flush=True)  # here, and not when Python ends, a reader that has gone can be answered
     except archive.TraceNotFound as error:
@@ -68,11 +88,37 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         _drop_output()
         return _fail(f"{error.filename or 'output'}: {error.strerror}" if error.strerror else error, FAILED)
+    except SizeUnknown as error:
+        return _fail(_with_options(str(error)), FAILED)
     except ValueError as error:
         return _fail(error, FAILED)
     except KeyboardInterrupt:
         return _fail("interrupted", FAILED)
     return 0
+
+
+def _with_options(words):
+    """Name options of the command line where an error or a warning names arguments of a function."""
+    return re.sub(r"\b(procs|partition)=", r"--\1", words)
+
+
+@contextmanager
+def _warnings_in_words():
+    """Print what the package warns of on standard error, once, and not where in its source."""
+    said = set()
+
+    def show(message, category, *place):
+        if category not in WARNINGS:
+            before(message, category, *place)
+        elif str(message) not in said:
+            said.add(str(message))
+            _note(f"schedlab: {_with_options(str(message))}")
+
+    with warnings.catch_warnings():
+        for category in WARNINGS:
+            warnings.simplefilter("always", category)
+        before, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def _drop_output():
@@ -81,6 +127,10 @@ def _drop_output():
         print(end="", flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _note(words):
+    print(words, file=sys.stderr)
 
 
 def _fail(error, code):
@@ -107,6 +157,15 @@ def _parser():
     traces.add_argument("--local", action="store_true", help="only the logs that are at hand")
     traces.set_defaults(run=_traces)
 
+    show = commands.add_parser(
+        "show",
+        help="say what is in a trace, and what was left out or filled in",
+        description=_show.__doc__,
+        epilog="Example: schedlab show KTH-SP2-1996",
+    )
+    _trace_arguments(show)
+    show.set_defaults(run=_show)
+
     one = commands.add_parser(
         "simulate",
         help="simulate one trace under one scheme",
@@ -115,8 +174,12 @@ def _parser():
     )
     _workload_arguments(one)
     one.add_argument("--scheme", type=_scheme, default="easy", help=f"{SCHEMES_HELP} (default: easy)")
-    one.add_argument("--load", type=_load, help="scale to this offered load (1 is all that the machine has)")
-    one.add_argument("--classes", metavar="BY", help="also by class: kurian, sabin, size, or a column of the log")
+    one.add_argument("--load", type=_load, help="scale to this offered load, 0.9 for 90 %% of the machine")
+    one.add_argument(
+        "--classes",
+        metavar="BY",
+        help="also by class: kurian, sabin, size, user, group, or a column of the log such as partition",
+    )
     one.add_argument(
         "--ci",
         type=_confidence,
@@ -145,7 +208,9 @@ def _parser():
         metavar="A,B,...",
         help=f"{SCHEMES_HELP} (default: fcfs,easy,conservative)",
     )
-    several.add_argument("--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads")
+    several.add_argument(
+        "--load", type=_listed(_load), metavar="L,...", help="scale to these offered loads (0.9 for 90 %%)"
+    )
     several.add_argument(
         "--seeds",
         type=_count,
@@ -195,7 +260,7 @@ def _parser():
     return parser
 
 
-def _workload_arguments(parser):
+def _trace_arguments(parser):
     parser.add_argument("trace", metavar="TRACE", help=TRACE_HELP)
     parser.add_argument("--jobs", type=_count, metavar="N", help="only the first N jobs")
     parser.add_argument(
@@ -206,25 +271,6 @@ def _workload_arguments(parser):
         help="only jobs submitted from BEGIN up to END: dates (1996-09-01), or seconds on the clock of the log",
     )
     parser.add_argument("--procs", type=_count, metavar="P", help="size of the machine, if not the log's own")
-    parser.add_argument(
-        "--by",
-        choices=("run_time", "interarrival", "effective"),
-        default="run_time",
-        help="what --load scales: run times and estimates, or the times between submissions (default: run_time); "
-        "effective: run times and estimates, until the sequential work is that load",
-    )
-    parser.add_argument(
-        "--overrun",
-        choices=OVERRUN,
-        default="kill",
-        help="jobs that outlive their estimate are ended there, or run on with a longer one (default: kill)",
-    )
-    parser.add_argument(
-        "--events",
-        choices=EVENTS,
-        default="batched",
-        help="a scheduling pass for each instant, or for each single event (default: batched)",
-    )
     parser.add_argument(
         "--missing-estimate",
         type=_missing_estimate,
@@ -244,6 +290,46 @@ def _workload_arguments(parser):
         help="of a model or a stand-in: draw another one (default: 0 for models, 1 for stand-ins)",
     )
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
+    slurm = parser.add_argument_group("what Slurm's sacct wrote")
+    slurm.add_argument(
+        "--partition",
+        type=_listed(str),
+        metavar="A,B,...",
+        help="only jobs of this partition, or of these, which share their nodes (default: all, on one machine)",
+    )
+    slurm.add_argument("--time-zone", metavar="ZONE", help="of the cluster, such as Europe/Stockholm (default: UTC)")
+    slurm.add_argument(
+        "--arrival",
+        choices=ARRIVAL,
+        help="a job arrives when it is submitted (default), or when nothing holds it back any more",
+    )
+    slurm.add_argument("--procs-of", choices=PROCS_OF, help="what a processor is: a CPU (default) or a node")
+    slurm.add_argument(
+        "--names", action="store_true", default=None, help="show the names of users and groups in --classes user, group"
+    )
+
+
+def _workload_arguments(parser):
+    _trace_arguments(parser)
+    parser.add_argument(
+        "--by",
+        choices=("run_time", "interarrival", "effective"),
+        default="run_time",
+        help="what --load scales: run times and estimates, or the times between submissions (default: run_time); "
+        "effective: run times and estimates, until the sequential work is that load",
+    )
+    parser.add_argument(
+        "--overrun",
+        choices=OVERRUN,
+        default="kill",
+        help="jobs that outlive their estimate are ended there, or run on with a longer one (default: kill)",
+    )
+    parser.add_argument(
+        "--events",
+        choices=EVENTS,
+        default="batched",
+        help="a scheduling pass for each instant, or for each single event (default: batched)",
+    )
 
 
 def _argument(parse):
@@ -347,11 +433,16 @@ def _trace(options):
         raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --seeds shakes a log)")
     if model and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
+    exported = Path(name).is_file() and is_export(name)
+    slurm = {word: value for word in SLURM if (value := getattr(options, word)) is not None}
+    if slurm and not exported:
+        raise ValueError(f"--{next(iter(slurm)).replace('_', '-')} is for what sacct wrote; {name} is none")
     if model:
         trace = model_trace(name, jobs=options.jobs or 10_000, procs=options.procs, **seed)
+    elif exported:
+        trace = read_sacct(name, lenient=options.lenient, **given, **slurm)
     elif Path(name).is_file():
-        read = read_sacct if is_export(name) else read_swf
-        trace = read(name, lenient=options.lenient, **given)
+        trace = read_swf(name, lenient=options.lenient, **given)
     elif name.endswith((".swf", ".gz")):
         raise archive.TraceNotFound(f"{name}: no such file")
     else:
@@ -376,11 +467,43 @@ def _traces(options):
     table = archive.list_traces()
     if options.local:
         table = table[table["local"] != ""]
-    years = table["period"].str.replace(r"-\d\d\b", "", regex=True).str.replace(" to ", "-")
-    table["period"] = years.str.replace(r"(\d+)-\1", r"\1", regex=True)
+    years = table["period"].str.replace(r"-\d\d\b", "", regex=True)
+    table["period"] = years.str.replace(r"^(\d{4}) to \1$", r"\1", regex=True).str.replace(" to ", "-")
     place = table["local"].replace("SCHEDLAB_DATA", "data")
     table["local"] = place.mask(table.pop("stand_in") & (place == ""), "stand-in")
     _print(table.rename(columns={"period": "years", "local": "at hand"}))
+
+
+def _show(options):
+    """Say what is in a trace, and by reason what was left out and filled in when it was read."""
+    trace = _trace(options)
+    header, submit = trace.header, trace.table["submit_time"]
+    facts = {
+        "machine": " ".join(filter(None, (header.computer, header.installation))),
+        "processors": trace.procs,
+        "jobs": len(trace),
+        "users": trace.table["user_id"].nunique(),
+        "first submission": _when(trace, submit.iloc[0]),
+        "last submission": _when(trace, submit.iloc[-1]),
+        "offered load": trace.offered_load(),
+    }
+    for column, named in trace.names.items():
+        facts[f"{column.removesuffix('_id')}s"] = ", ".join(filter(None, named.values()))
+    print(trace.title)
+    for name, value in facts.items():
+        if value not in ("", 0):
+            _print_indented(f"{name}: {value if isinstance(value, str) else _cell(value)}")
+    repairs = trace.repairs
+    if repairs.empty:
+        print("\nnothing was left out or filled in")
+        return
+    print()
+    _print(repairs[["kind", "words"]], header=False)
+
+
+def _when(trace, second):
+    instant = trace.at(int(second))
+    return f"{instant:%Y-%m-%d %H:%M}" if isinstance(instant, pd.Timestamp) else f"{instant:,} s"
 
 
 def _simulate(options):
@@ -390,6 +513,8 @@ def _simulate(options):
     """
     _check_folder(options.out)
     trace = _trace(options)
+    if options.classes:
+        metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *metrics.SIMULATED)))
     with _patience():
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
@@ -400,7 +525,7 @@ def _simulate(options):
         if options.out:
             _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
     print(f"{trace.title}, {options.scheme}; times in seconds")
-    _print(measures.reset_index(), header=False)
+    _print(measures.reset_index().assign(unit=[UNITS.get(name, "") for name in measures.index]), header=False)
     if classes is not None:
         print()
         _print(classes[list(OF_CLASSES)].rename_axis("class").reset_index())
@@ -505,11 +630,12 @@ def _write(path, write):
 @contextmanager
 def _patience():
     """Say on standard error what is going on, if it takes long."""
-    timer = Timer(PATIENCE, print, ["simulating (the first time, the kernels are compiled)"], {"file": sys.stderr})
+    timer = Timer(PATIENCE, _note, ["simulating"])
     timer.daemon = True
     try:
         timer.start()  # within, since Ctrl-C may come while it starts
-        yield
+        with on_compiling(partial(_note, "compiling kernels: needed once, or ahead by `schedlab compile`")):
+            yield
     finally:
         timer.cancel()
 

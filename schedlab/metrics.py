@@ -4,7 +4,7 @@ Means are unweighted over jobs; a function names the source of its definition wh
 so on are seconds on the clock of the log, int64, shape (n_jobs,).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,20 @@ TAU = 10.0  # seconds; Feitelson 2001
 
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
+CLASSES = ("kurian", "sabin", "size")
+SHORT = {"user": "user_id", "group": "group_id"}  # columns under another name
+# What a schedule of rigid jobs on a flat machine has beside the columns of its trace.
+SIMULATED = (
+    "logged_area",
+    "killed",
+    "start_time",
+    "end_time",
+    "procs",
+    "turnaround",
+    "slowdown",
+    "bounded_slowdown",
+    "promised_start",
+)
 WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide, long
 
 
@@ -167,7 +181,7 @@ def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("area", ascending=False, kind="stable")
 
 
-def classes(jobs: pd.DataFrame, by) -> pd.Series:
+def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | None = None) -> pd.Series:
     """Sort jobs into classes.
 
     Parameters
@@ -178,9 +192,12 @@ def classes(jobs: pd.DataFrame, by) -> pd.Series:
         ``"kurian"``: short or long (3600 s), narrow or wide (32 processors): SN, SW, LN, LW.
         ``"sabin"``: by processor-seconds in the log.
         ``"size"``: processors, in powers of two.
-        Any other column name: its values.
+        Any other column name: its values, or their names where these are known; ``"user"`` and ``"group"`` for user_id
+        and group_id.
         ``{column: edges}``: intervals [low, high) of a column.
         A function of the table, or a Series of labels with the index of the jobs.
+    names : mapping, optional
+        For a column, the names of its numbers (`Trace.names`).
     """
     if callable(by) and not isinstance(by, pd.Series):
         return pd.Series(by(jobs), index=jobs.index)
@@ -202,11 +219,33 @@ def classes(jobs: pd.DataFrame, by) -> pd.Series:
         edges = [0, *(2**power for power in range(top + 1))]
         names = ["1", "2", *(f"{high // 2 + 1}-{high}" for high in edges[3:])]
         return pd.cut(jobs["procs"], edges, labels=names)
-    return _column(jobs, by)
+    values = _column(jobs, by)
+    known = (names or {}).get(values.name)
+    return _named(values, known) if known else values
+
+
+def check_classes(by: str, columns: Iterable[str]) -> None:
+    """Raise where there are no classes of such a name, and no such column."""
+    columns = list(columns)
+    if by not in (*CLASSES, *SHORT, *columns):
+        known = f"{', '.join((*CLASSES, *SHORT))}, a column ({', '.join(columns)})"
+        raise ValueError(f"unknown classes {by!r}; known: {known}")
 
 
 def _column(jobs, name):
-    if name not in jobs.columns:
-        columns = ", ".join(jobs.columns)
-        raise ValueError(f"unknown classes {name!r}; known: kurian, sabin, size, a column ({columns})")
-    return jobs[name]
+    check_classes(name, jobs.columns)
+    return jobs[SHORT.get(name, name)]
+
+
+def _first_line(text):
+    return (text or "").partition("\n")[0].strip()
+
+
+def _named(values, known):
+    """Put names for numbers, in the order of the numbers; what has no name keeps its number."""
+    numbers = sorted(values.unique())
+    names = [_first_line(known.get(number)) or ("unknown" if number == -1 else str(number)) for number in numbers]
+    pairs = zip(numbers, names, strict=True)
+    labels = [f"{name} ({number})" if names.count(name) > 1 else name for number, name in pairs]
+    codes = np.searchsorted(numbers, values)
+    return pd.Series(pd.Categorical.from_codes(codes, labels, ordered=True), index=values.index, name=values.name)

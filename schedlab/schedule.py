@@ -178,11 +178,11 @@ class Schedule:
             effective_load (sequential work; without speed-up data as if all were perfectly efficient).
         """
         per_job = self._per_job(tau)
+        labels = None if by is None else metrics.classes(self._table, by, self.trace.names)
         if ci is not None:
-            labels = None if by is None else metrics.classes(self._table, by)
             return statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up)
         if by is not None:
-            return _means(per_job.groupby(metrics.classes(self._table, by), observed=False, dropna=False))
+            return _means(per_job.groupby(labels, observed=False, dropna=False))
         one_class = per_job.groupby(np.zeros(len(self)))
         return pd.concat([_means(one_class).iloc[0], pd.Series(self._whole(window))]).rename(str(self.scheme))
 

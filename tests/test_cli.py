@@ -4,6 +4,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,14 +12,17 @@ import threading
 import time
 from types import SimpleNamespace
 
+import numba
 import pandas as pd
 import pytest
+from numba.core import event
 
 import schedlab as sl
-from schedlab import cli, papers
+from schedlab import ahead, cli, metrics, papers, schemes
+from schedlab.kernels import easy
 from schedlab.workload import archive, standin
 
-COMMANDS = ("traces", "simulate", "compare", "figures", "claims", "compile")
+COMMANDS = ("traces", "show", "simulate", "compare", "figures", "claims", "compile")
 JOBS = 48
 
 
@@ -79,7 +83,7 @@ def rows(text):
 
 def measures(text):
     """Read what `simulate` prints, as far as the first empty line."""
-    found = dict(line.split() for line in text.partition("\n\n")[0].splitlines()[1:])
+    found = dict(line.split()[:2] for line in text.partition("\n\n")[0].splitlines()[1:])
     return {name: float(value.replace(",", "")) for name, value in found.items()}
 
 
@@ -118,7 +122,16 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
 def test_help_names_every_scheme_and_order(run):
     for command in ("simulate", "compare"):
         words = run(command, "--help")[1].replace(",", " ").replace(";", " ").split()
-        assert {*cli.BY_NAME, *cli.SPECIAL, *cli.NAMES} <= set(words)
+        assert {*cli.SCHEMES, *cli.NAMES} <= set(words)
+
+
+@pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--schemes"]])
+def test_help_and_errors_list_the_same_schemes(run, monkeypatch, log, command):
+    monkeypatch.setenv("COLUMNS", "1000")
+    err = run(command[0], log, command[1], "esay")[2]
+    listed = re.search("known: ([^()]*) \\(see", err)[1]
+    assert set(listed.split(", ")) == {*schemes.BY_NAME, *schemes.SPECIAL, *schemes.SWEPT, *schemes.MOLDABLE}
+    assert f" {listed}; fcfs, easy, conservative" in run(command[0], "--help")[1]
 
 
 # simulate
@@ -262,7 +275,61 @@ def test_lenient_skips_bad_lines_and_says_so(run, broken):
     code, out, err = run("simulate", broken, "--lenient")
     assert code == 0
     assert measures(out)["jobs"] == JOBS - 1
-    assert "1 records dropped" in err
+    assert "worth a look: 1 line that could not be read (left out)" in err
+
+
+def test_measures_have_their_units(run, log):
+    out = run("simulate", log)[1]
+    units = {line.split()[0]: " ".join(line.split()[2:]) for line in out.splitlines()[1:]}
+    assert units["throughput"] == "jobs per hour"
+    assert units["loss_of_capacity"] == "processor-seconds"
+    assert units["makespan"] == units["wait_time"] == units["max_wait_time"] == "s"
+    assert units["mean_queue"] == units["killed"] == "jobs"
+    assert {name for name, unit in units.items() if not unit} == {
+        "jobs",
+        "slowdown",
+        "bounded_slowdown",
+        "per_processor_slowdown",
+        "utilization",
+        "loss_of_capacity_share",
+        "offered_load",
+        "effective_load",
+    }
+
+
+# show
+
+
+def test_show_says_what_a_trace_is_and_what_was_repaired(run, tmp_path):
+    header = [*HEADER, "; Computer: a toy", "; Queue: 1 short", "; Queue: 2 long"]
+    path = tmp_path / "small.swf"
+    bad = [RECORDS[2].replace(" -1 1800 ", " -1 0 ", 1), RECORDS[3].replace(" 4200 ", " -1 ", 1)]
+    path.write_text("\n".join([*header, *RECORDS[:2], *bad, *RECORDS[4:], ""]))
+    code, out, err = run("show", path)
+    assert code == 0
+    assert err.splitlines()[1:] == [
+        "   worth a look: 1 job without an estimate (run time taken); usual: 1 job of 0 s (left out)"
+    ]
+    assert out.splitlines() == [
+        "small",
+        "    machine: a toy",
+        "    processors: 8",
+        "    jobs: 47",
+        "    users: 3",
+        "    first submission: 1970-01-01 00:10",
+        "    last submission: 1970-01-01 08:00",
+        f"    offered load: {sl.read_swf(path).offered_load():.4g}",
+        "    queues: short, long",
+        "",
+        "worth a look  1 job without an estimate (run time taken)",
+        "usual         1 job of 0 s (left out)",
+    ]
+
+
+def test_show_says_that_there_was_nothing_to_repair(run, log):
+    assert run("show", log)[1].endswith("\n\nnothing was left out or filled in\n")
+    assert "first submission: 600 s" not in run("show", log)[1]
+    assert run("show", "nonesuch")[0] == 3
 
 
 # compare
@@ -338,6 +405,16 @@ def test_traces_fit_the_terminal(run, monkeypatch, width):
     assert "<NA>" not in out
     assert ("…" in out) == (width == 80)
     assert ("Linux cluster, Ohio Supercomputer Center" in out) == (width == 200)
+
+
+def test_traces_have_their_years(run):
+    shown = {row[0]: row[-2] if row[-1] in ("data", "cache", "stand-in") else row[-1] for row in rows(run("traces")[1])}
+    periods = archive.list_traces().set_index("name")["period"]
+    assert periods["HPC2N-2002-2.2-cln"] == "2002-07-28 to 2006-01-16"
+    for name, period in periods.items():
+        first, last = period[:4], period.partition(" to ")[2][:4]
+        assert not period or shown[name] == (first if first == last else f"{first}-{last}")
+    assert (periods != "").sum() > 20
 
 
 def test_traces_at_hand(run, monkeypatch, tmp_path):
@@ -516,10 +593,36 @@ def test_intervals_over_copies_need_copies(run, log):
     assert one_line(err) == "schedlab: --ci is for copies: give --seeds too, or take `schedlab simulate --ci`\n"
 
 
-def test_unknown_classes(run, log):
+def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
+    simulated = sl.simulate(sl.read_swf(log)).jobs.columns
+    assert set(simulated) == {*sl.read_swf(log).jobs.columns, *metrics.SIMULATED}
+    for by in ("killed", "procs", "queue", "user"):
+        assert run("simulate", log, "--classes", by)[0] == 0
+    monkeypatch.delattr(cli, "simulate")
     code, out, err = run("simulate", log, "--classes", "colour")
     assert (code, out) == (1, "")
-    assert err.splitlines()[-1].startswith("schedlab: unknown classes 'colour'; known: kurian, sabin, size, a column (")
+    known = "known: kurian, sabin, size, user, group, a column (submit_time, "
+    assert err.splitlines()[-1].startswith(f"schedlab: unknown classes 'colour'; {known}")
+
+
+def test_a_log_without_a_size_asks_for_the_option(run, tmp_path):
+    path = tmp_path / "unsized.swf"
+    path.write_text("\n".join([*RECORDS, ""]))
+    for command in ("show", "simulate", "compare"):
+        code, out, err = run(command, path)
+        assert (code, out) == (1, "")
+        assert err == "schedlab: unsized: the header has neither MaxProcs nor MaxNodes; give --procs\n"
+        assert run(command, path, "--procs", 8)[0] == 0
+
+
+@pytest.mark.parametrize("option", ["--load 90", "--load 90 --by interarrival", "--load 90,0.5 --seeds 2"])
+def test_a_load_that_may_be_a_percentage_is_warned_of_in_words_and_once(run, log, option):
+    command = "compare" if "," in option else "simulate"
+    err = run(command, log, *option.split())[2]
+    assert [line for line in err.splitlines() if "load 90" in line and "->" not in line] == [
+        "schedlab: load 90 is 9,000 % of the machine; if you mean 90 %, give 0.9"
+    ]
+    assert "schedlab: load" not in run("compare", log, "--load", "1.0,1.5")[2]
 
 
 @pytest.mark.parametrize("name", ["CTC-SP2-1966", "?"])
@@ -632,4 +735,41 @@ def test_what_takes_long_says_so_on_standard_error(run, monkeypatch, log, comman
     monkeypatch.setattr(cli, work, lambda *args, **options: time.sleep(0.3) or done(*args, **options))
     code, out, err = run(command, log)
     assert (code, out) == (0, quick)
-    assert "simulating (the first time, the kernels are compiled)\n" in err
+    assert "simulating\n" in err
+    assert "compiling" not in err  # the kernels are in the cache
+
+
+def test_that_kernels_are_compiled_is_said_where_they_are(run, monkeypatch, log):
+    run("simulate", log)  # now compiled
+    assert "compiling" not in run("simulate", log)[2]
+
+    def compiled(trace, scheme, **conventions):
+        event.broadcast(event.Event("numba:compile", event.EventStatus.START, {"dispatcher": easy.easy}))
+        event.broadcast(event.Event("numba:compile", event.EventStatus.START, {"dispatcher": numba.njit(record)}))
+        return sl.simulate(trace, scheme, **conventions)
+
+    monkeypatch.setattr(cli, "simulate", compiled)
+    assert run("simulate", log)[2].count("compiling kernels") == 1
+
+
+def test_a_users_own_functions_are_no_kernels():
+    heard = []
+    with ahead.on_compiling(lambda: heard.append(1)):
+        numba.njit(lambda x: x + 1)(1)
+    assert heard == []
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_kernel_that_is_not_in_the_cache_is_heard_of():
+    def fresh(x):
+        return x + 1
+
+    fresh.__module__ = "schedlab.kernels.fresh"
+    heard = []
+    with ahead.on_compiling(lambda: heard.append(1)):
+        jitted = numba.njit(fresh)
+        jitted(1)
+        jitted(1.5)
+    assert heard == [1]
+    jitted(1j)
+    assert heard == [1]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import schedlab as sl
-from schedlab.workload.filter import usable
+from schedlab.workload.filter import account, in_one_line, usable
 from schedlab.workload.swf import FIELDS
 
 SIZES = ("requested_procs", "allocated_procs")
@@ -215,6 +215,141 @@ def test_a_missing_estimate_given_as_a_number_is_rounded_up():
 def test_only_the_first_reason_counts():
     log = records(submit_time=[-1], run_time=[-1], requested_procs=[9])
     assert usable(log, 4)[1]["reason"].tolist() == ["submit time unknown"]
+
+
+# What to make of it -------------------------------------------------------------------------------------
+
+
+def kinds(log, procs=4, missing="run"):
+    """Give the kind of each reason, by its words."""
+    jobs, dropped, repaired = usable(log, procs, missing)
+    accounted = account(dropped, repaired, len(jobs))
+    assert accounted["count"].sum() == len(dropped) + len(repaired)
+    return accounted.set_index("words")["kind"].to_dict()
+
+
+@pytest.mark.parametrize(
+    ("columns", "words", "kind"),
+    [
+        ({"requested_procs": -1}, "1 job without requested processors (allocated taken)", "usual"),
+        ({"allocated_procs": -1}, "1 job without allocated processors (requested taken)", "usual"),
+        ({"run_time": 0}, "1 job of 0 s (left out)", "usual"),
+        ({"run_time": -1, "status": 5}, "1 job cancelled before the start (left out)", "usual"),
+        ({"run_time": -1}, "1 record without a run time (left out)", "worth a look"),
+        ({"submit_time": -1}, "1 record without a submit time (left out)", "worth a look"),
+        ({"requested_procs": -1, "allocated_procs": 0}, "1 record without a number of processors", "worth a look"),
+        ({"requested_procs": 5}, "1 job wider than the machine (left out)", "worth a look"),
+        ({"requested_time": -1}, "1 job without an estimate (run time taken)", "worth a look"),
+        ({"run_time": 9.5}, "1 time rounded to a whole second", "usual"),
+        ({"requested_procs": 1.5}, "1 number of processors rounded up", "worth a look"),
+        ({"job_number": 1}, "1 record numbered anew (numbers were not unique)", "worth a look"),
+    ],
+)
+def test_what_every_log_has_is_told_from_what_is_worth_a_look(columns, words, kind):
+    log = records(submit_time=range(3))
+    for field, value in columns.items():
+        log[field] = [log[field][0], value, log[field][2]]
+    found = {text: kind for text, kind in kinds(log).items() if text.startswith(words)}
+    assert list(found.values()) == [kind]
+
+
+def test_parts_of_a_job_are_usual():
+    log = records(job_number=[1, 1, 1, 2], status=[1, 2, 3, 2])
+    assert kinds(log) == {"2 parts of jobs kept as a whole (left out)": "usual"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "missing", "words"),
+    [
+        ({"requested_time": -1}, "run", "without an estimate (run time taken)"),
+        ({"requested_time": -1}, 60, "without an estimate (the number given taken)"),
+        ({"requested_time": -1}, "drop", "without an estimate (left out, as asked)"),
+        ({"run_time": -1}, "run", "without a run time (left out)"),
+    ],
+)
+def test_what_one_job_in_a_hundred_lacks_is_usual(columns, missing, words):
+    for few, kind in ((2, "usual"), (3, "worth a look")):
+        log = records(submit_time=range(200 + few))
+        for field, value in columns.items():
+            log.loc[: few - 1, field] = value
+        if missing != "drop" and "run_time" not in columns:
+            log = log.iloc[:200]
+        ((text, found),) = kinds(log, missing=missing).items()
+        assert text.endswith(words)
+        assert found == kind
+
+
+def test_a_field_that_the_log_lacks_altogether():
+    log = records(requested_procs=[-1] * 3, requested_time=[-1] * 3)
+    estimates = "all 3 jobs without an estimate (run time taken)"
+    sizes = "all 3 jobs without requested processors (allocated taken)"
+    assert kinds(log) == {estimates: "worth a look", sizes: "usual"}
+    jobs, *tables = usable(log, 4)
+    assert in_one_line(account(*tables, len(jobs))) == f"worth a look: {estimates}; usual: {sizes}"
+    modelled = account(*tables, len(jobs), modelled=True)
+    assert in_one_line(modelled) == f"nothing to worry about: {sizes}, {estimates}"
+
+
+def test_what_is_worth_a_look_comes_first_and_then_what_is_frequent():
+    wide = [2, 2, 9, 2, 2, 2, 2]
+    log = records(run_time=[0, 0, 10, 10, -1, -1, -1], status=[1, 1, 1, 1, 5, 5, 5], requested_procs=wide)
+    jobs, *tables = usable(log, 4)
+    accounted = account(*tables, len(jobs))
+    assert accounted[["kind", "count"]].to_numpy().tolist() == [["worth a look", 1], ["usual", 3], ["usual", 2]]
+    assert accounted["table"].tolist() == ["dropped"] * 3
+    assert accounted["reason"].tolist() == [
+        "wider than the machine (4 processors)",
+        "run time unknown: never started, or not recorded",
+        "run time is 0",
+    ]
+
+
+def test_a_long_line_counts_what_it_leaves_out():
+    log = records(run_time=[0, 10, 10, 10, -1], status=[1, 1, 1, 1, 5], requested_procs=[2, -1, -1, -1, 2])
+    jobs, *tables = usable(log, 4)
+    line = in_one_line(account(*tables, len(jobs)))
+    first = "nothing to worry about: all 3 jobs without requested processors (allocated taken)"
+    assert re.fullmatch(rf"{re.escape(first)}, 1 job .* \(left out\), 1 more", line)
+    nothing = usable(records(submit_time=[0]), 4)[1:]
+    assert in_one_line(account(*nothing, 1)) == ""
+
+
+def test_a_reason_that_nobody_thought_of_is_worth_a_look():
+    dropped = pd.DataFrame({"reason": ["eaten by the dog"], "status": [1]})
+    repaired = pd.DataFrame({"field": ["run_time"] * 2, "reason": ["longer than the longest estimate"] * 2})
+    accounted = account(dropped, repaired, 1_000)
+    assert accounted["kind"].tolist() == ["worth a look"] * 2
+    assert accounted["words"].tolist() == [
+        "2 values of run_time changed (longer than the longest estimate)",
+        "1 record left out (eaten by the dog)",
+    ]
+
+
+# What the archive's own marks, and fields that nobody uses, are worth: nothing.
+LOOKS = {
+    "CTC-SP2-1996": None,
+    "HPC2N-2002": None,
+    "KTH-SP2-1996-2.1-cln": None,
+    "SDSC-BLUE-2000": None,
+    "SDSC-SP2-1998": None,
+    "Sandia-Ross-2001": None,
+    "LLNL-Thunder-2007": "80,197 jobs without an estimate (run time taken), "
+    "1,190 records without a submit time (left out)",
+    "LLNL-Atlas-2006": "5,352 jobs without an estimate (run time taken)",
+    "LANL-CM5-1994": "11,286 jobs without an estimate (run time taken)",
+    "SDSC-Par-1996": "all 32,128 jobs without an estimate (run time taken)",
+    "OSC-Clust-2000": "all 35,592 jobs without an estimate (run time taken)",
+}
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("name", LOOKS)
+def test_what_is_worth_a_look_in_the_archives_logs(name):
+    trace = sl.load_trace(name)
+    accounted = trace.repairs
+    found = accounted.loc[accounted["kind"] == "worth a look", "words"]
+    assert (", ".join(found) or None) == LOOKS[name]
+    assert accounted["count"].sum() == len(trace.dropped) + len(trace.repaired)
 
 
 # Counted independently, traces/README.md sections 1 and 3.

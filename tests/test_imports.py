@@ -39,7 +39,7 @@ ROOMS = (
 )
 KERNELS_IMPORT = {"numpy", "numba", "math", "typing", "hashlib", "pathlib"}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes"}  # a user's own order
+COMPILING = {"schemes", "ahead"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"charts", "widgets", "papers", "report"}
 COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets"}  # imported here, installed by a dependency's own word

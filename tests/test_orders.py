@@ -1,6 +1,9 @@
 """Schemes and orders: names, checks on construction, and a user's function in the place of a built-in one."""
 
+from collections import Counter
+from contextlib import suppress
 from dataclasses import FrozenInstanceError, fields
+from itertools import combinations
 from math import log2, log10, sqrt
 
 import numba
@@ -10,6 +13,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab.schemes import BY_NAME, SPECIAL, SWEPT, orders, scheme
+from schedlab.schemes import NAMES as NAMES_OF_SCHEMES
 from schedlab.schemes.orders import FIXED, MOVING, NAMED, NAMES
 
 # The same formulas once more, from the literature named in schedlab.kernels.priority.
@@ -71,6 +75,73 @@ def test_every_scheme_answers_to_the_name_it_is_shown_by():
     assert str(sl.EASY(backfill="sjf")) == "EASY-SJBF"
     assert str(sl.EASY(order="f1", backfill="saf")) == "EASY-F1-BACKFILL-SAF"
     assert str(sl.Conservative(compression="none")) == "Conservative (none)"
+
+
+def sjf(submit, estimate, procs):
+    return -estimate
+
+
+def sjbf(submit, estimate, procs):
+    return -estimate
+
+
+def slowdown(now, submit, estimate, procs):
+    return -estimate
+
+
+# For each setting of each scheme, values that are not the default and give other schedules.
+SETTINGS = {
+    sl.FCFS: {"order": ["sjf", "f1", sjf]},
+    sl.EASY: {"order": ["sjf", "f1", sjf, sjbf], "backfill": ["sjf", "saf", sjf]},
+    sl.Conservative: {"order": ["sjf", sjf], "compression": ["reservation", "none", "rebuild"]},
+    sl.DPSA: {
+        "order": ["sjf", sjf],
+        "variant": ["p", "w"],
+        "objective": ["slowdown", slowdown],
+        "depth": [1, 50],
+        "search": ["depth-first"],
+        "budget": [0, 100],
+        "seconds": [0.5, 1],
+    },
+    sl.Flooding: {"order": [], "local": ["conservative"]},
+    sl.OpportuneShredding: {"order": [], "local": ["conservative"], "release": [True], "everywhere": [True]},
+    sl.FairShareMoldable: {
+        "weight": ["proportional"],
+        "overbooking": [4, 1.0000001, 0.1],
+        "efficiency": [0.5, 0.50000001],
+        "canmove": ["literal"],
+        "work": ["area"],
+        "mix": ["queued"],
+        "backfill": ["start-now"],
+        "order": [],
+    },
+    sl.GreedyMoldable: {"order": []},
+    sl.IterativeMoldable: {"order": [], "head": [1, 30]},
+}
+
+
+@pytest.mark.reduced
+def test_two_settings_never_print_alike():
+    assert {type(scheme(name)) for name in NAMES_OF_SCHEMES} <= set(SETTINGS)
+    made = {named() for named in SETTINGS}
+    for named, settings in SETTINGS.items():
+        assert set(settings) == {field.name for field in fields(named)}
+        made |= {named(**{name: value}) for name, values in settings.items() for value in values}
+        pairs = combinations([(name, value) for name, values in settings.items() for value in values], 2)
+        for one, other in pairs:
+            with suppress(ValueError):  # an objective needs the exact search
+                made.add(named(**dict([one, other])))
+    shown = Counter(map(str, made))
+    assert [name for name, count in shown.items() if count > 1] == []
+    assert len(made) > 100
+
+
+@pytest.mark.reduced
+def test_a_search_is_shown_unless_a_bound_tells_it():
+    assert str(sl.DPSA()) == "DPSAn"
+    assert str(sl.DPSA(search="depth-first", depth=5)) == "DPSAn (depth 5, search depth-first)"
+    assert str(sl.DPSA(search="depth-first", budget=9)) == str(sl.DPSA(budget=9)) == "DPSAn (budget 9)"
+    assert str(sl.EASY(order=sjf)) == "EASY-OWN-SJF"
 
 
 @pytest.mark.reduced

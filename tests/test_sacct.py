@@ -5,6 +5,7 @@ import math
 import re
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -17,6 +18,7 @@ import schedlab as sl
 from schedlab import cli
 from schedlab.workload import sacct, swf
 from schedlab.workload.sacct import (
+    PartitionWarning,
     SacctError,
     _duration,
     _instant,
@@ -106,7 +108,8 @@ def test_a_job_gets_the_columns_of_swf(read):
 
 
 def test_the_header_says_where_and_when(read):
-    trace = read(PLAIN | {"Cluster": "blue"}, job(8, Partition="long", Cluster="blue"), time_zone="Europe/Stockholm")
+    records = [PLAIN | {"Cluster": "blue"}, job(8, Partition="long", Cluster="blue")]
+    trace = read(*records, partition=("batch", "long"), time_zone="Europe/Stockholm")
     assert trace.header.lines == (
         "; Version: 2.2",
         "; Computer: Slurm cluster blue",
@@ -615,7 +618,8 @@ def test_nothing_left_is_an_error_that_says_why(read):
 def test_one_partition_may_be_kept(read):
     both = {"State": "CANCELLED by 7", "End": "2024-03-01T12:05:00", **STARTED_NEVER}
     records = [job(1), job(2, Partition="long"), job(3, Partition="batch,long", **both), job(4, Partition="")]
-    whole = read(*records)
+    with pytest.warns(PartitionWarning):
+        whole = read(*records)
     assert whole.jobs["partition"].tolist() == [1, 2, -1]
     assert whole.dropped["partition"].tolist() == [1]
     assert whole.header.partitions == {1: "batch", 2: "long"}
@@ -629,6 +633,142 @@ def test_one_partition_may_be_kept(read):
     }
     with pytest.raises(SacctError, match="jobs.txt: no job of partition 'short'; known: batch, long"):
         read(*records, partition="short")
+    both = read(*records, partition=["long", "batch"])
+    assert both.jobs["partition"].to_dict() == {1: 1, 2: 2}
+    assert both.dropped["reason"].to_dict() == {3: "cancelled before it started", 4: "not of partition long or batch"}
+    with pytest.raises(SacctError, match="no job of partition 'short'; known: batch, long"):
+        read(*records, partition=("long", "short"))
+
+
+USES = "batch uses 50.0 % (up to 16 at once), long uses 37.5 % (up to 12 at once), debug uses 6.2 % (up to 8 at once)"
+
+
+def three_partitions():
+    """Give jobs of an hour: in half of the machine, in three eighths, and twice for half of it in an eighth."""
+    hour = {"End": "2024-03-01T13:10:00", "ElapsedRaw": "3600"}
+    short = {"AllocCPUS": "8", "End": "2024-03-01T12:25:00", "ElapsedRaw": "900"}
+    return [
+        job(1, **hour),
+        job(2, Partition="long", AllocCPUS="12", **hour),
+        job(3, Partition="debug", **short),
+        job(4, Partition="debug", State="PENDING", **STARTED_NEVER | {"End": "Unknown"}),
+        job(5, Partition="", AllocCPUS="1", **hour),
+    ]
+
+
+def test_partitions_on_one_machine_are_warned_of_with_what_each_used(read):
+    with pytest.warns(PartitionWarning) as caught:
+        trace = read(*three_partitions(), procs=32)
+    words = f"3 partitions on one machine of 32 cpus: {USES}"
+    advice = "if each has nodes of its own, read one at a time with partition=; if they share them, name them all there"
+    assert [str(warning.message) for warning in caught] == [f"jobs.txt: {words}; {advice}"]
+    assert caught[0].filename == __file__
+    assert trace.history == (words,)
+    assert words in repr(trace)
+
+
+def test_partitions_that_are_named_are_pooled_without_a_warning(read):
+    trace = read(*three_partitions(), procs=32, partition=("batch", "debug"))
+    uses = "batch uses 50.0 % (up to 16 at once), debug uses 6.2 % (up to 8 at once)"
+    assert trace.history == (f"2 partitions on one machine of 32 cpus: {uses}",)
+    assert read(*three_partitions(), procs=32, partition="debug").history == ()
+    assert read(*three_partitions()[:1], *three_partitions()[3:]).history == (
+        "size of the machine not in the record; the most cpus in use at one instant: 17",
+    )
+
+
+def test_many_partitions_are_summed_up(read):
+    records = [job(number, Partition=f"p{number}") for number in range(1, 9)]
+    with pytest.warns(PartitionWarning):
+        trace = read(*records, procs=128)
+    assert trace.history[0].startswith("8 partitions on one machine of 128 cpus: p1 uses 12.5 % (up to 16 at once), p2")
+    assert trace.history[0].endswith("p6 uses 12.5 % (up to 16 at once), 2 more use 25.0 %")
+
+
+# Names --------------------------------------------------------------------------------------------------
+
+
+def test_classes_have_names(read, tmp_path):
+    people = [job(1, User="xavier", Partition="long"), job(2, User="yvonne"), job(3, User="", Group="guests")]
+    with pytest.warns(PartitionWarning):
+        schedule = sl.simulate(read(*people, names=True))
+    assert schedule.metrics(by="partition").index.tolist() == ["long", "batch"]
+    assert schedule.metrics(by="partition")["jobs"].tolist() == [1, 2]
+    assert schedule.metrics(by="user").index.tolist() == ["unknown", "xavier", "yvonne"]
+    assert schedule.metrics(by="user_id")["jobs"].tolist() == [1, 1, 1]
+    assert schedule.metrics(by="group")["jobs"].to_dict() == {"staff": 2, "guests": 1}
+    assert schedule.trace.header.all("Note")[-1] == "users and groups are numbered"
+    with pytest.warns(sl.IntervalWarning):
+        assert schedule.metrics(by="group", ci=0.9).index.get_level_values(0).unique().tolist() == ["staff", "guests"]
+    schedule.to_swf(tmp_path / "out.swf")
+    schedule.to_csv(tmp_path / "out.csv")
+    for out in ("out.swf", "out.csv"):
+        assert not re.search("xavier|yvonne|guests|staff", (tmp_path / out).read_text())
+    again = sl.simulate(sl.read_swf(tmp_path / "out.swf"))
+    assert again.metrics(by="partition").index.tolist() == ["long", "batch"]  # of the header
+    assert again.metrics(by="user").index.tolist() == [-1, 1, 2]
+
+
+def test_without_being_asked_users_stay_numbers(read):
+    schedule = sl.simulate(read(job(1, User="xavier"), job(2, User="yvonne")))
+    assert schedule.metrics(by="user").index.tolist() == [1, 2]
+    assert schedule.metrics(by="partition").index.tolist() == ["batch"]
+
+
+# Bars in free text --------------------------------------------------------------------------------------
+
+
+def with_names(**texts):
+    """Give three records with free texts behind the JobID; those of the second are given."""
+    return [
+        {"JobID": str(number)} | {name: text if number == 2 else "plain" for name, text in texts.items()} | job(number)
+        for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize("text", ["a|b", "|", "||||", "run|2024-03-01T12:00:00|COMPLETED", "|a", "a|", "x|7|y|8|9|z"])
+@pytest.mark.parametrize("last", [False, True])
+def test_a_bar_in_a_job_name_loses_no_line(read, text, last):
+    records = with_names(JobName=text)
+    columns = [name for name in records[0] if name != "JobName"]
+    columns.insert(len(columns) if last else 2, "JobName")
+    expected = read(*records, columns=[name for name in columns if name != "JobName"])
+    trace = read(*records, columns=columns)
+    assert trace.jobs.equals(expected.jobs)
+    assert trace.dropped.empty
+
+
+@pytest.mark.parametrize("name", ["Comment", "workdir", "SubmitLine", "AdminComment"])
+def test_other_free_texts_may_have_bars_too(read, name):
+    assert len(read(*with_names(**{name: "srun a | tee b"}))) == 3
+
+
+@pytest.mark.parametrize("texts", [{"JobName": "a|b", "Comment": "c"}, {"JobName": "a", "Comment": "b|c||d"}])
+@pytest.mark.parametrize("apart", [False, True])
+def test_of_several_free_texts_the_fields_between_tell_which_has_the_bar(read, texts, apart):
+    records = with_names(**texts)
+    columns = list(records[0])
+    if apart:
+        columns.append(columns.pop(columns.index("Comment")))
+    assert read(*records, columns=columns).jobs.index.tolist() == [1, 2, 3]
+
+
+def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
+    records = with_names(JobName="a|b", Comment="c|d")
+    columns = list(records[0])
+    columns.append(columns.pop(columns.index("Comment")))
+    with pytest.raises(SacctError, match=r"^jobs.txt:3: 19 fields, expected 17 \(a '\|' or a line end inside"):
+        read(*records, columns=columns)
+    assert len(read(*records, columns=columns, lenient=True)) == 2
+
+
+@given(st.text("ab|: -", max_size=12))
+@example("|||")
+def test_any_job_name_is_read(text):
+    with TemporaryDirectory() as folder:
+        records = [job(1), job(2)]
+        path = export(folder, *({"JobName": text} | record for record in records))
+        assert sl.read_sacct(path).jobs.equals(sl.read_sacct(export(folder, *records, name="other.txt")).jobs)
 
 
 # Errors -------------------------------------------------------------------------------------------------
@@ -746,6 +886,36 @@ def test_what_is_no_output_of_sacct_is_refused(tmp_path, head):
         sl.read_sacct(written(tmp_path, f"{head}\n{head}\n"))
 
 
+PRETTY = """\
+JobID           JobName  Partition    Account  AllocCPUS      State ExitCode
+------------ ---------- ---------- ---------- ---------- ---------- --------
+48211          simulate      short    physics         64  COMPLETED      0:0
+48211.batch       batch               physics         32  COMPLETED      0:0
+"""
+COMMAS = """\
+JobID,JobName,Partition,Submit,Start,End,ElapsedRaw,TimelimitRaw,AllocCPUS,State
+48211,simulate,short,2024-03-04T06:10:25,2024-03-04T06:10:25,2024-03-04T07:41:14,5449,240,64,COMPLETED
+"""
+HEADLESS = "48211|48211|short|ann|2024-03-04T06:10:25|2024-03-04T06:10:25|2024-03-04T07:41:14|5449|240|64|COMPLETED\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (PRETTY, "; these are columns for the eye, whose long values sacct cuts: give it --parsable2; run"),
+        ("\n   " + PRETTY, "; these are columns for the eye, whose long values sacct cuts: give it --parsable2; run"),
+        (COMMAS, "; there are commas: give sacct --parsable2, and no --delimiter; run"),
+        (HEADLESS, "JobID among them (--parsable2, no --noheader); there is no head; run"),
+    ],
+)
+def test_other_forms_of_the_output_get_a_hint_in_python_and_on_the_command_line(tmp_path, capsys, text, hint):
+    path = written(tmp_path, text)
+    with pytest.raises(SacctError, match=re.escape(hint)):
+        sl.read_sacct(path)
+    assert cli.main(["simulate", str(path)]) == 1
+    assert hint in capsys.readouterr().err
+
+
 def test_other_forms_of_the_file_are_read(tmp_path):
     text = export(tmp_path, job(1), job(2)).read_text()
     expected = sl.read_sacct(written(tmp_path, text)).jobs
@@ -796,7 +966,7 @@ def test_the_example_has_something_of_everything():
 @pytest.mark.reduced
 @pytest.mark.parametrize("scheme", ["fcfs", "easy", "conservative"])
 def test_the_example_can_be_simulated(scheme):
-    trace = sl.read_sacct(example_path(), time_zone="Europe/Stockholm")
+    trace = sl.read_sacct(example_path(), partition=("debug", "short", "long"), time_zone="Europe/Stockholm")
     assert trace.procs == 128
     lines = example_path().read_text().splitlines()
     assert len(trace) + len(trace.dropped) == len(lines) - 1
@@ -810,7 +980,10 @@ def test_the_example_can_be_simulated(scheme):
 def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert is_export(example_path())
     assert cli.main(["simulate", str(example_path()), "--procs", "128"]) == 0
-    assert capsys.readouterr().err.startswith("Trace sacct-example (file): 268 jobs on 128 processors")
+    err = capsys.readouterr().err.splitlines()
+    assert err[0].startswith("schedlab: sacct-example.txt: 3 partitions on one machine of 128 cpus: long uses 5")
+    assert err[0].endswith("read one at a time with --partition; if they share them, name them all there")
+    assert err[1].startswith("Trace sacct-example (file): 268 jobs on 128 processors")
     zipped = tmp_path / "jobs.txt.gz"
     zipped.write_bytes(gzip.compress(example_path().read_bytes()))
     assert is_export(zipped)
@@ -820,3 +993,73 @@ def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert not is_export(zipped)
     assert cli.main(["simulate", str(export(tmp_path, job(1, State="DONE")))]) == 1
     assert "schedlab: jobs.txt:2: field 15 (State) is 'DONE'" in capsys.readouterr().err
+
+
+def test_the_command_line_has_the_options_of_the_reader(capsys):
+    path = str(example_path())
+    options = ["--partition", "short,debug", "--time-zone", "Europe/Stockholm", "--arrival", "eligible"]
+    chosen = {"partition": ("short", "debug"), "time_zone": "Europe/Stockholm", "arrival": "eligible"}
+    for more, settings in (([], {}), (["--procs-of", "nodes", "--names"], {"procs_of": "nodes", "names": True})):
+        assert cli.main(["simulate", path, *options, *more, "--classes", "user"]) == 0
+        out, err = capsys.readouterr()
+        trace = sl.read_sacct(example_path(), **chosen, **settings)
+        assert err.startswith(repr(trace).strip("<>"))
+        expected = sl.simulate(trace).metrics(by="user")
+        classes = [line.split() for line in out.partition("\n\n")[2].splitlines()[1:]]
+        assert [row[0] for row in classes] == expected.index.astype(str).tolist()
+        assert [int(row[1]) for row in classes] == expected["jobs"].tolist()
+    assert cli.main(["show", path, "--partition", "short", "--names"]) == 0
+    out, err = capsys.readouterr()
+    assert "    groups: physics, chemistry, biology\n" in out
+    assert "partitions on one machine" not in err
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        (["--partition", "short"], "partition"),
+        (["--time-zone", "UTC"], "time-zone"),
+        (["--arrival", "submit"], "arrival"),
+        (["--procs-of", "cpus"], "procs-of"),
+        (["--names"], "names"),
+    ],
+)
+def test_options_of_sacct_are_for_its_output_only(capsys, option, name):
+    assert cli.main(["simulate", "lublin", *option]) == 1
+    assert capsys.readouterr().err == f"schedlab: --{name} is for what sacct wrote; lublin is none\n"
+
+
+def test_what_every_accounting_has_is_nothing_to_worry_about(read):
+    many = [job(number) for number in range(100, 300)]
+    unfinished = {"End": "Unknown", **STARTED_NEVER}
+    usual = [
+        job("7.batch", JobIDRaw="7.batch"),
+        job(8, State="REQUEUED"),
+        job(8, Submit="2024-03-01T12:40:00", Start="2024-03-01T12:42:00", End="2024-03-01T13:12:00"),
+        job(9),
+        job(9),
+        job(10, State="PENDING", **unfinished),
+        job(11, State="CANCELLED by 7", **STARTED_NEVER),
+        job(12, State="REVOKED", **STARTED_NEVER),
+        job(13, State="RUNNING", End="Unknown"),
+        job(14, State="FAILED", ElapsedRaw="0"),
+        job(15, Partition="long"),
+    ]
+    trace = read(*many, *usual, procs=64, partition="batch")
+    assert set(trace.repairs["kind"]) == {"usual"}
+    assert sorted(trace.repairs["words"]) == [
+        "1 job cancelled before the start (left out)",
+        "1 job of 0 s (left out)",
+        "1 job of other partitions (left out, as asked)",
+        "1 job still running (left out)",
+        "1 job still waiting (left out)",
+        "1 job that never started (left out)",
+        "1 record given twice (left out once)",
+        "1 record numbered anew (other runs of a job)",
+        "1 step of jobs (left out: no jobs themselves)",
+    ]
+    bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), procs=64, lenient=True)
+    assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
+        ["worth a look", "1 line that could not be read (left out)"],
+        ["worth a look", "1 job wider than the machine (left out)"],
+    ]

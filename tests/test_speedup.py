@@ -138,7 +138,7 @@ def test_draws_are_independent_of_each_other():
 def test_a_job_speeds_up_the_same_in_every_part_at_every_load_and_share():
     model = sl.Downey(A="requested")
     whole = trace().with_speedup(model).jobs[["parallelism", "sigma"]]
-    part = trace().scale_load(2).head(100).with_speedup(model, share=0.3).jobs[["parallelism", "sigma"]]
+    part = trace().scale_load(1.2).head(100).with_speedup(model, share=0.3).jobs[["parallelism", "sigma"]]
     pd.testing.assert_frame_equal(part, whole.head(100))
     few, many = (column("moldable", model, share=share) for share in (0.3, 0.6))
     assert not (few & ~many).any()

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime
 from pathlib import Path
@@ -195,7 +196,8 @@ def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, o
     trace = trace_of(with_overruns(jobs), procs)
     if not np.isfinite(trace.offered_load()):
         return
-    scaled = trace.scale_load(load, overrun=overrun)
+    with pytest.warns(sl.LoadWarning) if load > 1.5 else nullcontext():
+        scaled = trace.scale_load(load, overrun=overrun)
     factor = load / trace.offered_load(overrun)
     for field in ("run_time", "requested_time"):
         expected = [max(1, round(value * factor)) for value in trace.jobs[field].tolist()]
@@ -216,7 +218,8 @@ def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload
     before = trace.offered_load(overrun)
     if not np.isfinite(before):
         return
-    scaled = trace.scale_load(load, by="interarrival", overrun=overrun)
+    with pytest.warns(sl.LoadWarning) if load > 1.5 else nullcontext():
+        scaled = trace.scale_load(load, by="interarrival", overrun=overrun)
     submit, now = trace.jobs["submit_time"].to_numpy(), scaled.jobs["submit_time"].to_numpy()
     assert now[0] == submit[0]
     assert np.abs((now - now[0]) - (submit - submit[0]) * before / load).max() <= 0.5 + 1e-6
@@ -250,6 +253,26 @@ def test_a_load_is_a_positive_number(trace, load):
         trace.scale_load(load)
     with pytest.raises(ValueError, match=f"factor must be greater than 0, got {load!r}"):
         trace.scale(load)
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        (90, "load 90 is 9,000 % of the machine; if you mean 90 %, give 0.9"),
+        (70.5, "load 70.5 is 7,050 % of the machine; if you mean 70.5 %, give 0.705"),
+        (1.6, "load 1.6 is 160 % of the machine; the queue grows as long as jobs arrive"),
+    ],
+)
+@pytest.mark.parametrize("by", ["run_time", "interarrival"])
+def test_a_load_that_may_be_a_percentage_is_warned_of(trace, load, words, by):
+    with pytest.warns(sl.LoadWarning) as caught:
+        scaled = trace.scale_load(load, by=by)
+    assert [str(warning.message) for warning in caught] == [words]
+    assert caught[0].filename == __file__
+    assert scaled.offered_load() > 1
+    assert trace.scale_load(1.5, by=by)  # without a word
+    with pytest.warns(sl.LoadWarning):
+        sl.sweep(trace, "fcfs", load=load, by=by, progress=False)
 
 
 def test_without_jobs_there_is_no_load(trace):
@@ -305,9 +328,21 @@ def test_repr_and_title_say_what_it_is(trace):
     assert trace.title == trace.name == "a test"
 
 
-def test_repr_counts_what_the_filter_did(tmp_path):
+def test_repr_says_in_one_line_what_is_worth_a_look_and_what_is_not(tmp_path):
     trace = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0), record(3, requested=-1)))
-    assert repr(trace).endswith("\n   1 records dropped, 1 values repaired>")
+    line = "worth a look: 1 job without an estimate (run time taken); usual: 1 job of 0 s (left out)"
+    assert repr(trace).splitlines()[1:] == [f"   {line}>"]
+    assert repr(trace.head(1)).splitlines()[1:] == [f"   {line}", "   first 1 jobs>"]
+    calm = sl.read_swf(log_file(tmp_path, record(1), record(2, run=0)))
+    assert repr(calm).endswith("\n   nothing to worry about: 1 job of 0 s (left out)>")
+    assert "\n" not in repr(sl.read_swf(log_file(tmp_path, record(1))))
+    assert trace.repairs["count"].sum() == len(trace.dropped) + len(trace.repaired)
+
+
+def test_what_a_model_lacks_is_nothing_to_worry_about():
+    trace = sl.model_trace("lublin", jobs=50, procs=32)
+    assert set(trace.repairs["kind"]) == {"usual"}
+    assert "\n   nothing to worry about: all 50 jobs without " in repr(trace)
 
 
 # Estimates and machine ----------------------------------------------------------------------------------
@@ -436,7 +471,7 @@ def test_the_header_survives_and_says_what_was_done(tmp_path):
         "read by schedlab as X (file)",
         "machine of 4 processors",
         "first 2 jobs",
-        "2 records dropped, 0 values repaired",
+        "worth a look: 1 job wider than the machine (left out); usual: 1 job of 0 s (left out)",
     ]
 
 

@@ -23,12 +23,14 @@ MOLDABLE = {  # for traces with speed-up data
     "greedy": GreedyMoldable(),
     "iterative": IterativeMoldable(),
 }
+NAMES = tuple(sorted((*BY_NAME, *SPECIAL, *SWEPT, *MOLDABLE)))
 
 __all__ = [
     "BY_NAME",
     "DPSA",
     "EASY",
     "FCFS",
+    "NAMES",
     "Arrivals",
     "Conservative",
     "FairShareMoldable",
@@ -59,6 +61,5 @@ def scheme(given: "str | Scheme") -> Scheme:
         if given.lower() in special:
             return special[given.lower()]
     if name not in BY_NAME:
-        known = ", ".join(sorted((*BY_NAME, *SPECIAL, *SWEPT, *MOLDABLE)))
-        raise ValueError(f"unknown scheme {given!r}; known: {known}")
+        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(NAMES)}")
     return BY_NAME[name](order=order or "fcfs")

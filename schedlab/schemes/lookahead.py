@@ -90,11 +90,14 @@ class DPSA(Scheme):
 
     def __str__(self) -> str:
         options = {
-            "worth": None if self.objective == "list" else order_name(self.objective),
+            "worth": None if self.objective == "list" else order_name(self.objective, OBJECTIVES),
             "depth": self.depth,
+            "search": None if self.search == "exact" else self.search,
             "budget": self.budget,
             "seconds": self.seconds,
         }
+        if self.budget is not None or self.seconds is not None:
+            del options["search"]  # a bound makes it depth-first
         said = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
         return f"{super().__str__()} ({said})" if said else super().__str__()
 

@@ -106,7 +106,7 @@ class FairShareMoldable(Moldable):
             raise ValueError(f"efficiency must be a number from 0 to 1, got {self.efficiency!r}")
 
     def __str__(self) -> str:
-        said = [f"ObF {self.overbooking:g}", f"EF {self.efficiency:g}"]
+        said = [f"ObF {_shown(self.overbooking)}", f"EF {_shown(self.efficiency)}"]
         said += [
             word
             for name, word in (
@@ -189,6 +189,11 @@ class IterativeMoldable(Moldable):
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.iterative`."""
         return iterative(*jobs.arrays, procs, *laws, min(self.head or 0, jobs.submit.size))
+
+
+def _shown(value):
+    """Give a number in six digits, or in all that tell it from others."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 
 def _is_number(value):

@@ -90,9 +90,11 @@ def check_worth(worth: str | Callable, named: Collection[str]) -> None:
         raise ValueError(f"unknown objective {worth!r}; known: {known}")
 
 
-def order_name(order: str | Callable) -> str:
-    """Give the name by which an order is shown."""
-    return order if isinstance(order, str) else _name(order)
+def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf")) -> str:
+    """Give the name by which an order is shown; a user's function is told from a built-in order of its name."""
+    if isinstance(order, str):
+        return order
+    return f"own-{_name(order)}" if _name(order).lower() in named else _name(order)
 
 
 def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, procs: np.ndarray) -> Order:

@@ -2,8 +2,11 @@
 
 The rules are those of published simulations on the archive's logs (Gaussier et al., SC 2015). Nothing disappears: a
 record left out and a value filled in each give a row, with the reason, in the tables that `usable` returns beside the
-jobs.
+jobs. `account` counts these rows by reason, and tells what every log has from what a reader should look at.
 """
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +16,79 @@ from schedlab.kernels.swf_text import EXACT
 SIZES = ("requested_procs", "allocated_procs")
 WHOLE = {"submit_time": np.floor} | dict.fromkeys(("run_time", "requested_time", *SIZES), np.ceil)
 PARTIAL_EXECUTION = (2, 3, 4)
+CANCELLED = 5
+
+PART = "part of a job whose summary line is kept"
+NO_SUBMISSION = "submit time unknown"
+NO_RUN_TIME = "run time unknown: never started, or not recorded"
+NO_TIME = "run time is 0"
+NO_SIZE = "number of processors unknown"
+TOO_WIDE = "wider than the machine"  # goes on with its size
+NO_ESTIMATE = "no estimate"
+ROUNDED = "rounded to a whole number"
+OTHER_SIZE = "not in the log; taken from the other size field"
+RUN_TAKEN = "no estimate; the run time is taken"
+NUMBER_TAKEN = "no estimate; the number given is taken"
+SHARED_NUMBERS = "job numbers were not unique"
+BAD_LINE = "line "  # goes on with its number and what is wrong with it
+
+# Reasons of `schedlab.workload.sacct`.
+STEP = "a step of a job, not a job"
+GIVEN_TWICE = "given twice: same job, submission and start"
+OTHER_PARTITION = "not of partition"  # goes on with its name
+WAITING = "still waiting when the record was made"
+CANCELLED_EARLY = "cancelled before it started"
+NEVER_STARTED = "never started"
+RUNNING = "still running when the record was made"
+SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
+
+KINDS = USUAL, LOOK = ("usual", "worth a look")
+FEW = 0.01  # of the jobs: so many lack something in the best of logs
+
+
+class Meaning(NamedTuple):
+    """What to make of a reason: its kind, None if usual only where it struck few jobs; and words for one line."""
+
+    kind: str | None
+    noun: str
+    rest: str
+
+
+NEVER_RAN = Meaning(USUAL, "job", "cancelled before the start (left out)")
+# By the table, the field of a repair, and how the reason begins. What is not here is worth a look.
+MEANINGS = {
+    ("dropped", "", PART): Meaning(USUAL, "part", "of jobs kept as a whole (left out)"),
+    ("dropped", "", NO_SUBMISSION): Meaning(LOOK, "record", "without a submit time (left out)"),
+    ("dropped", "", NO_RUN_TIME): Meaning(None, "record", "without a run time (left out)"),
+    ("dropped", "", NO_TIME): Meaning(USUAL, "job", "of 0 s (left out)"),
+    ("dropped", "", NO_SIZE): Meaning(None, "record", "without a number of processors (left out)"),
+    ("dropped", "", TOO_WIDE): Meaning(LOOK, "job", "wider than the machine (left out)"),
+    ("dropped", "", NO_ESTIMATE): Meaning(None, "job", "without an estimate (left out, as asked)"),
+    ("dropped", "", BAD_LINE): Meaning(LOOK, "line", "that could not be read (left out)"),
+    ("dropped", "", STEP): Meaning(USUAL, "step", "of jobs (left out: no jobs themselves)"),
+    ("dropped", "", GIVEN_TWICE): Meaning(USUAL, "record", "given twice (left out once)"),
+    ("dropped", "", OTHER_PARTITION): Meaning(USUAL, "job", "of other partitions (left out, as asked)"),
+    ("dropped", "", WAITING): Meaning(USUAL, "job", "still waiting (left out)"),
+    ("dropped", "", CANCELLED_EARLY): NEVER_RAN,
+    ("dropped", "", NEVER_STARTED): Meaning(USUAL, "job", "that never started (left out)"),
+    ("dropped", "", RUNNING): Meaning(None, "job", "still running (left out)"),
+    ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
+    ("repaired", "job_number", SHARED_NUMBERS): Meaning(LOOK, "record", "numbered anew (numbers were not unique)"),
+    ("repaired", "requested_procs", OTHER_SIZE): Meaning(
+        USUAL, "job", "without requested processors (allocated taken)"
+    ),
+    ("repaired", "allocated_procs", OTHER_SIZE): Meaning(
+        USUAL, "job", "without allocated processors (requested taken)"
+    ),
+    ("repaired", "requested_time", RUN_TAKEN): Meaning(None, "job", "without an estimate (run time taken)"),
+    ("repaired", "requested_time", NUMBER_TAKEN): Meaning(None, "job", "without an estimate (the number given taken)"),
+    **{
+        ("repaired", field, ROUNDED): Meaning(None, "number", "of processors rounded up")
+        if field in SIZES
+        else Meaning(USUAL, "time", "rounded to a whole second")
+        for field in WHOLE
+    },
+}
 
 
 def usable(
@@ -49,17 +125,17 @@ def usable(
     for field, whole in WHOLE.items():
         if kept[field].dtype.kind == "f":
             rounded = whole(kept[field])
-            repairs.append(_fill(kept, field, rounded != kept[field], rounded, "rounded to a whole number"))
+            repairs.append(_fill(kept, field, rounded != kept[field], rounded, ROUNDED))
             kept[field] = kept[field].astype("int64")
     size = _size(kept)
     for field in SIZES:
-        repairs.append(_fill(kept, field, kept[field] <= 0, size, "not in the log; taken from the other size field"))
+        repairs.append(_fill(kept, field, kept[field] <= 0, size, OTHER_SIZE))
     unknown = kept["requested_time"] <= 0
     if missing_estimate == "run":
-        repairs.append(_fill(kept, "requested_time", unknown, kept["run_time"], "no estimate; the run time is taken"))
+        repairs.append(_fill(kept, "requested_time", unknown, kept["run_time"], RUN_TAKEN))
     elif missing_estimate != "drop":
         given = pd.Series(int(np.ceil(missing_estimate)), index=kept.index)
-        repairs.append(_fill(kept, "requested_time", unknown, given, "no estimate; the number given is taken"))
+        repairs.append(_fill(kept, "requested_time", unknown, given, NUMBER_TAKEN))
 
     jobs = kept.set_index("job_number").sort_values("submit_time", kind="stable")
     dropped = records[left_out].set_index("job_number")
@@ -92,7 +168,7 @@ def _numbered(records, part):
         return records, []
     renumbered = records.copy()
     number = pd.Series(np.arange(1, len(records) + 1), index=records.index)
-    repair = _fill(renumbered, "job_number", number != records["job_number"], number, "job numbers were not unique")
+    repair = _fill(renumbered, "job_number", number != records["job_number"], number, SHARED_NUMBERS)
     return renumbered, [repair]
 
 
@@ -112,15 +188,15 @@ def _left_out(records, part, procs, without_estimate):
     """Tell which records to leave out, and for each of these the first reason."""
     run, size = records["run_time"], _size(records)
     checks = [
-        (part, "part of a job whose summary line is kept"),
-        (records["submit_time"] < 0, "submit time unknown"),
-        (run < 0, "run time unknown: never started, or not recorded"),
-        (run == 0, "run time is 0"),
-        (size <= 0, "number of processors unknown"),
-        (size > procs, f"wider than the machine ({procs} processors)"),
+        (part, PART),
+        (records["submit_time"] < 0, NO_SUBMISSION),
+        (run < 0, NO_RUN_TIME),
+        (run == 0, NO_TIME),
+        (size <= 0, NO_SIZE),
+        (size > procs, f"{TOO_WIDE} ({procs} processors)"),
     ]
     if without_estimate:
-        checks.append((records["requested_time"] <= 0, "no estimate"))
+        checks.append((records["requested_time"] <= 0, NO_ESTIMATE))
     conditions, texts = zip(*checks, strict=True)
     first = np.select(conditions, range(len(texts)), default=len(texts))
     left_out = first < len(texts)
@@ -140,3 +216,94 @@ def _fill(table, field, where, values, reason):
             "reason": reason,
         }
     )
+
+
+# What to make of it -------------------------------------------------------------------------------------
+
+
+def account(dropped: pd.DataFrame, repaired: pd.DataFrame, jobs: int, modelled: bool = False) -> pd.DataFrame:
+    """Count what was left out and filled in by reason, and tell what is usual from what a reader should look at.
+
+    Usual is what cannot change a schedule, such as a size filled in that nothing reads; what is no job that ran; and
+    what up to one job in a hundred lacks. All else is worth a look: work that is missing, or numbers that are guesses.
+
+    Parameters
+    ----------
+    dropped, repaired : DataFrame
+        As of `usable`, or with reasons of a reader's own.
+    jobs : int
+        Jobs that were kept when the log was read.
+    modelled : bool
+        The jobs are those of a model, which has no other fields than it needs.
+
+    Returns
+    -------
+    DataFrame
+        One row a reason, first what is worth a look, and then the most frequent first: table ("dropped" or "repaired",
+        where the records stand), field (of repairs), reason (bad lines count as one), kind ("worth a look" or
+        "usual"), count, and words, which say the same in short.
+    """
+    rows = []
+    found = [*(_reasons(dropped) if len(dropped) else ()), *(_repairs(repaired) if len(repaired) else ())]
+    for key, count, meaning in found:
+        kind = meaning.kind or (USUAL if count <= FEW * jobs else LOOK)
+        if modelled and key[0] == "repaired" and key[2] in (OTHER_SIZE, RUN_TAKEN):
+            kind = USUAL
+        whole = "all " * (key[0] == "repaired" and count == jobs > 1)
+        words = f"{whole}{count:,} {meaning.noun}{'s' * (count != 1)} {meaning.rest}"
+        rows.append((*key, kind, count, words))
+    rows.sort(key=lambda row: (-KINDS.index(row[3]), -row[4]))
+    types = {"table": "str", "field": "str", "reason": "str", "kind": "str", "count": "int64", "words": "str"}
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
+
+
+def in_one_line(accounted: pd.DataFrame) -> str:
+    """Say what is worth a look and what is not; no words where nothing was left out or filled in.
+
+    Parameters
+    ----------
+    accounted : DataFrame
+        As `account` gives it.
+    """
+    said = {kind: _listed(accounted[accounted["kind"] == kind], most) for kind, most in ((LOOK, 4), (USUAL, 2))}
+    if said[LOOK]:
+        return f"worth a look: {said[LOOK]}" + (f"; usual: {said[USUAL]}" if said[USUAL] else "")
+    return f"nothing to worry about: {said[USUAL]}" if said[USUAL] else ""
+
+
+def _listed(rows, most):
+    """List the words of the first rows, and how many records or values the others are."""
+    words = rows["words"].tolist()
+    rest = int(rows["count"].iloc[most:].sum())
+    return ", ".join([*words[:most], *[f"{rest:,} more"] * (rest > 0)])
+
+
+def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:
+    """Give (table, field, reason), count and meaning of each reason to leave records out."""
+    bad = dropped["reason"].str.startswith(BAD_LINE)
+    if bad.any():
+        yield ("dropped", "", "the line is bad"), int(bad.sum()), MEANINGS["dropped", "", BAD_LINE]
+    for reason, count in dropped.loc[~bad, "reason"].value_counts().items():
+        if reason == NO_RUN_TIME:
+            never = int((dropped.loc[dropped["reason"] == reason, "status"] == CANCELLED).sum())
+            if never:
+                yield ("dropped", "", reason), never, NEVER_RAN
+            count -= never
+        if count:
+            yield ("dropped", "", reason), count, _meaning("dropped", "", reason)
+
+
+def _repairs(repaired):
+    """Give the same of each field and reason to repair values."""
+    for (field, reason), count in repaired[["field", "reason"]].value_counts().items():
+        yield ("repaired", field, reason), count, _meaning("repaired", field, reason)
+
+
+def _meaning(table, field, reason):
+    known = (
+        meaning
+        for (of, where, begin), meaning in MEANINGS.items()
+        if (of, where) == (table, field) and reason.startswith(begin)
+    )
+    other = Meaning(LOOK, "record", f"left out ({reason})") if table == "dropped" else None
+    return next(known, other or Meaning(LOOK, "value", f"of {field} changed ({reason})"))

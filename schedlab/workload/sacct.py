@@ -12,8 +12,9 @@ import gzip
 import hashlib
 import os
 import re
+import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ import pandas as pd
 
 from schedlab import paths
 
+from . import filter as load_filter
 from . import swf
 from .trace import MOST_PROCS, Trace, from_log
 
@@ -36,6 +38,11 @@ COMMAND = (
     "ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,ReqMem,State > jobs.txt"
 )
 PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes")}
+USER = ("User", "UID")
+GROUP = ("Group", "GID", "Account")
+# In which users may write what they like, a '|' among it.
+FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir")
+FREE_TEXT += ("StdIn", "StdOut", "StdErr")
 ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
 
 # What Slurm calls the ways to end, in the codes of SWF: 1 completed, 0 failed, 5 cancelled. A limit that strikes is a
@@ -62,13 +69,18 @@ _DATE = re.compile(
 _MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECASE)
 _KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _WHOLE = re.compile(r"[0-9]{1,12}")
+LEAST_BARS = 5  # that a record has: fewer columns than that will not do
 MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
+ADVICE = "if each has nodes of its own, read one at a time with partition=; if they share them, name them all there"
 A_DURATION = "a duration like 05:30, 12:05:30, 2-12 or 2-12:05:30"
 A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
 A_COUNT = "a whole number (run sacct with --noconvert)"
 A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
-STEP = "a step of a job, not a job"
+
+
+class PartitionWarning(UserWarning):
+    """Jobs of several partitions are taken for those of one machine."""
 
 
 class SacctError(ValueError):
@@ -81,13 +93,13 @@ def example_path() -> Path:
 
 
 def is_export(path: str | os.PathLike) -> bool:
-    """Tell whether a file looks like what sacct writes: column names between bars, the job's among them."""
+    """Tell whether a file looks like what sacct writes, with --parsable2 or in a form that `read_sacct` refuses."""
     with suppress(OSError, EOFError, zlib.error):  # of a damaged file, whoever reads it will tell
         with open(path, "rb") as stream:
             gzipped = stream.read(2) == _GZIP_MAGIC
         with (gzip.open if gzipped else open)(path, "rb") as stream:
-            first = stream.readline(10_000)
-            return b"|" in first and b"jobid" in first.lower()
+            first = next((line for line in iter(lambda: stream.readline(10_000), b"") if line.strip()), b"").lstrip()
+            return not first.startswith(b";") and (b"jobid" in first.lower() or first.count(b"|") >= LEAST_BARS)
     return False
 
 
@@ -96,10 +108,11 @@ def read_sacct(
     *,
     procs: int | None = None,
     procs_of: str = "cpus",
-    partition: str | None = None,
+    partition: str | Collection[str] | None = None,
     arrival: str = "submit",
     time_zone: str | None = None,
     missing_estimate: str | float = "run",
+    names: bool = False,
     lenient: bool = False,
 ) -> Trace:
     """Read Slurm's accounting, as `sacct --parsable2` writes it, and keep the jobs that can be simulated.
@@ -121,8 +134,9 @@ def read_sacct(
         jobs kept had in use at one instant, and `Trace.history` says so. The real machine may be larger.
     procs_of : {"cpus", "nodes"}
         What a job occupies and the machine has. Take "nodes" where nodes are given to one job at a time.
-    partition : str, optional
-        Keep the jobs of this partition only.
+    partition : str, or several, optional
+        Keep the jobs of this partition, or of these, only. All jobs go to one machine: name several partitions where
+        they share their nodes.
     arrival : {"submit", "eligible"}
         When a job arrives: when it was submitted, or when nothing held it back any more (a dependency, a begin
         time), where that is known.
@@ -130,6 +144,9 @@ def read_sacct(
         Of the cluster, such as "Europe/Stockholm"; UTC if not given. Seconds since 1970 need it for dates only.
     missing_estimate : "run", "drop" or a number of seconds
         What to do with a job without a time limit (UNLIMITED, Partition_Limit), as in `read_swf`.
+    names : bool
+        Keep the names of users and groups, for classes (``schedule.metrics(by="user")``). No file gets them, but what
+        you show does.
     lenient : bool
         Skip bad lines (they appear in `Trace.dropped`) instead of raising.
 
@@ -137,7 +154,12 @@ def read_sacct(
     -------
     Trace
         Users, groups and partitions are numbered in the order of their appearance. The header keeps the names of
-        the partitions and of the cluster; names of users and groups are kept nowhere.
+        the partitions and of the cluster; those of users and groups are kept nowhere, unless `names` says so.
+
+    Warns
+    -----
+    PartitionWarning
+        Where jobs of several partitions go to one machine and `partition` does not name them.
 
     Raises
     ------
@@ -146,8 +168,9 @@ def read_sacct(
 
     Notes
     -----
-    Columns, in any order; further ones are ignored, but JobName, Comment and the like may contain a ``|`` and are
-    better left out.
+    Columns, in any order; further ones are ignored. A ``|`` inside a JobName, Comment or the like is told from those
+    between columns by counting from both ends of the line. Of several such columns, all that a record has must be in
+    one.
 
     ===========  ======================================================================================
     needed       JobID or JobIDRaw (both is best); Submit; Start; State;
@@ -179,7 +202,8 @@ def read_sacct(
     --------
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128, time_zone="Europe/Stockholm")
+    >>> all_of_it = {"partition": ("debug", "short", "long"), "time_zone": "Europe/Stockholm"}
+    >>> trace = sl.read_sacct(example_path(), procs=128, **all_of_it)
     >>> sl.simulate(trace, "easy").validate().metrics()  # doctest: +SKIP
     """
     _check("procs_of", procs_of, PROCS_OF)
@@ -193,11 +217,13 @@ def read_sacct(
         found = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
         raise SacctError(f"{path.name}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
     partitions = _partitions(export)
-    if partition is not None and partition not in partitions:
-        raise SacctError(f"{path.name}: no job of partition {partition!r}; known: {', '.join(sorted(partitions))}")
+    wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
+    for name in wanted or ():
+        if name not in partitions:
+            raise SacctError(f"{path.name}: no job of partition {name!r}; known: {', '.join(sorted(partitions))}")
 
-    records = _records(export, procs_of, partition, partitions, arrival, zone)
-    reasons = _reasons(export, records, partition)
+    records = _records(export, procs_of, wanted, partitions, arrival, zone)
+    reasons = _reasons(export, records, wanted)
     records, epoch = _on_the_clock_of_the_log(records)
     left_out = records.loc[reasons != "", list(swf.FIELDS)]
     left_out.insert(0, "reason", reasons[reasons != ""])
@@ -208,8 +234,8 @@ def read_sacct(
     history = ()
     if procs is None:
         procs = max(1, _most_in_use(jobs))
-        history = (f"size of the machine not in the record; the most {procs_of} in use at one instant: {procs:,}",)
-    notes = _notes(procs_of, arrival, time_zone)
+        history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {procs:,}",)
+    notes = _notes(procs_of, arrival, time_zone, names)
     header = _header(_cluster(export), partitions, procs, epoch, zone, notes)
     digest = hashlib.sha256(text.encode()).hexdigest()
     nothing_skipped = pd.DataFrame({"line": [], "reason": []})
@@ -220,7 +246,14 @@ def read_sacct(
     except swf.SWFError as error:  # when nothing is left to simulate
         raise SacctError(str(error)) from None
     repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
-    return replace(trace, repaired=repaired, history=history)
+    people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
+    pooled = _pooled(jobs[jobs["job_number"].isin(trace.table.index)], partitions, procs)
+    if len(pooled) > 1:
+        words = f"{len(pooled)} partitions on one machine of {procs:,} {procs_of}: {_uses(pooled)}"
+        history += (words,)
+        if partition is None:
+            warnings.warn(f"{path.name}: {words}; {ADVICE}", PartitionWarning, stacklevel=2)
+    return replace(trace, repaired=repaired, history=history, people=people)
 
 
 # The text -----------------------------------------------------------------------------------------------
@@ -279,11 +312,16 @@ class _Export:
         fields = [field.strip() for field in head.split("|")]
         if not any(field.lower() in ("jobid", "jobidraw") for field in fields):
             expected = "the names of columns with '|' between them, JobID among them (--parsable2, no --noheader)"
-            raise SacctError(f"{self.name}:{number}: found {_clipped(head)!r}, expected {expected}; run\n    {COMMAND}")
+            hint = _hint(head)
+            raise SacctError(
+                f"{self.name}:{number}: found {_clipped(head)!r}, expected {expected}{hint}; run\n    {COMMAND}"
+            )
         return fields
 
     def _take(self, number, row):
         """Put a line among the jobs, the steps or the bad lines."""
+        if len(row) > len(self.fields):
+            row = self._rejoined(row) or row
         if len(row) != len(self.fields):
             hint = "a '|' or a line end inside a JobName or Comment? leave such columns out"
             self._bad_line(number, f"{len(row)} fields, expected {len(self.fields)} ({hint})")
@@ -302,10 +340,30 @@ class _Export:
             self.rows.append(row)
             self.numbers.append(int(whole[1]))
 
+    def _rejoined(self, row):
+        """Put together a free text that was split at its own bars; None where it cannot be told which text that is."""
+        more = len(row) - len(self.fields)
+        free = [self.columns[name.lower()] for name in FREE_TEXT if self.has(name)]
+        rows = [[*row[:at], "|".join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
+        if len(rows) > 1:
+            rows = [row for row in rows if self._is_plausible(row)]
+        found = {tuple(text for at, text in enumerate(row) if at not in free): row for row in rows}
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def _is_plausible(self, row):
+        """Tell whether the fields that are easily told from free text are what they should be."""
+        try:
+            for column, parse in PLAUSIBLE.items():
+                if self.has(column):
+                    parse(row[self.columns[column.lower()]].strip())
+        except ValueError:
+            return False
+        return True
+
     def _bad_line(self, number, reason):
         if not self.lenient:
             raise SacctError(f"{self.name}:{number}: {reason}")
-        self.bad_lines.append(f"line {number}: {reason}")
+        self.bad_lines.append(f"{load_filter.BAD_LINE}{number}: {reason}")
 
     def _words(self, column, text, expected):
         place = self.columns[column.lower()]
@@ -358,7 +416,7 @@ class _Export:
     def _bad_row(self, row, reason):
         if not self.lenient:
             raise SacctError(f"{self.name}:{self.lines[row]}: {reason}")
-        self.bad_rows.setdefault(row, f"line {self.lines[row]}: {reason}")
+        self.bad_rows.setdefault(row, f"{load_filter.BAD_LINE}{self.lines[row]}: {reason}")
 
     def refuse(self, row, column, expected):
         """Note that what a record has in a column cannot be, or raise."""
@@ -366,12 +424,21 @@ class _Export:
 
     def left_out(self):
         """Give the steps and the bad lines in the form of `Trace.dropped`."""
-        reasons = [STEP] * len(self.steps) + self.bad_lines
+        reasons = [load_filter.STEP] * len(self.steps) + self.bad_lines
         numbers = self.steps + [-1] * len(self.bad_lines)
         table = pd.DataFrame({field: np.full(len(numbers), -1) for field in swf.FIELDS})
         table["job_number"] = np.array(numbers, dtype="int64")
         table.insert(0, "reason", pd.Series(reasons, dtype="str"))
         return table.set_index("job_number")
+
+
+def _hint(head):
+    """Say what a line is that is no head of columns between bars."""
+    if "jobid" not in head.lower():
+        return "; there is no head" if head.count("|") >= LEAST_BARS else ""
+    if "," in head:
+        return "; there are commas: give sacct --parsable2, and no --delimiter"
+    return "; these are columns for the eye, whose long values sacct cuts: give it --parsable2"
 
 
 def _clipped(text, length=60):
@@ -463,10 +530,17 @@ def _kilobytes(text: str) -> float:
     return amount or np.nan  # 0 asks for all that a node has
 
 
+PLAUSIBLE = {
+    "State": _state,
+    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), partial(_instant, zone=ZoneInfo("UTC"), fold=0)),
+    **dict.fromkeys(("ElapsedRaw", "AllocCPUS", "NCPUS", "NNodes"), _count),
+}
+
+
 # The table ----------------------------------------------------------------------------------------------
 
 
-def _records(export, procs_of, partition, partitions, arrival, zone):
+def _records(export, procs_of, wanted, partitions, arrival, zone):
     """Make SWF's columns, times in seconds since 1970, nan unknown; and what `_reasons` looks at."""
     run = export.read(_count, "ElapsedRaw")
     run = np.where(np.isnan(run), export.read(_duration, "Elapsed"), run)
@@ -478,6 +552,7 @@ def _records(export, procs_of, partition, partitions, arrival, zone):
     state = export.read(_state, "State")
     states = np.array([*ENDED.values(), *[-1] * (len(_STATES) - len(ENDED))])
     listed = [text.split(",") for text in export.text("Partition")]
+    first = [next((name for name in names if name in (wanted or ())), names[0]) for names in listed]
     columns = dict.fromkeys(swf.FIELDS, np.nan) | {
         "job_number": np.array(export.numbers, dtype="int64"),
         "submit_time": arrived,
@@ -488,14 +563,14 @@ def _records(export, procs_of, partition, partitions, arrival, zone):
         "requested_time": export.read(_limit, "TimelimitRaw", "Timelimit"),
         "requested_memory": _memory(export, size),
         "status": states[np.nan_to_num(state).astype(int)],
-        "user_id": _numbers(export, "User", "UID"),
-        "group_id": _numbers(export, "Group", "GID", "Account"),
-        "partition": [partitions.get(partition if partition in names else names[0], -1) for names in listed],
+        "user_id": _numbers(export, *USER)[0],
+        "group_id": _numbers(export, *GROUP)[0],
+        "partition": [partitions.get(name, -1) for name in first],
         "state": [_STATES[int(place)] for place in np.nan_to_num(state)],
         "start_time": start,
         "end_time": end,
         "ended": ~np.isnan(end) if export.has("End") else True,
-        "in_partition": [partition is None or partition in names for names in listed],
+        "in_partition": [wanted is None or not set(wanted).isdisjoint(names) for names in listed],
     }
     return pd.DataFrame(columns, index=range(len(export.rows)))
 
@@ -529,11 +604,18 @@ def _memory(export, size):
 
 
 def _numbers(export, *columns):
-    """Number the names of the first column that is there, in the order of their appearance; nan where none is given."""
+    """Number the names of the first column that is there, in the order of their appearance; nan where none is given.
+
+    Returns
+    -------
+    numbers : float64, shape (n_jobs,)
+    names : dict
+        By number.
+    """
     column = next(filter(export.has, columns), columns[0])
     texts = export.text(column)
-    codes, _ = pd.factorize(np.where(texts == "", None, texts))
-    return np.where(codes >= 0, codes + 1.0, np.nan)
+    codes, names = pd.factorize(np.where(texts == "", None, texts))
+    return np.where(codes >= 0, codes + 1.0, np.nan), dict(enumerate(names, start=1))
 
 
 def _partitions(export):
@@ -542,7 +624,7 @@ def _partitions(export):
     return {name: number for number, name in enumerate(names, start=1)}
 
 
-def _reasons(export, records, partition):
+def _reasons(export, records, wanted):
     """Say why a record is no job to simulate: str, shape (n_jobs,), "" for one that may be."""
     state, started = records["state"], records["start_time"].notna()
     waiting, cancelled = state.isin(WAITING), state == "CANCELLED"
@@ -552,12 +634,12 @@ def _reasons(export, records, partition):
     _check_times(export, records[~waiting & ~running & ~(cancelled & unused)])
     bad = records.index.isin(list(export.bad_rows))
     conditions = {
-        "given twice: same job, submission and start": _given_again(export, waiting | running | bad),
-        f"not of partition {partition}": ~records["in_partition"],
-        "still waiting when the record was made": waiting,
-        "cancelled before it started": cancelled & (~started | unused),
-        "never started": ~started,
-        "still running when the record was made": running,
+        load_filter.GIVEN_TWICE: _given_again(export, waiting | running | bad),
+        f"{load_filter.OTHER_PARTITION} {' or '.join(wanted or ())}": ~records["in_partition"],
+        load_filter.WAITING: waiting,
+        load_filter.CANCELLED_EARLY: cancelled & (~started | unused),
+        load_filter.NEVER_STARTED: ~started,
+        load_filter.RUNNING: running,
     }
     reasons = np.select(list(conditions.values()), list(conditions), default="").astype(object)
     for row, reason in export.bad_rows.items():
@@ -603,8 +685,7 @@ def _with_numbers_of_their_own(jobs, highest):
     numbered = jobs.copy()
     numbered.loc[shared, "job_number"] = now
     repairs = {"job_number": now, "field": "job_number", "was": was.astype("float64"), "now": now * 1.0}
-    reason = "several runs, or tasks, under one number; the last keeps it"
-    return numbered, pd.DataFrame(repairs | {"reason": reason}).reset_index(drop=True)
+    return numbered, pd.DataFrame(repairs | {"reason": load_filter.SEVERAL_RUNS}).reset_index(drop=True)
 
 
 def _most_in_use(jobs):
@@ -614,6 +695,38 @@ def _most_in_use(jobs):
     change = np.concatenate([jobs["requested_procs"], -jobs["requested_procs"]])
     order = np.lexsort((change, when))  # of one instant, first what ends
     return int(change[order].cumsum().max(initial=0))
+
+
+def _pooled(jobs, partitions, procs):
+    """Measure what each partition used of the machine, those that used most first.
+
+    Returns
+    -------
+    DataFrame
+        Index name; utilization, of the whole machine from the first start to the last end, and most, the processors in
+        use at one instant.
+    """
+    begin, end = jobs["start_time"].min(), (jobs["start_time"] + jobs["run_time"]).max()
+    names = {number: name for name, number in partitions.items()}
+    rows = {
+        names[number]: {
+            "utilization": (part["run_time"] * part["requested_procs"]).sum() / (procs * (end - begin)),
+            "most": _most_in_use(part),
+        }
+        for number, part in jobs[jobs["partition"] > 0].groupby("partition")
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["utilization", "most"])
+    return table.sort_values("utilization", ascending=False, kind="stable")
+
+
+def _uses(pooled, most=6):
+    """Say what each partition used."""
+    said = [
+        f"{row.Index} uses {100 * row.utilization:.1f} % (up to {row.most:,} at once)"
+        for row in pooled.iloc[:most].itertuples()
+    ]
+    rest = pooled["utilization"].iloc[most:]
+    return ", ".join([*said, *[f"{len(rest)} more use {100 * rest.sum():.1f} %"] * (len(rest) > 0)])
 
 
 # The header ---------------------------------------------------------------------------------------------
@@ -627,13 +740,13 @@ def _cluster(export):
     return clusters[0] if clusters else None
 
 
-def _notes(procs_of, arrival, time_zone):
+def _notes(procs_of, arrival, time_zone, names):
     yield "a processor is a node" if procs_of == "nodes" else "a processor is a CPU as Slurm counts them"
     if arrival == "eligible":
         yield "submit times are those at which jobs became eligible"
     if time_zone is None:
         yield "no time zone was given; dates are those of UTC"
-    yield "users and groups are numbered, their names were not kept"
+    yield "users and groups are numbered" if names else "users and groups are numbered, their names were not kept"
 
 
 def _header(cluster, partitions, procs, epoch, zone, notes):

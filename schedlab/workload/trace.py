@@ -3,6 +3,8 @@
 import inspect
 import os
 import re
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from zoneinfo import ZoneInfo
@@ -11,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from . import archive, swf
-from .filter import usable
+from .filter import BAD_LINE, TOO_WIDE, account, in_one_line, usable
 from .models._draws import entropy, keys, uniforms, whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
@@ -25,10 +27,19 @@ KILL_BACKFILLED = "kill-backfilled"  # the third, on nodes only
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
 SPEEDUP = Downey.columns  # what a job of Downey's model has beside the SWF's columns
 HOUR = 3_600
+MOST_LOAD = 1.5  # more is hardly what somebody meant
 MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
 WEEK = 7 * 24 * 3600  # seconds
+
+
+class SizeUnknown(swf.SWFError):
+    """A log does not say how many processors its machine has."""
+
+
+class LoadWarning(UserWarning):
+    """A load is so high that a percentage may have been meant."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +66,8 @@ class Trace:
         What was done since the log was read, in order.
     speedup : Model, optional
         How its jobs speed up (`with_speedup`).
+    people : mapping, optional
+        Names of users and groups by number, by column (`read_sacct` with ``names=True``); no file gets them.
     """
 
     table: pd.DataFrame
@@ -67,6 +80,7 @@ class Trace:
     logged_area: pd.Series
     history: tuple[str, ...] = ()
     speedup: Model | None = None
+    people: Mapping[str, Mapping[int, str]] | None = None
 
     def __post_init__(self):
         # A copy (made on write): what the caller does to the table later stays the caller's.
@@ -88,16 +102,29 @@ class Trace:
         lines = [
             f"<Trace {self.name} ({self.source}){standin}: {len(self):,} jobs on {self.procs:,} processors,"
             f" offered load {_load_text(self)}",
-            *(f"   {step}" for step in self.history),
         ]
-        if len(self.dropped) or len(self.repaired):
-            lines.append(f"   {len(self.dropped):,} records dropped, {len(self.repaired):,} values repaired")
-        return "\n".join(lines) + ">"
+        if words := in_one_line(self.repairs):
+            lines.append(f"   {words}")
+        return "\n".join([*lines, *(f"   {step}" for step in self.history)]) + ">"
+
+    @property
+    def repairs(self) -> pd.DataFrame:
+        """What was left out and filled in, by reason: what is worth a look first, then what every log has.
+
+        Columns table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
+        `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
+        """
+        return account(self.dropped, self.repaired, len(self.logged_area), self.source == "model")
 
     @property
     def title(self) -> str:
         """Name for a chart's subtitle: it says when the jobs are not those of a real log."""
         return f"{self.name} (stand-in, not the real log)" if self.source == "stand-in" else self.name
+
+    @property
+    def names(self) -> dict[str, Mapping[int, str]]:
+        """What the numbers in some columns stand for: names by number, by column, as far as the log tells."""
+        return {"queue": self.header.queues, "partition": self.header.partitions, **(self.people or {})}
 
     # -- parts of a trace -------------------------------------------------------------------------------
 
@@ -208,8 +235,15 @@ class Trace:
             ``"effective"`` multiplies run times and estimates too, until the `effective_load` is that wanted.
         overrun : {"kill", "extend"}
             As in `offered_load`.
+
+        Warns
+        -----
+        LoadWarning
+            Above a load of 1.5: 90 % is 0.9, not 90.
         """
         _check_positive("load", load)
+        if load > MOST_LOAD:
+            warnings.warn(_high_load(float(load)), LoadWarning, stacklevel=2)
         _check("by", by, ("run_time", "interarrival", "effective"))
         effective = by == "effective"
         if effective:
@@ -405,7 +439,7 @@ class Trace:
         if too_wide.all():
             raise ValueError(f"no job of {self.name} fits on {procs} processors")
         gone = self.table[too_wide]
-        gone.insert(0, "reason", f"wider than the machine ({procs} processors)")
+        gone.insert(0, "reason", f"{TOO_WIDE} ({procs} processors)")
         changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
 
@@ -555,8 +589,8 @@ class Trace:
     def swf_header(self) -> swf.Header:
         """Give the header to write: the log's own lines, and what was done to it as notes."""
         done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
-        if len(self.dropped) or len(self.repaired):
-            done.append(f"{len(self.dropped)} records dropped, {len(self.repaired)} values repaired")
+        if words := in_one_line(self.repairs):
+            done.append(words)
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
         return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
@@ -586,6 +620,11 @@ def _check(what, value, known):
 def _check_positive(what, value):
     if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
         raise ValueError(f"{what} must be greater than 0, got {value!r}")
+
+
+def _high_load(load):
+    meant = f"if you mean {load:g} %, give {load / 100:g}" if load >= 10 else "the queue grows as long as jobs arrive"
+    return f"load {load:g} is {100 * load:,.6g} % of the machine; {meant}"
 
 
 def _load_text(trace):
@@ -748,7 +787,7 @@ def from_log(
     """
     size = log.header.procs if procs is None else procs
     if size is None:
-        raise swf.SWFError(f"{log.name}: the header has neither MaxProcs nor MaxNodes; give procs=")
+        raise SizeUnknown(f"{log.name}: the header has neither MaxProcs nor MaxNodes; give procs=")
     check_procs(size)
     table, dropped, repaired = usable(log.records, size, missing_estimate)
     if len(log.skipped):
@@ -766,7 +805,7 @@ def _area(table):
 
 
 def _skipped(lines):
-    text = [f"line {row.line}: {row.reason}" for row in lines.itertuples()]
+    text = [f"{BAD_LINE}{row.line}: {row.reason}" for row in lines.itertuples()]
     return pd.DataFrame({"reason": text}, index=pd.Index([-1] * len(text), name="job_number"))
 
 
