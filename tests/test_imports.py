@@ -42,7 +42,7 @@ WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "ahead"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"charts", "widgets", "papers", "report"}
-COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets"}  # imported here, installed by a dependency's own word
+COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}  # imported here, installed by a dependency's own word
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
 
 TOP = {
