@@ -17,6 +17,7 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it.
 ROOMS = (
     "paths",
+    "text",
     "threads",
     "kernels",
     "workload",
