@@ -646,10 +646,10 @@ def _header(cluster, partitions, procs, epoch, zone, notes):
 
 
 def _zone(name):
-    try:
-        return ZoneInfo(name or "UTC")
-    except (KeyError, ValueError, OSError):
-        raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm") from None
+    zone = swf.time_zone(name or "UTC")
+    if zone is None:
+        raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm")
+    return zone
 
 
 def _check(what, value, known):
