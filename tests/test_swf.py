@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -705,6 +706,101 @@ def test_a_damaged_cache_file_is_rebuilt(damage, log_file, cache, monkeypatch):
     kept.write_bytes(damage(sound))
     assert kept.read_bytes() != sound
     assert_same_log(cached_log(log_file), expected)
+    forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
+def altered(kept, **columns):
+    """Write a sound npz with other columns in it, as a program would that means well."""
+    with np.load(kept) as stored:
+        content = dict(stored)
+    with open(kept, "wb") as stream:
+        np.savez(stream, **content | {name: change(content[name]) for name, change in columns.items()})
+
+
+def another_fact(**facts):
+    def change(stored):
+        text = json.dumps(json.loads(stored.tobytes()) | facts)
+        return np.frombuffer(text.encode(), np.uint8)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"run_time": lambda column: column + 1},
+        {"run_time": lambda column: column * np.nan},
+        {"status": lambda column: column.astype(np.float64) * np.nan},
+        {"status": lambda column: column.astype(np.int64)},
+        {"status": lambda column: column[:1]},
+        {"status": lambda column: column.reshape(-1, 1)},
+        {"status": lambda column: column.astype("datetime64[s]")},
+        {"run_time": lambda column: column[::-1]},
+        {"facts": another_fact(lines=["; Installation: elsewhere"])},
+        {"facts": another_fact(lines=["; MaxProcs: 99999999999999"])},
+        {"facts": another_fact(sha256="0" * 64)},
+        {"facts": another_fact(source="0" * 64)},
+        {"digest": lambda digest: digest[::-1]},
+    ],
+    ids=str,
+)
+def test_a_table_whose_content_was_changed_is_rebuilt(changes, log_file, cache, monkeypatch):
+    expected = cached_log(log_file)
+    (kept,) = cache.iterdir()
+    sound = kept.read_bytes()
+    altered(kept, **changes)
+    assert kept.read_bytes() != sound
+    assert_same_log(cached_log(log_file), expected)
+    assert kept.read_bytes() == sound
+    forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_the_table_of_another_log_under_the_name_of_this_one_is_rebuilt(log_file, cache):
+    cached_log(log_file)
+    (other,) = cache.iterdir()
+    log_file.write_bytes(HEADER + RECORD)
+    expected = cached_log(log_file)
+    (kept,) = set(cache.iterdir()) - {other}
+    kept.write_bytes(other.read_bytes())
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_folders_of_the_cache_are_the_users_alone(log_file, cache):
+    before = os.umask(0)
+    try:
+        cached_log(log_file)
+    finally:
+        os.umask(before)
+    assert [folder.stat().st_mode & 0o777 for folder in (cache, cache.parent)] == [0o700, 0o700]
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o1777])
+def test_a_cache_that_others_may_write_to_is_done_without(log_file, cache, mode):
+    cache.mkdir(parents=True)
+    cache.chmod(mode)
+    message = f"{cache} is not trusted: others may write to it; `chmod go-w` it, or delete it"
+    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+        assert_same_log(cached_log(log_file), read_log(log_file))
+    assert_same_log(cached_log(log_file), read_log(log_file))  # without a further warning
+    assert list(cache.iterdir()) == []
+
+
+def test_a_cache_of_somebody_else_is_done_without(log_file, cache, monkeypatch):
+    cached_log(log_file)
+    (kept,) = cache.iterdir()
+    kept.write_bytes(b"not to be opened")
+    monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
+    message = f"{cache} is not trusted: it belongs to somebody else; set SCHEDLAB_CACHE to a folder of yours"
+    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+        assert_same_log(cached_log(log_file), read_log(log_file))
+    assert kept.read_bytes() == b"not to be opened"
+
+
+def test_a_system_without_owners_has_its_cache(log_file, cache, monkeypatch):
+    monkeypatch.delattr(os, "geteuid")
+    expected = cached_log(log_file)
     forbid_parsing(monkeypatch)
     assert_same_log(cached_log(log_file), expected)
 

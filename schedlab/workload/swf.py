@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT, scan_records
-from schedlab.paths import cache_dir
+from schedlab.paths import own_folder
 from schedlab.text import plain
 
 FIELDS = (
@@ -124,7 +124,7 @@ _RENAMED = {
 _GZIP_MAGIC = b"\x1f\x8b"
 _NUMERIC = b"0123456789+-.eE"
 _SHORTEST_RECORD = len("1 " * len(FIELDS))
-_TABLE_FORMAT = 1  # of the cached tables; to be raised when reading or `_save_table` gives something new
+_TABLE_FORMAT = 2  # of the cached tables; to be raised when reading or `_save_table` gives something new
 
 
 class SWFError(ValueError):
@@ -348,8 +348,9 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
 def cached_log(path: str | os.PathLike) -> Log:
     """Read a log strictly, keeping its table in the user's cache for the next time.
 
-    The cache is keyed on the file's bytes, so a changed file is read anew. It only ever saves time: a cache
-    file that cannot be read is rebuilt, one that cannot be written is done without.
+    The cache is keyed on the file's bytes, so a changed file is read anew. It only ever saves time: a cache file that
+    cannot be read, or whose content is not what was written, is rebuilt; a cache that cannot be written, or that is not
+    the user's alone, is done without.
 
     Parameters
     ----------
@@ -368,14 +369,17 @@ def cached_log(path: str | os.PathLike) -> Log:
     """
     path = Path(path)
     content = _content(path)
-    kept = cache_dir("tables") / f"{hashlib.sha256(content).hexdigest()}-{_TABLE_FORMAT}.npz"
+    folder = own_folder("tables")
+    if folder is None:
+        return _parsed(path, content, lenient=False)
+    source = hashlib.sha256(content).hexdigest()
+    kept = folder / f"{source}-{_TABLE_FORMAT}.npz"
     # A damaged npz raises nearly anything: BadZipFile, ValueError, KeyError, NotImplementedError, ...
     with suppress(Exception):
-        return _load_table(kept, path)
+        return _load_table(kept, source, path)
     log = _parsed(path, content, lenient=False)
     with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        _save_table(log, kept)
+        _save_table(log, source, kept)
     return log
 
 
@@ -619,19 +623,34 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 # Cached tables ------------------------------------------------------------------------------------------
 
 
-def _save_table(log: Log, kept: Path) -> None:
-    facts = json.dumps({"sha256": log.sha256, "lines": log.header.lines})
+def _save_table(log: Log, source: str, kept: Path) -> None:
+    """Keep a log that was read from a file whose bytes have the SHA-256 `source`."""
+    text = json.dumps({"source": source, "sha256": log.sha256, "lines": log.header.lines})
+    facts = np.frombuffer(text.encode(), np.uint8)
     columns = {field: _compacted(log.records[field].to_numpy()) for field in FIELDS}
     with _replacing(kept) as stream:
-        np.savez(stream, facts=np.frombuffer(facts.encode(), np.uint8), **columns)
+        np.savez(stream, facts=facts, digest=_digest(facts, columns), **columns)
 
 
-def _load_table(kept: Path, path: Path) -> Log:
+def _load_table(kept: Path, source: str, path: Path) -> Log:
+    """Give what `_save_table` kept; raise where it is anything else."""
     with open(kept, "rb") as stream, np.load(stream) as stored:
-        facts = json.loads(stored["facts"].tobytes())
-        records = {field: _widened(stored[field]) for field in FIELDS}
-    header = Header(tuple(facts["lines"]))
-    return Log(header, pd.DataFrame(records, copy=False), _skipped_table([]), facts["sha256"], path)
+        columns = {field: stored[field] for field in FIELDS}
+        facts, digest = stored["facts"], stored["digest"]
+    said = json.loads(facts.tobytes())
+    if not np.array_equal(digest, _digest(facts, columns)) or said["source"] != source:
+        raise SWFError(f"{kept.name} is not as it was written")
+    records = pd.DataFrame(_widened(columns), copy=False)
+    return Log(Header(tuple(said["lines"])), records, _skipped_table([]), said["sha256"], path)
+
+
+def _digest(facts: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
+    """Digest a table to be kept; by SHA-256, which takes 12 ms for RICC's 17 MB where BLAKE2b takes 30."""
+    digest = hashlib.sha256(facts)
+    for field, column in columns.items():
+        digest.update(f"{field} {column.dtype.str} {column.shape}".encode())
+        digest.update(column)
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def _compacted(column: np.ndarray) -> np.ndarray:
@@ -641,5 +660,10 @@ def _compacted(column: np.ndarray) -> np.ndarray:
     return column.astype(np.min_scalar_type(-1 - np.abs(column).max()))
 
 
-def _widened(column: np.ndarray) -> np.ndarray:
-    return column if column.dtype == np.float64 else column.astype(np.int64)
+def _widened(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Give whole numbers as int64, all in one piece of memory: RICC in 11 ms, column by column in 45."""
+    whole = [field for field in FIELDS if columns[field].dtype != np.float64]
+    block = np.empty((len(whole), columns[FIELDS[0]].size), np.int64)
+    for row, field in zip(block, whole, strict=True):
+        row[:] = columns[field]
+    return columns | dict(zip(whole, block, strict=True))
