@@ -20,6 +20,7 @@ from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.sweeps import sweep
+from schedlab.text import cell, plain
 from schedlab.workload import archive
 from schedlab.workload.sacct import is_export, read_sacct
 from schedlab.workload.trace import MODELS, OVERRUN, load_trace, model_trace, read_swf
@@ -82,13 +83,15 @@ def _drop_output():
 
 
 def _fail(error, code):
-    print(f"schedlab: {error}", file=sys.stderr)
+    words = "\n".join(plain(line) for line in str(error).split("\n"))
+    print(f"schedlab: {words}", file=sys.stderr)
     return code
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")  # a line, not the usage of twenty options
+        # A line, not the usage of twenty options.
+        self.exit(2, f"{self.prog}: {plain(message)} (see {self.prog} --help)\n")
 
 
 def _parser():
@@ -342,7 +345,7 @@ def _trace(options):
         read = read_sacct if is_export(name) else read_swf
         trace = read(name, lenient=options.lenient, **given)
     elif name.endswith((".swf", ".gz")):
-        raise archive.TraceNotFound(f"{name}: no such file")
+        raise archive.TraceNotFound(f"{plain(name)}: no such file")
     else:
         trace = load_trace(name, standin=options.standin, **given, **seed)
     if options.between:
@@ -417,7 +420,7 @@ def _compare(options):
     with _patience():
         table = sweep(trace, options.schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:
-        _write(options.out, lambda path: table.to_csv(path, index=False))
+        _write(options.out, lambda path: table.map(cell).to_csv(path, index=False))
     if not seeds:
         print(trace.title)
         _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
@@ -447,7 +450,7 @@ def _claims(options):
     with _patience():
         ledgers = {module.TITLE: module.claims() for module in papers.modules(options.papers)}
     if options.out:
-        _write(options.out, lambda path: pd.concat(ledgers.values()).to_csv(path, index=False))
+        _write(options.out, lambda path: pd.concat(ledgers.values()).map(cell).to_csv(path, index=False))
     for title, ledger in ledgers.items():
         print(f"{title}\n")
         for row in ledger.itertuples():
@@ -477,7 +480,7 @@ def _write(path, write):
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-    print(f"written: {path}", file=sys.stderr)
+    print(f"written: {plain(path)}", file=sys.stderr)
 
 
 @contextmanager
@@ -495,7 +498,7 @@ def _patience():
 def _print(table, header=True):
     """Print numbers right-aligned and words left-aligned, the widest words shortened where the terminal is narrow."""
     words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
-    columns = [[str(name)] * header + [_cell(value) for value in column] for name, column in table.items()]
+    columns = [[plain(str(name))] * header + [_cell(value) for value in column] for name, column in table.items()]
     widths = [max(map(len, column), default=0) for column in columns]
     excess = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size().columns
     if excess > 0 and any(words):
@@ -509,7 +512,7 @@ def _print(table, header=True):
 
 def _cell(value):
     if isinstance(value, str):
-        return value
+        return plain(value)
     if pd.isna(value):
         return "-"
     if abs(value) < 1000 and value != int(value):

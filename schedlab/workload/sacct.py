@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
+from schedlab.text import plain
 
 from . import swf
 from .trace import MOST_PROCS, Trace, from_log
@@ -638,10 +639,10 @@ def _notes(procs_of, arrival, time_zone):
 
 def _header(cluster, partitions, procs, epoch, zone, notes):
     lines = ["; Version: 2.2"]
-    lines += [f"; Computer: Slurm cluster {cluster}"] if cluster else []
+    lines += [f"; Computer: Slurm cluster {plain(cluster)}"] if cluster else []
     lines += ["; Conversion: by schedlab from the output of sacct"]
     lines += [f"; UnixStartTime: {epoch}", f"; TimeZoneString: {zone.key}", f"; MaxProcs: {procs}"]
-    lines += [f"; Partition: {number} {name}" for name, number in partitions.items()]
+    lines += [f"; Partition: {number} {plain(name)}" for name, number in partitions.items()]
     return swf.Header((*lines, *(f"; Note: {note}" for note in notes)))
 
 

@@ -755,7 +755,7 @@ def model_trace(
     drawn = generate(jobs=jobs, procs=procs, seed=seed, **parameters).reset_index()
     columns = [*swf.FIELDS, *drawn.columns.intersection(SPEEDUP)]
     records = pd.DataFrame({column: drawn.get(column, -1) for column in columns})
-    header = swf.Header((f"; Computer: {name}", f"; MaxProcs: {procs}"))
+    header = swf.Header((f"; Computer: {plain(name)}", f"; MaxProcs: {procs}"))
     table, dropped, repaired = usable(records, procs)
     history = (f"{jobs:,} jobs for {procs:,} processors, seed {seed}{settings}", *left_out)
     return Trace(table, name, procs, header, "model", dropped, repaired, _area(table), history)
