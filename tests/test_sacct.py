@@ -820,3 +820,15 @@ def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert not is_export(zipped)
     assert cli.main(["simulate", str(export(tmp_path, job(1, State="DONE")))]) == 1
     assert "schedlab: jobs.txt:2: field 15 (State) is 'DONE'" in capsys.readouterr().err
+
+
+def test_the_name_of_a_file_controls_no_terminal(tmp_path):
+    path = tmp_path / "a\x1b[2Jb\nc.txt"
+    for text in ("abc\n", "JobID|State\n1|COMPLETED\n", "JobID|Submit|Start|State|End|Timelimit|NCPUS\n", "\0"):
+        path.write_text(text)
+        with pytest.raises(SacctError) as error:
+            sl.read_sacct(path)
+        assert str(error.value).startswith(r"a\x1b[2Jb\nc.txt")
+    with pytest.raises(FileNotFoundError) as missing:
+        sl.read_sacct(tmp_path / "\x1b.txt")
+    assert str(missing.value).isprintable()

@@ -187,15 +187,16 @@ def read_sacct(
     _check("arrival", arrival, ARRIVAL)
     zone = _zone(time_zone)
     path = Path(path)
-    text = _text(path)
-    export = _Export(text, path.name, lenient)
+    file = plain(path.name)
+    text = _text(path, file)
+    export = _Export(text, file, lenient)
     export.require(procs_of, partition, arrival)
     if not export.rows:
         found = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
-        raise SacctError(f"{path.name}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
+        raise SacctError(f"{file}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
     partitions = _partitions(export)
     if partition is not None and partition not in partitions:
-        raise SacctError(f"{path.name}: no job of partition {partition!r}; known: {', '.join(sorted(partitions))}")
+        raise SacctError(f"{file}: no job of partition {partition!r}; known: {', '.join(sorted(partitions))}")
 
     records = _records(export, procs_of, partition, partitions, arrival, zone)
     reasons = _reasons(export, records, partition)
@@ -227,18 +228,18 @@ def read_sacct(
 # The text -----------------------------------------------------------------------------------------------
 
 
-def _text(path):
+def _text(path, file):
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file, expected the output of sacct") from None
+        raise FileNotFoundError(f"{plain(str(path))}: no such file, expected the output of sacct") from None
     if content.startswith(_GZIP_MAGIC):
         try:
             content = gzip.decompress(content)
         except (EOFError, OSError, zlib.error) as error:
-            raise SacctError(f"{path.name}: the gzip stream is damaged ({error}), expected a sound file") from None
+            raise SacctError(f"{file}: the gzip stream is damaged ({error}), expected a sound file") from None
     if b"\0" in content[:1024]:
-        raise SacctError(f"{path.name}: the file is binary, expected the output of sacct")
+        raise SacctError(f"{file}: the file is binary, expected the output of sacct")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

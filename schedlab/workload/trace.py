@@ -166,7 +166,7 @@ class Trace:
         number = isinstance(instant, int | float | np.number)
         epoch = self.header.unix_start_time
         if epoch is None and not number:
-            raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {instant!r}")
+            raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {repr(instant)[:60]}")
         try:
             second = float(instant) if number else self._date(instant).timestamp() - epoch
         except (ValueError, TypeError, OverflowError, NotImplementedError):
