@@ -228,8 +228,8 @@ def test_the_report_opens_without_a_network(chromium, tmp_path, monkeypatch):
 
 # A name that would run: it ends the script that a chart stands in and goes on as markup. Short and without a blank,
 # since subtitles are broken into lines.
-EVIL = "</script><img/src=x/onerror=hacked=1>"
-SHOWN = "img/src=x/onerror="
+EVIL = "</script><img/src='x'onerror='hacked=1'>"
+SHOWN = "img/src='x'onerror="
 
 NAMED = """
     from dataclasses import replace

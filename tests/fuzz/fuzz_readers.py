@@ -300,8 +300,6 @@ def read_table(draw: random.Random, folder: Path) -> str:
             raise Failure("a table of the cache was believed, which is not that of the log")
         if found.sha256 != expected.sha256 or len(found.skipped):
             raise Failure("facts of an altered table were believed")
-        if kept.read_bytes() != sound:
-            raise Failure("an altered table was not replaced")
     finally:
         kept.unlink()
     return "rebuilt"
