@@ -276,6 +276,18 @@ def test_a_name_with_markup_does_not_run_in_a_saved_chart(chromium, tmp_path):
     page.close()
 
 
+def test_a_name_with_markup_does_not_run_in_a_page_of_altairs_own(chromium, tmp_path):
+    made = {}
+    exec(textwrap.dedent(NAMED.format(name=EVIL)), made)
+    path = tmp_path / "chart.html"
+    path.write_text(charts.gantt(made["schedule"]).to_html(), encoding="utf-8")
+    page = Page(chromium, path.as_uri())  # which cannot load Vega: the markup stands in the page all the same
+    dialogs = _watched(page)
+    page.page.goto(path.as_uri())
+    _unharmed(page, dialogs)
+    page.close()
+
+
 def test_a_name_with_markup_does_not_run_in_a_notebook(server, chromium, folder):
     cells = (
         NAMED.format(name=EVIL),
