@@ -17,13 +17,14 @@ import pandas as pd
 
 from schedlab import __version__, metrics, papers
 from schedlab.ahead import compile_kernels, on_compiling
-from schedlab.papers.ledger import as_json, as_markdown, plain
+from schedlab.papers.ledger import as_json, as_markdown, summary
 from schedlab.schemes import NAMES as SCHEMES
 from schedlab.schemes import scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.sweeps import sweep
+from schedlab.text import cell, plain
 from schedlab.workload import archive
 from schedlab.workload.sacct import ARRIVAL, PROCS_OF, PartitionWarning, is_export, read_sacct
 from schedlab.workload.trace import (
@@ -134,13 +135,15 @@ def _note(words):
 
 
 def _fail(error, code):
-    print(f"schedlab: {error}", file=sys.stderr)
+    words = "\n".join(plain(line) for line in str(error).split("\n"))
+    print(f"schedlab: {words}", file=sys.stderr)
     return code
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")  # a line, not the usage of twenty options
+        # A line, not the usage of twenty options.
+        self.exit(2, f"{self.prog}: {plain(message)} (see {self.prog} --help)\n")
 
 
 def _parser():
@@ -444,7 +447,7 @@ def _trace(options):
     elif Path(name).is_file():
         trace = read_swf(name, lenient=options.lenient, **given)
     elif name.endswith((".swf", ".gz")):
-        raise archive.TraceNotFound(f"{name}: no such file")
+        raise archive.TraceNotFound(f"{plain(name)}: no such file")
     else:
         trace = load_trace(name, standin=options.standin, **given, **seed)
     if options.between:
@@ -553,7 +556,7 @@ def _compare(options):
     with _patience():
         table = sweep(trace, options.schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:
-        _write(options.out, lambda path: table.to_csv(path, index=False))
+        _write(options.out, lambda path: table.map(cell).to_csv(path, index=False))
     if not seeds:
         print(trace.title)
         _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
@@ -587,7 +590,7 @@ def _claims(options):
         ledgers = {paper.TITLE: paper.claims(options.size) for paper in papers.modules(options.papers)}
     if options.out:
         whole = pd.concat(ledgers.values()).drop(columns=["cases", "kept_cases"], errors="ignore")
-        _write(options.out, lambda path: whole.to_csv(path, index=False))
+        _write(options.out, lambda path: whole.map(cell).to_csv(path, index=False))
     if options.json:
         print(as_json(pd.concat(ledgers.values(), ignore_index=True)))
         return
@@ -597,8 +600,8 @@ def _claims(options):
             print(f"{as_markdown(ledger)}\n")
             continue
         print(", ".join(f"{count} {verdict}" for verdict, count in papers.counted(ledger).items() if count))
-        _print(plain(ledger).drop(columns="reason"))
-        for row in plain(ledger).itertuples():
+        _print(summary(ledger).drop(columns="reason"))
+        for row in summary(ledger).itertuples():
             if row.reason:
                 _print_indented(f"{row.id}: {row.reason}")
         print()
@@ -624,7 +627,7 @@ def _write(path, write):
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-    print(f"written: {path}", file=sys.stderr)
+    print(f"written: {plain(path)}", file=sys.stderr)
 
 
 @contextmanager
@@ -646,7 +649,7 @@ def _print(table, header=True):
     The first column, which names the row, stays whole.
     """
     words = [not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
-    columns = [[str(name)] * header + [_cell(value) for value in column] for name, column in table.items()]
+    columns = [[plain(str(name))] * header + [_cell(value) for value in column] for name, column in table.items()]
     widths = [max(map(len, column), default=0) for column in columns]
     excess = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size().columns
     while excess > 0 and any(words[1:]):
@@ -666,7 +669,7 @@ def _print(table, header=True):
 
 def _cell(value):
     if isinstance(value, str):
-        return value
+        return plain(value)
     if pd.isna(value):
         return "-"
     if abs(value) < 1000 and value != int(value):

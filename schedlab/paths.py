@@ -1,6 +1,8 @@
 """Where the project's data and the user's cache lie. Everything else asks here."""
 
 import os
+import warnings
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -23,3 +25,41 @@ def cache_dir(room: str) -> Path:
         return Path(base).expanduser() / room
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "schedlab" / room
+
+
+def own_folder(room: str) -> Path | None:
+    """Give one room of the cache as a folder that only the user may write to, made where it is missing.
+
+    Returns
+    -------
+    Path or None
+        None where there can be no such folder, and where what lies in it may be from others: it belongs to somebody
+        else, or others may write to it.
+
+    Warns
+    -----
+    UserWarning
+        Of a folder that is not trusted, once.
+    """
+    folder = cache_dir(room)
+    try:
+        for made in (folder.parent, folder):
+            made.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError:
+        return None
+    if not hasattr(os, "geteuid"):  # Windows keeps users' folders apart by itself
+        return folder
+    if status.st_uid != os.geteuid():
+        _distrust(folder, "it belongs to somebody else; set SCHEDLAB_CACHE to a folder of yours")
+        return None
+    if status.st_mode & 0o022:
+        _distrust(folder, "others may write to it; `chmod go-w` it, or delete it")
+        return None
+    return folder
+
+
+@cache
+def _distrust(folder, why):
+    """Warn once of each folder."""
+    warnings.warn(f"{folder} is not trusted: {why}", stacklevel=3)

@@ -12,6 +12,7 @@ from .kernels.assign import assign
 from .machine import Flat, KaryTree
 from .schemes import FCFS, Placed, Scheme
 from .schemes.placement import shortened
+from .text import cell
 from .workload import swf
 from .workload.trace import KILL_BACKFILLED, Trace, run_times
 
@@ -403,13 +404,14 @@ class Schedule:
         """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
 
         Times in seconds. The processors of a job are those of `processors`, as intervals ("0-3 7"). A job that was
-        killed counts as no success.
+        killed counts as no success. A name that a spreadsheet would take for a formula gets a ``'`` in front
+        (`schedlab.text.cell`).
         """
         jobs = self.jobs
         pd.DataFrame(
             {
                 "job_id": jobs.index,
-                "workload_name": self.trace.name,
+                "workload_name": cell(self.trace.name),
                 "profile": "",
                 "submission_time": jobs["submit_time"],
                 "requested_number_of_resources": jobs["procs"],

@@ -400,6 +400,32 @@ def test_text_seen_first_must_come_back(tiny, server, own, cache, place):
     assert archive.fetch(UNKNOWN) == path
 
 
+def test_notes_that_others_may_have_written_are_not_believed(tiny, own, cache):
+    path = put(own, f"{KNOWN}.swf.gz", gzip.compress(OTHER))
+    put(cache, f"{KNOWN}.swf.gz.sha256", archive._memo(KNOWN, sha256(TEXT), path).encode())
+    assert archive.fetch(KNOWN) == path  # the note is the user's own, and says that the file is known
+    cache.chmod(0o777)
+    with pytest.warns(UserWarning, match="is not trusted: others may write to it"), pytest.raises(TraceCorrupt):
+        archive.fetch(KNOWN)
+
+
+def test_the_folder_of_downloads_is_the_users_alone(tiny, server, cache):
+    archive.fetch(KNOWN, progress=False)
+    assert cache.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_download_into_a_folder_that_others_may_write_to_is_verified_each_time(tiny, server, cache, monkeypatch):
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    with pytest.warns(UserWarning, match="is not trusted: others may write to it"):
+        path = archive.fetch(KNOWN, progress=False)
+    assert files(cache) == [path.name]
+    looked = []
+    monkeypatch.setattr(archive, "verify", lambda *given: looked.append(given))
+    assert archive.fetch(KNOWN, progress=False) == path
+    assert looked == [(path, KNOWN)]
+
+
 def test_cache_that_cannot_be_written_is_no_hindrance(tiny, own, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "file"))

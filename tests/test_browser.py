@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from browser import CHROME, ROOT, Page, Trouble, browser, lab
 
-from schedlab import papers, report
+from schedlab import charts, papers, report
 
 pytestmark = [
     pytest.mark.browser,
@@ -223,4 +223,103 @@ def test_the_report_opens_without_a_network(chromium, tmp_path, monkeypatch):
     page.page.wait_for_function("count => document.querySelectorAll('svg.marks').length == count", arg=charts)
     assert page.page.locator("section h2").count() == 1 + 1
     page.check()
+    page.close()
+
+
+# A name that would run: it ends the script that a chart stands in and goes on as markup. Short and without a blank,
+# since subtitles are broken into lines.
+EVIL = "</script><img/src='x'onerror='hacked=1'>"
+SHOWN = "img/src='x'onerror="
+
+NAMED = """
+    from dataclasses import replace
+    import schedlab as sl
+    trace = replace(sl.model_trace("lublin", jobs=60, procs=16), name={name!r})
+
+    def evil(submit, estimate, procs):
+        return estimate
+
+    evil.__name__ = {name!r}
+    schedule = sl.simulate(trace, sl.EASY(order=evil))
+    """
+
+
+def _unharmed(page, dialogs):
+    page.page.wait_for_timeout(500)  # an image that cannot be loaded fails later than the page
+    assert page.page.evaluate("() => window.hacked || window.HACKED") is None  # names of orders are in capitals
+    assert page.page.locator("img[src=x]").count() == 0
+    assert dialogs == []
+
+
+def _watched(page):
+    """Note, and close, what asks for an answer."""
+    dialogs = []
+
+    def closed(dialog):
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.page.on("dialog", closed)
+    return dialogs
+
+
+def test_a_name_with_markup_does_not_run_in_a_saved_chart(chromium, tmp_path):
+    made = {}
+    exec(textwrap.dedent(NAMED.format(name=EVIL)), made)
+    path = charts.save(charts.gantt(made["schedule"]), tmp_path / "chart.html")
+    page = Page(chromium, path.as_uri())
+    dialogs = _watched(page)
+    page.page.goto(path.as_uri())
+    page.page.locator("svg.marks text, canvas.marks").first.wait_for()
+    page.check()
+    _unharmed(page, dialogs)
+    page.close()
+
+
+def test_a_name_with_markup_does_not_run_in_a_page_of_altairs_own(chromium, tmp_path):
+    made = {}
+    exec(textwrap.dedent(NAMED.format(name=EVIL)), made)
+    path = tmp_path / "chart.html"
+    path.write_text(charts.gantt(made["schedule"]).to_html(), encoding="utf-8")
+    page = Page(chromium, path.as_uri())  # which cannot load Vega: the markup stands in the page all the same
+    dialogs = _watched(page)
+    page.page.goto(path.as_uri())
+    _unharmed(page, dialogs)
+    page.close()
+
+
+def test_a_name_with_markup_does_not_run_in_a_notebook(server, chromium, folder):
+    cells = (
+        NAMED.format(name=EVIL),
+        "schedule.trace",
+        "schedule",
+        "sl.charts.profile(schedule)",  # by Altair's own renderer, for those who do not call setup
+        "sl.charts.setup()",
+        "sl.charts.gantt(schedule)",
+        "sl.charts.table(schedule.metrics(), caption=trace.name)",
+        "sl.sweep(trace, [schedule.scheme, 'fcfs'], progress=False)",
+        "sl.widgets.explore(trace)",
+    )
+    page = Page(chromium, server)
+    dialogs = _watched(page)
+    page.open(written(folder, "evil", *cells)).run_all().settled()
+    (figure,) = page.live_figures()
+    figure.locator(".schedlab-code").click()
+    figure.locator("pre", has_text=SHOWN).wait_for()
+    figure.locator("svg.marks text", has_text=SHOWN).wait_for()
+    figure.locator("svg.marks").hover()  # tooltips
+    _unharmed(page, dialogs)
+    page.close()
+
+
+def test_a_name_that_runs_is_noticed(server, chromium, folder):
+    """Say what the two tests before look for: HTML that is not escaped."""
+    page = Page(chromium, server)
+    dialogs = _watched(page)
+    cells = ("from IPython.display import HTML", f"HTML({EVIL + '<script>alert(1)</script>'!r})")
+    page.open(written(folder, "unescaped", *cells)).run_all()
+    page.page.wait_for_function("() => window.hacked")
+    with pytest.raises(AssertionError):
+        _unharmed(page, dialogs)
+    assert dialogs
     page.close()

@@ -17,6 +17,7 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it.
 ROOMS = (
     "paths",
+    "text",
     "threads",
     "kernels",
     "workload",
@@ -42,7 +43,8 @@ WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "ahead"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"charts", "widgets", "papers", "report"}
-COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}  # imported here, installed by a dependency's own word
+# Imported here, installed by a dependency's own word.
+COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
 
 TOP = {

@@ -279,6 +279,38 @@ def test_a_bad_table_says_where(tmp_path, text, message):
         read_jann(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{HEADER}\n\xe9{GOOD}\n".encode("latin-1"), "mine.csv:2: byte 0xe9 is no UTF-8, expected text"),
+        (f'{HEADER}\n"{"7" * 200_000}'.encode(), "mine.csv:2: field larger than field limit"),
+        (f"{HEADER}\n1,16777217{GOOD[3:]}\n".encode(), "expected a whole number from 1 on, up to 16,777,216"),
+        (f"{HEADER}\n{'9' * 5_000}{GOOD[1:]}\n".encode(), f"is '{'9' * 60}...', expected a whole number"),
+        (f"{HEADER}\n{GOOD.replace('1e-3', '1e-300')}\n".encode(), "expected a number greater than 0, from 2^-53"),
+        (b"x" * 9_000, f"the header is '{'x' * 200}...', expected"),
+    ],
+    ids=["encoding", "csv", "size", "digits", "rate", "header"],
+)
+def test_an_outlandish_table_says_where(tmp_path, text, message):
+    path = tmp_path / "mine.csv"
+    path.write_bytes(text)
+    with pytest.raises(ValueError) as error:
+        read_jann(path)
+    assert type(error.value) is ValueError
+    assert message in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+def test_a_table_of_an_odd_name_shows_it_plainly(tmp_path):
+    path = tmp_path / "a\x1b[2Jb.csv"
+    path.write_text(f"{HEADER}\n{GOOD}\n")
+    assert repr(read_jann(path)) == r"<JannTable a\x1b[2Jb: 1 ranges, sizes up to 1>"
+    path.write_text("")
+    with pytest.raises(ValueError) as error:
+        read_jann(path)
+    assert str(error.value).startswith(r"a\x1b[2Jb.csv:1: the header")
+
+
 def test_tables_that_cannot_be():
     law = HyperErlang(1, 1, 2, 0.5)
     with pytest.raises(ValueError, match="a table needs at least one range"):

@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab import papers
 from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
-from schedlab.papers.ledger import as_html, as_json, as_markdown, plain
+from schedlab.papers.ledger import as_html, as_json, as_markdown, summary
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
 EVIL = "<img src=x onerror=alert(1)>"
@@ -189,7 +189,7 @@ def test_markdown_and_plain_have_a_line_a_claim():
     lines = as_markdown(table).splitlines()
     assert len(lines) == 2 + 3
     assert lines[2].startswith("| A-1 | reproduced | B is faster than A | by 10 % | -3.0 %")
-    assert plain(table)["verdict"].tolist() == table["verdict"].tolist()
+    assert summary(table)["verdict"].tolist() == table["verdict"].tolist()
 
 
 def test_json_has_every_row_with_its_cases():
@@ -266,7 +266,7 @@ def test_the_full_size_stands_beside_this_run(folder):
     assert "just now: +7.0 %, trend only" in shown
     assert "just now, on KTH: +4.0 %, reproduced" in shown
     assert shown.count("full size:") == 2  # a row that came out alike is told once
-    assert plain(table)["measured"].tolist() == [row["measured"] for row in rows()]
+    assert summary(table)["measured"].tolist() == [row["measured"] for row in rows()]
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)

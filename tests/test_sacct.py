@@ -1063,3 +1063,15 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
         ["worth a look", "1 line that could not be read (left out)"],
         ["worth a look", "1 job wider than the machine (left out)"],
     ]
+
+
+def test_the_name_of_a_file_controls_no_terminal(tmp_path):
+    path = tmp_path / "a\x1b[2Jb\nc.txt"
+    for text in ("abc\n", "JobID|State\n1|COMPLETED\n", "JobID|Submit|Start|State|End|Timelimit|NCPUS\n", "\0"):
+        path.write_text(text)
+        with pytest.raises(SacctError) as error:
+            sl.read_sacct(path)
+        assert str(error.value).startswith(r"a\x1b[2Jb\nc.txt")
+    with pytest.raises(FileNotFoundError) as missing:
+        sl.read_sacct(tmp_path / "\x1b.txt")
+    assert str(missing.value).isprintable()

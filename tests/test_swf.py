@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -438,6 +439,140 @@ def test_header_text_survives_in_utf8_and_latin1(tmp_path):
     assert read_log(tmp_path / "X.swf").header == log.header
 
 
+# Header lines that say what cannot be ----------------------------------------------------------------------
+
+DIGITS = "9" * 5_000
+A_COUNT = "a number below 2^53 in magnitude"
+A_SIZE = "a number of processors or nodes up to 16,777,216"
+A_START = "seconds since 1970, up to the year 9999"
+A_ZONE = "a time zone like Europe/Stockholm"
+BEYOND_BELIEF = [
+    ("MaxProcs", "16777217", A_SIZE),
+    ("MaxProcs", "100000000000 (cores)", A_SIZE),
+    ("MaxNodes", DIGITS, A_SIZE),
+    ("maxjobs", DIGITS, A_COUNT),
+    ("MaxRecords", "9007199254740992", A_COUNT),
+    ("MaxRuntime", f"-{DIGITS}", A_COUNT),
+    ("TimeZone", DIGITS, A_COUNT),
+    ("UnixStartTime", DIGITS, A_START),
+    ("UnixStartTime", "253402300800", A_START),  # 10000-01-01
+    ("UnixStartTime", "-62135596800", A_START),
+    ("Queue", f"{DIGITS} batch", "a number below 2^53 and a name"),
+    ("Partition", "9007199254740992", "a number below 2^53 and a name"),
+    ("TimeZoneString", "../../../etc/passwd", A_ZONE),
+    ("TimeZoneString", "/etc/passwd", A_ZONE),
+    ("TimeZoneString", "/usr/share/zoneinfo/Europe/Stockholm", A_ZONE),
+    ("TimeZoneString", "Europe", A_ZONE),
+    ("TimeZoneString", "tzdata.zi", A_ZONE),
+    ("TimeZoneString", "localtime", A_ZONE),
+    ("TimeZoneString", "C:\\zones", A_ZONE),
+    ("TimeZoneString", "the one where the machine stood, of course", A_ZONE),
+    ("TimeZoneString", "Europe/\x1b[31mStockholm", A_ZONE),
+    ("TimeZoneString", "x" * 5_000, A_ZONE),
+]
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(("label", "value", "expected"), BEYOND_BELIEF, ids=lambda text: text[:30])
+def test_a_header_line_that_cannot_be_is_an_error_or_left_out(label, value, expected):
+    clipped = value if len(value) <= 60 else value[:60] + "..."
+    message = f"{label} is {clipped!r}, expected {expected}"
+    text = f"; Computer: toy\n; {label}: {value}\n; MaxNodes: 8\n".encode() + RECORD
+    with pytest.raises(SWFError) as error:
+        read(text)
+    assert str(error.value) == f"X.swf:2: {message}"
+    log = read(text, lenient=True)
+    assert log.header == read(text.replace(text.split(b"\n")[1] + b"\n", b"")).header
+    assert log.header.procs == 8
+    assert log.skipped[["line", "field", "reason"]].to_numpy().tolist() == [[2, 0, message]]
+    assert len(log.skipped["value"][0]) <= 63
+    assert log.skipped["value"][0].isprintable()
+    with pytest.raises(SWFError, match=f"^header line is .*: {re.escape(message)}$"):
+        Header((f"; {label}: {value}",))
+
+
+@pytest.mark.parametrize(
+    ("line", "attribute", "value"),
+    [
+        ("; MaxProcs: 16777216", "procs", 2**24),
+        ("; MaxProcs: 1,024", "procs", None),
+        ("; MaxProcs: 64 of 99999999999999999999", "procs", 64),
+        ("; MaxProcs: unknown", "procs", None),
+        ("; UnixStartTime: 0", "unix_start_time", 0),
+        ("; UnixStartTime: -1", "unix_start_time", None),
+        ("; UnixStartTime: 835823160 (approximately)", "unix_start_time", 835823160),
+        ("; UnixStartTime: 253402214400", "unix_start_time", 253402214400),
+        ("; UnixStartTime: N/A", "unix_start_time", None),
+        ("; TimeZoneString: US/Eastern", "timezone", "US/Eastern"),
+        ("; TimeZoneString:  Europe/Stockholm (CET in winter)", "timezone", "Europe/Stockholm"),
+        ("; TimeZoneString:", "timezone", None),
+        ("; TimeZoneString: N/A", "timezone", None),
+        ("; TimeZoneString: unknown", "timezone", None),
+        ("; TimeZoneString: -1", "timezone", None),
+        (f"; Note: {DIGITS}", "procs", None),
+        (f"; Version: {DIGITS}", "procs", None),
+        ("; Queue: none", "queues", {}),
+        (f"; Queue: 1 {DIGITS}", "queues", {1: DIGITS}),
+        ("; Queue: 007 James", "queues", {7: "James"}),
+    ],
+    ids=lambda text: str(text)[:40],
+)
+def test_header_lines_that_logs_may_have(line, attribute, value):
+    log = read(line.encode() + b"\n" + RECORD)
+    assert log.header.lines == (line,)
+    assert getattr(log.header, attribute) == value
+
+
+def test_a_continued_value_is_no_number_and_no_time_zone():
+    numbers = ("; MaxProcs:", f";   {DIGITS}", "; Queue:", f"; {DIGITS} x")
+    header = Header((*numbers, "; TimeZoneString: US/Eastern", "; /etc/passwd"))
+    assert (header.procs, header.queues, header.timezone) == (None, {}, "US/Eastern")
+    assert header.integer("MaxProcs") is None
+    assert Header((f"; Note: {DIGITS}",)).integer("Note") is None
+
+
+def test_the_first_fault_of_a_file_is_told_first():
+    with pytest.raises(SWFError, match="^X.swf:2: MaxProcs"):
+        read(RECORD + b"; MaxProcs: 99999999999\nabc\n")
+    with pytest.raises(SWFError, match="^X.swf:2: 1 field"):
+        read(RECORD + b"abc\n; MaxProcs: 99999999999\n")
+
+
+def test_time_zones_that_some_systems_know_by_their_new_names_only(monkeypatch):
+    monkeypatch.setattr(swf, "_zones", lambda: {"America/New_York", "UTC"})
+    assert Header(("; TimeZoneString: US/Eastern",)).timezone == "US/Eastern"
+    assert swf.time_zone("US/Eastern").key == "America/New_York"
+    with pytest.raises(SWFError, match="expected a time zone"):
+        Header(("; TimeZoneString: US/Mountain",))
+
+
+def test_values_of_a_header_control_no_terminal(tmp_path):
+    line = "; Installation: a\x1b[2Jb\t\x9b"
+    log = read(line.encode() + b"\n; Queue: 1 x\ry\n" + RECORD)
+    assert log.header.installation == r"a\x1b[2Jb\t\x9b"
+    assert log.header.queues == {1: r"x\ry"}
+    write_log(log, tmp_path / "X.swf")
+    assert read_log(tmp_path / "X.swf").header.lines == log.header.lines == (line, "; Queue: 1 x\ry")
+
+
+def test_what_no_encoding_takes_is_no_header_line():
+    with pytest.raises(SWFError, match="expected one line that begins with ';'"):
+        Header(("; a \udce9",))
+
+
+def test_a_name_that_controls_a_terminal_is_told_plainly(tmp_path):
+    path = tmp_path / "a\x1b[2Jb.swf"
+    path.write_bytes(b"abc\n")
+    with pytest.raises(SWFError) as error:
+        read_log(path)
+    assert str(error.value) == r"a\x1b[2Jb.swf:1: 1 field, expected 18"
+    with pytest.raises(FileNotFoundError) as missing:
+        read_log(tmp_path / "\x1b.swf")
+    assert str(missing.value).isprintable()
+    path.write_bytes(RECORD)
+    assert read_log(path).name == r"a\x1b[2Jb"
+
+
 # Writing ------------------------------------------------------------------------------------------------
 
 
@@ -575,6 +710,101 @@ def test_a_damaged_cache_file_is_rebuilt(damage, log_file, cache, monkeypatch):
     assert_same_log(cached_log(log_file), expected)
 
 
+def altered(kept, **columns):
+    """Write a sound npz with other columns in it, as a program would that means well."""
+    with np.load(kept) as stored:
+        content = dict(stored)
+    with open(kept, "wb") as stream:
+        np.savez(stream, **content | {name: change(content[name]) for name, change in columns.items()})
+
+
+def another_fact(**facts):
+    def change(stored):
+        text = json.dumps(json.loads(stored.tobytes()) | facts)
+        return np.frombuffer(text.encode(), np.uint8)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"run_time": lambda column: column + 1},
+        {"run_time": lambda column: column * np.nan},
+        {"status": lambda column: column.astype(np.float64) * np.nan},
+        {"status": lambda column: column.astype(np.int64)},
+        {"status": lambda column: column[:1]},
+        {"status": lambda column: column.reshape(-1, 1)},
+        {"status": lambda column: column.astype("datetime64[s]")},
+        {"run_time": lambda column: column[::-1]},
+        {"facts": another_fact(lines=["; Installation: elsewhere"])},
+        {"facts": another_fact(lines=["; MaxProcs: 99999999999999"])},
+        {"facts": another_fact(sha256="0" * 64)},
+        {"facts": another_fact(source="0" * 64)},
+        {"digest": lambda digest: digest[::-1]},
+    ],
+    ids=str,
+)
+def test_a_table_whose_content_was_changed_is_rebuilt(changes, log_file, cache, monkeypatch):
+    expected = cached_log(log_file)
+    (kept,) = cache.iterdir()
+    sound = kept.read_bytes()
+    altered(kept, **changes)
+    assert kept.read_bytes() != sound
+    assert_same_log(cached_log(log_file), expected)
+    assert kept.read_bytes() == sound
+    forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_the_table_of_another_log_under_the_name_of_this_one_is_rebuilt(log_file, cache):
+    cached_log(log_file)
+    (other,) = cache.iterdir()
+    log_file.write_bytes(HEADER + RECORD)
+    expected = cached_log(log_file)
+    (kept,) = set(cache.iterdir()) - {other}
+    kept.write_bytes(other.read_bytes())
+    assert_same_log(cached_log(log_file), expected)
+
+
+def test_folders_of_the_cache_are_the_users_alone(log_file, cache):
+    before = os.umask(0)
+    try:
+        cached_log(log_file)
+    finally:
+        os.umask(before)
+    assert [folder.stat().st_mode & 0o777 for folder in (cache, cache.parent)] == [0o700, 0o700]
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o1777])
+def test_a_cache_that_others_may_write_to_is_done_without(log_file, cache, mode):
+    cache.mkdir(parents=True)
+    cache.chmod(mode)
+    message = f"{cache} is not trusted: others may write to it; `chmod go-w` it, or delete it"
+    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+        assert_same_log(cached_log(log_file), read_log(log_file))
+    assert_same_log(cached_log(log_file), read_log(log_file))  # without a further warning
+    assert list(cache.iterdir()) == []
+
+
+def test_a_cache_of_somebody_else_is_done_without(log_file, cache, monkeypatch):
+    cached_log(log_file)
+    (kept,) = cache.iterdir()
+    kept.write_bytes(b"not to be opened")
+    monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
+    message = f"{cache} is not trusted: it belongs to somebody else; set SCHEDLAB_CACHE to a folder of yours"
+    with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
+        assert_same_log(cached_log(log_file), read_log(log_file))
+    assert kept.read_bytes() == b"not to be opened"
+
+
+def test_a_system_without_owners_has_its_cache(log_file, cache, monkeypatch):
+    monkeypatch.delattr(os, "geteuid")
+    expected = cached_log(log_file)
+    forbid_parsing(monkeypatch)
+    assert_same_log(cached_log(log_file), expected)
+
+
 def test_a_cache_that_cannot_be_written_is_done_without(log_file, cache):
     cache.parent.write_text("a file where the folder should be")
     assert_same_log(cached_log(log_file), read_log(log_file))
@@ -617,6 +847,10 @@ def trace_file(name: str) -> Path:
 @pytest.mark.parametrize("name", TRACES)
 def test_a_trace_is_read_whole_and_makes_the_round_trip(name, tmp_path):
     log = read_log(trace_file(name))
+    labels = {label.lower() for label in log.header.labels()}
+    assert (log.header.unix_start_time is not None) == ("unixstarttime" in labels)
+    assert (log.header.timezone is not None) == ("timezonestring" in labels)
+    assert log.header.procs > 0
     assert (len(log.records), log.sha256, log.name) == (*TRACES[name], name)
     assert log.records["avg_cpu_time"].dtype == (np.float64 if name.startswith(FRACTIONAL) else np.int64)
     write_log(log, tmp_path / "again.swf")

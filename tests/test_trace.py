@@ -156,6 +156,61 @@ def test_dates_need_to_know_when_the_log_began(trace):
     assert trace.at(5) == 5
 
 
+@pytest.mark.parametrize(
+    ("instant", "message"),
+    [
+        ("garbage", "'garbage' is no date"),
+        ("99999-01-01", "'99999-01-01' is no date"),
+        ("NaT", "'NaT' is no date"),
+        (None, "None is no date"),
+        ([], "[] is no date"),
+        ({}, "{} is no date"),
+        (float("nan"), "nan is no date"),
+        (10**400, "is no date"),
+    ],
+)
+def test_what_is_no_date_is_refused(instant, message):
+    log = dated([0, 5], 841_536_000, "US/Eastern")
+    for ask in (log.seconds, lambda instant: log.between(0, instant)):
+        with pytest.raises(ValueError, match=re.escape(message)) as error:
+            ask(instant)
+        assert "expected a date like 1996-09-01 or seconds on the clock of a test" in str(error.value)
+        assert len(str(error.value)) < 200
+
+
+def test_an_hour_that_came_twice_is_the_earlier_and_one_that_never_came_is_put_forward():
+    log = dated([0], 841_536_000, "US/Eastern")
+    assert log.at(log.seconds("1996-10-27 01:30")).isoformat() == "1996-10-27T01:30:00-04:00"
+    assert log.at(log.seconds("1996-04-07 02:30")).isoformat() == "1996-04-07T03:00:00-04:00"
+
+
+@pytest.mark.parametrize("second", [3e11, 1e17, -1e17, 2**53, float("nan"), float("inf"), -1e11, 10**400])
+def test_a_second_beyond_the_calendar_is_refused(second):
+    for zone in ("US/Eastern", "Asia/Tokyo", None):
+        with pytest.raises(ValueError, match=r"a test has no date at second .*; expected one of the years 1 to 9999"):
+            dated([0], 841_536_000, zone).at(second)
+
+
+def test_a_period_beyond_the_calendar_is_told_in_seconds():
+    log = dated([0, 2**52], 841_536_000, "US/Eastern")
+    with pytest.raises(ValueError, match="the log has 1996-08-31 .* to 4503599627370496$"):
+        log.between(5, 6)
+
+
+def test_header_lines_that_cannot_be_stand_among_what_was_dropped(tmp_path):
+    header = ("; MaxProcs: 4", "; TimeZoneString: ../../etc/passwd", "; UnixStartTime: 0")
+    path = log_file(tmp_path, record(1), header=header)
+    with pytest.raises(SWFError, match="^X.swf:2: TimeZoneString is '../../etc/passwd', expected a time zone"):
+        sl.read_swf(path)
+    trace = sl.read_swf(path, lenient=True)
+    assert trace.dropped["reason"].tolist() == [
+        "line 2: TimeZoneString is '../../etc/passwd', expected a time zone like Europe/Stockholm"
+    ]
+    assert str(trace.at(0)) == "1970-01-01 00:00:00+00:00"
+    trace.to_swf(tmp_path / "again.swf")
+    assert sl.read_swf(tmp_path / "again.swf").header.timezone is None
+
+
 @pytest.mark.traces
 def test_september_1996_on_the_ctc():
     trace = sl.load_trace("CTC-SP2-1996")

@@ -420,7 +420,7 @@ def _text(words):
     return html.escape(str(words))
 
 
-def plain(table: pd.DataFrame) -> pd.DataFrame:
+def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Give a ledger's columns as a terminal or a Markdown page shows them: one line a claim."""
     kept = "kept" in table
     measured = table["measured"].where(table["kept"].isna(), table["kept"]) if kept else table["measured"]
@@ -436,6 +436,6 @@ def as_json(table: pd.DataFrame) -> str:
 
 def as_markdown(table: pd.DataFrame) -> str:
     """Write a ledger as a table in Markdown."""
-    shown = plain(table)
+    shown = summary(table)
     lines = [list(shown.columns), ["---"] * shown.shape[1], *shown.to_numpy().tolist()]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from schedlab.kernels import priority
+from schedlab.text import plain
 
 FIXED = ("submit", "estimate", "procs")
 MOVING = ("now", *FIXED)
@@ -201,4 +202,4 @@ def unused():
 
 
 def _name(order):
-    return getattr(order, "__name__", repr(order))
+    return plain(getattr(order, "__name__", repr(order)))

@@ -7,7 +7,8 @@ download gets its final name only when it is complete and its text the right one
 Checksums are of the *uncompressed* text, since the same log may be packed differently. The checksum of every
 file that passed is noted in the cache, as ``NAME.swf.gz.sha256``, for two reasons: where the catalogue has
 none, the text seen first is the one that must come back; and a file that has not changed since is not hashed
-again. A user's own folder is only read, never written to.
+again. Notes are believed only where nobody else may have written them (`schedlab.paths.own_folder`). A user's own
+folder is only read, never written to.
 
 References
 ----------
@@ -304,8 +305,8 @@ def _download(name, progress):
     folder = catalogue().loc[name, "folder"]
     if not folder:
         raise TraceNotFound(_by_hand(name, "the archive does not keep it"))
-    target = paths.cache_dir("traces") / f"{name}.swf.gz"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target = (paths.own_folder("traces") or paths.cache_dir("traces")) / f"{name}.swf.gz"
+    target.parent.mkdir(parents=True, exist_ok=True)  # to tell why where it could not be made
     url = f"{BASE_URL}/{folder}/{target.name}"
     # Within the cache, so that the last step is a rename; removed with what is in it, whatever happens.
     with TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
@@ -402,10 +403,15 @@ def _note(name):
 
 def _expected(name):
     """Give the checksum that a trace's text must have: the catalogue's, else the noted one, else ""."""
-    known = catalogue().loc[name, "sha256"]
-    if not known and _note(name).is_file():
-        known = _note(name).read_text(encoding="utf-8").partition(" ")[0]
-    return known
+    return catalogue().loc[name, "sha256"] or _noted(name).partition(" ")[0]
+
+
+def _noted(name):
+    """Give the text of the note on a trace, "" where there is none that can be believed."""
+    with suppress(OSError, UnicodeDecodeError):
+        if paths.own_folder("traces"):
+            return _note(name).read_text(encoding="utf-8")
+    return ""
 
 
 def _memo(name, digest, path):
@@ -417,11 +423,10 @@ def _memo(name, digest, path):
 def _remember(name, digest, path):
     # A cache that cannot be written costs another look next time, nothing else.
     with suppress(OSError):
-        _note(name).parent.mkdir(parents=True, exist_ok=True)
-        _note(name).write_text(_memo(name, digest, path), encoding="utf-8")
+        if paths.own_folder("traces"):
+            _note(name).write_text(_memo(name, digest, path), encoding="utf-8")
 
 
 def _unchanged(name, path):
     """Tell whether a file is as it was when its text was found to be the right one."""
-    note, expected = _note(name), _expected(name)
-    return note.is_file() and note.read_text(encoding="utf-8") == _memo(name, expected, path)
+    return _noted(name) == _memo(name, _expected(name), path)

@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
+from schedlab.text import plain
 
 from . import filter as load_filter
 from . import swf
@@ -210,17 +211,18 @@ def read_sacct(
     _check("arrival", arrival, ARRIVAL)
     zone = _zone(time_zone)
     path = Path(path)
-    text = _text(path)
-    export = _Export(text, path.name, lenient)
+    file = plain(path.name)
+    text = _text(path, file)
+    export = _Export(text, file, lenient)
     export.require(procs_of, partition, arrival)
     if not export.rows:
         found = f"{len(export.steps):,} steps, {len(export.bad_lines):,} bad lines"
-        raise SacctError(f"{path.name}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
+        raise SacctError(f"{file}: no job in it ({found}), expected a line for each; run\n    {COMMAND}")
     partitions = _partitions(export)
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
     for name in wanted or ():
         if name not in partitions:
-            raise SacctError(f"{path.name}: no job of partition {name!r}; known: {', '.join(sorted(partitions))}")
+            raise SacctError(f"{file}: no job of partition {name!r}; known: {', '.join(sorted(partitions))}")
 
     records = _records(export, procs_of, wanted, partitions, arrival, zone)
     reasons = _reasons(export, records, wanted)
@@ -252,25 +254,25 @@ def read_sacct(
         words = f"{len(pooled)} partitions on one machine of {procs:,} {procs_of}: {_uses(pooled)}"
         history += (words,)
         if partition is None:
-            warnings.warn(f"{path.name}: {words}; {ADVICE}", PartitionWarning, stacklevel=2)
+            warnings.warn(f"{file}: {words}; {ADVICE}", PartitionWarning, stacklevel=2)
     return replace(trace, repaired=repaired, history=history, people=people)
 
 
 # The text -----------------------------------------------------------------------------------------------
 
 
-def _text(path):
+def _text(path, file):
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file, expected the output of sacct") from None
+        raise FileNotFoundError(f"{plain(str(path))}: no such file, expected the output of sacct") from None
     if content.startswith(_GZIP_MAGIC):
         try:
             content = gzip.decompress(content)
         except (EOFError, OSError, zlib.error) as error:
-            raise SacctError(f"{path.name}: the gzip stream is damaged ({error}), expected a sound file") from None
+            raise SacctError(f"{file}: the gzip stream is damaged ({error}), expected a sound file") from None
     if b"\0" in content[:1024]:
-        raise SacctError(f"{path.name}: the file is binary, expected the output of sacct")
+        raise SacctError(f"{file}: the file is binary, expected the output of sacct")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -707,7 +709,7 @@ def _pooled(jobs, partitions, procs):
         use at one instant.
     """
     begin, end = jobs["start_time"].min(), (jobs["start_time"] + jobs["run_time"]).max()
-    names = {number: name for name, number in partitions.items()}
+    names = {number: plain(name) for name, number in partitions.items()}
     rows = {
         names[number]: {
             "utilization": (part["run_time"] * part["requested_procs"]).sum() / (procs * (end - begin)),
@@ -751,18 +753,18 @@ def _notes(procs_of, arrival, time_zone, names):
 
 def _header(cluster, partitions, procs, epoch, zone, notes):
     lines = ["; Version: 2.2"]
-    lines += [f"; Computer: Slurm cluster {cluster}"] if cluster else []
+    lines += [f"; Computer: Slurm cluster {plain(cluster)}"] if cluster else []
     lines += ["; Conversion: by schedlab from the output of sacct"]
     lines += [f"; UnixStartTime: {epoch}", f"; TimeZoneString: {zone.key}", f"; MaxProcs: {procs}"]
-    lines += [f"; Partition: {number} {name}" for name, number in partitions.items()]
+    lines += [f"; Partition: {number} {plain(name)}" for name, number in partitions.items()]
     return swf.Header((*lines, *(f"; Note: {note}" for note in notes)))
 
 
 def _zone(name):
-    try:
-        return ZoneInfo(name or "UTC")
-    except (KeyError, ValueError, OSError):
-        raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm") from None
+    zone = swf.time_zone(name or "UTC")
+    if zone is None:
+        raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm")
+    return zone
 
 
 def _check(what, value, known):

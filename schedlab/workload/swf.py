@@ -25,16 +25,18 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
+from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT, scan_records
-from schedlab.paths import cache_dir
+from schedlab.paths import own_folder
+from schedlab.text import plain
 
 FIELDS = (
     "job_number",
@@ -57,6 +59,8 @@ FIELDS = (
     "think_time",
 )
 SIZES = ("allocated_procs", "requested_procs")
+MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
+LATEST = 253_402_214_400  # seconds since 1970: the last day of the year 9999, beyond which no calendar goes
 
 LABELS = (
     "Version",
@@ -91,14 +95,36 @@ LABELS = (
 _LABELLED = re.compile(
     rf"\s*;\s*(?P<label>(?i:{'|'.join(LABELS)})(?=\s*:)|[A-Z][A-Za-z]*(?=:))\s*:(?!//)(?P<value>.*)"
 )
-_COMMENT = re.compile(r"[ \t\r\v\f]*;[^\n]*(?<!\r)")
-_LEADING_INTEGER = re.compile(r"[+-]?[0-9]+(?!,?[0-9])")  # 338 of "338 (batch)", but not 1 of "1,024"
+_COMMENT = re.compile(r"[ \t\r\v\f]*;[^\n\ud800-\udfff]*(?<!\r)")
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+_LEADING_INTEGER = re.compile(rf"{_DIGITS.pattern}(?!,?[0-9])")  # 338 of "338 (batch)", but not 1 of "1,024"
 _NUMBERED_NAME = re.compile(r"([0-9]+)(?:\s+(.*))?", re.DOTALL)
+
+# What the value of a label must be where it begins with a number: from, to, and the words for it.
+_A_COUNT = (1 - EXACT, EXACT - 1, "a number below 2^53 in magnitude")
+_A_SIZE = (1 - EXACT, MOST_PROCS, f"a number of processors or nodes up to {MOST_PROCS:,}")
+_NUMBERED = (0, EXACT - 1, "a number below 2^53 and a name")
+_NUMBERS = {
+    **dict.fromkeys(("maxjobs", "maxrecords", "timezone", "maxruntime", "maxmemory"), _A_COUNT),
+    **dict.fromkeys(("maxqueues", "maxpartitions"), _A_COUNT),
+    **dict.fromkeys(("maxprocs", "maxnodes"), _A_SIZE),
+    **dict.fromkeys(("queue", "partition"), _NUMBERED),
+    "unixstarttime": (-1, LATEST, "seconds since 1970, up to the year 9999"),
+}
+A_ZONE = "a time zone like Europe/Stockholm"
+_NO_ZONE = ("", "n/a", "none", "unknown", "-1")
+# Names that the archive's logs use, and that some systems know by their new names only.
+_RENAMED = {
+    "US/Eastern": "America/New_York",
+    "US/Central": "America/Chicago",
+    "US/Mountain": "America/Denver",
+    "US/Pacific": "America/Los_Angeles",
+}
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _NUMERIC = b"0123456789+-.eE"
 _SHORTEST_RECORD = len("1 " * len(FIELDS))
-_TABLE_FORMAT = 1  # of the cached tables; to be raised when reading or `_save_table` gives something new
+_TABLE_FORMAT = 2  # of the cached tables; to be raised when reading or `_save_table` gives something new
 
 
 class SWFError(ValueError):
@@ -117,7 +143,12 @@ class Header:
     Raises
     ------
     SWFError
-        When a line is no comment line, so that a log written with it could not be read again.
+        When a line is no comment line, or its value is none that its label may have (a number of processors beyond any
+        machine, say), so that a log written with it could not be read again.
+
+    Notes
+    -----
+    Values are given as `schedlab.text.plain` shows them; the lines themselves are kept as they are.
 
     Examples
     --------
@@ -131,7 +162,11 @@ class Header:
     def __post_init__(self):
         for line in self.lines:
             if not _COMMENT.fullmatch(line):
-                raise SWFError(f"header line is {line!r}, expected one line that begins with ';'")
+                raise SWFError(f"header line is {_clipped(line)!r}, expected one line that begins with ';'")
+            try:
+                _check_comment(line)
+            except _BadLine as bad:
+                raise SWFError(f"header line is {_clipped(line)!r}: {bad.reason}") from None
 
     @cached_property
     def _entries(self) -> tuple[tuple[str, str], ...]:
@@ -141,12 +176,12 @@ class Header:
         for line in self.lines:
             text = line.strip().lstrip(";").strip()
             if labelled := _LABELLED.match(line):
-                value = [labelled["value"].strip()]
+                value = [plain(labelled["value"].strip())]
                 entries.append((labelled["label"], value))
             elif not text:
                 value = None
             elif value is not None:
-                value.append(text)
+                value.append(plain(text))
         return tuple((label, "\n".join(value).strip()) for label, value in entries)
 
     def labels(self) -> tuple[str, ...]:
@@ -165,25 +200,27 @@ class Header:
         return next(iter(self.all(label)), default)
 
     def integer(self, label: str) -> int | None:
-        """Give the integer that a label's first value begins with, None for a value like "N/A"."""
+        """Give the integer below 2**53 that a label's first value begins with, None for a value like "N/A"."""
         leading = _LEADING_INTEGER.match(self.get(label, ""))
-        return int(leading[0]) if leading else None
+        number = _whole(leading[0]) if leading else EXACT
+        return number if abs(number) < EXACT else None
 
     @property
     def procs(self) -> int | None:
         """Machine size in processors: MaxProcs, else MaxNodes, else None."""
         sizes = (self.integer(label) for label in ("MaxProcs", "MaxNodes"))
-        return next((size for size in sizes if size is not None and size > 0), None)
+        return next((size for size in sizes if size is not None and 0 < size <= MOST_PROCS), None)
 
     @property
     def unix_start_time(self) -> int | None:
-        """Second 0 of the log, in seconds since 1970 (UTC)."""
-        return self.integer("UnixStartTime")
+        """Second 0 of the log, in seconds since 1970 (UTC); None where the header has none, or -1."""
+        second = self.integer("UnixStartTime")
+        return second if second is not None and 0 <= second <= LATEST else None
 
     @property
     def timezone(self) -> str | None:
-        """Name of the machine's time zone, such as "Europe/Stockholm"."""
-        return self.get("TimeZoneString")
+        """Name of the machine's time zone, such as "Europe/Stockholm"; `time_zone` gives the zone itself."""
+        return _zone_name(self.get("TimeZoneString", "").partition("\n")[0])
 
     @property
     def queues(self) -> dict[int, str]:
@@ -211,8 +248,9 @@ class Header:
         return self.get("Installation")
 
     def _names(self, label: str) -> dict[int, str]:
-        numbered = (_NUMBERED_NAME.fullmatch(value) for value in self.all(label))
-        return {int(match[1]): match[2] or "" for match in numbered if match}
+        matches = filter(None, (_NUMBERED_NAME.fullmatch(value) for value in self.all(label)))
+        numbered = ((_whole(match[1]), match[2] or "") for match in matches)
+        return {number: name for number, name in numbered if number < EXACT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,17 +281,35 @@ class Log:
     @property
     def name(self) -> str:
         """The file's name without ``.swf`` and ``.gz``."""
-        return self.path.name.removesuffix(".gz").removesuffix(".swf")
+        return plain(self.path.name.removesuffix(".gz").removesuffix(".swf"))
 
 
 class _BadLine(Exception):
     """What is wrong with a line: the field (from 1; 0 for the whole line), its text, and the words for it."""
 
-    def __init__(self, field: int, value: bytes, reason: str):
+    def __init__(self, field: int, value: str, reason: str):
         super().__init__(reason)
         self.field = field
-        self.value = _clipped(_decoded(value))
+        self.value = plain(_clipped(value))
         self.reason = reason
+
+
+def time_zone(name: str) -> ZoneInfo | None:
+    """Give the time zone of a name; None where there is none of it. A name is never taken for the path of a file.
+
+    Examples
+    --------
+    >>> time_zone("Europe/Stockholm")
+    zoneinfo.ZoneInfo(key='Europe/Stockholm')
+    """
+    known = next((key for key in (name, _RENAMED.get(name)) if key in _zones()), None)
+    return ZoneInfo(known) if known else None
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """List the time zones there are, less those that are another one on each machine."""
+    return frozenset(available_timezones()) - {"localtime", "Factory"}
 
 
 def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
@@ -264,7 +320,8 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
     path : str or path
         The file.
     lenient : bool
-        Skip the lines that are no records and list them in ``Log.skipped``, rather than stop at the first.
+        Skip the lines that are no records, and header lines whose value cannot be, and list them in ``Log.skipped``,
+        rather than stop at the first.
 
     Returns
     -------
@@ -273,8 +330,8 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
     Raises
     ------
     SWFError
-        At the first line that is neither blank, comment nor record (unless `lenient`); when the file is
-        empty, binary, or without any record; when its gzip stream is damaged or ends early.
+        At the first line that is neither blank, comment nor record, or is a comment that `Header` refuses, unless
+        `lenient`; when the file is empty, binary, or without any record; when its gzip stream is damaged or ends early.
     FileNotFoundError
         When there is no such file.
 
@@ -291,8 +348,9 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
 def cached_log(path: str | os.PathLike) -> Log:
     """Read a log strictly, keeping its table in the user's cache for the next time.
 
-    The cache is keyed on the file's bytes, so a changed file is read anew. It only ever saves time: a cache
-    file that cannot be read is rebuilt, one that cannot be written is done without.
+    The cache is keyed on the file's bytes, so a changed file is read anew. It only ever saves time: a cache file that
+    cannot be read, or whose content is not what was written, is rebuilt; a cache that cannot be written, or that is not
+    the user's alone, is done without.
 
     Parameters
     ----------
@@ -311,14 +369,17 @@ def cached_log(path: str | os.PathLike) -> Log:
     """
     path = Path(path)
     content = _content(path)
-    kept = cache_dir("tables") / f"{hashlib.sha256(content).hexdigest()}-{_TABLE_FORMAT}.npz"
+    folder = own_folder("tables")
+    if folder is None:
+        return _parsed(path, content, lenient=False)
+    source = hashlib.sha256(content).hexdigest()
+    kept = folder / f"{source}-{_TABLE_FORMAT}.npz"
     # A damaged npz raises nearly anything: BadZipFile, ValueError, KeyError, NotImplementedError, ...
     with suppress(Exception):
-        return _load_table(kept, path)
+        return _load_table(kept, source, path)
     log = _parsed(path, content, lenient=False)
     with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        _save_table(log, kept)
+        _save_table(log, source, kept)
     return log
 
 
@@ -361,12 +422,13 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: no such file, expected an SWF log (.swf or .swf.gz)") from None
+        raise FileNotFoundError(f"{plain(str(path))}: no such file, expected an SWF log (.swf or .swf.gz)") from None
 
 
 def _parsed(path: Path, content: bytes, *, lenient: bool) -> Log:
-    text = _uncompressed(content, path.name)
-    header, records, skipped = _parse(text, path.name, lenient=lenient)
+    name = plain(path.name)
+    text = _uncompressed(content, name)
+    header, records, skipped = _parse(text, name, lenient=lenient)
     return Log(header, records, skipped, hashlib.sha256(text).hexdigest(), path)
 
 
@@ -402,21 +464,54 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
     while start < len(text):
         end = text.index(b"\n", start)
         line = text[start:end]
-        if line.lstrip().startswith(b";"):
-            comments.append(_decoded(line.rstrip(b"\r")))
-        else:
-            try:
+        try:
+            if line.lstrip().startswith(b";"):
+                comments.append(_check_comment(_decoded(line.rstrip(b"\r"))))
+            else:
                 cells[:, row] = _record(line)
                 row += 1
-            except _BadLine as bad:
-                if not lenient:
-                    raise SWFError(f"{name}:{number}: {bad.reason}") from None
-                skipped.append((number, bad.field, bad.value, bad.reason))
+        except _BadLine as bad:
+            if not lenient:
+                raise SWFError(f"{name}:{number}: {bad.reason}") from None
+            skipped.append((number, bad.field, bad.value, bad.reason))
         start, number, row = scan_records(text, end + 1, number + 1, row, cells)
     if row == 0:
         raise SWFError(f"{name}: no line is a record, expected at least one of {len(FIELDS)} numbers")
     records = {field: _narrowed(column) for field, column in zip(FIELDS, cells[:, :row], strict=True)}
     return Header(tuple(comments)), pd.DataFrame(records, copy=False), _skipped_table(skipped)
+
+
+def _check_comment(line: str) -> str:
+    """Give a comment line back; raise `_BadLine` where its value is none that its label may have."""
+    if labelled := _LABELLED.match(line):
+        label, value = labelled["label"], labelled["value"].strip()
+        if expected := _expected_value(label.lower(), value):
+            raise _BadLine(0, value, f"{label} is {_clipped(value)!r}, expected {expected}")
+    return line
+
+
+def _expected_value(label: str, value: str) -> str | None:
+    """Say what a header line should hold where its value will not do; words in place of a number are no fault."""
+    if label == "timezonestring":
+        return None if value.lower() in _NO_ZONE or _zone_name(value) else A_ZONE
+    number = _DIGITS.match(value) if label in _NUMBERS else None
+    if number is None:
+        return None
+    least, most, expected = _NUMBERS[label]
+    return None if least <= _whole(number[0]) <= most else expected
+
+
+def _zone_name(value: str) -> str | None:
+    """Give the name of a time zone, of a value that may go on with a remark in brackets; None where there is none."""
+    name = value.partition("(")[0].strip()
+    return name if time_zone(name) else None
+
+
+def _whole(text: str) -> int:
+    """Read digits with or without a sign, 2**53 for any magnitude above it: `int` refuses more than 4,300 digits."""
+    digits = text.lstrip("+-").lstrip("0")
+    magnitude = min(int(digits or "0"), EXACT) if len(digits) < 20 else EXACT
+    return -magnitude if text.startswith("-") else magnitude
 
 
 def _record(line: bytes) -> list[float]:
@@ -425,7 +520,7 @@ def _record(line: bytes) -> list[float]:
     if len(fields) != len(FIELDS):
         count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
         found = "1 field" if count == 1 else f"{count} fields"
-        raise _BadLine(0, line.strip(), f"{found}, expected {len(FIELDS)}")
+        raise _BadLine(0, _decoded(line.strip()), f"{found}, expected {len(FIELDS)}")
     return [_number(text, number) for number, text in enumerate(fields, start=1)]
 
 
@@ -437,7 +532,7 @@ def _number(text: bytes, number: int) -> float:
         value = math.nan
     if expected := _expected(value, FIELDS[number - 1]):
         found = f"field {number} ({FIELDS[number - 1]}) is {_clipped(_decoded(text))!r}"
-        raise _BadLine(number, text, f"{found}, expected {expected}")
+        raise _BadLine(number, _decoded(text), f"{found}, expected {expected}")
     return value
 
 
@@ -528,19 +623,34 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 # Cached tables ------------------------------------------------------------------------------------------
 
 
-def _save_table(log: Log, kept: Path) -> None:
-    facts = json.dumps({"sha256": log.sha256, "lines": log.header.lines})
+def _save_table(log: Log, source: str, kept: Path) -> None:
+    """Keep a log that was read from a file whose bytes have the SHA-256 `source`."""
+    text = json.dumps({"source": source, "sha256": log.sha256, "lines": log.header.lines})
+    facts = np.frombuffer(text.encode(), np.uint8)
     columns = {field: _compacted(log.records[field].to_numpy()) for field in FIELDS}
     with _replacing(kept) as stream:
-        np.savez(stream, facts=np.frombuffer(facts.encode(), np.uint8), **columns)
+        np.savez(stream, facts=facts, digest=_digest(facts, columns), **columns)
 
 
-def _load_table(kept: Path, path: Path) -> Log:
+def _load_table(kept: Path, source: str, path: Path) -> Log:
+    """Give what `_save_table` kept; raise where it is anything else."""
     with open(kept, "rb") as stream, np.load(stream) as stored:
-        facts = json.loads(stored["facts"].tobytes())
-        records = {field: _widened(stored[field]) for field in FIELDS}
-    header = Header(tuple(facts["lines"]))
-    return Log(header, pd.DataFrame(records, copy=False), _skipped_table([]), facts["sha256"], path)
+        columns = {field: stored[field] for field in FIELDS}
+        facts, digest = stored["facts"], stored["digest"]
+    said = json.loads(facts.tobytes())
+    if not np.array_equal(digest, _digest(facts, columns)) or said["source"] != source:
+        raise SWFError(f"{kept.name} is not as it was written")
+    records = pd.DataFrame(_widened(columns), copy=False)
+    return Log(Header(tuple(said["lines"])), records, _skipped_table([]), said["sha256"], path)
+
+
+def _digest(facts: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
+    """Digest a table to be kept; by SHA-256, which takes 12 ms for RICC's 17 MB where BLAKE2b takes 30."""
+    digest = hashlib.sha256(facts)
+    for field, column in columns.items():
+        digest.update(f"{field} {column.dtype.str} {column.shape}".encode())
+        digest.update(column)
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def _compacted(column: np.ndarray) -> np.ndarray:
@@ -550,5 +660,10 @@ def _compacted(column: np.ndarray) -> np.ndarray:
     return column.astype(np.min_scalar_type(-1 - np.abs(column).max()))
 
 
-def _widened(column: np.ndarray) -> np.ndarray:
-    return column if column.dtype == np.float64 else column.astype(np.int64)
+def _widened(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Give whole numbers as int64, all in one piece of memory: RICC in 11 ms, column by column in 45."""
+    whole = [field for field in FIELDS if columns[field].dtype != np.float64]
+    block = np.empty((len(whole), columns[FIELDS[0]].size), np.int64)
+    for row, field in zip(block, whole, strict=True):
+        row[:] = columns[field]
+    return columns | dict(zip(whole, block, strict=True))

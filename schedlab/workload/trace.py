@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
+
+from schedlab.text import plain
 
 from . import archive, swf
 from .filter import BAD_LINE, TOO_WIDE, account, in_one_line, usable
@@ -21,6 +22,7 @@ from .models.lublin import lublin_feitelson
 from .models.tsafrir import Tsafrir
 from .speedup import Amdahl, Downey, Laws, Model, Speedup
 from .standin import SEED, look_alike
+from .swf import MOST_PROCS
 
 OVERRUN = ("kill", "extend")
 KILL_BACKFILLED = "kill-backfilled"  # the third, on nodes only
@@ -28,10 +30,10 @@ _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  #
 SPEEDUP = Downey.columns  # what a job of Downey's model has beside the SWF's columns
 HOUR = 3_600
 MOST_LOAD = 1.5  # more is hardly what somebody meant
-MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
 WEEK = 7 * 24 * 3600  # seconds
+EARLIEST = -62_135_510_400  # seconds since 1970: the second day of the year 1, so that every time zone has it
 
 
 class SizeUnknown(swf.SWFError):
@@ -51,7 +53,7 @@ class Trace:
     table : DataFrame
         The jobs; see `jobs`.
     name : str
-        Name of the log or model.
+        Name of the log or model, without control characters (`schedlab.text.plain`); so are the steps of `history`.
     procs : int
         Processors of the machine.
     header : swf.Header
@@ -85,6 +87,9 @@ class Trace:
     def __post_init__(self):
         # A copy (made on write): what the caller does to the table later stays the caller's.
         object.__setattr__(self, "table", self.table.sort_values("submit_time", kind="stable"))
+        # Both are shown in many places, and written as lines of a header.
+        object.__setattr__(self, "name", plain(str(self.name)))
+        object.__setattr__(self, "history", tuple(plain(step) for step in self.history))
 
     @property
     def jobs(self) -> pd.DataFrame:
@@ -124,7 +129,11 @@ class Trace:
     @property
     def names(self) -> dict[str, Mapping[int, str]]:
         """What the numbers in some columns stand for: names by number, by column, as far as the log tells."""
-        return {"queue": self.header.queues, "partition": self.header.partitions, **(self.people or {})}
+        people = {
+            column: {number: plain(name) for number, name in names.items()}
+            for column, names in (self.people or {}).items()
+        }
+        return {"queue": self.header.queues, "partition": self.header.partitions, **people}
 
     # -- parts of a trace -------------------------------------------------------------------------------
 
@@ -153,28 +162,59 @@ class Trace:
 
     def _period(self):
         submit = self.table["submit_time"]
-        return f"{self.at(submit.iloc[0])} to {self.at(submit.iloc[-1])}"
+        first, last = (self.at(second) if self._is_dated(second) else second for second in submit.iloc[[0, -1]])
+        return f"{first} to {last}"
 
     def at(self, seconds: float) -> pd.Timestamp | float:
-        """Give the date at a second of the log, in the machine's time zone; the second itself if that is unknown."""
+        """Give the date at a second of the log, in the machine's time zone; the second itself if that is unknown.
+
+        Raises
+        ------
+        ValueError
+            Where no calendar goes: beyond the years 1 to 9999.
+        """
         epoch = self.header.unix_start_time
         if epoch is None:
             return seconds
+        if not self._is_dated(seconds):
+            raise ValueError(f"{self.name} has no date at second {seconds}; expected one of the years 1 to 9999")
         return pd.Timestamp(epoch + seconds, unit="s", tz="UTC").tz_convert(self._zone())
 
-    def seconds(self, instant) -> float:
-        """Give the second of the log at a date in the machine's time zone; a number of seconds is given back."""
-        if isinstance(instant, int | float | np.number):
-            return float(instant)
+    def _is_dated(self, seconds):
         epoch = self.header.unix_start_time
-        if epoch is None:
-            raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {instant!r}")
+        return epoch is not None and EARLIEST <= epoch + seconds <= swf.LATEST
+
+    def seconds(self, instant) -> float:
+        """Give the second of the log at a date in the machine's time zone; a number of seconds is given back.
+
+        Of a time that the clock showed twice, the earlier is taken; for one that it skipped, the end of the gap.
+
+        Raises
+        ------
+        ValueError
+            For what is neither date nor number, and for a date of a log that has no UnixStartTime.
+        """
+        number = isinstance(instant, int | float | np.number)
+        epoch = self.header.unix_start_time
+        if epoch is None and not number:
+            raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {repr(instant)[:60]}")
+        try:
+            second = float(instant) if number else self._date(instant).timestamp() - epoch
+        except (ValueError, TypeError, OverflowError, NotImplementedError):
+            second = np.nan
+        if np.isnan(second):
+            expected = f"a date like 1996-09-01 or seconds on the clock of {self.name}"
+            raise ValueError(f"{repr(instant)[:60]} is no date, expected {expected}")
+        return second
+
+    def _date(self, instant):
         date = pd.Timestamp(instant)
-        date = date.tz_localize(self._zone()) if date.tzinfo is None else date
-        return date.timestamp() - epoch
+        if date.tzinfo is not None:
+            return date
+        return date.tz_localize(self._zone(), ambiguous=True, nonexistent="shift_forward")
 
     def _zone(self):
-        return ZoneInfo(self.header.timezone) if self.header.timezone else ZoneInfo("UTC")
+        return swf.time_zone(self.header.timezone or "UTC")
 
     # -- load -------------------------------------------------------------------------------------------
 
@@ -758,7 +798,7 @@ def model_trace(
     drawn = generate(jobs=jobs, procs=procs, seed=seed, **parameters).reset_index()
     columns = [*swf.FIELDS, *drawn.columns.intersection(SPEEDUP)]
     records = pd.DataFrame({column: drawn.get(column, -1) for column in columns})
-    header = swf.Header((f"; Computer: {name}", f"; MaxProcs: {procs}"))
+    header = swf.Header((f"; Computer: {plain(name)}", f"; MaxProcs: {procs}"))
     table, dropped, repaired = usable(records, procs)
     history = (f"{jobs:,} jobs for {procs:,} processors, seed {seed}{settings}", *left_out)
     return Trace(table, name, procs, header, "model", dropped, repaired, _area(table), history)

@@ -18,6 +18,7 @@ order. Stochastic Models 5 (1989) 711-743.
 
 import csv
 import dataclasses
+import io
 import math
 import operator
 import os
@@ -28,7 +29,9 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
+from schedlab.text import plain
 
+from ..swf import EXACT, MOST_PROCS
 from ._draws import Streams, at_least_one, entropy, job_numbers, whole_seconds
 
 __all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
@@ -171,7 +174,7 @@ class JannTable:
     Parameters
     ----------
     name : str
-        Whose numbers they are; a trace's title quotes it.
+        Whose numbers they are, without control characters; a trace's title quotes it.
     ranges : tuple of JannRange
         By size, not overlapping.
 
@@ -185,6 +188,7 @@ class JannTable:
     ranges: tuple[JannRange, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", plain(self.name))
         if not self.ranges:
             raise ValueError("a table needs at least one range")
         for before, after in zip(self.ranges, self.ranges[1:], strict=False):
@@ -350,14 +354,15 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
         With file, line, field, value and what was expected.
     """
     path = Path(path)
-    ranges = []
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
+    ranges, file = [], plain(path.name)
+    reader = csv.reader(io.StringIO(_text(path, file), newline=""))
+    try:
         header = next(reader, [])
         if tuple(header) != _COLUMNS:
-            raise ValueError(f"{path.name}:1: the header is {','.join(header)!r}, expected {','.join(_COLUMNS)!r}")
+            found = _clipped(",".join(header), 200)
+            raise ValueError(f"{file}:1: the header is {found!r}, expected {','.join(_COLUMNS)!r}")
         for row in reader:
-            where = f"{path.name}:{reader.line_num}"
+            where = f"{file}:{reader.line_num}"
             if len(row) != len(_COLUMNS):
                 raise ValueError(f"{where}: {len(row)} fields, expected {len(_COLUMNS)}")
             values = [_number(where, field, text) for field, text in enumerate(row)]
@@ -369,8 +374,10 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
                     "where the range before ends"
                 )
             ranges.append(JannRange(*values[:2], HyperErlang(*values[2:6]), HyperErlang(*values[6:])))
+    except csv.Error as error:
+        raise ValueError(f"{file}:{reader.line_num}: {error}, expected numbers with commas between") from None
     if not ranges:
-        raise ValueError(f"{path.name}: no range, expected at least one line after the header")
+        raise ValueError(f"{file}: no range, expected at least one line after the header")
     return JannTable(path.stem if name is None else name, tuple(ranges))
 
 
@@ -534,18 +541,32 @@ def _label(smallest, largest):
     return f"{smallest}" if smallest == largest else f"{smallest}-{largest}"
 
 
+def _text(path, file):
+    content = path.read_bytes()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{file}:{line}: byte {content[error.start]:#x} is no UTF-8, expected text") from None
+
+
 def _number(where, field, text):
     """Read one field of a table."""
     column = _COLUMNS[field]
     whole = column in ("smallest", "largest") or column.endswith("order")
-    expected = "a whole number from 1 on" if whole else "a number greater than 0"
+    least, most = (1, MOST_PROCS) if whole else (1 / EXACT, EXACT)
+    expected = f"a whole number from 1 on, up to {most:,}" if whole else "a number greater than 0, from 2^-53 to 2^53"
     if column.endswith("_p"):
         expected = "a probability, 0 to 1"
     try:
         value = int(text) if whole else float(text)
     except ValueError:
         value = math.nan
-    fits = 0 <= value <= 1 if column.endswith("_p") else 0 < value < math.inf
+    fits = 0 <= value <= 1 if column.endswith("_p") else least <= value <= most
     if not fits:
-        raise ValueError(f"{where}: field {field + 1} ({column}) is {text!r}, expected {expected}")
+        raise ValueError(f"{where}: field {field + 1} ({column}) is {_clipped(text)!r}, expected {expected}")
     return value
+
+
+def _clipped(text, length=60):
+    return text if len(text) <= length else text[:length] + "..."

@@ -1,0 +1,75 @@
+"""Names from outside, made fit for a terminal, a page and a spreadsheet."""
+
+import csv
+import io
+import json
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from schedlab.text import cell, plain
+
+anything = st.text(st.characters(exclude_categories=[]))  # lone surrogates, too: of a file name that is no UTF-8
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("CTC-SP2-1996", "CTC-SP2-1996"),
+        ("Umeå 北京, EASY-<lambda> a < b", "Umeå 北京, EASY-<lambda> a < b"),
+        ("red \x1b[31m, \x9b31m", r"red \x1b[31m, \x9b31m"),
+        ("over\rwritten\nnext\b\x7f", r"over\rwritten\nnext\x08\x7f"),
+        ("tab\tbed", r"tab\tbed"),
+        ("turned \u202egnp.exe, \u2066 \u200f", r"turned \u202egnp.exe, \u2066 \u200f"),
+        ("lines \u2028 \u2029 \x85", r"lines \u2028 \u2029 \x85"),
+        ("no UTF-8: \udce9", r"no UTF-8: \udce9"),
+        ("</script><!-- <img src=x>", "< /script>< !-- <img src=x>"),
+        ("", ""),
+    ],
+)
+def test_what_controls_a_terminal_or_ends_a_script_is_shown_instead(given, shown):
+    assert plain(given) == shown
+
+
+@given(anything)
+@example("\x1b]0;title\x07</script>")
+def test_plain_words_are_one_line_that_controls_nothing(given):
+    shown = plain(given)
+    assert not any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in shown)
+    assert len(shown.splitlines()) <= 1
+    shown.encode()
+    assert "</" not in shown
+    assert "<!" not in shown
+    assert plain(shown) == shown
+
+
+def test_plain_words_end_no_script():
+    words = json.dumps(plain("</script><img src=x onerror=alert(1)><!--<script>"))
+    assert "</script" not in words
+    assert "<!--" not in words
+
+
+FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-1 to 5", "'=1")
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_is_marked_as_words(formula):
+    assert cell(formula) == f"'{formula}"
+
+
+@pytest.mark.parametrize(
+    "value", [-5, 3.5, None, float("inf"), True, "-5", "+1,024.5", "-11.6 %", "-1e-5", "", "a=b", "0-3 7", "'a"]
+)
+def test_other_cells_stay_as_they_are(value):
+    assert cell(value) is value
+
+
+@given(anything)
+def test_no_written_cell_begins_a_formula(words):
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerow([cell(words), "end"])
+    begin = stream.getvalue().lstrip('"')[:1]
+    assert begin not in ("=", "@", "\t", "\r", "\n")
+    assert begin not in ("+", "-") or words.strip(" %")[1:2].isdigit()
