@@ -36,6 +36,7 @@ _HOME = {
     "FairShareMoldable": "schemes",
     "GreedyMoldable": "schemes",
     "IterativeMoldable": "schemes",
+    "PolicyError": "schemes.policies",
     "Schedule": "schedule",
     "ScheduleError": "schedule",
     "ShreddedSchedule": "shredded",

@@ -10,7 +10,7 @@ from .machine import Flat, KaryTree
 from .schedule import Schedule
 from .schemes import Arrivals, Moldable, Scheme, Shredding
 from .schemes import scheme as scheme_named
-from .schemes.orders import errors_of_orders
+from .schemes.orders import run_policies
 from .shredded import Sites, shredded_schedules
 from .threads import pool
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
@@ -72,12 +72,11 @@ def simulate(
         raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
     jobs, origin = arrivals(trace, overrun)
     run, killed, placed = jobs.run, trace.table["run_time"].to_numpy() > jobs.run, None
-    with errors_of_orders():
-        if tree:
-            placed = scheme.place(jobs, machine)
-            start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
-        else:
-            start, promise = scheme.run(jobs, machine.procs, events == "each")
+    if tree:
+        placed = run_policies(lambda: scheme.place(jobs, machine))
+        start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
+    else:
+        start, promise = run_policies(lambda: scheme.run(jobs, machine.procs, events == "each"))
     start += origin
     promise[promise >= 0] += origin
     for array in (start, promise, run, killed):

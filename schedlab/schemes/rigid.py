@@ -51,8 +51,9 @@ class Scheme:
     ----------
     order : str or function
         Order of the queue, smallest value first, ties first come first served: a name
-        (``schedlab.schemes.orders.NAMES``) or a function of ``(submit, estimate, procs)``, or of ``(now, submit,
-        estimate, procs)`` if it moves with time; int64 seconds since the first submission, a number back.
+        (``schedlab.schemes.orders.NAMES``) or a function of any of ``now, submit, estimate, procs``, by name and in any
+        order: int64 seconds since the first submission and processors, a number back. With `now` the order moves with
+        time. Other parameters need a default or a value by `functools.partial`.
     """
 
     order: str | Callable = "fcfs"
