@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
-from ..workload.trace import WEEK, Trace, model_trace, run_times
+from ..workload.trace import WEEK, Trace, labels, model_trace, run_times
 from .theme import (
     AXES,
     COLOURS,
@@ -59,7 +59,8 @@ def lines(
     ----------
     table : DataFrame
         Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Where it has the
-        columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded.
+        columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded. Rows that share x, color, dash and
+        column are an error: their line would go up and down between them.
     x, y, color : str
         Columns.
     dash : str, optional
@@ -79,6 +80,11 @@ def lines(
         shown[band] = shown[band] / 3600
     for name in filter(None, (color, dash, column)):
         shown[name] = [str(value) for value in shown[name]]  # astype leaves a missing value missing
+    doubled = shown.duplicated([x, *filter(None, (color, dash, column))])
+    if doubled.any():
+        row = table[doubled.to_numpy()].iloc[0]
+        place = f"{row[color]} at {x} {row[x]}"
+        raise ValueError(f"the table has several rows of {place}, aggregate them first or give them a dash or a column")
     panels = list(dict.fromkeys(shown[column])) if column else [""]
     reach = pd.concat([shown[name] for name in (y, *band)])
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
@@ -423,18 +429,18 @@ def weekly(traces: Trace | Iterable[Trace], *, title: str = "Work by week", subt
     traces = [traces] if isinstance(traces, Trace) else list(traces)
     if not traces:
         raise ValueError("there is no trace to draw, give one or more")
-    table = pd.concat([_by_week(trace) for trace in traces], ignore_index=True)
+    table = pd.concat(map(_by_week, traces, labels(traces)), ignore_index=True)
     subtitle = "; ".join(map(about_trace, traces)) if subtitle is None else subtitle
     return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle)
 
 
-def _by_week(trace):
+def _by_week(trace, name):
     """Give the offered load of the whole weeks, counted from 1."""
     after = trace.table["submit_time"] - trace.table["submit_time"].iloc[0]
     work = run_times(trace.table, "kill") * trace.table["requested_procs"]
     load = np.bincount(after // WEEK, work) / (trace.procs * WEEK)
     load = load[: max(1, (int(after.iloc[-1]) + 1) // WEEK)]
-    return pd.DataFrame({"trace": trace.title, "week": np.arange(1, load.size + 1), "offered_load": load})
+    return pd.DataFrame({"trace": name, "week": np.arange(1, load.size + 1), "offered_load": load})
 
 
 def scatter(

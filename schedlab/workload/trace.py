@@ -3,6 +3,8 @@
 import inspect
 import os
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from zoneinfo import ZoneInfo
@@ -560,6 +562,39 @@ class Trace:
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
         return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
+
+
+def labels(families: Iterable[Trace | str | Sequence[Trace]]) -> list[str]:
+    """Name what is compared, so that different traces of one title can be told apart.
+
+    Parameters
+    ----------
+    families : iterable of Trace, str or sequence of Trace
+        Traces; names of logs as they are; or traces that go by one name, such as replications.
+
+    Returns
+    -------
+    list of str
+        The title (of a family, that of its first), and what was done that was not done to all others of that title;
+        a number where that does not tell them apart. The same trace has the same name.
+    """
+    families = [[one] if isinstance(one, Trace | str) else list(one) for one in families]
+    keys = [tuple(one if isinstance(one, str) else id(one) for one in family) for family in families]
+    facts = {key: _title_and_steps(*family) for key, family in zip(keys, families, strict=True)}
+    names, taken = {}, Counter()
+    for key, (title, steps) in facts.items():
+        others = [done for name, done in facts.values() if name == title]
+        name = ", ".join([title, *(step for step in steps if not all(step in done for done in others))])
+        taken[name] += 1
+        names[key] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+    return [names[key] for key in keys]
+
+
+def _title_and_steps(first, *more):
+    """Give the title of a family of traces, and what was done to all of them."""
+    if isinstance(first, str):
+        return first, []
+    return first.title, [step for step in first.history if all(step in one.history for one in more)]
 
 
 def check_procs(procs: int) -> None:
