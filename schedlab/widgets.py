@@ -28,7 +28,7 @@ import traitlets
 from altair.utils.schemapi import debug_mode
 
 from . import charts
-from .schemes import BY_NAME, SPECIAL, Scheme
+from .schemes import BY_NAME, RECORDED, SPECIAL, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
@@ -296,7 +296,8 @@ def bench(
         Offered load to scale run times to.
     overrun : {"kill", "extend"}
     scheme, order, against : str
-        The scheme and the order of its queue; the scheme that it is compared with, first come first served.
+        The scheme and the order of its queue; the scheme that it is compared with, first come first served. "log" is
+        what really happened (`schedlab.recorded`).
     view : {"over time", "Gantt chart", "job by job", "arrivals"}
     week, weeks : int
         The first week to show, counted from 0, and how many.
@@ -348,7 +349,7 @@ VIEWS = {
     "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
     "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
 }
-_SCHEMES = [*BY_NAME, *SPECIAL]
+_SCHEMES = [*BY_NAME, *SPECIAL, *RECORDED]
 _MEASURES = {
     "wait_time": "mean wait (s)",
     "median_wait_time": "median wait (s)",
@@ -406,7 +407,9 @@ def _simulated(workload, scheme, overrun):
 
 
 def _ordered(scheme, order):
-    return replace(scheme_named(scheme), order=order)
+    """Give a scheme with an order of its queue; what happened has its own."""
+    scheme = scheme_named(scheme)
+    return replace(scheme, order=order) if scheme.simulated else scheme
 
 
 def _weeks(trace):

@@ -18,6 +18,7 @@ PACKAGE = ROOT / "schedlab"
 ROOMS = (
     "paths",
     "threads",
+    "display",
     "kernels",
     "workload",
     "machine",

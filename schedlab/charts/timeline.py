@@ -122,6 +122,7 @@ def gantt(
         raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
     offset, first, last = schedule.piece_processors() if apart else schedule.processors()
     intervals = np.diff(offset)
+    top = max(size, int(last.max()) + 1)  # a log may hold more processors than there are
     largest = seen[np.argsort(-area[seen], kind="stable")]
     drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
 
@@ -166,7 +167,7 @@ def gantt(
         .encode(
             x=clock.x("begin"),
             x2="end",
-            y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, size], nice=False), axis=axis()),
+            y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, top], nice=False), axis=axis()),
             y2="high",
             color=encoded,
             stroke=border,

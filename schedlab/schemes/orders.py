@@ -4,7 +4,8 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 import numba
@@ -79,9 +80,12 @@ def check_worth(worth: str | Callable, named: Collection[str]) -> None:
         raise ValueError(f"unknown objective {worth!r}; known: {known}")
 
 
-def order_name(order: str | Callable) -> str:
-    """Give the name by which an order is shown."""
-    return order if isinstance(order, str) else Policy.of(order, "order").name
+def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf")) -> str:
+    """Give the name by which an order is shown; a user's function is told from a built-in order of its name."""
+    if isinstance(order, str):
+        return order
+    name = Policy.of(order, "order").name
+    return f"own-{name}" if name.lower() in named else name
 
 
 def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, procs: np.ndarray) -> Order:
@@ -108,8 +112,8 @@ def prepare_worth(worth: Callable):
 def run_policies(run: Callable):
     """Run a simulation; where a user's function fails in it, say so with its line and the values of the job.
 
-    Compiled, a function cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the thread of
-    the simulation, and goes on with the value 0. The simulation is then run once more; the function is now asked again
+    Compiled, a function cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the context of
+    the kernel, and goes on with the value 0. The simulation is then run once more; the function is now asked again
     in plain Python for the job at which it fails, which knows the line.
 
     Parameters
@@ -121,40 +125,54 @@ def run_policies(run: Callable):
     ------
     PolicyError
     """
-    _running.errors, _running.own, _running.failures = [], False, None
+    running = _Running()
+    token = _running.set(running)
     try:
         try:
             found = run()
         except PolicyError:
             raise
         except ValueError as error:
-            if not _running.own:
+            if not running.own:
                 raise
-            _running.errors.append(error)  # a kernel was given nan
-        if not _running.errors:
+            running.errors.append(error)  # a kernel was given nan
+        if not running.errors:
             return found
-        _running.failures = []
+        running.failures = []
         try:
             run()
         except ValueError as error:
-            _running.errors.append(error)
-        if _running.failures:
-            raise _running.failures[0] from None
-        raise PolicyError(f"the order failed: {_running.errors[0]!r}") from _running.errors[0]
+            running.errors.append(error)
+        if running.failures:
+            raise running.failures[0] from None
+        raise PolicyError(f"the order failed: {running.errors[0]!r}") from running.errors[0]
     finally:
-        del _running.errors, _running.own, _running.failures
+        _running.reset(token)
 
 
-_running = threading.local()  # the simulation of this thread
+@dataclass
+class _Running:
+    """A simulation that runs: what went wrong in it, and whether a function of the user's is in it.
+
+    `failures` is where the function of the second run reports to.
+    """
+
+    errors: list = field(default_factory=list)
+    own: bool = False
+    failures: list | None = None
+
+
+_running = ContextVar("the simulation that runs", default=None)
 _before = None  # the hook that was there before ours
 _lock = threading.Lock()
 
 
 def _hook(unraisable):
-    if not hasattr(_running, "errors"):
+    running = _running.get()
+    if running is None:
         _before(unraisable)
-    elif not _running.errors:
-        _running.errors.append(unraisable.exc_value)
+    elif not running.errors:
+        running.errors.append(unraisable.exc_value)
 
 
 def _listen():
@@ -170,11 +188,12 @@ def _compiled(policy, names):
     signature = priority.MOVING if names == MOVING else priority.FIXED
     if (policy.function.__module__ or "").startswith("schedlab.kernels."):
         return _compiled_once(policy.function, signature)
-    _running.own = True
+    running = _running.get() or _Running()
+    running.own = True
     if numba.config.DISABLE_JIT:
         return watched(policy, names)
-    if getattr(_running, "failures", None) is not None:
-        return numba.cfunc(signature)(policy.reporting(names, _running.failures))
+    if running.failures is not None:
+        return numba.cfunc(signature)(policy.reporting(names, running.failures))
     _listen()
     outer = policy.outer()
     plain = all(isinstance(value, int | float | np.number) or value is math or value is np for _, value in outer)

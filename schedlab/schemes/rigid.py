@@ -60,12 +60,22 @@ class Scheme:
 
     label = ""
     promises = False  # whether a promised start is kept, so that `validate` may insist on it
+    simulated = True
 
     def __post_init__(self):
         check_order(self.order)
 
     def __str__(self) -> str:
         return self.label if self.order == "fcfs" else f"{self.label}-{order_name(self.order).upper()}"
+
+    @property
+    def origin(self) -> str:
+        """Where the starts come from, in words for a file's header."""
+        return f"simulated with {self}"
+
+    def notes(self, schedule) -> tuple[str, ...]:
+        """Say what a reader of a schedule must know."""
+        return ()
 
     def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
         """Simulate jobs on a tree, each on its own nodes."""

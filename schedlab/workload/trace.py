@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 
+from schedlab import display
+
 from . import archive, swf
 from .filter import usable
 from .models._draws import entropy, keys, uniforms, whole_seconds
@@ -57,6 +59,8 @@ class Trace:
         What was done since the log was read, in order.
     speedup : Model, optional
         How its jobs speed up (`with_speedup`).
+    altered : str
+        The first step after which the jobs are no longer those that the log's waits belong to; empty before that.
     """
 
     table: pd.DataFrame
@@ -69,6 +73,7 @@ class Trace:
     logged_area: pd.Series
     history: tuple[str, ...] = ()
     speedup: Model | None = None
+    altered: str = ""
 
     def __post_init__(self):
         # A copy (made on write): what the caller does to the table later stays the caller's.
@@ -95,6 +100,42 @@ class Trace:
         if len(self.dropped) or len(self.repaired):
             lines.append(f"   {len(self.dropped):,} records dropped, {len(self.repaired):,} values repaired")
         return "\n".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        submit = self.table["submit_time"]
+        facts = {"jobs": f"{len(self):,}", "processors": f"{self.procs:,}"}
+        if len(self):
+            facts["offered load"] = _load_text(self).replace("inf", "none: all arrive at once")
+            first, last = (self.at(float(second)) for second in submit.iloc[[0, -1]])
+            facts |= {"users": f"{self.table['user_id'].nunique():,}"}
+            facts |= {"first submission": display.instant(first), "last submission": display.instant(last)}
+            late = int((self.table["run_time"] > self.table["requested_time"]).sum())
+            facts |= {"run longer than estimated": f"{late:,} jobs" if late else "none"}
+        if self.has_speedup:
+            facts["effective load"] = f"{self.effective_load():.3f}" if len(self) else "unknown"
+        kind = {"archive": "log of the archive", "file": "read from a file", "model": "from a model"}
+        parts = [display.line(kind.get(self.source, ""), strong=self.name)]
+        if self.source == "stand-in":
+            parts.append(display.note("a stand-in, not the real log"))
+        parts += [display.facts(facts), *(display.line(step, faint=True) for step in self.history)]
+        return display.page(*parts, self.account_html())
+
+    def account_html(self) -> str:
+        """Give the part of a page that says what was left out and filled in, by reason."""
+        rows = self._account()
+        if not rows:
+            return display.line("nothing was left out or filled in", faint=True)
+        dropped, repaired = len(self.dropped), len(self.repaired)
+        said = f"{dropped:,} records left out, {repaired:,} values filled in, by reason"
+        return display.folded(said, display.table(("", "", "records"), rows, words=2))
+
+    def _account(self):
+        """Give a row for each reason: what was done, the reason, and how often."""
+        done = [("left out", self.dropped["reason"])] if len(self.dropped) else []
+        if len(self.repaired):
+            done.append(("filled in", self.repaired["field"] + ": " + self.repaired["reason"]))
+        counts = [(what, column.value_counts()) for what, column in done]
+        return [(what, str(reason), f"{count:,}") for what, found in counts for reason, count in found.items()]
 
     @property
     def title(self) -> str:
@@ -230,10 +271,10 @@ class Trace:
         if by == "run_time":
             for field in ("run_time", "requested_time"):
                 table[field] = np.maximum(1, whole_seconds(np.rint(table[field] * factor)))
-            return self._with(table, f"{why}: run times and estimates x {factor:.4f}")
+            return self._altered(table, f"{why}: run times and estimates x {factor:.4f}")
         first = table["submit_time"].iloc[0]
         table["submit_time"] = first + whole_seconds(np.rint((table["submit_time"] - first) / factor))
-        return self._with(table, f"{why}: inter-arrival times / {factor:.4f}")
+        return self._altered(table, f"{why}: inter-arrival times / {factor:.4f}")
 
     # -- other logs like this one ------------------------------------------------------------------------
 
@@ -266,7 +307,7 @@ class Trace:
         moved[by_number] = np.random.default_rng(seed).integers(-seconds, seconds, len(table), endpoint=True)
         first = table["submit_time"].min()
         table["submit_time"] = first + (table["submit_time"] - first + moved).abs()
-        return self._with(table, f"submissions shaken by up to {seconds:,} s, seed {seed}")
+        return self._altered(table, f"submissions shaken by up to {seconds:,} s, seed {seed}")
 
     def bootstrap(self, seed: int = 0, weeks: int = 1) -> "Trace":
         """Make another plausible log of the same length: blocks of whole weeks, drawn with replacement.
@@ -318,7 +359,8 @@ class Trace:
         table["submit_time"] += np.repeat(place - begin, size)
         table["preceding_job"] = np.where(known, preceding + shift + 1, -1)
         table["think_time"] = table["think_time"].where(known, -1)
-        changed = self._with(table, f"{begin.size} blocks of {weeks} week(s) drawn from {length // WEEK}, seed {seed}")
+        step = f"{begin.size} blocks of {weeks} week(s) drawn from {length // WEEK}, seed {seed}"
+        changed = self._altered(table, step)
         return replace(changed, logged_area=pd.Series(area, index=table.index))
 
     # -- estimates and machine ---------------------------------------------------------------------------
@@ -387,7 +429,7 @@ class Trace:
                 "reason": "longer than the longest estimate of the model",
             }
         )
-        changed = self._with(table, f"{step}; {len(over):,} run times cut to the longest")
+        changed = self._altered(table, f"{step}; {len(over):,} run times cut to the longest")
         return replace(changed, repaired=pd.concat([self.repaired, cuts], ignore_index=True))
 
     def cut_at_estimates(self) -> "Trace":
@@ -398,7 +440,7 @@ class Trace:
         over = int((self.table["run_time"] > self.table["requested_time"]).sum())
         table = self.table.copy(deep=False)
         table["run_time"] = run_times(table, "kill")
-        return self._with(table, f"{over:,} run times cut at their estimates")
+        return self._altered(table, f"{over:,} run times cut at their estimates")
 
     def with_procs(self, procs: int) -> "Trace":
         """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so."""
@@ -408,7 +450,7 @@ class Trace:
             raise ValueError(f"no job of {self.name} fits on {procs} processors")
         gone = self.table[too_wide]
         gone.insert(0, "reason", f"wider than the machine ({procs} processors)")
-        changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
+        changed = self._altered(self.table[~too_wide], f"machine of {procs:,} processors")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
 
     # -- parameter sweeps --------------------------------------------------------------------------------
@@ -540,6 +582,10 @@ class Trace:
 
     def _with(self, table, step) -> "Trace":
         return replace(self, table=table, history=(*self.history, step))
+
+    def _altered(self, table, step) -> "Trace":
+        """Do the same where times or the machine change, so that the log's waits no longer belong to the jobs."""
+        return replace(self._with(table, step), altered=self.altered or step)
 
     # -- files -------------------------------------------------------------------------------------------
 
