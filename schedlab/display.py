@@ -3,7 +3,7 @@
 Pages take the colours of the notebook around them, light or dark. Every word is escaped here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from math import isfinite, isnan
 
@@ -13,9 +13,9 @@ UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"))
 BINS = 280  # of a picture: one for two pixels
 WIDTH, LEFT = 560, 150  # of a picture, and of the words beside it, in pixels
 USED, QUEUED = "#3d8fd1", "#e69f00"  # to be seen on white and on black
-STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5"
+STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5;overflow-x:auto"
 FAINT = "color:var(--jp-ui-font-color2,inherit)"
-CELL = "padding:.1em .8em .1em 0;border:none;background:none"
+CELL = "padding:.1em .8em .1em 0;border:none;background:none;white-space:nowrap"
 NOTE = "border-left:3px solid #d55e00;padding-left:.5em"
 
 
@@ -81,12 +81,12 @@ def facts(values: Mapping[str, str], columns: int = 2) -> str:
     return _table(rows)
 
 
-def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: int = 1) -> str:
-    """Give a table; the first columns, so many, hold words, the others numbers."""
+def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection[int] = (0,)) -> str:
+    """Give a table; the columns at some places hold words, the others numbers."""
 
     def cells(tag, values, style=""):
         return "".join(
-            f'<{tag} style="{CELL};{style};text-align:{"left" if place < words else "right"}">{escape(value)}</{tag}>'
+            f'<{tag} style="{CELL};{style};text-align:{"left" if place in words else "right"}">{escape(value)}</{tag}>'
             for place, value in enumerate(values)
         )
 

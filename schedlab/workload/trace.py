@@ -122,12 +122,17 @@ class Trace:
 
     def account_html(self) -> str:
         """Give the part of a page that says what was left out and filled in, by reason."""
+        repairs = getattr(self, "repairs", None)  # by reason, what is worth a look first
+        if repairs is not None and len(repairs):
+            look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
+            said = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
+            return display.folded(said, display.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
         rows = self._account()
         if not rows:
             return display.line("nothing was left out or filled in", faint=True)
         dropped, repaired = len(self.dropped), len(self.repaired)
         said = f"{dropped:,} records left out, {repaired:,} values filled in, by reason"
-        return display.folded(said, display.table(("", "", "records"), rows, words=2))
+        return display.folded(said, display.table(("", "", "records"), rows, words=(0, 1)))
 
     def _account(self):
         """Give a row for each reason: what was done, the reason, and how often."""
