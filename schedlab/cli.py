@@ -426,7 +426,7 @@ def _compare(options):
     if not seeds:
         print(trace.title)
         _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
-        for note in happened.notes if happened else ():
+        for note in () if happened is None else happened.notes:
             _print_indented(f"{happened.scheme}: {note}")
         return
     confidence = options.ci or 0.95

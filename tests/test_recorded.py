@@ -124,7 +124,9 @@ def test_its_charts_show_all_that_is_held(crowded):
     assert last.max() == 5
     assert offset.tolist() == [0, 1, 2, 3]
     gantt = charts.gantt(schedule).to_dict()
-    assert gantt["encoding"]["y"]["scale"]["domain"] == [0, 6]
+    pieces, there = gantt["layer"]
+    assert pieces["encoding"]["y"]["scale"]["domain"] == [0, 6]
+    assert gantt["datasets"][there["data"]["name"]] == [{"size": 4}]
     said = " ".join(gantt["title"]["subtitle"])
     assert "up to 6 processors are held, the machine has 4" in said
     assert "up to 6" in " ".join(charts.profile(schedule).to_dict()["title"]["subtitle"])

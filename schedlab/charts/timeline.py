@@ -122,7 +122,7 @@ def gantt(
         raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
     offset, first, last = schedule.piece_processors() if apart else schedule.processors()
     intervals = np.diff(offset)
-    top = max(size, int(last.max()) + 1)  # a log may hold more processors than there are
+    top = max(size, int(last.max()) + 1)  # a log may hold more processors than there are: a dashed line
     largest = seen[np.argsort(-area[seen], kind="stable")]
     drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
 
@@ -184,6 +184,9 @@ def gantt(
         )
         .properties(width=WIDE, height=WIDE // 2)
     )
+    if top > size:
+        there = alt.Chart({"values": [{"size": size}]}, mark={"type": "rule", "color": INK, "strokeDash": [6, 3]})
+        chart = alt.layer(chart, there.encode(y=alt.Y("size:Q")))
     left = seen.size - drawn.size
     missing = 1 - area[drawn].sum() / area.sum()
     what = "pieces" if apart else "jobs"

@@ -4,6 +4,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -132,22 +133,24 @@ def run_policies(run: Callable):
             found = run()
         except PolicyError:
             raise
-        except ValueError as error:
+        except ValueError as error:  # such as that of a kernel that was given nan
             if not running.own:
                 raise
-            running.errors.append(error)  # a kernel was given nan
-        if not running.errors:
-            return found
-        running.failures = []
-        try:
-            run()
-        except ValueError as error:
-            running.errors.append(error)
-        if running.failures:
-            raise running.failures[0] from None
-        raise PolicyError(f"the order failed: {running.errors[0]!r}") from running.errors[0]
+            raise _failure(run, running) or error from None
+        if running.errors:
+            failure = _failure(run, running) or PolicyError(f"the order failed: {running.errors[0]!r}")
+            raise failure from None
+        return found
     finally:
         _running.reset(token)
+
+
+def _failure(run, running):
+    """Run a simulation once more, and give the failure of the user's function if it has one."""
+    running.failures = []
+    with suppress(ValueError):
+        run()
+    return running.failures[0] if running.failures else None
 
 
 @dataclass
