@@ -21,7 +21,7 @@ from schedlab.papers.ledger import as_json, as_markdown, summary
 from schedlab.schemes import NAMES as SCHEMES
 from schedlab.schemes import scheme
 from schedlab.schemes.orders import NAMES
-from schedlab.simulation import EVENTS, simulate
+from schedlab.simulation import EVENTS, has_waits, recorded, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.sweeps import sweep
 from schedlab.text import cell, plain
@@ -546,20 +546,27 @@ def _intervals(schedule, confidence):
 
 
 def _compare(options):
-    """Simulate a trace under several schemes and print their measures side by side."""
+    """Simulate a trace under several schemes and print their measures side by side.
+
+    Where a log records its waits and is not changed, the row "log" is what really happened.
+    """
     if options.ci and not options.seeds:
         raise ValueError("--ci is for copies: give --seeds too, or take `schedlab simulate --ci`")
     _check_folder(options.out)
     trace = _trace(options)
     seeds = range(options.seeds) if options.seeds else None
+    happened = recorded(trace) if options.load is None and not seeds and has_waits(trace) else None
+    schemes = options.schemes if happened is None else list(dict.fromkeys([happened.scheme, *options.schemes]))
     conventions = {"overrun": options.overrun, "events": options.events}
     with _patience():
-        table = sweep(trace, options.schemes, options.load, seed=seeds, by=options.by, **conventions)
+        table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:
         _write(options.out, lambda path: table.map(cell).to_csv(path, index=False))
     if not seeds:
         print(trace.title)
         _print(table[["load", "scheme", *SHOWN]].rename(columns=SHOWN))
+        for note in () if happened is None else happened.notes:
+            _print_indented(f"{happened.scheme}: {note}")
         return
     confidence = options.ci or 0.95
     print(f"{trace.title}; shaken copies: {options.seeds}, intervals of {100 * confidence:.6g} % over them")

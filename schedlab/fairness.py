@@ -10,7 +10,7 @@ import pandas as pd
 from .machine import KaryTree
 from .schedule import Schedule
 from .schemes import Arrivals, Moldable
-from .schemes.orders import errors_of_orders
+from .schemes.orders import run_policies
 from .simulation import arrivals, simulate
 from .threads import pool
 
@@ -69,12 +69,11 @@ def _without_later(schedule, place, threads):
     def start(job):
         first = slice(0, job + 1)
         known = Arrivals(given.submit[first], given.run[first], given.estimate[first], given.procs[first])
-        with errors_of_orders():
-            if isinstance(machine, KaryTree):
-                return scheme.place(known, machine).start[job]
-            if laws is not None:
-                return scheme.run(known, laws.of(first), machine.procs).start[job]
-            return scheme.run(known, machine.procs, schedule.events == "each")[0][job]
+        if isinstance(machine, KaryTree):
+            return run_policies(lambda: scheme.place(known, machine)).start[job]
+        if laws is not None:
+            return scheme.run(known, laws.of(first), machine.procs).start[job]
+        return run_policies(lambda: scheme.run(known, machine.procs, schedule.events == "each"))[0][job]
 
     with pool(threads) as executor:
         return origin + np.fromiter(executor.map(start, place.tolist()), dtype="int64", count=len(place))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from . import display
+
 TAU = 10.0  # seconds; Feitelson 2001
 
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
@@ -28,6 +30,127 @@ SIMULATED = (
     "promised_start",
 )
 WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide, long
+
+# What each measure of a schedule is called, and its unit: seconds ("s"), a share of 1, a number of something, or none.
+MEASURES = {
+    "jobs": ("jobs", ""),
+    "wait_time": ("mean wait", "s"),
+    "median_wait_time": ("median wait", "s"),
+    "p95_wait_time": ("95th percentile of the wait", "s"),
+    "max_wait_time": ("longest wait", "s"),
+    "turnaround": ("mean turnaround", "s"),
+    "slowdown": ("mean slowdown", ""),
+    "bounded_slowdown": ("mean bounded slowdown", ""),
+    "per_processor_slowdown": ("mean per-processor slowdown", ""),
+    "killed": ("killed at their estimate", "jobs"),
+    "wasted_share": ("wasted of what was held", "share"),
+    "utilization": ("utilization", "share"),
+    "makespan": ("makespan", "s"),
+    "throughput": ("throughput", "jobs per hour"),
+    "loss_of_capacity": ("loss of capacity", "processor-seconds"),
+    "loss_of_capacity_share": ("loss of capacity, of all capacity", "share"),
+    "mean_queue": ("mean queue", "jobs"),
+    "max_queue": ("longest queue", "jobs"),
+    "offered_load": ("offered load", ""),
+    "effective_load": ("effective load", ""),
+}
+MOST_ROWS = 60  # of a table that shows itself; of a longer one the ends
+VALUES = {"mean", "low", "high"}  # columns in the unit of their row
+
+
+def written(measure: str, value: float, like: float | None = None) -> str:
+    """Write the value of a measure with its unit; a duration in the unit of another one.
+
+    Examples
+    --------
+    >>> written("wait_time", 7720.5), written("utilization", 0.84321), written("mean_queue", 3.25)
+    ('2.14 h', '84.3 %', '3.25 jobs')
+    """
+    unit = MEASURES.get(measure, ("", ""))[1]
+    if unit == "s":
+        return display.duration(value, like)
+    if unit == "share":
+        return f"{100 * value:.3g} %" if np.isfinite(value) else display.number(value)
+    if unit == "processor-seconds":
+        return f"{display.number(value / 3600)} processor-hours"
+    return f"{display.number(value)} {unit}".strip()
+
+
+class Measures(pd.Series):
+    """Measures of a schedule: a Series that shows itself with units; what is made of it is a plain Series."""
+
+    @property
+    def _constructor(self):
+        return pd.Series
+
+    def __repr__(self) -> str:
+        rows = self._written()
+        widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
+        lines = [f"{name:<{widths[0]}}  {value:>{widths[1]}}  {words}".rstrip() for name, value, words in rows]
+        return "\n".join([str(self.name), *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [(words or name, value, name) for name, value, words in self._written()]
+        shown = display.table(("measure", "", "name"), rows, words=(0, 2))
+        return display.page(display.line("", strong=str(self.name)), shown)
+
+    def _written(self):
+        """Give a row for each: its name, its value with unit, and what it is called."""
+        return [(str(name), written(name, value), MEASURES.get(name, ("",))[0]) for name, value in self.items()]
+
+
+class MeasureTable(pd.DataFrame):
+    """A table of measures: a DataFrame that shows itself with units; what is made of it is plain."""
+
+    @property
+    def _constructor(self):
+        return pd.DataFrame
+
+    @property
+    def _constructor_sliced(self):
+        return pd.Series
+
+    def __repr__(self) -> str:
+        return self._written().to_string()
+
+    def _repr_html_(self) -> str:
+        shown = self._written()
+        index = [" ".join(map(str, np.atleast_1d(name))) for name in shown.index.to_flat_index()]
+        head = [" ".join(str(name) for name in shown.index.names if name is not None)]
+        rows = [[name, *row] for name, row in zip(index, shown.to_numpy().tolist(), strict=True)]
+        more = f"{len(self):,} rows; the first and the last {MOST_ROWS // 2} are shown" if len(self) > MOST_ROWS else ""
+        names = [*head, *map(str, shown.columns)]
+        words = [place for place, name in enumerate(names) if place == 0 or name == "note"]
+        return display.page(display.table(names, rows, words), display.line(more, faint=True))
+
+    def _written(self):
+        """Give the same as text, cells with their units."""
+        plain = pd.DataFrame(self)
+        if len(plain) > MOST_ROWS:
+            plain = pd.concat([plain.head(MOST_ROWS // 2), plain.tail(MOST_ROWS // 2)])
+        if set(plain.columns) >= VALUES:  # a measure a row
+            rows, middle = plain.index.get_level_values(-1), plain["mean"]
+            cells = {
+                name: [
+                    _cell(row if name in VALUES else name, value, like)
+                    for row, value, like in zip(rows, column, middle, strict=True)
+                ]
+                for name, column in plain.items()
+            }
+        else:
+            cells = {
+                name: [_cell(name, value, column.median()) for value in column]
+                for name, column in plain.items()
+            }
+        return pd.DataFrame(cells, index=plain.index, dtype="object")
+
+
+def _cell(measure, value, like):
+    """Write one value of many: durations in the unit of most, counts without one."""
+    if isinstance(value, str):
+        return value
+    unit = MEASURES.get(measure, ("", ""))[1]
+    return written(measure, value, like) if unit in ("s", "share") else display.number(value)
 
 
 def slowdown(turnaround, run):
@@ -136,7 +259,7 @@ def loss_of_capacity(timeline, machine):
         Processors.
     """
     lasts = np.diff(timeline["time"])
-    idle = machine - timeline["used"].to_numpy()[:-1]
+    idle = np.maximum(machine - timeline["used"].to_numpy()[:-1], 0)  # a log may hold more than there are
     return int((np.minimum(timeline["demand"].to_numpy()[:-1], idle) * lasts).sum())
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from . import metrics, statistics
+from . import display, metrics, statistics
 from .kernels import nodes as node_kernels
 from .kernels.assign import assign
 from .machine import Flat, KaryTree
@@ -16,6 +16,16 @@ from .text import cell
 from .workload import swf
 from .workload.trace import KILL_BACKFILLED, Trace, run_times
 
+SHOWN = (
+    "wait_time",
+    "utilization",
+    "median_wait_time",
+    "loss_of_capacity_share",
+    "bounded_slowdown",
+    "mean_queue",
+    "max_wait_time",
+    "killed",
+)
 MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
 
 
@@ -62,13 +72,45 @@ class Schedule:
     def __len__(self) -> int:
         return len(self.start)
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know: where a recorded schedule has no waits, or breaks a law."""
+        return self.scheme.notes(self)
+
+    @property
+    def held(self) -> tuple[np.ndarray, np.ndarray]:
+        """Processors held from each instant to the next, int64, and for how many seconds."""
+        timeline = self.timeline()
+        return timeline["used"].to_numpy()[:-1], np.diff(timeline["time"])
+
     def __repr__(self) -> str:
         values = self.metrics()
         return (
             f"<Schedule {self.trace.title}, {self.scheme}: {len(self):,} jobs on {self.machine}, "
             f"mean wait {values['wait_time']:,.0f} s, mean bounded slowdown {values['bounded_slowdown']:,.2f}, "
-            f"utilization {values['utilization']:.3f}>"
+            f"utilization {values['utilization']:.3f}{''.join(f'{chr(10)}   {note}' for note in self.notes)}>"
         )
+
+    def _repr_html_(self) -> str:
+        return display.page(*self._page(), self.trace.account_html())
+
+    def _page(self):
+        """Give the parts of a page: what it is, machine and queue over time, and the measures that are read first."""
+        timeline = self.timeline()
+        values = self._measures(self._per_job(metrics.TAU), timeline)
+        time, used, queued = (timeline[name].to_numpy() for name in ("time", "used", "queued"))
+        begin, end = (display.instant(self.trace.at(float(second))) for second in (time[0], time[-1]))
+        conventions = {"overrun": (self.overrun, "kill"), "events": (self.events, "batched")}
+        load = values["offered_load"]
+        said = [f"{len(self):,} jobs on {self.machine}" + (f", offered load {load:.3g}" if np.isfinite(load) else "")]
+        if self.scheme.simulated:
+            said += [f"{name} {value}" for name, (value, usual) in conventions.items() if value != usual]
+        shown = {metrics.MEASURES[name][0]: metrics.written(name, values[name]) for name in SHOWN}
+        yield display.line(f"on {self.trace.title}", strong=str(self.scheme))
+        yield display.line("; ".join(said))
+        yield from map(display.note, self.notes)
+        yield display.picture(time, used, queued, self.machine.procs, (begin, end))
+        yield display.facts(shown)
 
     @cached_property
     def procs(self) -> np.ndarray:
@@ -171,6 +213,7 @@ class Schedule:
             One row a measure, or a (class, measure) for each class that has jobs: mean, low, high, batches, batch_size
             (jobs), warm_up (jobs), and a note on what speaks against the interval; an `IntervalWarning` points there.
         Series, or DataFrame where `by` is given
+            It shows itself with units (`schedlab.metrics.Measures`); what is made of it is plain pandas.
             jobs; means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; the
             median, 95th percentile and maximum of wait_time (seconds); killed (jobs); with speed-up data wasted_share,
             what was held above the sequential work, of all that was held; and of the whole:
@@ -181,11 +224,15 @@ class Schedule:
         per_job = self._per_job(tau)
         labels = None if by is None else metrics.classes(self._table, by, self.trace.names)
         if ci is not None:
-            return statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up)
+            return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up))
         if by is not None:
-            return _means(per_job.groupby(labels, observed=False, dropna=False))
+            return metrics.MeasureTable(_means(per_job.groupby(labels, observed=False, dropna=False)))
+        return self._measures(per_job, self.timeline(), window)
+
+    def _measures(self, per_job, timeline, window="makespan"):
         one_class = per_job.groupby(np.zeros(len(self)))
-        return pd.concat([_means(one_class).iloc[0], pd.Series(self._whole(window))]).rename(str(self.scheme))
+        values = pd.concat([_means(one_class).iloc[0], pd.Series(self._whole(window, timeline))])
+        return metrics.Measures(values.rename(str(self.scheme)))
 
     def _per_job(self, tau):
         turnaround = self.end - self.submit
@@ -204,15 +251,14 @@ class Schedule:
             index=self.trace.table.index,
         )
 
-    def _whole(self, window):
+    def _whole(self, window, timeline):
         first, last, end = self.submit[0], self.submit[-1], self.end.max()
         windows = {"makespan": (first, end), "arrivals": (first, last)}
         if isinstance(window, str) and window not in windows:
             raise ValueError(f"unknown window {window!r}; known: makespan, arrivals, or (begin, end) in seconds")
-        timeline = self.timeline()
         lasts = np.diff(timeline["time"])
         makespan, size = int(end - first), self.machine.procs
-        lost = self.loss_of_capacity()
+        lost = self._lost(timeline)
         capacity = size * makespan
         return {
             "utilization": metrics.utilization(
@@ -237,7 +283,10 @@ class Schedule:
 
     def loss_of_capacity(self) -> float:
         """Add up what idled while jobs waited that could have used it: processor-seconds."""
-        return metrics.loss_of_capacity(self.timeline(), self.machine.procs)
+        return self._lost(self.timeline())
+
+    def _lost(self, timeline):
+        return metrics.loss_of_capacity(timeline, self.machine.procs)
 
     def timeline(self) -> pd.DataFrame:
         """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""
@@ -394,7 +443,7 @@ class Schedule:
         table = self.jobs
         table["allocated_procs"] = table["procs"]
         nodes = f" on a {self.machine}" if isinstance(self.machine, KaryTree) else ""
-        notes = [f"; Note: simulated with {self.scheme}{nodes} (overrun {self.overrun})"]
+        notes = [f"; Note: {self.scheme.origin}{nodes} (overrun {self.overrun})"]
         if self.width is not None:
             notes.append("; Note: run times are on the allocated processors, requested times on the requested ones")
         simulated = swf.Header((*self.trace.swf_header().lines, *notes))
@@ -442,7 +491,10 @@ class Schedule:
         """
         if self.placed is not None:
             return self.placed[-3:]
-        return assign(self.start, self.end, self.procs, self.machine.procs)
+        size = self.machine.procs
+        if not self.scheme.simulated:
+            size = max(size, int(self.held[0].max(initial=0)))  # a log may hold more than there are
+        return assign(self.start, self.end, self.procs, size)
 
     def allocations(self) -> list[str]:
         """Give the `processors` of each job as text ("0-3 7")."""

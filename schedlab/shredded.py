@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from . import metrics
+from . import display, metrics
 from .kernels.assign import assign
 from .kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
 from .kernels.shredding import COUNT, START, SWEEP
@@ -126,14 +126,14 @@ class ShreddedSchedule(Schedule):
         time, used, queued, demand = self._states
         return pd.DataFrame({"time": self._seconds(time), "used": used, "queued": queued, "demand": demand})
 
-    def _whole(self, window):
-        whole = super()._whole(window)
+    def _whole(self, window, timeline):
+        whole = super()._whole(window, timeline)
         pieces, size = self.pieces, self.machine.procs
         first, end = self.submit[0], self.end.max()
         windows = {"makespan": (first, end), "arrivals": (first, self.submit[-1])}
         span = windows[window] if isinstance(window, str) else window
         held = (pieces["start_time"].to_numpy(), pieces["end_time"].to_numpy(), pieces["procs"].to_numpy())
-        lost = self.loss_of_capacity()
+        lost = self._lost(timeline)
         makespan = float(end - first)
         return whole | {
             "utilization": metrics.utilization(*held, size, span),
@@ -142,8 +142,7 @@ class ShreddedSchedule(Schedule):
             "loss_of_capacity_share": lost / (size * makespan) if makespan else float("nan"),
         }
 
-    def loss_of_capacity(self) -> float:
-        """As of `Schedule`."""
+    def _lost(self, timeline):
         return int(self.outcome.lost[self.site]) / self.outcome.tick
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
@@ -283,6 +282,11 @@ class Sites:
         traces = ", ".join(schedule.trace.title for schedule in self.schedules)
         return f"<Sites {self.schedules[0].scheme}, speeds {self.speeds}: {traces}>"
 
+    def _repr_html_(self) -> str:
+        speeds = ", ".join(map(str, self.speeds))
+        head = display.line(f"at {len(self)} sites, speeds {speeds}", strong=str(self.schedules[0].scheme))
+        return display.page(head, *(part for schedule in self for part in schedule._page()))
+
     @property
     def jobs(self) -> pd.DataFrame:
         """The jobs of all sites; index site and job_number."""
@@ -306,20 +310,20 @@ class Sites:
         """
         if isinstance(by, str) and by == "site":
             table = pd.DataFrame([schedule.metrics(tau=tau) for schedule in self.schedules])
-            return table.set_axis(pd.RangeIndex(len(self), name="site"))
+            return metrics.MeasureTable(table.set_axis(pd.RangeIndex(len(self), name="site")))
         per_job = pd.concat([schedule._per_job(tau) for schedule in self.schedules], ignore_index=True)[list(MEANS)]
         if by is not None:
             labels = pd.concat([metrics.classes(schedule.jobs, by) for schedule in self.schedules], ignore_index=True)
             groups = per_job.groupby(labels, observed=False, dropna=False)
             means = groups.mean()
             means.insert(0, "jobs", groups.size())
-            return means
+            return metrics.MeasureTable(means)
         wholes = [schedule.metrics() for schedule in self.schedules]
         lost = sum(whole["loss_of_capacity"] for whole in wholes)
         capacity = sum(one.machine.procs * whole["makespan"] for one, whole in zip(self, wholes, strict=True))
         whole = {"loss_of_capacity": lost, "loss_of_capacity_share": lost / capacity if capacity else float("nan")}
         values = pd.concat([pd.Series({"jobs": float(len(per_job))}), per_job.mean(), pd.Series(whole)])
-        return values.rename(str(self.schedules[0].scheme))
+        return metrics.Measures(values.rename(str(self.schedules[0].scheme)))
 
     def validate(self) -> "Sites":
         """Check the laws of scheduling at every site (`ShreddedSchedule.validate`), and give the sites back."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from .machine import Flat, KaryTree
 from .schedule import Schedule
-from .schemes import Arrivals, Moldable, Scheme, Shredding
+from .schemes import Arrivals, FromLog, Moldable, Scheme, Shredding
 from .schemes import scheme as scheme_named
-from .schemes.orders import errors_of_orders
+from .schemes.orders import run_policies
 from .shredded import Sites, shredded_schedules
 from .threads import pool
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
@@ -34,6 +34,7 @@ def simulate(
     scheme : Scheme or str
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
         (`Trace.with_speedup`) ``IterativeMoldable()`` or ``"iterative"``, ``"fairshare"``, ``"greedy"``.
+        ``"log"`` is what really happened (`recorded`), whatever the conventions.
     machine : Flat, KaryTree or int, optional
         The trace's own machine if left out; or one that its widest job fits on. On a tree FCFS and EASY place jobs
         on nodes.
@@ -59,6 +60,10 @@ def simulate(
     scheme = scheme_named(scheme)
     machine = _machine(machine, trace)
     _check_conventions(overrun, events)
+    if not scheme.simulated:
+        if machine != Flat(trace.procs):
+            raise ValueError(f"the log is of {trace.procs:,} processors, not of {machine}")
+        return recorded(trace)
     tree = isinstance(machine, KaryTree)
     if tree and events == "each":
         raise ValueError(f"events are batched on {machine}, got 'each'")
@@ -72,12 +77,11 @@ def simulate(
         raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
     jobs, origin = arrivals(trace, overrun)
     run, killed, placed = jobs.run, trace.table["run_time"].to_numpy() > jobs.run, None
-    with errors_of_orders():
-        if tree:
-            placed = scheme.place(jobs, machine)
-            start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
-        else:
-            start, promise = scheme.run(jobs, machine.procs, events == "each")
+    if tree:
+        placed = run_policies(lambda: scheme.place(jobs, machine))
+        start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
+    else:
+        start, promise = run_policies(lambda: scheme.run(jobs, machine.procs, events == "each"))
     start += origin
     promise[promise >= 0] += origin
     for array in (start, promise, run, killed):
@@ -106,6 +110,56 @@ def _molded(trace, scheme, machine, overrun, events):
     return Schedule(
         trace, scheme, machine, overrun, events, start, promise, run, killed, width=width, estimate=estimate
     )
+
+
+def recorded(trace: Trace) -> Schedule:
+    """Give the schedule that really happened, by the waits of the log; to be charted, measured, compared like others.
+
+    A job starts at its submission + the log's wait and runs as long as the log says, beyond its estimate too. It holds
+    the processors that simulations give it, those requested, so that both compare job by job. A job whose wait is not
+    recorded counts as started when it was submitted. `Schedule.notes` says so, and where the log holds more processors
+    than the machine has; `Schedule.validate` raises there. ``simulate(trace, "log")`` is the same.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of a log; parts of it (`head`, `between`), other estimates, sweeps and speed-up data will do. After anything
+        that changes times or the machine, the log's waits are no longer those of the jobs.
+
+    Raises
+    ------
+    ValueError
+        For a generated trace, or one that was changed.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=128)
+    >>> str(sl.recorded(trace).scheme)
+    'log'
+    """
+    check_trace(trace)
+    if trace.source in ("model", "stand-in"):
+        raise ValueError(f"{trace.name} is a {trace.source}: nothing was recorded; recorded() is for real logs")
+    if trace.altered:
+        raise ValueError(
+            f"{trace.name} was changed ({trace.altered}): the waits that the log records are no longer those of its "
+            "jobs; take recorded() of the log before that"
+        )
+    jobs, _ = arrivals(trace, "extend")
+    table = trace.table
+    start = table["submit_time"].to_numpy() + np.maximum(table["wait_time"].to_numpy(), 0)
+    promise, killed = np.full(len(trace), -1), np.zeros(len(trace), bool)
+    for array in (start, promise, jobs.run, killed):
+        array.flags.writeable = False
+    return Schedule(trace, FromLog(), Flat(trace.procs), "extend", "batched", start, promise, jobs.run, killed)
+
+
+def has_waits(trace: Trace) -> bool:
+    """Tell whether `recorded` has waits to go by."""
+    real = trace.source not in ("model", "stand-in") and not trace.altered
+    return real and bool((trace.table["wait_time"] >= 0).any())
 
 
 def simulate_sites(

@@ -17,6 +17,8 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
+from . import display
+
 MOST, LEAST = 40, 20  # batches
 TAIL = NormalDist().inv_cdf(0.90)  # correlation of batch means is looked for on one side, at 10 % (LABATCH.2)
 DRIFT = 0.99  # confidence at which a run is called not stationary: one in a hundred sound runs is, too
@@ -27,7 +29,7 @@ class IntervalWarning(UserWarning):
     """An interval does not deserve its confidence; the message says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
     """An estimate and its confidence interval.
 
@@ -56,6 +58,21 @@ class Interval:
     def __contains__(self, value) -> bool:
         return self.low <= value <= self.high
 
+    def __repr__(self) -> str:
+        return f"<Interval {self._words()}>"
+
+    def _repr_html_(self) -> str:
+        return display.page(display.line(self._words(noted=False)), *map(display.note, self.notes))
+
+    def _words(self, noted=True):
+        ends = f"{100 * self.confidence:g} % from {display.number(self.low)} to {display.number(self.high)}"
+        words = [f"{display.number(self.mean)}, {ends}"]
+        if self.batches:
+            words.append(f"{self.batches} batches of {self.batch_size:,}")
+        if self.warm_up:
+            words.append(f"the first {self.warm_up:,} left out")
+        return "; ".join([*words, *(self.notes if noted else ())])
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -63,6 +80,15 @@ class Comparison:
 
     difference: Interval
     ratio: Interval
+
+    def _repr_html_(self) -> str:
+        return display.page(
+            *(
+                part
+                for name, one in (("Difference", self.difference), ("Ratio", self.ratio))
+                for part in (display.line(one._words(noted=False), strong=name), *map(display.note, one.notes))
+            )
+        )
 
 
 # -- batch means -------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from .schemes import Scheme
 from .schemes import scheme as scheme_named
 from .simulation import check_trace, simulate
 from .threads import pool
-from .workload.trace import Trace
+from .workload.trace import Trace, labels
 
 
 def sweep(
@@ -55,7 +55,8 @@ def sweep(
     Returns
     -------
     DataFrame
-        One row a run: trace, load, scheme, seed (where seeds are given), and the measures of `Schedule.metrics`. The
+        One row a run: trace, load, scheme, seed (where seeds are given), and the measures of `Schedule.metrics`.
+        Different traces of one title are told apart by what was done to them (`schedlab.workload.trace.labels`). The
         load is the one asked for; else the trace's own, as it is before it is shaken, and the mean over the seeds where
         each has its own trace.
 
@@ -67,15 +68,17 @@ def sweep(
     traces = _several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
     seeds = _several("seed", seed, seed is None or isinstance(seed, Integral))
     families = [(_family(one, seeds), callable(one)) for one in traces]
+    told = labels(family for family, _ in families)
+    marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(told, families, strict=True)]
     schemes = [scheme_named(one) for one in _several("scheme", scheme, isinstance(scheme, str | Scheme))]
-    labels = _labels(schemes)
+    scheme_names = _labels(schemes)
     loads = _several("load", load, load is None or isinstance(load, Real))
     overrun = conventions.get("overrun", "kill")
     runs = [
-        ({"trace": copy.title, "load": named, "scheme": label, "seed": each}, copy, one, made)
-        for (family, made), target in product(families, loads)
+        ({"trace": f"{copy.title}{mark}", "load": named, "scheme": label, "seed": each}, copy, one, made)
+        for ((family, made), mark), target in product(zip(families, marks, strict=True), loads)
         for named, scaled in [_scaled(family, target, by, overrun)]
-        for one, label in zip(schemes, labels, strict=True)
+        for one, label in zip(schemes, scheme_names, strict=True)
         for each, copy in zip(seeds, scaled if made else scaled * len(seeds), strict=True)
     ]
 

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import count
 from numbers import Integral, Real
 from textwrap import indent
 
@@ -29,13 +28,13 @@ import traitlets
 from altair.utils.schemapi import debug_mode
 
 from . import charts
-from .schemes import BY_NAME, SPECIAL, Scheme
+from .schemes import BY_NAME, RECORDED, SPECIAL, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
 from .statistics import IntervalWarning, paired
 from .workload import archive
-from .workload.trace import OVERRUN, WEEK, Trace, load_trace
+from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
@@ -270,17 +269,9 @@ def explore(*traces: Trace | str) -> "Live":
 
 
 def _menu(traces, logs):
-    """Name traces for a menu by their titles; where that is taken, by what was last done to them too."""
-    menu = {}
-    for one in traces:
-        one = one if isinstance(one, Trace) else archive.resolve(one)
-        name = one.title if isinstance(one, Trace) else one
-        if name != one and one.history and (name in logs or menu.get(name, one) is not one):
-            name = f"{name}, {one.history[-1]}"
-        if menu.get(name, one) != one:
-            name = next(other for other in (f"{name} ({n})" for n in count(2)) if menu.get(other, one) == one)
-        menu[name] = one
-    return menu
+    """Name traces for a menu that has the names of logs, too."""
+    traces = [one if isinstance(one, Trace) else archive.resolve(one) for one in traces]
+    return dict(zip(labels([*traces, *logs]), traces, strict=False))
 
 
 def bench(
@@ -305,7 +296,8 @@ def bench(
         Offered load to scale run times to.
     overrun : {"kill", "extend"}
     scheme, order, against : str
-        The scheme and the order of its queue; the scheme that it is compared with, first come first served.
+        The scheme and the order of its queue; the scheme that it is compared with, first come first served. "log" is
+        what really happened (`schedlab.recorded`).
     view : {"over time", "Gantt chart", "job by job", "arrivals"}
     week, weeks : int
         The first week to show, counted from 0, and how many.
@@ -357,7 +349,7 @@ VIEWS = {
     "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
     "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
 }
-_SCHEMES = [*BY_NAME, *SPECIAL]
+_SCHEMES = [*BY_NAME, *SPECIAL, *RECORDED]
 _MEASURES = {
     "wait_time": "mean wait (s)",
     "median_wait_time": "median wait (s)",
@@ -415,7 +407,9 @@ def _simulated(workload, scheme, overrun):
 
 
 def _ordered(scheme, order):
-    return replace(scheme_named(scheme), order=order)
+    """Give a scheme with an order of its queue; what happened has its own."""
+    scheme = scheme_named(scheme)
+    return replace(scheme, order=order) if scheme.simulated else scheme
 
 
 def _weeks(trace):

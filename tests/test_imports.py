@@ -19,6 +19,7 @@ ROOMS = (
     "paths",
     "text",
     "threads",
+    "display",
     "kernels",
     "workload",
     "machine",

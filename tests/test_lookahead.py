@@ -36,7 +36,7 @@ def test_names():
         ({"variant": "x"}, ValueError, "unknown variant 'x'; known: p, n, w"),
         ({"search": "random"}, ValueError, "unknown search 'random'; known: exact, depth-first"),
         ({"objective": "best"}, ValueError, "unknown objective 'best'; known: list, slowdown, or a function of"),
-        ({"objective": lambda submit: submit}, ValueError, r"objective <lambda> takes \(submit\), expected \(now, "),
+        ({"objective": lambda size: size}, ValueError, r"objective <lambda> takes \(size\), expected any of \(now, "),
         ({"depth": 0}, ValueError, "depth must be a whole number of at least 1, got 0"),
         ({"depth": 2.5}, ValueError, "depth must be a whole number of at least 1, got 2.5"),
         ({"budget": -1}, ValueError, "budget must be a whole number of at least 0, got -1"),
@@ -121,5 +121,5 @@ def test_the_objective_of_expected_slowdown_favours_short_jobs():
 
 
 def test_an_objective_that_gives_nan_is_an_error():
-    with pytest.raises(ValueError, match="the order of the queue or the worth of a job gives nan"):
+    with pytest.raises(ValueError, match="objective <lambda> gives nan, expected a number"):
         sl.simulate(trace_of(EXAMPLE, 7), sl.DPSA(objective=lambda now, submit, estimate, procs: np.nan))

@@ -1,18 +1,22 @@
 """Schemes and orders: names, checks on construction, and a user's function in the place of a built-in one."""
 
+import math
 from collections import Counter
 from contextlib import suppress
 from dataclasses import FrozenInstanceError, fields
+from functools import partial
 from itertools import combinations
 from math import log2, log10, sqrt
+from pathlib import Path
 
 import numba
 import numpy as np
+import pandas as pd
 import pytest
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab.schemes import BY_NAME, SPECIAL, SWEPT, orders, scheme
+from schedlab.schemes import BY_NAME, RECORDED, SPECIAL, SWEPT, orders, scheme
 from schedlab.schemes import NAMES as NAMES_OF_SCHEMES
 from schedlab.schemes.orders import FIXED, MOVING, NAMED, NAMES
 
@@ -69,7 +73,7 @@ def test_plain_names():
 @pytest.mark.reduced
 def test_every_scheme_answers_to_the_name_it_is_shown_by():
     plain = [named(order=order) for named in BY_NAME.values() for order in NAMES]
-    for one in [*plain, *SPECIAL.values(), *SWEPT.values()]:
+    for one in [*plain, *SPECIAL.values(), *RECORDED.values(), *SWEPT.values()]:
         assert scheme(str(one)) == one
     assert str(sl.EASY(order="sjf")) == "EASY-SJF"
     assert str(sl.EASY(backfill="sjf")) == "EASY-SJBF"
@@ -206,17 +210,18 @@ def test_other_settings_are_checked_on_construction():
     ("order", "found"),
     [
         (lambda a, b, c: a, "a, b, c"),
-        (lambda submit, estimate: submit, "submit, estimate"),
-        (lambda estimate, submit, procs: submit, "estimate, submit, procs"),
-        (lambda submit, estimate, procs, now: submit, "submit, estimate, procs, now"),
-        (lambda *jobs: 0, "jobs"),
+        (lambda submit, size: submit, "submit, size"),
+        (lambda submit, *, estimate: submit, r"submit, \*, estimate"),
+        (lambda *jobs: 0, r"\*jobs"),
+        (lambda submit, **more: 0, r"submit, \*\*more"),
+        (lambda size=1: 0, "size=1"),
         (lambda: 0, ""),
     ],
 )
 def test_parameters_of_another_name_are_refused(order, found):
-    words = rf"order <lambda> takes \({found}\), expected \(submit, estimate, procs\) or, if it moves with time, \(now"
+    words = rf"order <lambda> takes \({found}\), expected any of \(now, submit, estimate, procs\), by name"
     for make in (lambda: sl.EASY(order=order), lambda: sl.EASY(backfill=order), lambda: sl.FCFS(order=order)):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(sl.PolicyError, match=words):
             make()
 
 
@@ -326,22 +331,22 @@ def test_what_a_function_raises_is_raised(small, order, named):
     with pytest.raises(ValueError, match="two are too many"):
         starts(small, order, named)
     assert starts(small, "fcfs", named)  # and is forgotten
-    assert not hasattr(orders._caught, "errors")  # what others cannot raise is none of ours
+    assert orders._running.get() is None  # what others cannot raise is none of ours
 
 
 def test_a_division_by_zero_is_raised_in_the_thread_it_comes_from(small):
     runs = [(small, "easy"), (small, sl.EASY(order=divides_by_its_wait)), (small, "fcfs")]
-    with pytest.raises(ValueError, match="the order failed: ZeroDivisionError"):
+    with pytest.raises(ValueError, match="order divides_by_its_wait failed: ZeroDivisionError"):
         sl.simulate_many(runs, threads=3)
     newcomers_fit = trace_of([(0, 9, 9, 1), (1, 5, 5, 2), (2, 1, 1, 1), (2, 2, 2, 1)], 2)
-    with pytest.raises(ValueError, match="the order failed: ZeroDivisionError"):
+    with pytest.raises(ValueError, match="order divides_by_its_wait failed: ZeroDivisionError"):
         sl.simulate(newcomers_fit, sl.EASY(backfill=divides_by_its_wait))
     sl.simulate_many([runs[0], runs[2]], threads=2)
 
 
 @pytest.mark.reduced
 def test_a_value_that_is_no_number_is_refused(small):
-    with pytest.raises(ValueError, match="order <lambda> gives nan for submit 0, estimate 3, procs 1"):
+    with pytest.raises(ValueError, match="order <lambda> gives nan"):
         starts(small, lambda submit, estimate, procs: np.nan if procs == 1 else 0.0)
 
 
@@ -349,7 +354,7 @@ def test_a_function_that_cannot_be_compiled_is_an_error_with_its_place(small):
     def nothing(submit, estimate, procs):
         pass
 
-    with pytest.raises(ValueError, match="order nothing at .*test_orders.py:[0-9]+ cannot be compiled: No conversion"):
+    with pytest.raises(sl.PolicyError, match="order nothing gives None, expected a number\n.*orders.py, line [0-9]+"):
         starts(small, nothing)
 
 
@@ -391,3 +396,203 @@ def test_values_from_outside_are_those_of_now():
     before = sl.simulate(busy, sl.FCFS(order=weighted)).start.tolist()
     weights[:] = -weights
     assert (before, sl.simulate(busy, sl.FCFS(order=weighted)).start.tolist()) == ([0, 50, 55], [0, 56, 50])
+
+
+# A function that takes its values in its own way, and what is said of one that fails -----------------------
+
+
+def weighed(procs, estimate, weight=1, submit=0):
+    return weight * estimate
+
+
+def aged(procs, now, weight, submit, estimate):
+    return estimate - weight * (now - submit)
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("order", "same"),
+    [
+        (lambda procs, submit, estimate: estimate, "sjf"),
+        (lambda estimate: estimate, "sjf"),
+        (lambda estimate, now: estimate, "sjf"),
+        (lambda estimate, scale=-1: scale * estimate, "ljf"),
+        (weighed, "sjf"),
+        (partial(weighed, weight=-1), "ljf"),
+        (partial(lambda weight, estimate: weight * estimate, -1), "ljf"),
+        (partial(numba.njit(weighed), weight=-1), "ljf"),
+        (numba.njit(lambda procs, estimate: estimate), "sjf"),
+        (numba.cfunc("float64(int64)")(lambda estimate: -estimate), "ljf"),
+    ],
+)
+def test_a_function_takes_its_values_by_name_and_in_any_order(small, order, same):
+    assert starts(small, order) == starts(small, same)
+
+
+@pytest.mark.reduced
+def test_a_moving_function_takes_its_values_by_name_too(trace):
+    trace = trace.head(60)
+    found = starts(trace, partial(aged, weight=0.5))
+    assert found == starts(trace, lambda now, submit, estimate, procs: estimate - 0.5 * (now - submit))
+    assert found != starts(trace, partial(aged, weight=0.0)) == starts(trace, "sjf")
+
+
+@pytest.mark.reduced
+def test_fixed_values_are_part_of_the_name():
+    assert str(sl.EASY(order=partial(aged, weight=0.5))) == "EASY-AGED(WEIGHT=0.5)"
+    assert str(sl.EASY(order=weighed)) == "EASY-WEIGHED"
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("order", [partial(weighed, size=3), partial(weighed, 1, 2, 3, 4, 5), partial(aged)])
+def test_a_partial_of_what_is_not_there_is_refused(order):
+    with pytest.raises(sl.PolicyError, match="expected any of"):
+        sl.EASY(order=order)
+
+
+def test_an_objective_takes_its_values_by_name_too(trace):
+    by_name, in_order = (
+        sl.simulate(trace, sl.DPSA(objective=worth)).start.tolist()
+        for worth in (
+            lambda estimate, procs: 1 / (estimate * procs),
+            lambda now, submit, estimate, procs: 1 / (estimate * procs),
+        )
+    )
+    assert by_name == in_order
+
+
+def helper(estimate):
+    return 2 * estimate
+
+
+@numba.njit
+def jitted_helper(estimate):
+    return 2 * estimate
+
+
+def calls_a_plain_helper(submit, estimate, procs):
+    return helper(estimate)
+
+
+def gives_text(submit, estimate, procs):
+    return "short" if estimate < 60 else "long"
+
+
+def gives_nothing(submit, estimate, procs):
+    estimate * procs
+
+
+def gives_nothing_to_narrow_jobs(now, submit, estimate, procs):
+    if procs > 1:
+        return estimate
+    return None
+
+
+def misspells(submit, estimate, procs):
+    return estimte * procs  # noqa: F821
+
+
+def calls_with_too_much(submit, estimate, procs):
+    return jitted_helper(estimate, procs)
+
+
+def divides_by_zero(submit, estimate, procs):
+    return estimate / (procs - 2)
+
+
+def takes_a_table(submit, estimate, procs):
+    return pd.Series([estimate, procs]).mean()
+
+
+def fits_a_line(submit, estimate, procs):
+    return np.polyfit([1, 2], [estimate, procs], 1)[0]
+
+
+def gives_an_array(submit, estimate, procs):
+    return np.array([estimate, procs])
+
+
+@pytest.mark.parametrize("backfill", [False, True])
+@pytest.mark.parametrize(
+    ("order", "said", "line"),
+    [
+        (
+            calls_a_plain_helper,
+            "helper is a plain Python function; put @numba.njit on the line above",
+            "return helper(",
+        ),
+        (gives_text, "gives 'long', expected a number", "def gives_text"),
+        (gives_nothing, "gives None, expected a number", "def gives_nothing"),
+        (misspells, "failed: NameError: name 'estimte' is not defined", "return estimte * procs"),
+        (calls_with_too_much, "failed: TypeError: too many arguments: expected 1, got 2", "return jitted_helper("),
+        (divides_by_zero, "failed: ZeroDivisionError: ", "return estimate / (procs - 2)"),
+        (divides_by_its_wait, "failed: ZeroDivisionError: ", "return estimate / (now - submit)"),
+        (takes_a_table, "pandas.Series is not among the functions that numba compiles", "return pd.Series("),
+        (fits_a_line, "numpy.polyfit is not among the functions that numba compiles", "return np.polyfit("),
+        (gives_an_array, "gives array([1800,    4]), expected a number", "def gives_an_array"),
+        (gives_nothing_to_narrow_jobs, "it may give None, expected a number", "return None"),
+    ],
+)
+def test_a_mistake_is_told_in_a_few_lines(small, order, said, line, backfill):
+    newcomers_fit = trace_of([(0, 9, 9, 1), (1, 5, 5, 2), (2, 1, 1, 1), (2, 2, 2, 1)], 2)
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(newcomers_fit, sl.EASY(**{"backfill" if backfill else "order": order}))
+    first, *more = str(caught.value).split("\n")
+    assert first.startswith(f"order {order.__name__} ")
+    assert said in first
+    assert f"test_orders.py, line {line_of(line)}: {line}" in more[0]
+    assert 2 <= len(more) + 1 <= 8
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def line_of(words):
+    """Give the number of the line of this file that begins with some words."""
+    lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(words))
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("order", "said", "job"),
+    [
+        (divides_by_zero, "division by zero", "submit = 0 s, estimate = 5 s, procs = 2 (times since the first"),
+        (divides_by_its_wait, "division by zero", "now = 0 s, submit = 0 s, estimate = 5 s, procs = 2 (times"),
+        (lambda procs: math.nan if procs == 1 else 0.0, "gives nan", "submit = 0 s, estimate = 3 s, procs = 1"),
+        (lambda now, procs: math.nan if procs == 1 else 0.0, "gives nan", "now = 0 s, submit = 0 s, estimate = 3 s, p"),
+    ],
+)
+@pytest.mark.parametrize("named", [sl.FCFS, sl.EASY, sl.Conservative, sl.DPSA])
+def test_the_job_at_which_it_fails_is_named(small, order, said, job, named):
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(small, named(order=order))
+    first, _, values, *_ = str(caught.value).split("\n")
+    assert said in first
+    assert values.startswith(f"for a job with {job}")
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("order", [gives_text, gives_nothing, misspells])
+def test_what_is_no_number_is_refused_without_compiling_too(small, order):
+    with pytest.raises(sl.PolicyError, match=f"^order {order.__name__} (gives|failed)"):
+        starts(small, order)
+
+
+def test_a_failing_objective_is_called_one(trace):
+    with pytest.raises(sl.PolicyError, match=r"^objective divides_by_its_wait failed: ZeroDivisionError.*\n.*orders"):
+        sl.simulate(trace, sl.DPSA(objective=divides_by_its_wait))
+
+
+def test_a_sweep_passes_the_mistake_on(small):
+    with pytest.raises(sl.PolicyError, match="order gives_text gives"):
+        sl.sweep(small, [sl.EASY(order=gives_text), "easy"], progress=False)
+
+
+def test_a_notebook_shows_the_message_and_the_call_alone(small):
+    with pytest.raises(sl.PolicyError) as caught:
+        starts(small, gives_text)
+    shown = caught.value._render_traceback_()
+    assert len(shown) <= 8
+    assert shown[0] == "\x1b[31mPolicyError\x1b[0m: order gives_text gives 'long', expected a number"
+    assert shown[-1].startswith("Called from ")
+    assert shown[-1].endswith("return sl.simulate(trace, scheme(order=order)).start.tolist()")

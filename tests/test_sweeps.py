@@ -26,7 +26,8 @@ def table(traces):
 
 
 def test_a_row_for_each_combination_in_order(traces, table):
-    names = [(trace.title, load, scheme) for trace in traces for load in LOADS for scheme in SCHEMES]
+    titles = [f"{trace.title}, {trace.history[0]}" for trace in traces]
+    names = [(title, load, scheme) for title in titles for load in LOADS for scheme in SCHEMES]
     assert table.index.tolist() == [*range(16)]
     assert table.columns[:3].tolist() == ["trace", "load", "scheme"]
     found = table[["trace", "load", "scheme"]].itertuples(index=False, name=None)
@@ -147,6 +148,33 @@ def test_schemes_of_one_name_are_numbered(traces):
     table = sl.sweep(traces[0], [short, wide, short], progress=False)
     first = str(short)
     assert table["scheme"].tolist() == [first, f"{first} (2)", first]
+
+
+def test_traces_of_one_name_are_told_apart_by_what_was_done_to_them(traces):
+    trace = replace(traces[1], name="CTC", source="archive", history=()).head(100)
+    exact, tripled = trace.with_estimates("exact"), trace.with_estimates("factor", factor=3)
+    table = sl.sweep([trace, exact, tripled, exact], ["fcfs", "easy"], progress=False)
+    names = ["CTC", "CTC, estimates: exact", "CTC, estimates: run time x 3", "CTC, estimates: exact"]
+    assert table["trace"].tolist() == [name for name in names for _ in range(2)]
+    sl.charts.lines(table.iloc[:6], x="load", y="wait_time", dash="trace")
+
+
+def test_traces_that_differ_in_nothing_that_can_be_said_are_numbered(traces):
+    one, other = (replace(trace, name="CTC", source="archive", history=()) for trace in traces)
+    table = sl.sweep([one, other, one], progress=False)
+    assert table["trace"].tolist() == ["CTC", "CTC (2)", "CTC"]
+
+
+def test_a_family_has_one_name_for_all_its_seeds(traces):
+    def drawn(seed):
+        return sl.model_trace("lublin", jobs=60, procs=64, seed=seed)
+
+    def exact(seed):
+        return drawn(seed).with_estimates("factor", factor=3)
+
+    table = sl.sweep([drawn, exact], seed=[1, 2], progress=False)
+    title = "Lublin-Feitelson model"
+    assert table["trace"].tolist() == [title, title, *2 * [f"{title}, estimates: run time x 3"]]
 
 
 @pytest.mark.parametrize("given", ["CTC-SP2-1996", ["CTC-SP2-1996"], 7 * [None]])

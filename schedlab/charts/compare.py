@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
-from ..workload.trace import WEEK, Trace, model_trace, run_times
+from ..workload.trace import WEEK, Trace, labels, model_trace, run_times
 from .series import lines
 from .theme import (
     COLOURS,
@@ -159,18 +159,18 @@ def weekly(traces: Trace | Iterable[Trace], *, title: str = "Work by week", subt
     traces = [traces] if isinstance(traces, Trace) else list(traces)
     if not traces:
         raise ValueError("there is no trace to draw, give one or more")
-    table = pd.concat([_by_week(trace) for trace in traces], ignore_index=True)
+    table = pd.concat(map(_by_week, traces, labels(traces)), ignore_index=True)
     subtitle = "; ".join(map(about_trace, traces)) if subtitle is None else subtitle
     return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle)
 
 
-def _by_week(trace):
+def _by_week(trace, name):
     """Give the offered load of the whole weeks, counted from 1."""
     after = trace.table["submit_time"] - trace.table["submit_time"].iloc[0]
     work = run_times(trace.table, "kill") * trace.table["requested_procs"]
     load = np.bincount(after // WEEK, work) / (trace.procs * WEEK)
     load = load[: max(1, (int(after.iloc[-1]) + 1) // WEEK)]
-    return pd.DataFrame({"trace": trace.title, "week": np.arange(1, load.size + 1), "offered_load": load})
+    return pd.DataFrame({"trace": name, "week": np.arange(1, load.size + 1), "offered_load": load})
 
 
 def scatter(

@@ -58,9 +58,10 @@ def lines(
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Where it has the
-        columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded; it must contain y. Another range
-        goes into ``{y}_range_low`` and ``{y}_range_high`` and is drawn as a thin bracket.
+        Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Rows that share
+        x, color, dash and column are an error. Where it has the columns ``{y}_low`` and ``{y}_high``, the interval
+        between them is shaded; it must contain y. Another range goes into ``{y}_range_low`` and ``{y}_range_high`` and
+        is drawn as a thin bracket.
     x, y, color : str
         Columns.
     dash : str, optional
@@ -84,6 +85,11 @@ def lines(
     rows = Rows(table, [x, y], y, named)
     for name in named:
         rows.shown[name] = [str(value) for value in rows.shown[name]]  # astype leaves a missing value missing
+    doubled = rows.shown.duplicated([x, *named])
+    if doubled.any():
+        row = table[doubled.to_numpy()].iloc[0]
+        place = f"{row[color]} at {x} {row[x]}"
+        raise ValueError(f"the table has several rows of {place}, aggregate them first or give them a dash or a column")
     names = list(dict.fromkeys(rows.shown[color]))
     rows.contain(y)
     if published is not None:

@@ -29,6 +29,7 @@ SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
 # Okabe and Ito's palette, told apart with any colour vision; the same scheme is the same colour everywhere.
 COLOURS = {
+    "log": "#332288",
     "FCFS": "#999999",
     "EASY": "#0072B2",
     "EASY (count)": "#004C8C",
@@ -539,7 +540,8 @@ def about(schedule) -> str:
     trace = schedule.trace
     what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
     load = load(schedule.overrun) * trace.procs / schedule.machine.procs
-    return f"{trace.title}, {what} load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
+    said = f"{trace.title}, {what} load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
+    return "; ".join([said, *schedule.notes])
 
 
 def about_trace(trace) -> str:

@@ -122,6 +122,7 @@ def gantt(
         raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
     offset, first, last = schedule.piece_processors() if apart else schedule.processors()
     intervals = np.diff(offset)
+    top = max(size, int(last.max()) + 1)  # a log may hold more processors than there are: a dashed line
     largest = seen[np.argsort(-area[seen], kind="stable")]
     drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
 
@@ -166,7 +167,7 @@ def gantt(
         .encode(
             x=clock.x("begin"),
             x2="end",
-            y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, size], nice=False), axis=axis()),
+            y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, top], nice=False), axis=axis()),
             y2="high",
             color=encoded,
             stroke=border,
@@ -183,6 +184,9 @@ def gantt(
         )
         .properties(width=WIDE, height=WIDE // 2)
     )
+    if top > size:
+        there = alt.Chart({"values": [{"size": size}]}, mark={"type": "rule", "color": INK, "strokeDash": [6, 3]})
+        chart = alt.layer(chart, there.encode(y=alt.Y("size:Q")))
     left = seen.size - drawn.size
     missing = 1 - area[drawn].sum() / area.sum()
     what = "pieces" if apart else "jobs"

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from .fromlog import FromLog
 from .lookahead import DPSA
 from .moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable, Moldable, Molded
 from .placement import Placed
@@ -17,13 +18,14 @@ BY_NAME = {
     "dpsaw": partial(DPSA, variant="w"),
 }
 SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
+RECORDED = {"log": FromLog()}
 SWEPT = {"flooding": Flooding(), "ojs": OpportuneShredding()}  # for traces with parameter sweeps
 MOLDABLE = {  # for traces with speed-up data
     "fairshare": FairShareMoldable(),
     "greedy": GreedyMoldable(),
     "iterative": IterativeMoldable(),
 }
-NAMES = tuple(sorted((*BY_NAME, *SPECIAL, *SWEPT, *MOLDABLE)))
+NAMES = tuple(sorted((*BY_NAME, *SPECIAL, *RECORDED, *SWEPT, *MOLDABLE)))
 
 __all__ = [
     "BY_NAME",
@@ -35,6 +37,7 @@ __all__ = [
     "Conservative",
     "FairShareMoldable",
     "Flooding",
+    "FromLog",
     "GreedyMoldable",
     "IterativeMoldable",
     "Moldable",
@@ -50,14 +53,14 @@ __all__ = [
 def scheme(given: "str | Scheme") -> Scheme:
     """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
 
-    A scheme is given back as it is.
+    ``"log"`` is what really happened (`schedlab.recorded`). A scheme is given back as it is.
     """
     if isinstance(given, Scheme):
         return given
     if not isinstance(given, str):
         raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
     name, _, order = given.lower().partition("-")
-    for special in (SPECIAL, SWEPT, MOLDABLE):
+    for special in (SPECIAL, RECORDED, SWEPT, MOLDABLE):
         if given.lower() in special:
             return special[given.lower()]
     if name not in BY_NAME:

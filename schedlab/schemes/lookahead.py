@@ -36,8 +36,8 @@ class DPSA(Scheme):
         narrow jobs first, wide jobs first.
     objective : {"list", "slowdown"} or function
         What tells sets apart that use as many processors: the order of the list; the sum of the expected slowdowns of
-        their jobs, the largest wins (Shmueli and Feitelson); or the sum of a function of ``(now, submit, estimate,
-        procs)``, as those of moving orders.
+        their jobs, the largest wins (Shmueli and Feitelson); or the sum of a function of any of ``now, submit,
+        estimate, procs``, as those of orders.
     depth : int, optional
         Look at so many waiting jobs behind the head only; at all if left out.
     search : {"exact", "depth-first"}

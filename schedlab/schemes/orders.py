@@ -1,12 +1,12 @@
 """Orders of the queue: the names, and a user's own function in their place."""
 
-import inspect
 import math
 import sys
 import threading
 from collections.abc import Callable, Collection
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 import numba
@@ -15,8 +15,9 @@ import numpy as np
 from schedlab.kernels import priority
 from schedlab.text import plain
 
-FIXED = ("submit", "estimate", "procs")
-MOVING = ("now", *FIXED)
+from .policies import MOVING, Policy, PolicyError, is_function, watched
+
+FIXED = MOVING[1:]
 
 NAMED = {
     function.__name__: function
@@ -65,14 +66,8 @@ class Order:
 
 def check_order(order: str | Callable) -> None:
     """Raise where something is neither the name of an order nor a function that can be one."""
-    order = _plain(order)
-    if inspect.isfunction(order):
-        parameters = tuple(inspect.signature(order).parameters)
-        if parameters not in (FIXED, MOVING):
-            raise ValueError(
-                f"order {_name(order)} takes ({', '.join(parameters)}), expected ({', '.join(FIXED)}) "
-                f"or, if it moves with time, ({', '.join(MOVING)})"
-            )
+    if is_function(order):
+        Policy.of(order, "order")
     elif order not in NAMES:
         known = f"{', '.join(NAMES)}, or a function of ({', '.join(FIXED)})"
         raise ValueError(f"unknown order {order!r}; known: {known}")
@@ -80,12 +75,8 @@ def check_order(order: str | Callable) -> None:
 
 def check_worth(worth: str | Callable, named: Collection[str]) -> None:
     """Raise where something is neither one of some names nor a function of a job that moves with time."""
-    worth = _plain(worth)
-    if inspect.isfunction(worth):
-        parameters = tuple(inspect.signature(worth).parameters)
-        if parameters != MOVING:
-            found = ", ".join(parameters)
-            raise ValueError(f"objective {_name(worth)} takes ({found}), expected ({', '.join(MOVING)})")
+    if is_function(worth):
+        Policy.of(worth, "objective")
     elif worth not in named:
         known = f"{', '.join(named)}, or a function of ({', '.join(MOVING)})"
         raise ValueError(f"unknown objective {worth!r}; known: {known}")
@@ -95,7 +86,8 @@ def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf"))
     """Give the name by which an order is shown; a user's function is told from a built-in order of its name."""
     if isinstance(order, str):
         return order
-    return f"own-{_name(order)}" if _name(order).lower() in named else _name(order)
+    name = plain(Policy.of(order, "order").name)
+    return f"own-{name}" if name.lower() in named else name
 
 
 def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, procs: np.ndarray) -> Order:
@@ -103,14 +95,12 @@ def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, pro
     arrival = np.arange(submit.size)
     if order == "fcfs":
         return Order(arrival, False, unused())
-    function = NAMED[order] if isinstance(order, str) else _plain(order)
-    if tuple(inspect.signature(function).parameters) == MOVING:
-        return Order(arrival, True, _compiled(function, priority.MOVING))
-    value = priority.scores(_compiled(function, priority.FIXED), submit, estimate, procs)
+    policy = Policy.of(NAMED[order] if isinstance(order, str) else order, "order")
+    if policy.moving:
+        return Order(arrival, True, _compiled(policy, MOVING))
+    value = priority.scores(_compiled(policy, FIXED), submit, estimate, procs)
     if np.isnan(value).any():
-        job = np.isnan(value).argmax()
-        facts = f"submit {submit[job]}, estimate {estimate[job]}, procs {procs[job]}"
-        raise ValueError(f"order {order_name(order)} gives nan for {facts}")
+        raise ValueError(f"order {policy.name} gives nan")
     rank = np.empty_like(arrival)
     rank[np.argsort(value, kind="stable")] = arrival
     return Order(rank, False, unused())
@@ -118,37 +108,75 @@ def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, pro
 
 def prepare_worth(worth: Callable):
     """Turn a function that says what a job is worth now into what the kernels take."""
-    return _compiled(_plain(worth), priority.MOVING)
+    return _compiled(Policy.of(worth, "objective"), MOVING)
 
 
-@contextmanager
-def errors_of_orders():
-    """Raise what a user's order raises within the block.
+def run_policies(run: Callable):
+    """Run a simulation; where a user's function fails in it, say so with its line and the values of the job.
 
-    Compiled, it cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the thread of
-    the simulation, and goes on with the value 0.
+    Compiled, a function cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the context of
+    the kernel, and goes on with the value 0. The simulation is then run once more; the function is now asked again
+    in plain Python for the job at which it fails, which knows the line.
+
+    Parameters
+    ----------
+    run : function without parameters
+        Prepares its orders and gives a result, the same each time.
+
+    Raises
+    ------
+    PolicyError
     """
-    _caught.errors = errors = []
+    running = _Running()
+    token = _running.set(running)
     try:
-        yield
+        try:
+            found = run()
+        except PolicyError:
+            raise
+        except ValueError as error:  # such as that of a kernel that was given nan
+            if not running.own:
+                raise
+            raise _failure(run, running) or error from None
+        if running.errors:
+            failure = _failure(run, running) or PolicyError(f"the order failed: {running.errors[0]!r}")
+            raise failure from None
+        return found
     finally:
-        del _caught.errors
-    if errors:
-        raise ValueError(f"the order failed: {errors[0]!r}") from errors[0]
+        _running.reset(token)
 
 
-_caught = threading.local()
+def _failure(run, running):
+    """Run a simulation once more, and give the failure of the user's function if it has one."""
+    running.failures = []
+    with suppress(ValueError):
+        run()
+    return running.failures[0] if running.failures else None
 
 
+@dataclass
+class _Running:
+    """A simulation that runs: what went wrong in it, and whether a function of the user's is in it.
+
+    `failures` is where the function of the second run reports to.
+    """
+
+    errors: list = field(default_factory=list)
+    own: bool = False
+    failures: list | None = None
+
+
+_running = ContextVar("the simulation that runs", default=None)
 _before = None  # the hook that was there before ours
 _lock = threading.Lock()
 
 
 def _hook(unraisable):
-    if not hasattr(_caught, "errors"):
+    running = _running.get()
+    if running is None:
         _before(unraisable)
-    elif not _caught.errors:
-        _caught.errors.append(unraisable.exc_value)
+    elif not running.errors:
+        running.errors.append(unraisable.exc_value)
 
 
 def _listen():
@@ -159,47 +187,41 @@ def _listen():
             _before, sys.unraisablehook = sys.unraisablehook, _hook
 
 
-def _compiled(function, signature):
-    if (function.__module__ or "").startswith("schedlab.kernels."):
-        return _compiled_once(function, signature)
+def _compiled(policy, names):
+    """Give a policy of some values as a kernel takes it; one that reports its failure where that is looked for."""
+    signature = priority.MOVING if names == MOVING else priority.FIXED
+    if (policy.function.__module__ or "").startswith("schedlab.kernels."):
+        return _compiled_once(policy.function, signature)
+    running = _running.get() or _Running()
+    running.own = True
+    if numba.config.DISABLE_JIT:
+        return watched(policy, names)
+    if running.failures is not None:
+        return numba.cfunc(signature)(policy.reporting(names, running.failures))
     _listen()
-    seen = inspect.getclosurevars(function)
-    outer = tuple((seen.nonlocals | seen.globals).items())
-    plain = all(isinstance(value, int | float | np.number) or value is math or value is np for _, value in outer)
-    return (_compiled_with if plain else _compiled_now)(function, signature, outer)
+    outer = policy.outer()
+    numbers = all(isinstance(value, int | float | np.number) or value is math or value is np for _, value in outer)
+    try:
+        return (_compiled_with if numbers else _compiled_now)(policy, names, signature, outer)
+    except Exception as error:
+        raise policy.not_compiled(error, names) from None
 
 
 _compiled_once = cache(priority.c_function)
 
 
-def _compiled_now(function, signature, _):
-    """Compile a user's order, in 30 ms, with the values that the names from outside it have now.
+def _compiled_now(policy, names, signature, _):
+    """Compile a user's policy, in 30 ms, with the values that the names from outside it have now.
 
     Numba's disk cache would be a trap: it minds neither such values nor constants, and gives `K * estimate`
     with another K, or one of two lambdas in a line, the code of the first.
     """
-    if numba.config.DISABLE_JIT:
-        return function
-    try:
-        return numba.cfunc(signature)(function)
-    except numba.core.errors.NumbaError as error:
-        reason = next((line for line in str(error).splitlines()[1:] if line.strip()), str(error)).strip()
-        place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
-        raise ValueError(f"order {_name(function)} at {place} cannot be compiled: {reason}") from error
+    return numba.cfunc(signature)(policy.adapted(names))
 
 
 _compiled_with = lru_cache(maxsize=64)(_compiled_now)
 
 
-def _plain(order):
-    """Give the function under numba's decorator: it is compiled once more, to a C callback."""
-    return getattr(order, "py_func", order)
-
-
 def unused():
     """Give a policy for kernels that will not call it: they take one in any case."""
     return _compiled_once(priority.xfactor, priority.MOVING)
-
-
-def _name(order):
-    return plain(getattr(order, "__name__", repr(order)))

@@ -51,20 +51,31 @@ class Scheme:
     ----------
     order : str or function
         Order of the queue, smallest value first, ties first come first served: a name
-        (``schedlab.schemes.orders.NAMES``) or a function of ``(submit, estimate, procs)``, or of ``(now, submit,
-        estimate, procs)`` if it moves with time; int64 seconds since the first submission, a number back.
+        (``schedlab.schemes.orders.NAMES``) or a function of any of ``now, submit, estimate, procs``, by name and in any
+        order: int64 seconds since the first submission and processors, a number back. With `now` the order moves with
+        time. Other parameters need a default or a value by `functools.partial`.
     """
 
     order: str | Callable = "fcfs"
 
     label = ""
     promises = False  # whether a promised start is kept, so that `validate` may insist on it
+    simulated = True
 
     def __post_init__(self):
         check_order(self.order)
 
     def __str__(self) -> str:
         return self.label if self.order == "fcfs" else f"{self.label}-{order_name(self.order).upper()}"
+
+    @property
+    def origin(self) -> str:
+        """Where the starts come from, in words for a file's header."""
+        return f"simulated with {self}"
+
+    def notes(self, schedule) -> tuple[str, ...]:
+        """Say what a reader of a schedule must know."""
+        return ()
 
     def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
         """Simulate jobs on a tree, each on its own nodes."""

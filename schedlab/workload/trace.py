@@ -4,13 +4,15 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
 
+from schedlab import display
 from schedlab.text import plain
 
 from . import archive, swf
@@ -70,6 +72,8 @@ class Trace:
         How its jobs speed up (`with_speedup`).
     people : mapping, optional
         Names of users and groups by number, by column (`read_sacct` with ``names=True``); no file gets them.
+    altered : str
+        The first step after which the jobs are no longer those that the log's waits belong to; empty before that.
     """
 
     table: pd.DataFrame
@@ -83,6 +87,7 @@ class Trace:
     history: tuple[str, ...] = ()
     speedup: Model | None = None
     people: Mapping[str, Mapping[int, str]] | None = None
+    altered: str = ""
 
     def __post_init__(self):
         # A copy (made on write): what the caller does to the table later stays the caller's.
@@ -120,6 +125,34 @@ class Trace:
         `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
         """
         return account(self.dropped, self.repaired, len(self.logged_area), self.source == "model")
+
+    def _repr_html_(self) -> str:
+        submit = self.table["submit_time"]
+        facts = {"jobs": f"{len(self):,}", "processors": f"{self.procs:,}"}
+        if len(self):
+            facts["offered load"] = _load_text(self).replace("inf", "none: all arrive at once")
+            first, last = (self.at(float(second)) for second in submit.iloc[[0, -1]])
+            facts |= {"users": f"{self.table['user_id'].nunique():,}"}
+            facts |= {"first submission": display.instant(first), "last submission": display.instant(last)}
+            late = int((self.table["run_time"] > self.table["requested_time"]).sum())
+            facts |= {"run longer than estimated": f"{late:,} jobs" if late else "none"}
+        if self.has_speedup:
+            facts["effective load"] = f"{self.effective_load():.3f}" if len(self) else "unknown"
+        kind = {"archive": "log of the archive", "file": "read from a file", "model": "from a model"}
+        parts = [display.line(kind.get(self.source, ""), strong=self.name)]
+        if self.source == "stand-in":
+            parts.append(display.note("a stand-in, not the real log"))
+        parts += [display.facts(facts), *(display.line(step, faint=True) for step in self.history)]
+        return display.page(*parts, self.account_html())
+
+    def account_html(self) -> str:
+        """Give the part of a page that says what was left out and filled in, by reason."""
+        repairs = self.repairs  # by reason, what is worth a look first
+        if not len(repairs):
+            return display.line("nothing was left out or filled in", faint=True)
+        look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
+        said = f"worth a look: {', '.join(look)}" if look else "left out and filled in: nothing to worry about"
+        return display.folded(said, display.table(("", ""), repairs[["kind", "words"]].to_numpy(), words=(0, 1)))
 
     @property
     def title(self) -> str:
@@ -302,10 +335,10 @@ class Trace:
         if by == "run_time":
             for field in ("run_time", "requested_time"):
                 table[field] = np.maximum(1, whole_seconds(np.rint(table[field] * factor)))
-            return self._with(table, f"{why}: run times and estimates x {factor:.4f}")
+            return self._altered(table, f"{why}: run times and estimates x {factor:.4f}")
         first = table["submit_time"].iloc[0]
         table["submit_time"] = first + whole_seconds(np.rint((table["submit_time"] - first) / factor))
-        return self._with(table, f"{why}: inter-arrival times / {factor:.4f}")
+        return self._altered(table, f"{why}: inter-arrival times / {factor:.4f}")
 
     # -- other logs like this one ------------------------------------------------------------------------
 
@@ -338,7 +371,7 @@ class Trace:
         moved[by_number] = np.random.default_rng(seed).integers(-seconds, seconds, len(table), endpoint=True)
         first = table["submit_time"].min()
         table["submit_time"] = first + (table["submit_time"] - first + moved).abs()
-        return self._with(table, f"submissions shaken by up to {seconds:,} s, seed {seed}")
+        return self._altered(table, f"submissions shaken by up to {seconds:,} s, seed {seed}")
 
     def bootstrap(self, seed: int = 0, weeks: int = 1) -> "Trace":
         """Make another plausible log of the same length: blocks of whole weeks, drawn with replacement.
@@ -390,7 +423,8 @@ class Trace:
         table["submit_time"] += np.repeat(place - begin, size)
         table["preceding_job"] = np.where(known, preceding + shift + 1, -1)
         table["think_time"] = table["think_time"].where(known, -1)
-        changed = self._with(table, f"{begin.size} blocks of {weeks} week(s) drawn from {length // WEEK}, seed {seed}")
+        step = f"{begin.size} blocks of {weeks} week(s) drawn from {length // WEEK}, seed {seed}"
+        changed = self._altered(table, step)
         return replace(changed, logged_area=pd.Series(area, index=table.index))
 
     # -- estimates and machine ---------------------------------------------------------------------------
@@ -459,7 +493,7 @@ class Trace:
                 "reason": "longer than the longest estimate of the model",
             }
         )
-        changed = self._with(table, f"{step}; {len(over):,} run times cut to the longest")
+        changed = self._altered(table, f"{step}; {len(over):,} run times cut to the longest")
         return replace(changed, repaired=pd.concat([self.repaired, cuts], ignore_index=True))
 
     def cut_at_estimates(self) -> "Trace":
@@ -470,7 +504,7 @@ class Trace:
         over = int((self.table["run_time"] > self.table["requested_time"]).sum())
         table = self.table.copy(deep=False)
         table["run_time"] = run_times(table, "kill")
-        return self._with(table, f"{over:,} run times cut at their estimates")
+        return self._altered(table, f"{over:,} run times cut at their estimates")
 
     def with_procs(self, procs: int) -> "Trace":
         """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so."""
@@ -480,7 +514,7 @@ class Trace:
             raise ValueError(f"no job of {self.name} fits on {procs} processors")
         gone = self.table[too_wide]
         gone.insert(0, "reason", f"{TOO_WIDE} ({procs} processors)")
-        changed = self._with(self.table[~too_wide], f"machine of {procs:,} processors")
+        changed = self._altered(self.table[~too_wide], f"machine of {procs:,} processors")
         return replace(changed, procs=int(procs), dropped=pd.concat([self.dropped, gone]))
 
     # -- parameter sweeps --------------------------------------------------------------------------------
@@ -613,6 +647,10 @@ class Trace:
     def _with(self, table, step) -> "Trace":
         return replace(self, table=table, history=(*self.history, step))
 
+    def _altered(self, table, step) -> "Trace":
+        """Do the same where times or the machine change, so that the log's waits no longer belong to the jobs."""
+        return replace(self._with(table, step), altered=self.altered or step)
+
     # -- files -------------------------------------------------------------------------------------------
 
     def to_swf(self, path) -> None:
@@ -634,6 +672,39 @@ class Trace:
         kept = [line for line in self.header.lines if not _COUNTS.match(line)]
         size = [f"; MaxRecords: {len(self)}", f"; MaxProcs: {self.procs}"]
         return swf.Header((*kept, *size, *(f"; Note: {step}" for step in done)))
+
+
+def labels(families: Iterable[Trace | str | Sequence[Trace]]) -> list[str]:
+    """Name what is compared, so that different traces of one title can be told apart.
+
+    Parameters
+    ----------
+    families : iterable of Trace, str or sequence of Trace
+        Traces; names of logs as they are; or traces that go by one name, such as replications.
+
+    Returns
+    -------
+    list of str
+        The title (of a family, that of its first), and what was done that was not done to all others of that title;
+        a number where that does not tell them apart. The same trace has the same name.
+    """
+    families = [[one] if isinstance(one, Trace | str) else list(one) for one in families]
+    keys = [tuple(one if isinstance(one, str) else id(one) for one in family) for family in families]
+    facts = {key: _title_and_steps(*family) for key, family in zip(keys, families, strict=True)}
+    names, taken = {}, Counter()
+    for key, (title, steps) in facts.items():
+        others = [done for name, done in facts.values() if name == title]
+        name = ", ".join([title, *(step for step in steps if not all(step in done for done in others))])
+        taken[name] += 1
+        names[key] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+    return [names[key] for key in keys]
+
+
+def _title_and_steps(first, *more):
+    """Give the title of a family of traces, and what was done to all of them."""
+    if isinstance(first, str):
+        return first, []
+    return first.title, [step for step in first.history if all(step in one.history for one in more)]
 
 
 def check_procs(procs: int) -> None:

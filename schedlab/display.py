@@ -1,0 +1,170 @@
+"""How results show themselves: numbers with units, and the parts of a small page in a notebook.
+
+Pages take the colours of the notebook around them, light or dark. Every word is escaped here.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from html import escape
+from math import isfinite, isnan
+
+import numpy as np
+
+UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"))
+BINS = 280  # of a picture: one for two pixels
+WIDTH, LEFT = 560, 150  # of a picture, and of the words beside it, in pixels
+USED, QUEUED = "#3d8fd1", "#e69f00"  # to be seen on white and on black
+STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5;overflow-x:auto"
+FAINT = "color:var(--jp-ui-font-color2,inherit)"
+CELL = "padding:.1em .8em .1em 0;border:none;background:none;white-space:nowrap"
+NOTE = "border-left:3px solid #d55e00;padding-left:.5em"
+
+
+def number(value: float) -> str:
+    """Write a number with as many digits as are read: "1,234", "0.1235", "-" where there is none.
+
+    Examples
+    --------
+    >>> number(77205.4), number(0.123456), number(float("nan"))
+    ('77,205', '0.1235', '-')
+    """
+    if isnan(value):
+        return "-"
+    if not isfinite(value) or value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def duration(seconds: float, like: float | None = None) -> str:
+    """Write a duration in the unit in which it is read, or in that of another.
+
+    Examples
+    --------
+    >>> duration(45), duration(7720.5), duration(2.6e6)
+    ('45 s', '2.14 h', '30.1 days')
+    """
+    for unit, name in UNITS:
+        if isfinite(seconds) and abs(seconds if like is None else like) >= 2 * unit:
+            value = seconds / unit
+            return f"{value:,.0f} {name}" if abs(value) >= 1000 else f"{value:.3g} {name}"
+    return f"{number(seconds)} s"
+
+
+def instant(moment) -> str:
+    """Write a date, or a second of a log that has no dates."""
+    return f"{moment:%Y-%m-%d %H:%M}" if hasattr(moment, "strftime") else f"{moment:,.0f} s"
+
+
+def page(*parts: str) -> str:
+    """Put parts of a page below one another."""
+    return f'<div class="schedlab-page" style="{STYLE}">{"".join(parts)}</div>'
+
+
+def line(words: str, *, strong: str = "", faint: bool = False) -> str:
+    """Give a line of words; what is strong stands first."""
+    first = f"<b>{escape(strong)}</b> " * bool(strong)
+    return f'<div style="{FAINT if faint else ""}">{first}{escape(words)}</div>'
+
+
+def note(words: str) -> str:
+    """Give a line that must not be overlooked."""
+    return f'<div role="note" style="{NOTE}">{escape(words)}</div>'
+
+
+def facts(values: Mapping[str, str], columns: int = 2) -> str:
+    """Give names and values, so many beside one another."""
+    cells = [
+        f'<td style="{CELL};{FAINT};text-align:left">{escape(name)}</td>'
+        f'<td style="{CELL};text-align:right;padding-right:2.5em">{escape(value)}</td>'
+        for name, value in values.items()
+    ]
+    rows = ("".join(cells[first : first + columns]) for first in range(0, len(cells), columns))
+    return _table(rows)
+
+
+def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection[int] = (0,)) -> str:
+    """Give a table; the columns at some places hold words, the others numbers."""
+
+    def cells(tag, values, style=""):
+        return "".join(
+            f'<{tag} style="{CELL};{style};text-align:{"left" if place in words else "right"}">{escape(value)}</{tag}>'
+            for place, value in enumerate(values)
+        )
+
+    return _table([cells("th", names, FAINT), *(cells("td", row) for row in rows)])
+
+
+def _table(rows):
+    body = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
+    style = "margin:.3em 0;border-collapse:collapse;font-variant-numeric:tabular-nums"
+    return f'<table style="{style}">{body}</table>'
+
+
+def folded(summary: str, *parts: str) -> str:
+    """Give parts behind a line that opens them."""
+    return f'<details><summary style="cursor:pointer">{escape(summary)}</summary>{"".join(parts)}</details>'
+
+
+def means(time, values, bins: int = BINS) -> np.ndarray:
+    """Give means over equal parts of time of what is constant from each instant to the next.
+
+    Parameters
+    ----------
+    time : array, shape (n,), seconds
+        Sorted, at least two different ones.
+    values : array, shape (n,)
+        From each instant on; the last is not looked at.
+
+    Returns
+    -------
+    float64, shape (bins,)
+    """
+    time = np.asarray(time, dtype="float64")
+    integral = np.append(0.0, np.cumsum(np.asarray(values, dtype="float64")[:-1] * np.diff(time)))
+    edges = np.linspace(time[0], time[-1], bins + 1)
+    return np.diff(np.interp(edges, time, integral)) / np.diff(edges)
+
+
+def picture(time, used, queued, procs: int, ends: tuple[str, str]) -> str:
+    """Draw processors in use and the length of the queue over time, as one small SVG.
+
+    Parameters
+    ----------
+    time, used, queued : array, shape (n,)
+        States of the machine, each until the next instant: seconds, processors, jobs.
+    procs : int
+        Of the machine: the dashed line.
+    ends : (str, str)
+        What is written at both ends of the time.
+    """
+    if time[0] == time[-1]:
+        return ""
+    busy, waiting = means(time, used), means(time, queued)
+    of = f"of {procs:,} (dashed)" if busy.max() <= procs else f"over {procs:,} (dashed)"
+    parts = [
+        *_panel(4, 64, busy, max(procs, busy.max()), USED, "processors in use", of),
+        f'<line x1="{LEFT}" x2="{WIDTH}" y1="{_height(procs, 4, 64, max(procs, busy.max()))}" stroke="currentColor" '
+        f'y2="{_height(procs, 4, 64, max(procs, busy.max()))}" stroke-dasharray="5 3" opacity=".7"/>',
+        *_panel(78, 44, waiting, max(waiting.max(), 1), QUEUED, "jobs queued", f"mean up to {number(waiting.max())}"),
+        f'<text x="{LEFT}" y="138" opacity=".75">{escape(ends[0])}</text>',
+        f'<text x="{WIDTH}" y="138" text-anchor="end" opacity=".75">{escape(ends[1])}</text>',
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="processors in use and jobs queued over time" '
+        f'width="{WIDTH}" height="142" viewBox="0 0 {WIDTH} 142" font-family="sans-serif" font-size="11" '
+        f'fill="currentColor" style="max-width:100%">{"".join(parts)}</svg>'
+    )
+
+
+def _panel(top, height, values, most, colour, *words):
+    step = (WIDTH - LEFT) / values.size
+    places = [_height(value, top, height, most) for value in values]
+    path = "".join(f"V{place}h{step:.3f}" for place in places)
+    yield f'<path d="M{LEFT} {top + height}{path}V{top + height}z" fill="{colour}"/>'
+    yield f'<line x1="{LEFT}" x2="{WIDTH}" y1="{top + height}" y2="{top + height}" stroke="currentColor" opacity=".5"/>'
+    for row, text in enumerate(words):
+        place = f'x="{LEFT - 10}" y="{top + height / 2 + 14 * row}" text-anchor="end"'
+        yield f'<text {place} opacity="{0.75 if row else 1}">{escape(text)}</text>'
+
+
+def _height(value, top, height, most):
+    return round(top + height * (1 - value / most), 1)

@@ -1,0 +1,272 @@
+"""A user's function in a scheme: what it may take, how it is compiled, and what is said where it fails."""
+
+import ctypes
+import functools
+import inspect
+import linecache
+import math
+import re
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+
+import numba
+import numpy as np
+
+MOVING = ("now", "submit", "estimate", "procs")
+UNITS = {"now": " s", "submit": " s", "estimate": " s", "procs": ""}
+EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}
+TAKES = f"any of ({', '.join(MOVING)})"
+ALLOWED = (
+    "Allowed: arithmetic, comparisons, if, min, max, abs, math, NumPy functions of single numbers, numbers and arrays\n"
+    "from outside, and helpers under @numba.njit; a number must come back."
+)
+# Files that are not the user's own.
+_FOREIGN = tuple(
+    str(Path(folder)) for folder in (Path(__file__).parents[1], *map(sysconfig.get_path, ("stdlib", "purelib")))
+)
+_FIXED = object()  # of an argument: not one of the job's values
+
+
+class PolicyError(ValueError):
+    """A user's function for an order or an objective cannot be used; the message shows its line and what it was given.
+
+    A notebook shows the message and the user's call, and none of the frames between them.
+    """
+
+    def _render_traceback_(self):
+        """Give the lines that IPython shows in place of a traceback."""
+        first, *more = str(self).split("\n")
+        called = [frame for frame in traceback.extract_tb(self.__traceback__) if _is_own(frame.filename)]
+        if called:
+            place = _place(called[-1].filename, called[-1].lineno)
+            more.append(f"Called from {place}: {called[-1].line}")
+        return [f"\x1b[31m{type(self).__name__}\x1b[0m: {first}", *more]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A function of some values of a job.
+
+    Attributes
+    ----------
+    function : function
+        Plain Python, also where the user's own is under numba's decorator or in a `functools.partial`.
+    what : str
+        What it is for: "order" or "objective".
+    arguments : tuple of (str, object)
+        What it is called with, in order: names of values, or names with fixed values.
+    """
+
+    function: Callable
+    what: str
+    arguments: tuple
+
+    @classmethod
+    def of(cls, given: Callable, what: str) -> "Policy":
+        """Look at a user's function; raise where it does not take the values of a job, by their names."""
+        function = _plain(given)
+        parameters = inspect.signature(function).parameters.values()
+        bound = {}
+        if isinstance(given, functools.partial):
+            bound = dict(zip((each.name for each in parameters), given.args, strict=False)) | given.keywords
+        names = [each.name for each in parameters]
+        arguments, wrong = [], len(getattr(given, "args", ())) > len(names) or not set(bound) <= set(names)
+        for each in parameters:
+            if each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
+                wrong = True
+            elif each.name in bound:
+                arguments.append((each.name, bound[each.name]))
+            elif each.name in MOVING:
+                arguments.append((each.name, _FIXED))
+            elif each.default is not each.empty:
+                arguments.append((each.name, each.default))
+            else:
+                wrong = True
+        policy = cls(function, what, tuple(arguments))
+        if wrong or not policy.takes:
+            raise policy._error(
+                f"takes {inspect.signature(function)}, expected {TAKES}, by name",
+                *_defined(function),
+                "Other parameters need a default or a value by functools.partial; * and ** are not allowed.",
+            )
+        return policy
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The values of a job that it is called with, in its own order."""
+        return tuple(name for name, value in self.arguments if value is _FIXED)
+
+    @property
+    def moving(self) -> bool:
+        """Whether it depends on the time."""
+        return "now" in self.takes
+
+    @property
+    def name(self) -> str:
+        """Its name, with what `functools.partial` fixed."""
+        defaults = {each.name: each.default for each in inspect.signature(self.function).parameters.values()}
+        fixed = [
+            f"{name}={value}" for name, value in self.arguments if value is not _FIXED and value is not defaults[name]
+        ]
+        return f"{self.function.__name__}({', '.join(fixed)})" if fixed else self.function.__name__
+
+    def outer(self) -> tuple:
+        """Give what its value depends on besides the job: names and values from outside it."""
+        seen = inspect.getclosurevars(self.function)
+        fixed = [(name, value) for name, value in self.arguments if value is not _FIXED]
+        return (*(seen.nonlocals | seen.globals).items(), *fixed)
+
+    def adapted(self, names: tuple[str, ...]) -> Callable:
+        """Give a function of the values of these names, in their order, that numba can compile."""
+        if self.takes == names and len(self.arguments) == len(names):
+            return self.function
+        scope, given = {"function": numba.njit(self.function)}, []
+        for place, (name, value) in enumerate(self.arguments):
+            if value is not _FIXED:
+                name = f"fixed_{place}"
+                scope[name] = value
+            given.append(name)
+        exec(f"def policy({', '.join(names)}):\n    return function({', '.join(given)})", scope)
+        return scope["policy"]
+
+    def reporting(self, names: tuple[str, ...], failures: list[PolicyError]) -> Callable:
+        """Give the same, which notes its first failure and goes on with the value 0."""
+        value = watched(self, names)
+
+        def report(*values):
+            if not failures:
+                try:
+                    return value(*values)
+                except PolicyError as failure:
+                    failures.append(failure)
+            return 0.0
+
+        # Python is only asked about the job that fails: it takes 5 us, and a long log has 20 million questions.
+        scope = {
+            "function": numba.njit(self.adapted(names)),
+            "report": ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_int64] * len(names))(report),
+        }
+        given = ", ".join(names)
+        exec(
+            f"def policy({given}):\n"
+            f"    try:\n"
+            f"        value = float(function({given}))\n"
+            f"    except Exception:\n"
+            f"        return report({given})\n"
+            f"    return value if value == value else report({given})",
+            scope,
+        )
+        return scope["policy"]
+
+    def __call__(self, **values) -> float:
+        """Give its value for a job, in plain Python."""
+        return self.function(*(values[name] if value is _FIXED else value for name, value in self.arguments))
+
+    def not_compiled(self, error: Exception, names: tuple[str, ...]) -> PolicyError:
+        """Say why it cannot be compiled; what fails in plain Python, too, is said as Python says it."""
+        try:
+            watched(self, names)(*(EXAMPLE[name] for name in names))
+        except PolicyError as failure:
+            return failure
+        text = str(error)
+        own = Path(self.function.__code__.co_filename)
+        lines = re.findall(r'File "(.+?)", line (\d+)', text)
+        lines = [int(line) for file, line in lines if Path(file).name == own.name]
+        where = _shown(str(own), lines[0]) if lines else _defined(self.function)
+        return self._error(f"cannot be compiled: {_reason(text)}", *where, ALLOWED)
+
+    def failed(self, reason: str, values: dict[str, int], error: Exception | None = None) -> PolicyError:
+        """Say for which job it failed, and in which line."""
+        frames = [] if error is None else traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if _is_own(frame.filename)]
+        where = _shown(own[-1].filename, own[-1].lineno) if own else _defined(self.function)
+        given = ", ".join(f"{name} = {value:,}{UNITS[name]}" for name, value in values.items())
+        counted = " (times since the first submission)" if {"now", "submit"} & set(values) else ""
+        return self._error(reason, *where, f"for a job with {given}{counted}")
+
+    def _error(self, words, *lines):
+        return PolicyError("\n".join([f"{self.what} {self.name} {words}", *lines]))
+
+
+def is_function(given) -> bool:
+    """Tell whether something is a function that can be looked into, be it compiled or with some arguments fixed."""
+    return inspect.isfunction(_plain(given))
+
+
+def watched(policy: Policy, names: tuple[str, ...]) -> Callable:
+    """Give a policy as a function of the values of these names, in plain Python, that raises a PolicyError."""
+
+    def value(*values):
+        given = dict(zip(names, map(int, values), strict=True))  # a division of NumPy's by 0 only warns
+        try:
+            with np.errstate(all="ignore"):
+                found = policy(**given)
+        except Exception as error:
+            failure = policy.failed(f"failed: {type(error).__name__}: {error}", given, error)
+            raise failure from None
+        if not isinstance(found, Real | np.bool_):
+            raise policy.failed(f"gives {_shortened(found)}, expected a number", given)
+        if math.isnan(found):
+            raise policy.failed("gives nan, expected a number", given)
+        return float(found)
+
+    return value
+
+
+def _plain(given):
+    """Give the function in a `functools.partial`, under numba's decorator or both: it is compiled once more."""
+    if isinstance(given, functools.partial):
+        return _plain(given.func)
+    return getattr(given, "py_func", getattr(given, "_pyfunc", given))
+
+
+def _reason(text):
+    """Say in one sentence why numba did not compile something."""
+    if found := re.search(r"Untyped global name '(\w+)':.*<class 'function'>", text):
+        return f"{found[1]} is a plain Python function; put @numba.njit on the line above its def"
+    if found := re.search(r"Untyped global name '(\w+)':.*?<class '([^']+)'>", text):
+        return f"{found[1]} is a {found[2].rpartition('.')[2]}, which compiled code cannot use"
+    if found := re.search(r"No conversion from (.+) to float64", text):
+        kinds = {"none": "None", "unicode": "text", "Literal[str]": "text", "array": "an array"}
+        kind = next((words for start, words in kinds.items() if found[1].startswith(start)), found[1])
+        return f"it may give {kind}, expected a number"
+    if found := re.search(r"Use of unsupported NumPy function '([\w.]+)'", text):
+        return f"{found[1]} is not among the functions that numba compiles"
+    if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", text):
+        return f"{found[2]}.{found[1]} is not among the functions that numba compiles"
+    said = (line.strip() for line in text.splitlines())
+    return next((line for line in said if line and not line.startswith("Failed in nopython mode")), text)
+
+
+def _is_own(filename):
+    """Tell whether a file, or a cell of a notebook, is the user's."""
+    return not filename.startswith((*_FOREIGN, "<frozen")) and filename != "<string>"
+
+
+def _defined(function):
+    """Give the line on which a function begins."""
+    code = function.__code__
+    return _shown(code.co_filename, code.co_firstlineno)
+
+
+def _shown(filename, line):
+    """Give a line of the user's with its place; the place alone where there is no source."""
+    place, source = _place(filename, line), linecache.getline(filename, line).strip()
+    return (f"    {place}: {source}" if source else f"    {place}",)
+
+
+def _place(filename, line):
+    """Name a line: by the number of its cell in a notebook, else by its file."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(filename)
+    return f"{' '.join(named) if named else filename}, line {line}"
+
+
+def _shortened(value):
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,258 @@
+"""What traces, schedules, measures and intervals show of themselves, in a terminal and in a notebook."""
+
+import pickle
+import re
+import time
+import warnings
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab import display, metrics
+from schedlab.workload.sacct import example_path
+
+pytestmark = pytest.mark.reduced
+
+HOSTILE = "<img src=x onerror=alert(1)> & \"'"
+LONG = re.compile(r"\d[.]\d{7,}|\de[+-]\d\d|nan|\binf\b")
+
+
+class Words(HTMLParser):
+    """The words of a page, its tags, and whether every tag is closed."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.words, self.tags, self.open = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data.strip())
+
+
+def read(shown):
+    """Give the words of what shows itself, after checking that its page is whole and safe."""
+    page = Words(shown._repr_html_())
+    assert page.open == []
+    assert not {"img", "script"} & set(page.tags)
+    words = " ".join(filter(None, page.words))
+    assert not LONG.search(words), words
+    return words
+
+
+@pytest.fixture(scope="module")
+def schedule():
+    jobs = [(60 * i, 100 + 7_000 * (i % 3), 9_000 + i, 1 + i % 4) for i in range(60)]
+    return sl.simulate(trace_of(jobs, 4), "easy")
+
+
+@pytest.fixture(scope="module")
+def hostile(schedule):
+    return replace(schedule.trace, name=HOSTILE, history=(HOSTILE,), source="file")
+
+
+# Numbers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (119, "119 s"),
+        (0.25, "0.25 s"),
+        (120, "2 min"),
+        (7_199, "120 min"),
+        (7_720.5, "2.14 h"),
+        (400_000, "4.63 days"),
+        (1e9, "11,574 days"),
+        (-7_720.5, "-2.14 h"),
+        (float("nan"), "- s"),
+        (float("inf"), "inf s"),
+    ],
+)
+def test_durations_are_read_in_their_unit(seconds, said):
+    assert display.duration(seconds) == said
+
+
+def test_durations_of_a_column_share_a_unit():
+    assert display.duration(90, like=7_200) == "0.025 h"
+
+
+def test_every_measure_has_words_and_a_unit(schedule):
+    moldable = sl.simulate(
+        sl.model_trace("lublin", jobs=20, procs=8).with_speedup(sl.Downey(A="system", sigma=1)), "greedy"
+    )
+    for one in (schedule, moldable):
+        assert set(one.metrics().index) <= set(metrics.MEASURES)
+
+
+# Measures -----------------------------------------------------------------------------------------------
+
+
+def test_measures_show_units_and_stay_a_series(schedule):
+    measures = schedule.metrics()
+    text = repr(measures)
+    assert text.startswith("EASY\n")
+    assert re.search(r"^wait_time +[\d.]+ (s|min|h|days)  mean wait$", text, re.MULTILINE)
+    assert re.search(r"^utilization +[\d.]+ %  utilization$", text, re.MULTILINE)
+    assert not LONG.search(text)
+    assert "mean wait" in read(measures)
+    for plain in (2 * measures, measures[["jobs", "wait_time"]], measures.copy(), measures.sort_values()):
+        assert type(plain) is pd.Series
+    assert type(measures.to_frame()) is pd.DataFrame
+    assert measures["wait_time"] == schedule.jobs["wait_time"].mean()
+    assert {**measures} == measures.to_dict()
+    assert pickle.loads(pickle.dumps(measures)).equals(measures)
+
+
+def test_tables_of_measures_show_units_and_stay_tables(schedule):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.IntervalWarning)
+        tables = [schedule.metrics(by="size"), schedule.metrics(ci=0.95), schedule.metrics(by="kurian", ci=0.95)]
+    for table in tables:
+        assert not LONG.search(repr(table)), repr(table)
+        words = read(table)
+        assert " h" in words
+        assert "wait_time" in words
+        assert type(table.copy()) is type(table * 1 if "note" not in table else table.iloc[:1]) is pd.DataFrame
+        assert type(table.iloc[:, 0]) is pd.Series
+    assert tables[0].loc["1", "jobs"] == (schedule.procs == 1).sum()
+
+
+def test_a_long_table_shows_its_ends(schedule):
+    words = read(schedule.metrics(by=pd.Series(np.arange(60) // 1, index=schedule.jobs.index)))
+    assert "rows" not in words
+    long = sl.simulate(trace_of([(i, 1, 1, 1) for i in range(80)], 1), "fcfs")
+    words = read(long.metrics(by=pd.Series(range(80), index=long.jobs.index)))
+    assert "80 rows; the first and the last 30 are shown" in words
+
+
+def test_names_of_classes_are_escaped(schedule):
+    label = pd.Series(HOSTILE, index=schedule.jobs.index)
+    assert HOSTILE in read(schedule.metrics(by=label))
+
+
+# Intervals ----------------------------------------------------------------------------------------------
+
+
+def test_intervals_are_short():
+    found = sl.Interval(13941.713432, 10338.129, 18059.93, 0.95, 22, 3509)
+    assert repr(found) == "<Interval 13,942, 95 % from 10,338 to 18,060; 22 batches of 3,509>"
+    assert read(found) == "13,942, 95 % from 10,338 to 18,060; 22 batches of 3,509"
+    assert "0.001235, 95 % from - to -" in read(sl.Interval(0.00123456, np.nan, np.nan, 0.95, 0, 0))
+    noted = replace(found, notes=(HOSTILE,), warm_up=1200)
+    assert HOSTILE in read(noted)
+    assert repr(noted).endswith(f"; the first 1,200 left out; {HOSTILE}>")
+
+
+def test_comparisons_name_what_they_compare(schedule):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sl.IntervalWarning)
+        words = read(sl.paired(schedule, sl.simulate(schedule.trace, "fcfs"), "wait_time"))
+    assert words.startswith("Difference ")
+    assert " Ratio " in words
+
+
+# Traces and schedules -----------------------------------------------------------------------------------
+
+
+def test_a_trace_shows_what_it_is(schedule, hostile):
+    words = read(schedule.trace)
+    assert "a test from a model" in words
+    assert "jobs 60" in words
+    assert "nothing was left out or filled in" in words
+    assert HOSTILE in read(hostile)
+    assert "a stand-in, not the real log" in read(replace(hostile, source="stand-in"))
+    assert "jobs 0" in read(replace(schedule.trace, table=schedule.trace.table.iloc[:0]))
+    assert "effective load" in read(schedule.trace.with_speedup(sl.Downey(A="system", sigma=1)))
+
+
+def test_what_was_left_out_and_filled_in_is_told_by_reason():
+    trace = sl.read_sacct(example_path(), procs=128, partition=("debug", "short", "long"))
+    words = read(trace)
+    for told in trace.repairs["words"]:
+        assert told in words
+    assert "step" in words
+
+
+@pytest.mark.parametrize(
+    ("kinds", "summary"),
+    [
+        (["worth a look", "usual"], "worth a look: 5 jobs <b>"),
+        (["usual", "usual"], "left out and filled in: nothing to worry about"),
+    ],
+)
+def test_what_is_worth_a_look_is_told_from_what_is_usual(schedule, monkeypatch, kinds, summary):
+    repairs = pd.DataFrame({"kind": kinds, "words": ["5 jobs <b>", "7 sizes filled in"]})
+    monkeypatch.setattr(sl.Trace, "repairs", repairs, raising=False)
+    for shown in (schedule, schedule.trace):
+        words = read(shown)
+        assert f"{summary} {kinds[0]} 5 jobs <b> usual 7 sizes filled in" in words
+
+
+def test_a_schedule_shows_machine_and_queue(schedule, hostile):
+    page = Words(schedule._repr_html_())
+    assert page.tags.count("svg") == 1
+    words = read(schedule)
+    assert words.startswith("EASY on a test 60 jobs on 4 processors, offered load ")
+    for said in ("processors in use", "of 4 (dashed)", "jobs queued", "mean wait", "utilization"):
+        assert said in words
+    assert "overrun" not in words
+    assert "overrun extend; events each" in read(sl.simulate(schedule.trace, "easy", overrun="extend", events="each"))
+    assert HOSTILE in read(sl.simulate(hostile, "easy"))
+
+
+def test_the_picture_has_the_means_of_the_timeline():
+    time, used = np.array([0, 10, 30, 40]), np.array([2, 4, 0, 0])
+    assert display.means(time, used, bins=4).tolist() == [2, 4, 4, 0]
+    assert display.means(time, used, bins=2).tolist() == [3, 2]
+
+
+def test_a_schedule_of_an_instant_has_no_picture():
+    words = read(sl.simulate(trace_of([(0, 0, 0, 1)], 2), "fcfs"))
+    assert "processors in use" not in words
+    assert "FCFS" in words
+
+
+def test_a_recorded_schedule_says_what_it_breaks():
+    crowded = trace_of([(0, 10, 10, 3), (5, 10, 10, 3)], 4)
+    log = replace(crowded, table=crowded.jobs.assign(wait_time=[0, 1]), source="file")
+    words = read(sl.recorded(log))
+    assert "log on a test" in words
+    assert "up to 6 processors are held, the machine has 4" in words
+    assert "overrun" not in words
+
+
+def test_sites_show_each_site():
+    traces = [sl.model_trace("lublin", jobs=60, procs=32, seed=seed).with_sweeps(0.5, min_procs=2) for seed in (1, 2)]
+    sites = sl.simulate_sites(traces, "ojs", speeds=(2, 1))
+    words = read(sites)
+    assert words.startswith("OJS at 2 sites, speeds 2, 1")
+    assert words.count("processors in use") == 2
+    assert "processors in use" in read(sites[0])
+    assert not LONG.search(repr(sites.metrics(by="site")))
+
+
+@pytest.mark.traces
+def test_a_bare_cell_is_fast():
+    schedule = sl.simulate(sl.load_trace("CTC-SP2-1996"), "easy")
+    schedule._repr_html_()
+    begin = time.process_time()
+    shown = schedule._repr_html_()
+    assert time.process_time() - begin < 0.3
+    assert len(shown) < 20_000
