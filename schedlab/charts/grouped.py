@@ -174,7 +174,9 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, *, numbe
     unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
     tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
-    bar = having(y).mark_bar().encode(y=upward, y2=alt.datum(baseline), color=coloured(color, schemes), **place)
+    # Bars stand side by side: JupyterLab's Vega-Lite 5 would stack them.
+    stands = {"y": across(y, upward, stack=None), "y2": alt.datum(baseline)}
+    bar = having(y).mark_bar().encode(**stands, color=coloured(color, schemes), **place)
     rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y="baseline:Q")
     layers = [bar.encode(tooltip=tooltip), rule, *range_layers(rows, range_label, upward, **place)]
     over = []

@@ -156,10 +156,10 @@ def having(*names: str) -> alt.Chart:
     return alt.Chart().transform_filter(" && ".join(f"isValid(datum[{json.dumps(name)}])" for name in names))
 
 
-def across(name: str, like: alt.Y, **settings) -> alt.Y:
-    """Encode another column along the measured axis."""
+def across(name: str, like: alt.X | alt.Y, **settings) -> alt.X | alt.Y:
+    """Encode another column along the same axis."""
     shared = {key: like[key] for key in ("title", "scale", "axis") if like[key] is not alt.Undefined}
-    return alt.Y(f"{name}:Q", **shared, **settings)
+    return type(like)(f"{name}:Q", **shared, **settings)
 
 
 def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:

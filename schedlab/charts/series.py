@@ -111,8 +111,8 @@ def lines(
     ]
     path = having(y).mark_line().encode(y=vertically, **place, tooltip=tooltip)
     points = having(y).mark_circle(opacity=1).encode(y=vertically, **place, tooltip=tooltip)
-    path = path.encode(strokeWidth=_ranked(alt.StrokeWidth, color, names, THIN, THICK))
-    points = points.encode(size=_ranked(alt.Size, color, names, SMALL, LARGE))
+    path = path.encode(strokeWidth=_ranked(alt.StrokeWidth, colour, names, THIN, THICK))
+    points = points.encode(size=_ranked(alt.Size, colour, names, SMALL, LARGE))
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
         legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
@@ -122,8 +122,9 @@ def lines(
     if rows.interval:
         low, high_end = rows.drawn(rows.interval)
         shade = having(low, high_end).mark_area(opacity=0.2)
-        # Vega-Lite 5 stacks areas of several colours, even on a logarithmic axis, where it cannot.
-        shade = shade.encode(y=across(low, vertically, stack=None), y2=high_end, **place)
+        # JupyterLab's Vega-Lite 5 would stack areas of several colours, along x where y is logarithmic.
+        flat = {"x": across(x, horizontal, stack=None), "y": across(low, vertically, stack=None)}
+        shade = shade.encode(**flat, y2=high_end, color=colour)
         layers.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
     if rows.published:
         keys = [name for name in (color, x) if name in rows.keys]
@@ -142,10 +143,10 @@ def lines(
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
 
 
-def _ranked(channel, color, names, least, most):
-    """Encode schemes by widths or sizes: the first, which lies on top, has the least."""
+def _ranked(channel, colour, names, least, most):
+    """Encode schemes by width or size, in the legend of their colours; the first, which lies on top, has the least."""
     scale = alt.Scale(domain=names, range=[least, most])
-    return channel(f"{color}:N", scale=scale, legend=None)
+    return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
 
 
 def points(

@@ -24,6 +24,7 @@ CHARACTERS = 48  # of a subtitle over so many pixels as WIDTH
 MOST_ROWS = 5_000
 LEAST = 3  # ticks within a logarithmic axis
 INK = "#222222"  # of rules and of marks that belong to no scheme
+EMBED = {"actions": False, "renderer": "svg"}
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
@@ -191,7 +192,7 @@ def setup() -> None:
 
 def _for_lab(spec, **_):
     older = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
-    return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": {"actions": False}}}
+    return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": EMBED}}
 
 
 def themed(chart):
@@ -243,7 +244,23 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
         part.config = alt.Undefined  # only the whole may carry the look
     beside = min(len(bare), max(1, PAGE // max(_extent(part)[0] + MARGIN * _across(part) for part in bare)))
     whole = alt.vconcat(*bare) if beside == 1 else alt.concat(*bare, columns=beside)
+    told = {}
+    for channel, given in _legends(whole):
+        told.setdefault(channel, set()).add(given)
+    if any(len(several) > 1 for several in told.values()):  # one legend would give some schemes the wrong colour
+        whole = whole.resolve_scale(**dict.fromkeys(told, "independent"))
     return themed(_resize(whole, width, height))
+
+
+def _legends(chart):
+    """Give the channels that have a legend, each with its scale and legend in words."""
+    for part in (*_parts(chart), *(chart.layer if isinstance(chart, alt.LayerChart) else ())):
+        yield from _legends(part)
+    if isinstance(chart, alt.Chart):
+        for channel in ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity"):
+            given = chart.encoding[channel]
+            if isinstance(given, alt.FieldChannelMixin):
+                yield channel, str((given["scale"], given["legend"]))
 
 
 # -- sizes -----------------------------------------------------------------------------------------------
@@ -336,9 +353,9 @@ def _grid(chart):
 
 
 def _values(chart, field):
-    if isinstance(field.sort, list):
-        return len(field.sort)
-    return chart.data[field.shorthand.rpartition(":")[0] or field.shorthand].nunique()
+    if isinstance(field["sort"], list):
+        return len(field["sort"])
+    return chart.data[field["shorthand"].rpartition(":")[0] or field["shorthand"]].nunique()
 
 
 def panels(count: int, width: float | None, height: float | None) -> tuple[int, float, float]:
