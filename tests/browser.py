@@ -252,7 +252,8 @@ class Page:
 
     def static_charts(self):
         """Give the charts that cells show themselves, as they are drawn: SVG."""
-        return self.page.locator(".jp-RenderedVegaLite svg.marks").evaluate_all("found => found.map(svg => svg.outerHTML)")
+        found = self.page.locator(".jp-RenderedVegaLite svg.marks")
+        return found.evaluate_all("found => found.map(svg => svg.outerHTML)")
 
     def faint_texts(self):
         """Give the texts of all charts that stand out too little, each with its contrast; none is right."""

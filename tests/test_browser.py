@@ -109,7 +109,7 @@ CHARTS = """
     table = pd.DataFrame({"load": [0.5, 0.7, 0.9] * 2, "scheme": ["EASY"] * 3 + ["Conservative"] * 3})
     table["wait_time"] = [3600.0, 7200, 36000, 4000, 9000, 50000]
     table = table.assign(wait_time_low=table.wait_time / 1.5, wait_time_high=table.wait_time * 1.5)
-    said = pd.DataFrame({"load": [0.7], "scheme": ["EASY"], "wait_time": [7000.0], "wait_time_low": 6e3, "wait_time_high": 9e3})
+    said = table[1:2].drop(columns="wait_time_high").assign(wait_time=7e3, wait_time_low=6e3, wait_time_high=9e3)
     two = pd.concat([table.assign(trace=name) for name in ("A", "B")])
     """
 
@@ -123,7 +123,7 @@ def test_every_kind_of_chart_is_read_and_drawn_as_exported(request, chromium, fo
         'sl.charts.lines(two, "load", "wait_time", column="trace", log=True, published=said)',
         'sl.charts.bars(table[["load", "scheme", "wait_time"]], "load", "wait_time", "EASY")',
         'sl.charts.ratios(table.assign(wait_time_high=1e9), "load", "wait_time", published=said)',
-        'sl.charts.stacked([sl.charts.bars(table, "load", "wait_time"), sl.charts.bars(table[:3], "load", "wait_time")])',
+        'sl.charts.stacked([sl.charts.bars(part, "load", "wait_time") for part in (table, table[:3])])',
         'sl.charts.heatmap(sl.model_trace("lublin", jobs=500, procs=128))',
         'sl.charts.distribution({"a": [1, 2, 3], "b": [2, 40, 5]})',
     ]

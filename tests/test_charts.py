@@ -372,6 +372,95 @@ def test_stacked(table):
     assert above.to_dict() == before  # the parts are left as they were
 
 
+# Sizes
+
+
+def plots(svg):
+    """Give the widths and heights of the plots of a picture, in pixels."""
+    frames = re.findall(r'<path class="background" aria-hidden="true" d="M[-\d.]+,[-\d.]+h([\d.]+)v([\d.]+)h', svg)
+    return {(round(float(wide)), round(float(high))) for wide, high in frames}
+
+
+def test_a_chart_of_any_kind_has_the_size_that_is_asked_for(table):
+    size = {"width": 600, "height": 300}
+    trace = sl.model_trace("lublin", jobs=60, procs=64)
+    schedule = sl.simulate(trace)
+    one = table[table["trace"] == TRACES[0]]
+    charts_of_one_plot = [
+        charts.lines(one, "load", "wait_time", **size),
+        charts.bars(one, "load", "wait_time", "EASY", **size),
+        charts.ratios(one, "load", "bounded_slowdown", **size),
+        charts.points(one, "load", "wait_time", "scheme", **size),
+        charts.distribution(schedule, **size),
+        charts.beside_model(trace, jobs=60, **size),
+        charts.weekly(trace, **size),
+        charts.scatter(schedule, schedule, **size),
+        charts.heatmap(trace, **size),
+        charts.arrivals(trace, start="2001-01-01", **size),
+        charts.gantt(schedule, **size),
+    ]
+    for chart in charts_of_one_plot:
+        assert (chart.width, chart.height) == (600, 300)
+        assert (600, 300) in plots(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+@pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3)])
+def test_panels_fill_the_page_and_take_a_size(table, count, columns):
+    one = table[table["trace"] == TRACES[0]]
+    several = pd.concat([one.assign(trace=f"log {i}") for i in range(count)])
+    chart = charts.lines(several, "load", "wait_time", column="trace")
+    assert chart.columns == columns
+    page = columns * (chart.spec.width + 60)
+    assert (0.95 * charts.PAGE < page <= charts.PAGE) or count == 1
+    rows = -(-count // columns)
+    sized = charts.lines(several, "load", "wait_time", column="trace", width=600, height=300)
+    assert (sized.spec.width, sized.spec.height) == (600 // columns, 300 // rows)
+    later = charts.resized(chart, 600, 300)
+    assert (later.spec.width, later.spec.height) == (sized.spec.width, sized.spec.height)
+    assert (600 // columns, 300 // rows) in plots(vl_convert.vegalite_to_svg(sized.to_dict()))
+    told = "each panel has its own scale"
+    assert (told in chart.to_dict()["title"]["subtitle"]) == (count > 1)
+
+
+def test_charts_of_several_plots_take_a_size(table):
+    profile = charts.profile(sl.simulate(sl.model_trace("lublin", jobs=60, procs=64)), width=500, height=700)
+    assert [part.width for part in profile.vconcat] == [500] * 3
+    assert sum(part.height for part in profile.vconcat) == 700
+    one = table[table["trace"] == TRACES[0]]
+    narrow, wide = charts.bars(one, "load", "wait_time", "EASY", width=300), charts.lines(one, "load", "wait_time")
+    beside = charts.stacked([narrow, narrow], width=800, height=100)
+    assert beside.columns == 2
+    assert [(part.width, part.height) for part in beside.concat] == [(400, 100)] * 2
+    below = charts.stacked([wide, wide], height=100)
+    assert [(part.width, part.height) for part in below.vconcat] == [(wide.width, 50)] * 2
+    before = wide.to_dict()
+    assert charts.resized(wide, width=100).to_dict()["width"] == 100
+    assert wide.to_dict() == before
+    for bad in (0, -3, float("inf"), "wide"):
+        with pytest.raises(ValueError, match=f"^width must be a number of pixels above 0, got {bad!r}$"):
+            charts.resized(wide, width=bad)
+
+
+def test_charts_of_different_schemes_keep_their_colours_when_stacked(table):
+    one = table[table["trace"] == TRACES[0]]
+    above, below = (charts.lines(part, "load", "wait_time") for part in (one, one[one["scheme"] != SCHEMES[0]]))
+    assert charts.stacked([above, below]).to_dict()["resolve"]["scale"]["color"] == "independent"
+    assert "resolve" not in charts.stacked([above, above]).to_dict()
+
+
+def test_lines_that_coincide_are_seen(table):
+    spec = charts.lines(table.assign(wait_time=3600.0), "load", "wait_time").to_dict()
+    line, points = parts(spec)
+    widths, sizes = line["encoding"]["strokeWidth"], points["encoding"]["size"]
+    assert widths["scale"]["domain"] == sizes["scale"]["domain"] == list(SCHEMES)
+    assert widths["scale"]["range"][0] < widths["scale"]["range"][1]
+    svg = vl_convert.vegalite_to_svg(spec)
+    drawn = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
+    assert [colour for colour, _ in drawn] == charts.colours(list(SCHEMES))[::-1]  # the first scheme on top
+    assert [float(width) for _, width in drawn] == sorted((float(width) for _, width in drawn), reverse=True)
+    assert len({width for _, width in drawn}) == len(SCHEMES)
+
+
 # Where charts go
 
 
@@ -648,7 +737,7 @@ def test_an_interval_must_be_of_what_is_drawn(chart):
     with pytest.raises(ValueError, match=r"^gain is 158\.5, outside its interval gain_low to gain_high, 2\.7 to 141"):
         chart(table, "load", "gain", **names)
     ranges = table.rename(columns=lambda name: re.sub("gain_(low|high)", r"gain_range_\1", name))
-    spec = chart(ranges, "load", "gain", **names, range_label="shaken \"copies\", 95 %").to_dict()
+    spec = chart(ranges, "load", "gain", **names, range_label='shaken "copies", 95 %').to_dict()
     svg = vl_convert.vegalite_to_svg(spec)
     assert html.unescape(svg).count('shaken "copies", 95 %</text>') == 1
     tips = next(part["encoding"]["tooltip"] for part in parts(spec) if "tooltip" in part["encoding"])

@@ -154,8 +154,8 @@ def gantt(
     interval = offset[drawn[row]] + nth
     table = table.iloc[row].assign(low=first[interval], high=last[interval] + 1)
     # A border around what is narrower than three pixels would hide it.
-    width, height = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
-    wide = f"datum.end - datum.begin > {width} && datum.high - datum.low > {height}"
+    least, fewest = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
+    wide = f"datum.end - datum.begin > {least} && datum.high - datum.low > {fewest}"
     border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
     tips = []
     if apart:
