@@ -120,7 +120,7 @@ def test_every_kind_of_chart_is_read_and_drawn_as_exported(request, chromium, fo
     cells = [
         CHARTS,
         'sl.charts.lines(table, "load", "wait_time", log=True, published=said, title="Lines", subtitle="of a test")',
-        'sl.charts.lines(two, "load", "wait_time", column="trace", log=True, published=said)',
+        'sl.charts.lines(two, "load", "wait_time", column="trace", log=True, published=said.assign(trace="B"))',
         'sl.charts.bars(table[["load", "scheme", "wait_time"]], "load", "wait_time", "EASY")',
         'sl.charts.ratios(table.assign(wait_time_high=1e9), "load", "wait_time", published=said)',
         'sl.charts.stacked([sl.charts.bars(part, "load", "wait_time") for part in (table, table[:3])])',

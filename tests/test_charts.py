@@ -521,10 +521,27 @@ def test_setup_makes_jupyterlab_draw_version_5(whole):
     assert data[kind]["vconcat"] == whole.to_dict()["vconcat"]
 
 
+def leaves(config, above=()):
+    """Give the paths of all settings."""
+    inner = [
+        leaves(value, (*above, key)) if isinstance(value, dict) else [(*above, key)] for key, value in config.items()
+    ]
+    return [path for paths in inner for path in paths]
+
+
 def test_charts_are_white_in_a_dark_notebook(whole):
     config = whole.to_dict()["config"]
     assert config["background"] == "white"
     assert config["padding"] > 0
+    # What JupyterLab's dark theme would make light: Vega's theme "dark", which a chart's own config goes before.
+    dark = {
+        "background": "#333",
+        "view": {"stroke": "#888"},
+        "title": {"color": "#fff", "subtitleColor": "#fff"},
+        "style": {"guide-label": {"fill": "#fff"}, "guide-title": {"fill": "#fff"}},
+        "axis": {"domainColor": "#fff", "gridColor": "#888", "tickColor": "#fff"},
+    }
+    assert not [path for path in leaves(dark) if path not in leaves(config)]
 
 
 # Files
@@ -687,6 +704,8 @@ def test_ratios_are_bars_from_one():
     assert bars["y"]["scale"] == {"type": "log", "nice": False, "padding": 24}
     assert bars["y2"] == {"datum": 1}
     assert [part["mark"]["type"] for part in spec["layer"]] == ["bar", "rule", "text", "text"]
+    above = charts.ratios(table.assign(wait_ratio=2.0), "trace", "wait_ratio").to_dict()
+    assert [part["mark"]["type"] for part in above["layer"]] == ["bar", "rule", "text"]  # Vega warns of empty layers
 
 
 NEAR, FAR, BOTH, BELOW, ABOVE = [1.02, 1.05, 1.09], [0.5, 3, 20], [0.97, 1.01, 1], [0.2, 0.5, 0.9], [150, 9, 2]

@@ -62,14 +62,14 @@ def bars(
         percent, they are drawn as intervals; without a base ``{y}_low`` and ``{y}_high``. An interval must contain its
         bar's value; where it reaches far beyond all bars it is cut off, with an arrow. Another range goes into
         ``{y}_change_range_low`` and ``{y}_change_range_high`` (without a base ``{y}_range_low`` and
-        ``{y}_range_high``) and is drawn as a thin bracket.
+        ``{y}_range_high``) and is drawn as a narrow box.
     x, y, color : str
         Columns.
     base : str, optional
         The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars. If left
         out, y is a change in percent already.
     published : DataFrame, optional
-        Published numbers to draw as hollow diamonds, or ranges as brackets, in percent: a column ``{y}_change``
+        Published numbers to draw as hollow diamonds, or ranges as narrow boxes, in percent: a column ``{y}_change``
         (without a base y), or the same with ``_low`` and ``_high``, and those of the columns x and color that say where
         they belong. Without color they stand in the middle of the group, without x all across.
     range_label : str
@@ -202,8 +202,10 @@ def _numbers(rows, x, y, color, upward, baseline, place):
     above = rows.shown[y] >= baseline
     rows.shown["place"] = np.where(above, reach.max(axis=1), reach.min(axis=1))
     rows.shown["place"] = rows.shown["place"].where(rows.shown[y].notna())
-    layers = []
-    for sign, where, shift in ((">=", "bottom", -6), ("<", "top", 6)):
+    layers, measured = [], rows.shown[y].notna()
+    for sign, kept, where, shift in ((">=", above, "bottom", -6), ("<", ~above, "top", 6)):
+        if not (kept & measured).any():
+            continue
         base = having(y).transform_filter(f"datum[{json.dumps(y)}] {sign} {baseline}")
         words = base.mark_text(baseline=where, dy=shift, fontSize=11)
         layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3~r"), **place))

@@ -60,7 +60,7 @@ def lines(
     table : DataFrame
         Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Where it has the
         columns ``{y}_low`` and ``{y}_high``, the interval between them is shaded; it must contain y. Another range
-        goes into ``{y}_range_low`` and ``{y}_range_high`` and is drawn as a thin bracket.
+        goes into ``{y}_range_low`` and ``{y}_range_high`` and is drawn as a narrow box.
     x, y, color : str
         Columns.
     dash : str, optional
@@ -70,7 +70,7 @@ def lines(
     log : bool
         Logarithmic y axis; linear near 0 where a value is 0.
     published : DataFrame, optional
-        Published numbers to draw as hollow diamonds, or ranges as brackets: a column y, or ``{y}_low`` and
+        Published numbers to draw as hollow diamonds, or ranges as narrow boxes: a column y, or ``{y}_low`` and
         ``{y}_high``, in the table's units, and those of the columns x, color and column that say where they belong.
         Without x they are drawn all across; without column, in every panel.
     range_label : str
