@@ -27,10 +27,12 @@ from .theme import (
     coloured,
     headed,
     logarithmic,
+    ranked,
+    turned,
 )
 
 POINTS = 400  # of a distribution's curve
-SQUARE = 400  # of a scatter plot, in pixels
+SQUARE = 380  # of a scatter plot, in pixels: two fit a page
 
 
 def distribution(
@@ -87,14 +89,17 @@ def distribution(
             steps["value"] /= 3600
             words += " (hours)"
     names = list(curves)
+    steps = turned(steps, "scheme", names)
     of = "workload" if any(isinstance(one, Trace) for one in named.values()) else "scheme"
+    colour = coloured("scheme", names, columns=min(4, beside(names, width or SQUARE)), title=of)
     chart = (
         alt.Chart(steps)
-        .mark_line(interpolate="step-after", strokeWidth=2)
+        .mark_line(interpolate="step-after")
         .encode(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
-            color=coloured("scheme", names, columns=min(4, beside(names, SQUARE)), title=of),
+            color=colour,
+            strokeWidth=ranked(alt.StrokeWidth, colour, names),
             tooltip=[
                 alt.Tooltip("scheme:N", title=of),
                 alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),

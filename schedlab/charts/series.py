@@ -26,11 +26,11 @@ from .theme import (
     dashes,
     headed,
     panels,
+    ranked,
+    turned,
     vertical,
 )
 
-THIN, THICK = 1.5, 5.0  # lines, in pixels
-SMALL, LARGE = 25, 110  # points, in square pixels
 OWN_SCALES = "each panel has its own scale"
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
@@ -92,9 +92,7 @@ def lines(
         of = [name, *(rows.interval + rows.spread + rows.published if name == y else ())]
         rows.shown[of] = rows.shown[of] / 3600
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
-    # Drawn from the last scheme to the first. Published numbers come last.
-    order = rows.shown[color].map({name: -i for i, name in enumerate(names)})
-    rows.shown = rows.shown.loc[order.sort_values(kind="stable").index]
+    rows.shown = turned(rows.shown, color, names)
 
     shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
     columns, wide, high = panels(len(shown), width, height)
@@ -111,8 +109,8 @@ def lines(
     ]
     path = having(y).mark_line().encode(y=vertically, **place, tooltip=tooltip)
     points = having(y).mark_circle(opacity=1).encode(y=vertically, **place, tooltip=tooltip)
-    path = path.encode(strokeWidth=_ranked(alt.StrokeWidth, colour, names, THIN, THICK))
-    points = points.encode(size=_ranked(alt.Size, colour, names, SMALL, LARGE))
+    path = path.encode(strokeWidth=ranked(alt.StrokeWidth, colour, names))
+    points = points.encode(size=ranked(alt.Size, colour, names))
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
         legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
@@ -141,12 +139,6 @@ def lines(
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
     said = [OWN_SCALES] * (len(shown) > 1) + [CUT] * rows.cut
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
-
-
-def _ranked(channel, colour, names, least, most):
-    """Encode schemes by width or size, in the legend of their colours; the first, which lies on top, has the least."""
-    scale = alt.Scale(domain=names, range=[least, most])
-    return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
 
 
 def points(

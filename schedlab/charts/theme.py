@@ -22,6 +22,7 @@ CHARACTER = 7  # of a label, in pixels
 SYMBOL = 16  # of a legend, with the gap to its label
 CHARACTERS = 48  # of a subtitle over so many pixels as WIDTH
 MOST_ROWS = 5_000
+SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # of the first, of each more, at most; pixels
 LEAST = 3  # ticks within a logarithmic axis
 INK = "#222222"  # of rules and of marks that belong to no scheme
 EMBED = {"actions": False, "renderer": "svg"}
@@ -66,7 +67,7 @@ LOGS = {
     "SDSC-SP2-1998": "#AA4499",
     "KTH-SP2-1996": "#882255",
 }
-LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin> \(stand-in.*\))?")
+LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 # Sweeps teal, other jobs grey, darkest at the first site; shares and sites by themselves blue.
@@ -420,6 +421,22 @@ def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None
         scale=alt.Scale(domain=names, range=colours(names)),
         legend=alt.Legend(orient="bottom", columns=columns, labelLimit=WIDTH * (1 + (columns == 1)), symbolOpacity=1),
     )
+
+
+def ranked(channel: type, colour: alt.Color, names: list[str]):
+    """Encode the schemes of a colour by the width of lines or the size of points, too, in the same legend.
+
+    The first is drawn last and is the thinnest, so that what coincides is all seen. The rows must be `turned`.
+    """
+    least, step, most = SIZES[channel]
+    scale = alt.Scale(domain=names, range=[least, min(most, least + step * (len(names) - 1))])
+    return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
+
+
+def turned(table: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
+    """Order rows from the last scheme to the first, as they are to be drawn; rows of no scheme come last."""
+    order = table[column].map({name: -i for i, name in enumerate(names)})
+    return table.loc[order.sort_values(kind="stable").index]
 
 
 def beside(names: list[str], width: float) -> int:
