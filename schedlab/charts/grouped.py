@@ -165,7 +165,8 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, *, numbe
     """Give grouped bars that stand on a baseline, with what lies over them, and their width."""
     measured = rows.shown[rows.shown[y].notna()]
     groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
-    wide = min(max(2 * WIDTH, (NUMBERED if numbered else BAR) * len(measured)), PAGE - MARGIN)
+    least = 2 * WIDTH if numbered else PAGE // 2 - MARGIN  # two charts of bars fit a page
+    wide = min(max(least, (NUMBERED if numbered else BAR) * len(measured)), PAGE - MARGIN)
     crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > wide
     labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
