@@ -71,10 +71,10 @@ class Clock:
         dates = np.asarray(self._zero + seconds).astype("int64").astype("datetime64[s]")
         return np.char.replace(np.datetime_as_string(dates), "T", " ")
 
-    def x(self, field, *, labels=True, bounds=True):
-        """Encode a field along the axis; without bounds, a layer takes those of the layers that it lies over."""
+    def x(self, field, *, labels=True):
+        """Encode a field along the axis."""
         axis = {"labels": labels, "ticks": labels, "tickCount": 8, "labelOverlap": True, "labelFlush": False}
-        scale = {"nice": False} | ({"domain": self.values(self._span).tolist()} if bounds else {})
+        scale = {"domain": self.values(self._span).tolist(), "nice": False}
         if self.dated:
             scale["type"] = "utc"  # local already: the reader's own zone must not be added
             days = np.ptp(self._span) / 86_400
@@ -322,8 +322,7 @@ def profile(
     size = alt.Chart({"values": [{"size": schedule.machine.procs}]}, mark=dashed)
     size = size.encode(y=alt.Y("size:Q"))
     thin = {"type": "line", "interpolate": "step-after", "color": "#555555", "strokeWidth": 0.8}
-    # Bounds that are dates, given twice, are two to JupyterLab's Vega-Lite 5, which warns.
-    longest = alt.Chart(mark=thin).encode(x=clock.x("time", labels=False, bounds=False), y=alt.Y("longest:Q"))
+    longest = alt.Chart(mark=thin).encode(x=clock.x("time", labels=False), y=alt.Y("longest:Q"))
     queue = ["jobs queued:", "mean, maximum"] if binned else "jobs queued"
     words = ["processors in use", f"of {schedule.machine.procs:,} (dashed)"]
     work = ["work queued", "(processor-hours)"]
