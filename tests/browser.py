@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -18,7 +20,89 @@ FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt'
     prompt => !prompt.textContent.includes('*'))"""
 ERRORS = "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']"
 BUSY = ".schedlab-busy"
+HARMLESS = (
+    'Infinite extent for field "published',  # of a panel that has no published number
+    '{"signal":"{data: datetime(',  # bounds of a time axis, which Vega-Lite 5.6 reads twice: as dates, and as numbers
+)
+DRAWN = "() => [...document.querySelectorAll('.jp-RenderedVegaLite')].every(one => one.querySelector('svg, canvas'))"
 SETTLED = f"() => !document.querySelector({BUSY!r})"
+
+# Texts of charts with too little contrast, after WCAG 2: 4.5, or 3 for large ones. What lies under a text is blended
+# from the page up: backgrounds of the elements around, then the marks that were painted before it and reach under it.
+FAINT = """() => {
+    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const seen = new Map();
+    const parse = colour => {
+        if (!seen.has(colour)) {
+            canvas.clearRect(0, 0, 1, 1);
+            canvas.fillStyle = "rgba(0, 0, 0, 0)";
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+            const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+            seen.set(colour, [r, g, b, a / 255]);
+        }
+        return seen.get(colour);
+    };
+    const over = (top, alpha, ground) => ground.map((part, i) => part + (top[i] - part) * alpha);
+    const opacity = element => {
+        let product = 1;
+        for (let one = element; one && one.nodeType === 1; one = one.parentNode)
+            product *= parseFloat(getComputedStyle(one).opacity);
+        return product;
+    };
+    const painted = element => {
+        const style = getComputedStyle(element);
+        if (style.fill === "none" || style.visibility === "hidden" || style.display === "none") return null;
+        const [r, g, b, a] = parse(style.fill);
+        const alpha = a * parseFloat(style.fillOpacity) * opacity(element);
+        return alpha > 0 ? {colour: [r, g, b], alpha} : null;
+    };
+    const luminance = colour => {
+        const [r, g, b] = colour.map(part => part / 255).map(
+            part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const contrast = (a, b) => {
+        const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+        return (high + 0.05) / (low + 0.05);
+    };
+    const page = element => {
+        const around = [];
+        for (let one = element; one; one = one.parentElement) around.push(parse(getComputedStyle(one).backgroundColor));
+        return around.reverse().reduce((ground, [r, g, b, a]) => over([r, g, b], a, ground), [255, 255, 255]);
+    };
+    const faint = [];
+    for (const svg of document.querySelectorAll("svg.marks")) {
+        const ground = page(svg), shapes = [];
+        for (const element of svg.querySelectorAll("path, rect, circle, text")) {
+            if (element.closest("defs, clipPath")) continue;
+            const box = element.getBoundingClientRect(), paint = painted(element);
+            if (!paint) continue;
+            if (element.tagName !== "text") {
+                shapes.push({element, box, paint});
+                continue;
+            }
+            const words = element.textContent.trim();
+            if (!words || !box.width) continue;
+            const style = getComputedStyle(element), size = parseFloat(style.fontSize);
+            const large = size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700);
+            let least = Infinity;
+            for (const part of [0.1, 0.5, 0.9]) {
+                const x = box.left + part * box.width, y = box.top + box.height / 2;
+                let under = ground;
+                for (const shape of shapes) {
+                    const {left, right, top, bottom} = shape.box;
+                    if (x < left || x > right || y < top || y > bottom) continue;
+                    const place = new DOMPoint(x, y).matrixTransform(shape.element.getScreenCTM().inverse());
+                    if (shape.element.isPointInFill(place)) under = over(shape.paint.colour, shape.paint.alpha, under);
+                }
+                least = Math.min(least, contrast(over(paint.colour, paint.alpha, under), under));
+            }
+            if (least < (large ? 3 : 4.5)) faint.push(`${words} (${least.toFixed(2)})`);
+        }
+    }
+    return faint;
+}"""
 
 
 class Trouble(AssertionError):
@@ -31,15 +115,18 @@ def lab(folder: Path, theme="Light", **environment):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    settings = folder.parent / "jupyter"
+    settings = folder.parent / f"jupyter-{theme}"
     user = settings / "user/@jupyterlab/apputils-extension"
     _write(user / "notification.jupyterlab-settings", {"fetchNews": "false"})
     _write(user / "themes.jupyterlab-settings", {"theme": f"JupyterLab {theme}"})
+    # All cells are drawn, also those that are out of sight.
+    tracker = settings / "user/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    _write(tracker, {"windowingMode": "none"})
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
     command += ["--IdentityProvider.token=t", f"--ServerApp.root_dir={folder}", "--ServerApp.log_level=ERROR"]
     command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     own = {"JUPYTER_CONFIG_DIR": str(settings), "JUPYTERLAB_SETTINGS_DIR": str(settings / "user")}
-    with (folder.parent / "lab.log").open("w") as log:
+    with (folder.parent / f"lab-{theme}.log").open("w") as log:
         server = subprocess.Popen(command, env={**os.environ, **own, **environment}, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -81,14 +168,17 @@ class Page:
         Addresses that the page asked for in vain.
     errors : list of str
         JavaScript errors.
+    warnings : list of str
+        What Vega warns of.
     """
 
-    def __init__(self, chromium, address, height=1600):
+    def __init__(self, chromium, address, height=1600, width=1300):
         self.address = address
-        self.outside, self.errors = [], []
-        self.page = chromium.new_page(viewport={"width": 1300, "height": height})
+        self.outside, self.errors, self.warnings = [], [], []
+        self.page = chromium.new_page(viewport={"width": width, "height": height})
         self.page.route("**/*", self._gate)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._told)
 
     def _gate(self, route):
         if route.request.url.startswith((self.address, "data:", "blob:", "file:")):
@@ -97,11 +187,17 @@ class Page:
             self.outside.append(route.request.url)
             route.abort()
 
+    def _told(self, message):
+        # Vega's own begin so.
+        if message.text.startswith("WARN") and not any(words in message.text for words in HARMLESS):
+            self.warnings.append(message.text)
+
     def open(self, notebook):
         """Open a notebook and wait for its kernel."""
         self.page.goto(f"{self.address}/lab/tree/{notebook}?token=t&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.page.get_by_text("| Idle").first.wait_for(timeout=60_000)  # Run All before asks for a kernel
+        self.page.wait_for_function(DRAWN, timeout=60_000)
         return self
 
     def command(self, *names):
@@ -116,6 +212,7 @@ class Page:
         while time.monotonic() < deadline:
             self.page.wait_for_timeout(200)
             if self.page.get_by_text("| Idle").count() and self.page.evaluate(FINISHED):
+                self.page.wait_for_function(DRAWN, timeout=60_000)
                 return self
         raise Trouble(f"cells still run after {timeout} s")
 
@@ -158,6 +255,20 @@ class Page:
                 return self
         raise Trouble(f"a figure is as it was {timeout} s after its slider was moved")
 
+    def static_charts(self):
+        """Give the charts that cells show themselves, as they are drawn: SVG."""
+        found = self.page.locator(".jp-RenderedVegaLite svg.marks")
+        return found.evaluate_all("found => found.map(svg => svg.outerHTML)")
+
+    def faint_texts(self):
+        """Give the texts of all charts that stand out too little, each with its contrast; none is right."""
+        return self.page.evaluate(FAINT)
+
+    def save(self):
+        """Save the notebook, with what its cells show."""
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function("() => !document.querySelector('.jp-mod-current.jp-mod-dirty')", timeout=30_000)
+
     def close(self):
         """Close the page."""
         self.page.close()
@@ -167,6 +278,8 @@ class Page:
         self.page.wait_for_timeout(300)
         if self.errors:
             raise Trouble(f"JavaScript errors: {self.errors}")
+        if self.warnings:
+            raise Trouble(f"warnings of charts: {list(dict.fromkeys(self.warnings))}")
         if self.outside:
             raise Trouble(f"requests to the outside: {self.outside}")
         shown = self.page.locator(ERRORS)
@@ -176,6 +289,19 @@ class Page:
             raise Trouble(f"a figure failed: {self.page.locator('.schedlab-error').first.text_content()}")
         if not self.page.evaluate(SETTLED):
             raise Trouble("a figure is still marked as busy")
+
+
+def drawn_in(svg: str) -> dict:
+    """Tell what a picture that Vega drew shows: the domains of its axes, and its marks by kind and vertices."""
+    tags = re.findall(r"<(?:path|g|text|image)\b[^>]*>", svg)
+    told = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) for tag in tags]
+    axes = sorted(one["aria-label"] for one in told if one.get("aria-roledescription") == "axis")
+    marks = Counter(
+        (one["aria-roledescription"], len(re.findall(r"[MLHVCAZ]", one.get("d", ""), re.IGNORECASE)))
+        for one in told
+        if one.get("role") == "graphics-symbol" and one["aria-roledescription"] not in ("axis", "legend", "title")
+    )
+    return {"axes": axes, "marks": dict(marks)}
 
 
 def screenshots(folder: Path) -> None:

@@ -6,7 +6,8 @@ import textwrap
 
 import nbformat
 import pytest
-from browser import CHROME, ROOT, Page, Trouble, browser, lab
+import vl_convert
+from browser import CHROME, ROOT, Page, Trouble, browser, drawn_in, lab
 
 from schedlab import charts, papers, report
 
@@ -55,6 +56,12 @@ def server(folder):
         yield address
 
 
+@pytest.fixture(scope="module")
+def dark(folder):
+    with lab(folder, "Dark") as address:
+        yield address
+
+
 def written(folder, name, *cells):
     """Write a notebook of some cells."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(textwrap.dedent(cell)) for cell in cells])
@@ -64,13 +71,90 @@ def written(folder, name, *cells):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_its_sliders_answer(server, chromium, notebook):
+def test_a_notebook_runs_and_its_sliders_answer(server, dark, chromium, folder, notebook):
     page = Page(chromium, server).open(notebook.name).run_all()
     page.settled().check()
-    for figure in page.live_figures():
+    figures = page.live_figures()
+    assert page.faint_texts() == []
+    page.save()
+    as_exported(page, folder / notebook.name)
+    again = Page(chromium, dark).open(notebook.name)
+    assert len(again.static_charts()) == len(page.static_charts())
+    assert again.faint_texts() == []
+    again.close()
+    for figure in figures:
         before = page.picture(figure)
         page.drag(figure)
         page.changed(figure, before).settled().check()
+    page.close()
+
+
+def as_exported(page, notebook):
+    """Check that each chart is drawn as it is exported: axes, and marks by kind. The notebook must be saved."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    specs = [output.data[charts.LAB] for output in outputs if charts.LAB in output.get("data", {})]
+    drawn = page.static_charts()
+    assert len(drawn) == len(specs)
+    newest = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json"}
+    version = vl_convert.get_vegalite_versions()[-1]
+    for svg, spec in zip(drawn, specs, strict=True):
+        exported = vl_convert.vegalite_to_svg({**spec, **newest}, vl_version=version)
+        assert drawn_in(svg) == drawn_in(exported), spec.get("title")
+
+
+CHARTS = """
+    import numpy as np, pandas as pd, schedlab as sl
+    sl.charts.setup()
+    table = pd.DataFrame({"load": [0.5, 0.7, 0.9] * 2, "scheme": ["EASY"] * 3 + ["Conservative"] * 3})
+    table["wait_time"] = [3600.0, 7200, 36000, 4000, 9000, 50000]
+    table = table.assign(wait_time_low=table.wait_time / 1.5, wait_time_high=table.wait_time * 1.5)
+    said = table[1:2].drop(columns="wait_time_high").assign(wait_time=7e3, wait_time_low=6e3, wait_time_high=9e3)
+    two = pd.concat([table.assign(trace=name) for name in ("A", "B")])
+    """
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_kind_of_chart_is_read_and_drawn_as_exported(request, chromium, folder, theme):
+    address = request.getfixturevalue({"light": "server", "dark": "dark"}[theme])
+    cells = [
+        CHARTS,
+        'sl.charts.lines(table, "load", "wait_time", log=True, published=said, title="Lines", subtitle="of a test")',
+        'sl.charts.lines(two, "load", "wait_time", column="trace", log=True, published=said.assign(trace="B"))',
+        'sl.charts.bars(table[["load", "scheme", "wait_time"]], "load", "wait_time", "EASY")',
+        'sl.charts.ratios(table.assign(wait_time_high=1e9), "load", "wait_time", published=said)',
+        'sl.charts.stacked([sl.charts.bars(part, "load", "wait_time") for part in (table, table[:3])])',
+        'sl.charts.heatmap(sl.model_trace("lublin", jobs=500, procs=128))',
+        'sl.charts.distribution({"a": [1, 2, 3], "b": [2, 40, 5]})',
+    ]
+    page = Page(chromium, address).open(written(folder, f"charts-{theme}", *cells)).run_all().settled()
+    page.check()
+    assert len(page.static_charts()) == len(cells) - 1
+    assert page.faint_texts() == []
+    page.save()
+    as_exported(page, folder / f"charts-{theme}.ipynb")
+    page.close()
+
+
+def test_a_faint_text_is_seen(chromium):
+    page = Page(chromium, "about:blank")
+    page.page.set_content(
+        """<body style="background: #111"><svg class="marks" width="400" height="200" style="font: 11px sans-serif">
+        <rect width="400" height="200" fill="white"/><rect y="100" width="400" height="100" fill="#332288"/>
+        <text x="10" y="30" fill="#222">right on white</text><text x="10" y="60" fill="#bbb">pale on white</text>
+        <text x="10" y="130" fill="#fff">right on blue</text><text x="10" y="160" fill="#222">dark on blue</text>
+        <text x="200" y="30" fill="#222" fill-opacity="0.3">see-through</text>
+        <g opacity="0.4"><text x="200" y="60" fill="#222">in a pale group</text></g>
+        <text x="200" y="95" fill="#888" style="font-size: 30px">large</text>
+        </svg><svg class="marks"><text y="20" fill="#222">on the page</text></svg></body>"""
+    )
+    assert [words.rpartition(" (")[0] for words in page.faint_texts()] == [
+        "pale on white",
+        "dark on blue",
+        "see-through",
+        "in a pale group",
+        "on the page",
+    ]
     page.close()
 
 
@@ -119,6 +203,15 @@ FAILURES = {
         Asks()
         """,
         "requests to the outside: .*example.org",
+    ),
+    "a warning of a chart": (
+        """
+        import altair as alt, pandas as pd, schedlab as sl
+
+        sl.charts.setup()
+        alt.Chart(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})).mark_point().encode(x="a:Q", size="b:N")
+        """,
+        "warnings of charts: .*WARN .*size",
     ),
     "an error of JavaScript": (
         """

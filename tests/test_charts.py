@@ -141,7 +141,8 @@ def test_an_interval_is_shaded_where_the_table_has_one(table, single):
     low, high = table["wait_time"] / 2, table["wait_time"] * 2
     chart = charts.lines(table.assign(wait_time_low=low, wait_time_high=high), "load", "wait_time", column="trace")
     shade, line, _ = (part["encoding"] for part in parts(chart.to_dict()))
-    assert shade["y"]["stack"] is None  # or Vega-Lite 5 begins a logarithmic band at 0
+    # Or JupyterLab stacks the bands, along x where y is logarithmic: they begin at load 0 then.
+    assert shade["x"]["stack"] is shade["y"]["stack"] is None
     assert (shade["y"]["field"], shade["y2"]["field"]) == ("wait_time_low", "wait_time_high")
     assert line["y"]["field"] == "wait_time"
     assert shade["y"]["title"] == line["y"]["title"] == "mean wait (hours)"
@@ -248,6 +249,7 @@ def test_a_log_and_its_stand_in_are_told_apart(log):
     bright, dark = sorted((luminance(real), luminance(standin)), reverse=True)
     assert (bright + 0.05) / (dark + 0.05) > 1.8
     assert 1.05 / (luminance(standin) + 0.05) > 1.3  # on white
+    assert standin == charts.colours([f"{log}-3.1-cln, seed 2 (stand-in, not the real log)"])[0]
     others = [f"{log}-mine", f"{log} and more", f"{log}, exact estimates", f"{log}-3.1-cln: users", f"{log}2"]
     assert len({real, standin, *charts.colours(others)}) == 2 + len(others)
 
@@ -377,6 +379,95 @@ def test_stacked(table):
     assert above.to_dict() == before  # the parts are left as they were
 
 
+# Sizes
+
+
+def plots(svg):
+    """Give the widths and heights of the plots of a picture, in pixels."""
+    frames = re.findall(r'<path class="background" aria-hidden="true" d="M[-\d.]+,[-\d.]+h([\d.]+)v([\d.]+)h', svg)
+    return {(round(float(wide)), round(float(high))) for wide, high in frames}
+
+
+def test_a_chart_of_any_kind_has_the_size_that_is_asked_for(table):
+    size = {"width": 600, "height": 300}
+    trace = sl.model_trace("lublin", jobs=60, procs=64)
+    schedule = sl.simulate(trace)
+    one = table[table["trace"] == TRACES[0]]
+    charts_of_one_plot = [
+        charts.lines(one, "load", "wait_time", **size),
+        charts.bars(one, "load", "wait_time", "EASY", **size),
+        charts.ratios(one, "load", "bounded_slowdown", **size),
+        charts.points(one, "load", "wait_time", "scheme", **size),
+        charts.distribution(schedule, **size),
+        charts.beside_model(trace, jobs=60, **size),
+        charts.weekly(trace, **size),
+        charts.scatter(schedule, schedule, **size),
+        charts.heatmap(trace, **size),
+        charts.arrivals(trace, start="2001-01-01", **size),
+        charts.gantt(schedule, **size),
+    ]
+    for chart in charts_of_one_plot:
+        assert (chart.width, chart.height) == (600, 300)
+        assert (600, 300) in plots(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+@pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3)])
+def test_panels_fill_the_page_and_take_a_size(table, count, columns):
+    one = table[table["trace"] == TRACES[0]]
+    several = pd.concat([one.assign(trace=f"log {i}") for i in range(count)])
+    chart = charts.lines(several, "load", "wait_time", column="trace")
+    assert chart.columns == columns
+    page = columns * (chart.spec.width + 60)
+    assert (0.95 * charts.PAGE < page <= charts.PAGE) or count == 1
+    rows = -(-count // columns)
+    sized = charts.lines(several, "load", "wait_time", column="trace", width=600, height=300)
+    assert (sized.spec.width, sized.spec.height) == (600 // columns, 300 // rows)
+    later = charts.resized(chart, 600, 300)
+    assert (later.spec.width, later.spec.height) == (sized.spec.width, sized.spec.height)
+    assert (600 // columns, 300 // rows) in plots(vl_convert.vegalite_to_svg(sized.to_dict()))
+    told = "each panel has its own scale"
+    assert (told in chart.to_dict()["title"]["subtitle"]) == (count > 1)
+
+
+def test_charts_of_several_plots_take_a_size(table):
+    profile = charts.profile(sl.simulate(sl.model_trace("lublin", jobs=60, procs=64)), width=500, height=700)
+    assert [part.width for part in profile.vconcat] == [500] * 3
+    assert sum(part.height for part in profile.vconcat) == 700
+    one = table[table["trace"] == TRACES[0]]
+    narrow, wide = charts.bars(one, "load", "wait_time", "EASY", width=300), charts.lines(one, "load", "wait_time")
+    beside = charts.stacked([narrow, narrow], width=800, height=100)
+    assert beside.columns == 2
+    assert [(part.width, part.height) for part in beside.concat] == [(400, 100)] * 2
+    below = charts.stacked([wide, wide], height=100)
+    assert [(part.width, part.height) for part in below.vconcat] == [(wide.width, 50)] * 2
+    before = wide.to_dict()
+    assert charts.resized(wide, width=100).to_dict()["width"] == 100
+    assert wide.to_dict() == before
+    for bad in (0, -3, float("inf"), "wide"):
+        with pytest.raises(ValueError, match=f"^width must be a number of pixels above 0, got {bad!r}$"):
+            charts.resized(wide, width=bad)
+
+
+def test_charts_of_different_schemes_keep_their_colours_when_stacked(table):
+    one = table[table["trace"] == TRACES[0]]
+    above, below = (charts.lines(part, "load", "wait_time") for part in (one, one[one["scheme"] != SCHEMES[0]]))
+    assert charts.stacked([above, below]).to_dict()["resolve"]["scale"]["color"] == "independent"
+    assert "resolve" not in charts.stacked([above, above]).to_dict()
+
+
+def test_lines_that_coincide_are_seen(table):
+    spec = charts.lines(table.assign(wait_time=3600.0), "load", "wait_time").to_dict()
+    line, points = parts(spec)
+    widths, sizes = line["encoding"]["strokeWidth"], points["encoding"]["size"]
+    assert widths["scale"]["domain"] == sizes["scale"]["domain"] == list(SCHEMES)
+    assert widths["scale"]["range"][0] < widths["scale"]["range"][1]
+    svg = vl_convert.vegalite_to_svg(spec)
+    drawn = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
+    assert [colour for colour, _ in drawn] == charts.colours(list(SCHEMES))[::-1]  # the first scheme on top
+    assert [float(width) for _, width in drawn] == sorted((float(width) for _, width in drawn), reverse=True)
+    assert len({width for _, width in drawn}) == len(SCHEMES)
+
+
 # Where charts go
 
 
@@ -437,10 +528,27 @@ def test_setup_makes_jupyterlab_draw_version_5(whole):
     assert data[kind]["vconcat"] == whole.to_dict()["vconcat"]
 
 
+def leaves(config, above=()):
+    """Give the paths of all settings."""
+    inner = [
+        leaves(value, (*above, key)) if isinstance(value, dict) else [(*above, key)] for key, value in config.items()
+    ]
+    return [path for paths in inner for path in paths]
+
+
 def test_charts_are_white_in_a_dark_notebook(whole):
     config = whole.to_dict()["config"]
     assert config["background"] == "white"
     assert config["padding"] > 0
+    # What JupyterLab's dark theme would make light: Vega's theme "dark", which a chart's own config goes before.
+    dark = {
+        "background": "#333",
+        "view": {"stroke": "#888"},
+        "title": {"color": "#fff", "subtitleColor": "#fff"},
+        "style": {"guide-label": {"fill": "#fff"}, "guide-title": {"fill": "#fff"}},
+        "axis": {"domainColor": "#fff", "gridColor": "#888", "tickColor": "#fff"},
+    }
+    assert not [path for path in leaves(dark) if path not in leaves(config)]
 
 
 # Files
@@ -603,6 +711,8 @@ def test_ratios_are_bars_from_one():
     assert bars["y"]["scale"] == {"type": "log", "nice": False, "padding": 24}
     assert bars["y2"] == {"datum": 1}
     assert [part["mark"]["type"] for part in spec["layer"]] == ["bar", "rule", "text", "text"]
+    above = charts.ratios(table.assign(wait_ratio=2.0), "trace", "wait_ratio").to_dict()
+    assert [part["mark"]["type"] for part in above["layer"]] == ["bar", "rule", "text"]  # Vega warns of empty layers
 
 
 NEAR, FAR, BOTH, BELOW, ABOVE = [1.02, 1.05, 1.09], [0.5, 3, 20], [0.97, 1.01, 1], [0.2, 0.5, 0.9], [150, 9, 2]
@@ -653,7 +763,7 @@ def test_an_interval_must_be_of_what_is_drawn(chart):
     with pytest.raises(ValueError, match=r"^gain is 158\.5, outside its interval gain_low to gain_high, 2\.7 to 141"):
         chart(table, "load", "gain", **names)
     ranges = table.rename(columns=lambda name: re.sub("gain_(low|high)", r"gain_range_\1", name))
-    spec = chart(ranges, "load", "gain", **names, range_label="shaken \"copies\", 95 %").to_dict()
+    spec = chart(ranges, "load", "gain", **names, range_label='shaken "copies", 95 %').to_dict()
     svg = vl_convert.vegalite_to_svg(spec)
     assert html.unescape(svg).count('shaken "copies", 95 %</text>') == 1
     tips = next(part["encoding"]["tooltip"] for part in parts(spec) if "tooltip" in part["encoding"])

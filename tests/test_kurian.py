@@ -77,7 +77,7 @@ def test_every_figure_is_drawn_from_a_small_log(small, function):
 
 
 def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small):
-    bars = paper.figure8("quick", progress=False).chart.to_dict()["vconcat"][0]["layer"][0]["encoding"]["color"]
+    bars = paper.figure8("quick", progress=False).chart.to_dict()["concat"][0]["layer"][0]["encoding"]["color"]
     gantt = paper.live(day=0)[0].to_dict()["encoding"]["color"]
     scales = [dict(zip(of["scale"]["domain"], of["scale"]["range"], strict=True)) for of in (bars, gantt)]
     assert len(scales[0]) > 1

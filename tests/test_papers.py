@@ -79,10 +79,13 @@ def test_figure1_draws_its_data(quick):
     slowdown, wait = spec["vconcat"]
     for panel, measure, unit in ((slowdown, "bounded_slowdown", 1), (wait, "wait_time", 3600)):
         drawn = spec["datasets"][panel["data"]["name"]]
-        assert [row[measure] for row in drawn] == (figure.data[measure] / unit).tolist()
-        assert [row["scheme"] for row in drawn] == figure.data["scheme"].tolist()
-        assert panel["facet"]["column"]["field"] == "trace"
-        assert " ".join(panel["title"]["subtitle"]).endswith("whole traces: Lublin-Feitelson model, another")
+        found = {(row["trace"], row["load"], row["scheme"]): row[measure] for row in drawn}
+        keys = figure.data[["trace", "load", "scheme"]].itertuples(index=False, name=None)
+        assert found == dict(zip(keys, figure.data[measure] / unit, strict=True))
+        assert panel["facet"]["field"] == "trace"
+        *told, own = panel["title"]["subtitle"]
+        assert " ".join(told).endswith("whole traces: Lublin-Feitelson model, another")
+        assert own == "each panel has its own scale"
 
 
 def test_figure1_tells_what_is_reduced(quick):

@@ -9,7 +9,6 @@ from ..schedule import Schedule
 from ..workload.trace import Trace
 from .theme import (
     DURATIONS,
-    INK,
     PER_JOB,
     WIDE,
     WIDTH,
@@ -33,7 +32,7 @@ LEAST = {"run_time": 0, "procs": 1}  # of a job
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
 CELL, WIDE_CELL = 32, 64  # its width: for a mean, for sums
-DARK = 0.6  # of the darkest cell: from here on numbers are white
+DARK = 0.73  # of the darkest cell: from here on white stands out more than black
 
 
 def heatmap(
@@ -42,6 +41,8 @@ def heatmap(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.LayerChart:
     """Draw jobs by size (processors, in powers of two) and run time, a number in each cell that has jobs.
 
@@ -53,6 +54,8 @@ def heatmap(
         "jobs" counts them, "area" sums processor-hours, a column gives its mean (times in hours).
     title, subtitle : str, optional
         By default what is shown; the trace, its load and its jobs.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
     said = ""
@@ -79,7 +82,8 @@ def heatmap(
     down = alt.Y("length:N", title="run time", sort=rows[::-1])
     chart = _mosaic(cells, words, along, down, WIDE_CELL * len(columns), ROW * len(rows))
     title = f"{words[0].upper()}{words[1:]} by size and run time" if title is None else title
-    return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), said if subtitle is None else subtitle)
+    said = said if subtitle is None else subtitle
+    return headed(chart, title, max(WIDE_CELL * len(columns), WIDTH), said, size=(width, height))
 
 
 def _check_jobs(jobs):
@@ -120,6 +124,8 @@ def arrivals(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.LayerChart:
     """Draw how many jobs an hour are submitted, on average, by weekday and hour of the day at the machine.
 
@@ -132,6 +138,8 @@ def arrivals(
         Local date and time of second 0 of the log, for a log whose header has no UnixStartTime.
     title, subtitle : str, optional
         By default what is shown; the trace, its load and its jobs.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     check_kind(trace, Trace)
     dated = trace.header.unix_start_time is not None
@@ -153,7 +161,7 @@ def arrivals(
     down = alt.Y("day:N", title=None, sort=list(WEEKDAYS))
     chart = _mosaic(cells, "mean jobs submitted per hour", along, down, CELL * 24, ROW * 7)
     title = "Arrivals by weekday and hour" if title is None else title
-    return headed(chart, title, CELL * 24, about_trace(trace) if subtitle is None else subtitle)
+    return headed(chart, title, CELL * 24, about_trace(trace) if subtitle is None else subtitle, size=(width, height))
 
 
 def _hours_of_week(zero, seconds):
@@ -178,7 +186,7 @@ def _mosaic(cells, words, x, y, width, height):
         legend=alt.Legend(orient="bottom", titleLimit=WIDE),
     )
     rectangles = alt.Chart().mark_rect(stroke="white").encode(color=shade)
-    number = alt.condition(dark, alt.value("white"), alt.value(INK))
+    number = alt.condition(dark, alt.value("white"), alt.value("black"))
     text = alt.Chart().mark_text(fontSize=11).encode(text="text:N", color=number)
     layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
     return alt.layer(*layers, data=cells, width=width, height=height)

@@ -16,6 +16,7 @@ from .theme import (
     INK,
     MOST_ROWS,
     PER_JOB,
+    WIDE,
     about,
     about_trace,
     axis,
@@ -26,10 +27,12 @@ from .theme import (
     coloured,
     headed,
     logarithmic,
+    ranked,
+    turned,
 )
 
 POINTS = 400  # of a distribution's curve
-SQUARE = 400  # of a scatter plot, in pixels
+SQUARE = 380  # of a scatter plot, in pixels: two fit a page
 
 
 def distribution(
@@ -39,6 +42,8 @@ def distribution(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.Chart:
     """Draw the share of jobs that a measure leaves at or below each value, one curve for each scheme or workload.
 
@@ -54,6 +59,8 @@ def distribution(
         Logarithmic x axis; a wait of 0 is drawn at 1 s, and the subtitle says so.
     title, subtitle : str, optional
         By default the measure; the traces, their loads and jobs.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     named = _named(schedules)
     if not named:
@@ -82,14 +89,17 @@ def distribution(
             steps["value"] /= 3600
             words += " (hours)"
     names = list(curves)
+    steps = turned(steps, "scheme", names)
     of = "workload" if any(isinstance(one, Trace) for one in named.values()) else "scheme"
+    colour = coloured("scheme", names, columns=min(4, beside(names, width or SQUARE)), title=of)
     chart = (
         alt.Chart(steps)
-        .mark_line(interpolate="step-after", strokeWidth=2)
+        .mark_line(interpolate="step-after")
         .encode(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
-            color=coloured("scheme", names, columns=min(4, beside(names, SQUARE)), title=of),
+            color=colour,
+            strokeWidth=ranked(alt.StrokeWidth, colour, names),
             tooltip=[
                 alt.Tooltip("scheme:N", title=of),
                 alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),
@@ -101,7 +111,8 @@ def distribution(
     if subtitle is None:
         subtitle = "; ".join(dict.fromkeys(_about(one) for one in named.values() if isinstance(one, Schedule | Trace)))
     title = f"Distribution of the {_title(column).partition(' (')[0]}" if title is None else title
-    return headed(chart, title, SQUARE, subtitle, said, f"{most} points of each curve" if thinned else "")
+    thinning = f"{most} points of each curve" if thinned else ""
+    return headed(chart, title, SQUARE, subtitle, said, thinning, size=(width, height))
 
 
 def _named(schedules):
@@ -136,6 +147,9 @@ def beside_model(
     column: str = "run_time",
     seed: int = 1,
     jobs: int = 10_000,
+    *,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.Chart:
     """Draw the distribution of a column of a trace beside that of a workload model, on a machine of the same size.
 
@@ -146,22 +160,39 @@ def beside_model(
         As in `model_trace`.
     column : str
         A column of `Trace.jobs`.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     drawn = model_trace(model, jobs=jobs, procs=trace.procs, seed=seed)
-    return distribution({trace.title: trace, f"{drawn.title}, seed {seed}": drawn}, column)
+    return distribution({trace.title: trace, f"{drawn.title}, seed {seed}": drawn}, column, width=width, height=height)
 
 
-def weekly(traces: Trace | Iterable[Trace], *, title: str = "Work by week", subtitle: str | None = None) -> alt.Chart:
+def weekly(
+    traces: Trace | Iterable[Trace],
+    *,
+    title: str = "Work by week",
+    subtitle: str | None = None,
+    width: float | None = WIDE,
+    height: float | None = None,
+) -> alt.LayerChart:
     """Draw the offered load of each whole week since the first submission, one line for each trace.
 
     Run times count up to the estimates. Of a trace shorter than a week, what there is of it is drawn.
+
+    Parameters
+    ----------
+    traces : Trace, or several
+    title, subtitle : str, optional
+        The subtitle is by default the traces, their loads and jobs.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     traces = [traces] if isinstance(traces, Trace) else list(traces)
     if not traces:
         raise ValueError("there is no trace to draw, give one or more")
     table = pd.concat(map(_by_week, traces, labels(traces)), ignore_index=True)
     subtitle = "; ".join(map(about_trace, traces)) if subtitle is None else subtitle
-    return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle)
+    return lines(table, "week", "offered_load", "trace", title=title, subtitle=subtitle, width=width, height=height)
 
 
 def _by_week(trace, name):
@@ -181,6 +212,8 @@ def scatter(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.LayerChart:
     """Draw one schedule against another, job by job, on logarithmic axes; below the diagonal the second is better.
 
@@ -198,6 +231,8 @@ def scatter(
         so.
     title, subtitle : str, optional
         By default both schemes; the trace, its load and its jobs (both, where they differ).
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     check_limit(limit)
     for one in (a, b):
@@ -250,6 +285,7 @@ def scatter(
         f"mean difference {np.mean(y - x) / scale:+,.3g}" + (" hours" if column in DURATIONS else ""),
         f"one job in {every:,} is drawn" if every > 1 else "",
         zeros,
+        size=(width, height),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..gang import GangSchedule
-from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
+from .theme import DOING, INK, MARGIN, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
 
 LANE = 26  # of one PE, in pixels
 TALLEST = 520
@@ -23,6 +23,8 @@ def slices(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.LayerChart:
     """Draw what each PE did over a few slices: one lane a PE, one rectangle for what a task did there.
 
@@ -38,6 +40,8 @@ def slices(
         By job, spinning pale; or by what the PE did.
     title, subtitle : str, optional
         By default the scheduler; machine and slice.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     check_kind(schedule, GangSchedule)
     if color not in ("job", "what"):
@@ -50,7 +54,7 @@ def slices(
     pieces["job"] = [f"{job} ({kinds[job]})" for job in pieces["job"]]
     if len(pieces) > MOST_ROWS:
         raise ValueError(f"the window has {len(pieces):,} pieces, a chart takes {MOST_ROWS:,}: choose a shorter one")
-    height = min(LANE * pes, TALLEST)
+    high = min(LANE * pes, TALLEST)
     seconds = alt.Scale(domain=list(shown), nice=False)
     along = {"title": "time (seconds)", "scale": seconds, "axis": axis(tickCount=8)}
     lanes = alt.Scale(domain=list(range(pes)), paddingInner=0.12)
@@ -98,8 +102,9 @@ def slices(
     words = words.encode(x=alt.X("middle:Q", **along), y=alt.value(0), text="words:N")
     said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; white: idle"
     said += "; pale: spinning" if color == "job" else ""
-    chart = alt.layer(marks, rules, words, width=WIDE, height=height)
-    return headed(chart, str(config) if title is None else title, WIDE, said if subtitle is None else subtitle)
+    chart = alt.layer(marks, rules, words, width=WIDE, height=high)
+    said = said if subtitle is None else subtitle
+    return headed(chart, str(config) if title is None else title, WIDE, said, size=(width, height))
 
 
 def _checked(window, first, last):
@@ -161,6 +166,8 @@ def shares(
     column: str | None = None,
     title: str = "",
     subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.Chart:
     """Draw shares that make up a whole, one bar below the other.
 
@@ -173,6 +180,8 @@ def shares(
     column : str, optional
         A column with one panel for each value.
     title, subtitle : str
+    width, height : float, optional
+        Of all panels together, in pixels.
     """
     check_kind(table, pd.DataFrame)
     names = [y, x, color, *filter(None, (column,))]
@@ -182,7 +191,7 @@ def shares(
     parts = list(dict.fromkeys(shown[color]))
     shown["place"] = shown[color].map(parts.index)
     panels = list(dict.fromkeys(shown[column])) if column else [""]
-    width = WIDE // len(panels) - 60 * (len(panels) > 1)
+    wide = WIDE // len(panels) - MARGIN * (len(panels) > 1)
     scale = alt.Scale(domain=parts, range=[DOING.get(part, INK) for part in parts])
     chart = alt.Chart(shown).mark_bar()
     chart = chart.encode(
@@ -191,7 +200,7 @@ def shares(
         color=alt.Color(f"{color}:N", title=None, scale=scale, legend=alt.Legend(orient="bottom", columns=5)),
         order=alt.Order("place:Q"),
         tooltip=[f"{y}:N", f"{color}:N", alt.Tooltip(f"{x}:Q", format=".1%")],
-    ).properties(width=width, height=18 * shown[y].nunique())
+    ).properties(width=wide, height=18 * shown[y].nunique())
     if column:
         chart = chart.facet(column=alt.Column(f"{column}:N", title=None, sort=panels))
-    return headed(chart, title, WIDE, subtitle)
+    return headed(chart, title, WIDE, subtitle, size=(width, height))

@@ -62,14 +62,14 @@ def bars(
         percent, they are drawn as intervals; without a base ``{y}_low`` and ``{y}_high``. An interval must contain its
         bar's value; where it reaches far beyond all bars it is cut off, with an arrow. Another range goes into
         ``{y}_change_range_low`` and ``{y}_change_range_high`` (without a base ``{y}_range_low`` and
-        ``{y}_range_high``) and is drawn as a thin bracket.
+        ``{y}_range_high``) and is drawn as a narrow box.
     x, y, color : str
         Columns.
     base : str, optional
         The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars. If left
         out, y is a change in percent already.
     published : DataFrame, optional
-        Published numbers to draw as hollow diamonds, or ranges as brackets, in percent: a column ``{y}_change``
+        Published numbers to draw as hollow diamonds, or ranges as narrow boxes, in percent: a column ``{y}_change``
         (without a base y), or the same with ``_low`` and ``_high``, and those of the columns x and color that say where
         they belong. Without color they stand in the middle of the group, without x all across.
     range_label : str
@@ -165,7 +165,8 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, *, numbe
     """Give grouped bars that stand on a baseline, with what lies over them, and their width."""
     measured = rows.shown[rows.shown[y].notna()]
     groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
-    wide = min(max(2 * WIDTH, (NUMBERED if numbered else BAR) * len(measured)), PAGE - MARGIN)
+    least = 2 * WIDTH if numbered else PAGE // 2 - MARGIN  # two charts of bars fit a page
+    wide = min(max(least, (NUMBERED if numbered else BAR) * len(measured)), PAGE - MARGIN)
     crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > wide
     labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
@@ -174,7 +175,9 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, *, numbe
     unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
     tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
-    bar = having(y).mark_bar().encode(y=upward, y2=alt.datum(baseline), color=coloured(color, schemes), **place)
+    # Bars stand side by side: JupyterLab's Vega-Lite 5 would stack them.
+    stands = {"y": across(y, upward, stack=None), "y2": alt.datum(baseline)}
+    bar = having(y).mark_bar().encode(**stands, color=coloured(color, schemes), **place)
     rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y="baseline:Q")
     layers = [bar.encode(tooltip=tooltip), rule, *range_layers(rows, range_label, upward, **place)]
     over = []
@@ -200,8 +203,10 @@ def _numbers(rows, x, y, color, upward, baseline, place):
     above = rows.shown[y] >= baseline
     rows.shown["place"] = np.where(above, reach.max(axis=1), reach.min(axis=1))
     rows.shown["place"] = rows.shown["place"].where(rows.shown[y].notna())
-    layers = []
-    for sign, where, shift in ((">=", "bottom", -6), ("<", "top", 6)):
+    layers, measured = [], rows.shown[y].notna()
+    for sign, kept, where, shift in ((">=", above, "bottom", -6), ("<", ~above, "top", 6)):
+        if not (kept & measured).any():
+            continue
         base = having(y).transform_filter(f"datum[{json.dumps(y)}] {sign} {baseline}")
         words = base.mark_text(baseline=where, dy=shift, fontSize=11)
         layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3~r"), **place))

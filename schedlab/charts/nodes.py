@@ -19,6 +19,8 @@ def tree(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.LayerChart:
     """Draw the nodes of a k-ary n-tree at an instant, each in the colour of its job, and the blocks of each stage.
 
@@ -34,6 +36,8 @@ def tree(
         A date at the machine, or seconds on the clock of the log; when most nodes are taken if left out.
     title, subtitle : str, optional
         By default the scheme and the instant; the trace, its load and its jobs.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     check_kind(schedule, Schedule)
     machine = schedule.machine
@@ -61,11 +65,11 @@ def tree(
         .mark_rect(stroke=ABSENT, strokeWidth=0.5)
         .encode(x=x, y=y, x2="right", y2="bottom", color=alt.Color("color:N", scale=None), tooltip=tooltip)
     )
-    width = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
+    weight = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
     frames = (
         alt.Chart(outlines)
         .mark_rect(filled=False, stroke=INK, clip=True)
-        .encode(x=x, y=y, x2="right", y2="bottom", strokeWidth=width)
+        .encode(x=x, y=y, x2="right", y2="bottom", strokeWidth=weight)
     )
     chart = alt.layer(squares, frames).properties(width=round(wide * scale), height=round(high * scale))
     held = nodes.loc[nodes["job"] != "", "job"]
@@ -75,9 +79,8 @@ def tree(
         f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes (a colour for each job; white: free); "
         f"frames: switches of {machine.n} stages"
     )
-    return headed(
-        chart, words if title is None else title, WIDE, about(schedule) if subtitle is None else subtitle, said
-    )
+    subtitle = about(schedule) if subtitle is None else subtitle
+    return headed(chart, words if title is None else title, WIDE, subtitle, said, size=(width, height))
 
 
 def _fullest(schedule):

@@ -11,14 +11,11 @@ from .theme import INK, check, check_columns, check_kind, check_numbers
 PUBLISHED = "published"  # the word of the legend, and the column of the numbers
 FAR = 1.0  # times the extent of the values: an interval that reaches further beyond them is cut off
 ROUNDED = 1e-9  # relative; by so much a computed interval may miss its value
-GREY = "#555555"  # of ranges
 EDGE = 1.5  # of what stands for a range or a published number, in pixels
 BOX = 8  # the width of a range
 CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
 DIAMOND = {"shape": "diamond", "fill": "white", "size": 80, "opacity": 1, "strokeWidth": EDGE}  # a published number
 GREY = "#555555"  # of ranges
-DIAMOND = {"shape": "diamond", "fill": "white", "size": 80, "opacity": 1, "strokeWidth": 1.5}  # a published number
-CAP = {"size": 60, "opacity": 1, "strokeWidth": 1.5}  # of a bracket
 
 
 class Rows:
@@ -156,10 +153,10 @@ def having(*names: str) -> alt.Chart:
     return alt.Chart().transform_filter(" && ".join(f"isValid(datum[{json.dumps(name)}])" for name in names))
 
 
-def across(name: str, like: alt.Y, **settings) -> alt.Y:
-    """Encode another column along the measured axis."""
+def across(name: str, like: alt.X | alt.Y, **settings) -> alt.X | alt.Y:
+    """Encode another column along the same axis."""
     shared = {key: like[key] for key in ("title", "scale", "axis") if like[key] is not alt.Undefined}
-    return alt.Y(f"{name}:Q", **shared, **settings)
+    return type(like)(f"{name}:Q", **shared, **settings)
 
 
 def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:

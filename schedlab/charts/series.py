@@ -26,11 +26,11 @@ from .theme import (
     dashes,
     headed,
     panels,
+    ranked,
+    turned,
     vertical,
 )
 
-THIN, THICK = 1.5, 5.0  # lines, in pixels
-SMALL, LARGE = 25, 110  # points, in square pixels
 OWN_SCALES = "each panel has its own scale"
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
@@ -61,7 +61,7 @@ def lines(
         Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Rows that share
         x, color, dash and column are an error. Where it has the columns ``{y}_low`` and ``{y}_high``, the interval
         between them is shaded; it must contain y. Another range goes into ``{y}_range_low`` and ``{y}_range_high`` and
-        is drawn as a thin bracket.
+        is drawn as a narrow box.
     x, y, color : str
         Columns.
     dash : str, optional
@@ -71,7 +71,7 @@ def lines(
     log : bool
         Logarithmic y axis; linear near 0 where a value is 0.
     published : DataFrame, optional
-        Published numbers to draw as hollow diamonds, or ranges as brackets: a column y, or ``{y}_low`` and
+        Published numbers to draw as hollow diamonds, or ranges as narrow boxes: a column y, or ``{y}_low`` and
         ``{y}_high``, in the table's units, and those of the columns x, color and column that say where they belong.
         Without x they are drawn all across; without column, in every panel.
     range_label : str
@@ -98,9 +98,7 @@ def lines(
         of = [name, *(rows.interval + rows.spread + rows.published if name == y else ())]
         rows.shown[of] = rows.shown[of] / 3600
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
-    # Drawn from the last scheme to the first. Published numbers come last.
-    order = rows.shown[color].map({name: -i for i, name in enumerate(names)})
-    rows.shown = rows.shown.loc[order.sort_values(kind="stable").index]
+    rows.shown = turned(rows.shown, color, names)
 
     shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
     columns, wide, high = panels(len(shown), width, height)
@@ -117,8 +115,8 @@ def lines(
     ]
     path = having(y).mark_line().encode(y=vertically, **place, tooltip=tooltip)
     points = having(y).mark_circle(opacity=1).encode(y=vertically, **place, tooltip=tooltip)
-    path = path.encode(strokeWidth=_ranked(alt.StrokeWidth, color, names, THIN, THICK))
-    points = points.encode(size=_ranked(alt.Size, color, names, SMALL, LARGE))
+    path = path.encode(strokeWidth=ranked(alt.StrokeWidth, colour, names))
+    points = points.encode(size=ranked(alt.Size, colour, names))
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
         legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
@@ -128,8 +126,9 @@ def lines(
     if rows.interval:
         low, high_end = rows.drawn(rows.interval)
         shade = having(low, high_end).mark_area(opacity=0.2)
-        # Vega-Lite 5 stacks areas of several colours, even on a logarithmic axis, where it cannot.
-        shade = shade.encode(y=across(low, vertically, stack=None), y2=high_end, **place)
+        # JupyterLab's Vega-Lite 5 would stack areas of several colours, along x where y is logarithmic.
+        flat = {"x": across(x, horizontal, stack=None), "y": across(low, vertically, stack=None)}
+        shade = shade.encode(**flat, y2=high_end, color=colour)
         layers.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
     if rows.published:
         keys = [name for name in (color, x) if name in rows.keys]
@@ -146,12 +145,6 @@ def lines(
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
     said = [OWN_SCALES] * (len(shown) > 1) + [CUT] * rows.cut
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
-
-
-def _ranked(channel, color, names, least, most):
-    """Encode schemes by widths or sizes: the first, which lies on top, has the least."""
-    scale = alt.Scale(domain=names, range=[least, most])
-    return channel(f"{color}:N", scale=scale, legend=None)
 
 
 def points(

@@ -22,8 +22,10 @@ CHARACTER = 7  # of a label, in pixels
 SYMBOL = 16  # of a legend, with the gap to its label
 CHARACTERS = 48  # of a subtitle over so many pixels as WIDTH
 MOST_ROWS = 5_000
+SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # of the first, of each more, at most; pixels
 LEAST = 3  # ticks within a logarithmic axis
 INK = "#222222"  # of rules and of marks that belong to no scheme
+EMBED = {"actions": False, "renderer": "svg"}
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
@@ -66,7 +68,7 @@ LOGS = {
     "SDSC-SP2-1998": "#AA4499",
     "KTH-SP2-1996": "#882255",
 }
-LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin> \(stand-in.*\))?")
+LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 # Sweeps teal, other jobs grey, darkest at the first site; shares and sites by themselves blue.
@@ -191,7 +193,7 @@ def setup() -> None:
 
 def _for_lab(spec, **_):
     older = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
-    return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": {"actions": False}}}
+    return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": EMBED}}
 
 
 def themed(chart):
@@ -243,7 +245,23 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
         part.config = alt.Undefined  # only the whole may carry the look
     beside = min(len(bare), max(1, PAGE // max(_extent(part)[0] + MARGIN * _across(part) for part in bare)))
     whole = alt.vconcat(*bare) if beside == 1 else alt.concat(*bare, columns=beside)
+    told = {}
+    for channel, given in _legends(whole):
+        told.setdefault(channel, set()).add(given)
+    if any(len(several) > 1 for several in told.values()):  # one legend would give some schemes the wrong colour
+        whole = whole.resolve_scale(**dict.fromkeys(told, "independent"))
     return themed(_resize(whole, width, height))
+
+
+def _legends(chart):
+    """Give the channels that have a legend, each with its scale and legend in words."""
+    for part in (*_parts(chart), *(chart.layer if isinstance(chart, alt.LayerChart) else ())):
+        yield from _legends(part)
+    if isinstance(chart, alt.Chart):
+        for channel in ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity"):
+            given = chart.encoding[channel]
+            if isinstance(given, alt.FieldChannelMixin):
+                yield channel, str((given["scale"], given["legend"]))
 
 
 # -- sizes -----------------------------------------------------------------------------------------------
@@ -336,9 +354,9 @@ def _grid(chart):
 
 
 def _values(chart, field):
-    if isinstance(field.sort, list):
-        return len(field.sort)
-    return chart.data[field.shorthand.rpartition(":")[0] or field.shorthand].nunique()
+    if isinstance(field["sort"], list):
+        return len(field["sort"])
+    return chart.data[field["shorthand"].rpartition(":")[0] or field["shorthand"]].nunique()
 
 
 def panels(count: int, width: float | None, height: float | None) -> tuple[int, float, float]:
@@ -419,6 +437,22 @@ def height_of(spec: dict) -> float:
         return height_of(spec["spec"]) + 60
     height = spec.get("height", 300)
     return (height if isinstance(height, Real) else 300) + 140
+
+
+def ranked(channel: type, colour: alt.Color, names: list[str]):
+    """Encode the schemes of a colour by the width of lines or the size of points, too, in the same legend.
+
+    The first is drawn last and is the thinnest, so that what coincides is all seen. The rows must be `turned`.
+    """
+    least, step, most = SIZES[channel]
+    scale = alt.Scale(domain=names, range=[least, min(most, least + step * (len(names) - 1))])
+    return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
+
+
+def turned(table: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
+    """Order rows from the last scheme to the first, as they are to be drawn; rows of no scheme come last."""
+    order = table[column].map({name: -i for i, name in enumerate(names)})
+    return table.loc[order.sort_values(kind="stable").index]
 
 
 def beside(names: list[str], width: float) -> int:

@@ -91,6 +91,8 @@ def gantt(
     *,
     title: str | None = None,
     subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> alt.Chart:
     """Draw which processors each job held when: one rectangle for each interval of processors.
 
@@ -109,6 +111,8 @@ def gantt(
         out, and the subtitle says how many.
     title, subtitle : str, optional
         By default the scheme; the trace, its load and its jobs.
+    width, height : float, optional
+        Of the plot, in pixels.
     """
     check_kind(schedule, Schedule)
     check_limit(limit)
@@ -151,8 +155,8 @@ def gantt(
     interval = offset[drawn[row]] + nth
     table = table.iloc[row].assign(low=first[interval], high=last[interval] + 1)
     # A border around what is narrower than three pixels would hide it.
-    width, height = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
-    wide = f"datum.end - datum.begin > {width} && datum.high - datum.low > {height}"
+    least, fewest = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
+    wide = f"datum.end - datum.begin > {least} && datum.high - datum.low > {fewest}"
     border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
     tips = []
     if apart:
@@ -195,7 +199,8 @@ def gantt(
         f"left out beyond {limit:,} rectangles"
     )
     title = str(schedule.scheme) if title is None else title
-    return headed(chart, title, WIDE, about(schedule) if subtitle is None else subtitle, said if left else "")
+    subtitle = about(schedule) if subtitle is None else subtitle
+    return headed(chart, title, WIDE, subtitle, said if left else "", size=(width, height))
 
 
 def _whole_jobs(schedule):
@@ -277,7 +282,15 @@ def _legend(field, title, scale):
     return alt.Color(field, title=title, scale=scale, legend=legend)
 
 
-def profile(schedule, window=None, *, title: str | None = None, subtitle: str | None = None) -> alt.VConcatChart:
+def profile(
+    schedule,
+    window=None,
+    *,
+    title: str | None = None,
+    subtitle: str | None = None,
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.VConcatChart:
     """Draw processors in use, the length of the queue, and the work that waits in it, over time.
 
     Beyond 600 changes these are means over 600 equal parts of the window, weighted by time; for the queue also its
@@ -290,6 +303,8 @@ def profile(schedule, window=None, *, title: str | None = None, subtitle: str | 
         Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
     title, subtitle : str, optional
         By default the scheme; the trace, its load and its jobs.
+    width, height : float, optional
+        Of the three plots together, in pixels.
     """
     check_kind(schedule, Schedule)
     begin, end = _window(schedule, window)
@@ -332,7 +347,7 @@ def profile(schedule, window=None, *, title: str | None = None, subtitle: str | 
     )
     said = f"means over {_length((end - begin) / BINS)}" if binned else ""
     title = str(schedule.scheme) if title is None else title
-    return headed(whole, title, WIDE, about(schedule) if subtitle is None else subtitle, said)
+    return headed(whole, title, WIDE, about(schedule) if subtitle is None else subtitle, said, size=(width, height))
 
 
 def _states(schedule, begin, end):
