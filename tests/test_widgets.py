@@ -1,13 +1,17 @@
 """Live figures as plain functions: no browser, no kernel of a notebook."""
 
+import ast
 import asyncio
 import gc
+import inspect
 import warnings
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import altair as alt
 import ipywidgets
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -470,6 +474,43 @@ def test_tables_look_as_they_do_in_a_notebook():
     figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
     assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # the padding of Lab's own tables, in either theme
     assert "border" not in figure._table.value
+
+
+LIVE = {
+    "grudenic2010": {"live": "LABELS"},
+    "kurian2003": {"live": "LABELS"},
+    "pascual2008": {"live": "LABELS"},
+    "sabin2006": {"live": "LABELS", "live_decision": "LABELS_OF_DECISION"},
+    "silva2000": {"live": "LABELS", "live_memberships": "LABELS_OF_MEMBERSHIPS"},
+}
+
+
+@pytest.mark.parametrize(("paper", "name"), [(paper, name) for paper in LIVE for name in LIVE[paper]])
+def test_live_figures_of_the_papers_say_what_their_controls_are(paper, name):
+    paper, labels = getattr(sl.papers, paper), LIVE[paper][name]
+    function, labels = getattr(paper, name), getattr(paper, labels)
+    parameters = list(inspect.signature(function).parameters)
+    assert set(labels) == set(parameters)
+    assert all(len(words) > 1 for words in labels.values())
+    told = widgets._documented(function)
+    assert set(told) == set(parameters)
+    assert all(": " in words for words in told.values())  # a sentence, not only a type
+
+
+def live_cells():
+    """Give each call of `live` on a paper's figure in the notebooks: the notebook, the function, the labels."""
+    for path in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, 4).cells:
+            if cell.cell_type == "code" and "widgets.live(\n    paper." in cell.source:
+                (call,) = [node.value for node in ast.parse(cell.source).body]
+                given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+                yield path.stem, ast.unparse(call.args[0]), given
+
+
+@pytest.mark.parametrize(("notebook", "function", "given"), list(live_cells()))
+def test_notebooks_label_their_live_figures(notebook, function, given):
+    named = {f"paper.{name}": f"paper.{labels}" for of in LIVE.values() for name, labels in of.items()}
+    assert given["labels"] == named[function]
 
 
 def test_a_bench_has_its_words(no_logs, trace):

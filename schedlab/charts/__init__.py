@@ -22,7 +22,7 @@ from .theme import (
     stacked,
     themed,
 )
-from .timeline import gantt, profile
+from .timeline import gantt, gantts, profile
 
 __all__ = [
     "AXES",
@@ -42,6 +42,7 @@ __all__ = [
     "dashes",
     "distribution",
     "gantt",
+    "gantts",
     "heatmap",
     "lines",
     "points",
