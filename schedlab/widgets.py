@@ -139,7 +139,8 @@ class Live(ipywidgets.VBox):
         self.drawn = 0
 
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
-        self._busy, self._error, self._table = ipywidgets.HTML(_IDLE), ipywidgets.HTML(), ipywidgets.HTML()
+        self._busy, self._error = ipywidgets.HTML(_IDLE), ipywidgets.HTML()
+        self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # or Lab would put it in the middle
         self._table.add_class("jp-RenderedHTMLCommon")  # Lab's look of tables, in its light and in its dark theme
         self._script = Code()
         reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back", layout=_NARROW)

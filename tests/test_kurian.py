@@ -137,15 +137,15 @@ def test_up_to_compares_best_cases_of_single_draws():
 
 
 def test_live_figure(small):
-    chart, table = paper.live(sites=2, share=20, day=0)
-    assert "32 of 512 processors, site 1" in chart.to_dict()["title"]["text"]
+    chart, table = paper.live(sites=2, share=20, day=0, shown=64)
+    assert "64 of 64 processors, site 1" in chart.to_dict()["title"]["text"]
     chart, alone = paper.live(share=20, day=0, first=10**6, shown=10**6)
-    assert "512 of 512 processors" in chart.to_dict()["title"]["text"]
+    assert "64 of 64 processors" in chart.to_dict()["title"]["text"]
     assert "site" not in chart.to_dict()["title"]["text"]
     assert not {"site", "speed"} & set(" ".join(alone.data.columns).split())
     assert "1, speed 2" in table.to_html()
     assert "2, speed 1" in table.to_html()
-    _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0)
+    _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0, shown=64)
     assert "2, speed 4" in other.to_html()
     assert other.to_html() != table.to_html()
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):

@@ -176,7 +176,7 @@ def _numbers(grid, jobs, colours, pixel):
     rows = []
     for job, (size, _, number, middle, center) in found.items():
         if size:
-            wide, high = LETTER * size * len(number) / 2 / pixel, size / 2 / pixel
+            wide, high = (LETTER * size * len(number) + 2) / 2 / pixel, size / 2 / pixel
             row = {"job": number, "size": size, "middle": middle, "center": center}
             row |= {"left": middle - wide, "right": middle + wide, "top": center - high, "bottom": center + high}
             rows.append({**row, "color": colours[job], "ink": ink_on(colours[job])})
