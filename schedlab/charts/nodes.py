@@ -67,11 +67,11 @@ def tree(
         .mark_rect(stroke=ABSENT, strokeWidth=0.5)
         .encode(**where, color=alt.Color("color:N", scale=None), tooltip=tooltip)
     )
-    width = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
+    weight = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
     frames = (
         alt.Chart(outlines)
         .mark_rect(filled=False, stroke=INK, clip=True)
-        .encode(**where, strokeWidth=width)
+        .encode(**where, strokeWidth=weight)
     )
     # On a plate of the job's colour, or the frames would strike the number through.
     plates = alt.Chart(numbers).mark_rect().encode(**where, color=alt.Color("color:N", scale=None))
@@ -97,9 +97,8 @@ def tree(
         f"{'; grey: not installed' if machine.procs < machine.k**machine.n else ''}; frames: switches of {machine.n} "
         "stages"
     )
-    return headed(
-        chart, heading if title is None else title, WIDE, about(schedule) if subtitle is None else subtitle, said
-    )
+    subtitle = about(schedule) if subtitle is None else subtitle
+    return headed(chart, heading if title is None else title, WIDE, subtitle, said)
 
 
 def _fullest(schedule):

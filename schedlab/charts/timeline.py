@@ -131,7 +131,8 @@ def gantt(
     drawn = _Gantt(schedule, _window(schedule, window), processors, limit)
     chart = drawn.chart(*_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2)
     title = str(schedule.scheme) if title is None else title
-    return headed(chart, title, WIDE, about(schedule) if subtitle is None else subtitle, drawn.left_out)
+    subtitle = about(schedule) if subtitle is None else subtitle
+    return headed(chart, title, WIDE, subtitle, drawn.left_out)
 
 
 def gantts(
