@@ -9,6 +9,7 @@ import asyncio
 import html
 import inspect
 import math
+import re
 import sys
 import warnings
 from collections import OrderedDict
@@ -39,19 +40,33 @@ from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
 EMBED = {"actions": False, "renderer": "svg"}
+MOST_STEPS = 150  # of a slider among others: with more, a pixel or two of it are a step
 
 _EMPTY = inspect.Parameter.empty
 NOTHING = object()  # None among what a control offers: to ipywidgets the value None is no choice, even where offered
-_LABELS = {"style": {"description_width": "initial"}}
-_WIDE, _NARROW = {"width": "26em"}, {"width": "auto"}
+_WHOLE_LABEL = {"style": {"description_width": "initial"}}
+_NARROW = {"width": "auto"}
+_FIELD = {"width": "9em"}
+_PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", re.MULTILINE)
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
 _IDLE = '<div style="height:3px"></div>'
 _ERROR = '<div class="schedlab-error" role="alert" style="{}">{}</div>'
 _ERROR_STYLE = "border-left:4px solid #D55E00;padding:.5em 1em;white-space:pre-wrap;color:var(--jp-ui-font-color1,#222)"
 
 
-def live(function: Callable, /, *, code: Callable | None = None, height: float | None = None, **controls) -> "Live":
+def live(
+    function: Callable,
+    /,
+    *,
+    code: Callable | None = None,
+    height: float | None = None,
+    labels: Mapping[str, str] | None = None,
+    **controls,
+) -> "Live":
     """Put controls above a figure and draw it anew whenever one of them is let go.
+
+    The tooltip of a control is what the function's docstring says of the parameter, under "Parameters" in numpydoc's
+    form.
 
     Parameters
     ----------
@@ -62,11 +77,15 @@ def live(function: Callable, /, *, code: Callable | None = None, height: float |
         Gives, of the same values, the Python that rebuilds what is on the screen; by default it calls `function`.
     height : float, optional
         Of the figure in pixels, kept while it is drawn anew; by default that of the first chart.
+    labels : mapping of str to str, optional
+        What stands beside the control of a parameter, with its unit: ``{"load": "offered load"}``. By default the
+        parameter's name with spaces for underscores.
     **controls
         For each parameter a control: ``(low, high)`` or ``(low, high, step)`` a slider; a range or a list of numbers a
         slider over them; another list, or a mapping of labels to values, a menu; True or False a box to tick; text a
         line of text; or a widget. It begins with the parameter's default, which must be among what it offers; at the
-        front if there is none, or None that is not offered.
+        front if there is none, or None that is not offered. A slider of more than 150 steps has the whole width, and a
+        field in which to type a number.
 
     Returns
     -------
@@ -80,10 +99,11 @@ def live(function: Callable, /, *, code: Callable | None = None, height: float |
     >>> def waits(load=0.8, scheme="easy"):
     ...     table = sl.sweep(trace, scheme, load, progress=False)
     ...     return sl.charts.lines(table, x="load", y="wait_time")
-    >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.05), scheme=["fcfs", "easy"])
+    >>> labels = {"load": "offered load"}
+    >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.05), scheme=["fcfs", "easy"], labels=labels)
     >>> figure.controls["load"].value = 0.9
     """
-    return Live(function, code=code, height=height, **controls)
+    return Live(function, code=code, height=height, labels=labels, **controls)
 
 
 class Live(ipywidgets.VBox):
@@ -97,7 +117,7 @@ class Live(ipywidgets.VBox):
         How many figures were computed, those from memory not counted.
     """
 
-    def __init__(self, function, /, *, code=None, height=None, **controls):
+    def __init__(self, function, /, *, code=None, height=None, labels=None, **controls):
         if code is not None and not callable(code):
             raise TypeError(f"code is {code!r}, expected a function; no control can have this name")
         if height is not None and not (isinstance(height, Real) and height > 0):
@@ -105,7 +125,12 @@ class Live(ipywidgets.VBox):
         _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
-        self.controls = {name: _control(name, given, defaults.get(name, _EMPTY)) for name, given in controls.items()}
+        labels = _checked_labels({} if labels is None else labels, dict.fromkeys([*defaults, *controls]))
+        tooltips = _documented(function)
+        self.controls = {
+            name: _control(name, given, defaults.get(name, _EMPTY), labels.get(name), tooltips.get(name))
+            for name, given in controls.items()
+        }
         self._first = {name: control.value for name, control in self.controls.items()}
         self._memory = OrderedDict()
         self._timer = None
@@ -113,13 +138,16 @@ class Live(ipywidgets.VBox):
         self.drawn = 0
 
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
-        self._busy, self._error, self._table = ipywidgets.HTML(_IDLE), ipywidgets.HTML(), ipywidgets.HTML()
+        self._busy, self._error = ipywidgets.HTML(_IDLE), ipywidgets.HTML()
+        self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # or Lab would put it in the middle
+        self._table.add_class("jp-RenderedHTMLCommon")  # Lab's look of tables, in its light and in its dark theme
         self._script = Code()
         reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back", layout=_NARROW)
         reset.on_click(lambda _: self.reset())
         self._place = ipywidgets.VBox([self.chart, self._error])
         row = ipywidgets.Layout(flex_flow="row wrap", align_items="center", grid_gap="0 1.2em")
-        top = ipywidgets.HBox([*self.controls.values(), reset], layout=row)
+        placed = [_placed(control, controls[name]) for name, control in self.controls.items()]
+        top = ipywidgets.HBox([*placed, reset], layout=row)
         super().__init__([top, self._busy, self._place, self._table, self._script])
         self.add_class("schedlab-live")
         for control in self.controls.values():
@@ -176,7 +204,7 @@ class Live(ipywidgets.VBox):
             if not isinstance(chart, alt.TopLevelMixin) or not (table is None or hasattr(table, "to_html")):
                 kinds = [type(part).__name__ for part in (drawn if isinstance(drawn, tuple) else (drawn,))]
                 raise TypeError(f"the function gave {', '.join(kinds)}, expected a chart, or a chart and a table")
-            found = chart.to_dict(validate=False), "" if table is None else table.to_html()
+            found = chart.to_dict(validate=False), "" if table is None else _written_table(table)
         self.drawn += 1
         if self._height is None:
             self._height = charts.height_of(found[0])
@@ -243,14 +271,15 @@ def explore(*traces: Trace | str) -> "Live":
         raise ValueError("there is no trace to explore: give one, or set SCHEDLAB_DATA to a folder of logs")
     first = next(iter(given or offered))
     offered = {first: offered.pop(first)} | offered
-    week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, description="from week", **_LABELS)
+    week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, **_WHOLE_LABEL)
     loads = [("as it is", NOTHING), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
     panel = live(
         bench,
         code=_bench_code,
         height=520,
+        labels=BENCH_LABELS,
         trace=offered,
-        load=ipywidgets.SelectionSlider(options=loads, index=0, description="offered load", layout=_WIDE, **_LABELS),
+        load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide(BENCH_LABELS["load"]), **_WHOLE_LABEL),
         overrun=list(OVERRUN),
         scheme=_SCHEMES,
         order=list(NAMES),
@@ -266,6 +295,16 @@ def explore(*traces: Trace | str) -> "Live":
 
     panel.controls["trace"].observe(fit, "value")
     return panel
+
+
+BENCH_LABELS = {
+    "load": "offered load",
+    "overrun": "jobs beyond their estimates",
+    "order": "order of its queue",
+    "against": "compared with",
+    "week": "from week",
+    "weeks": "weeks shown",
+}
 
 
 def _menu(traces, logs):
@@ -292,15 +331,23 @@ def bench(
     Parameters
     ----------
     trace : Trace or str
+        The workload; a name is loaded.
     load : float, optional
-        Offered load to scale run times to.
+        Offered load to scale run times to; by default as the trace has it.
     overrun : {"kill", "extend"}
-    scheme, order, against : str
-        The scheme and the order of its queue; the scheme that it is compared with, first come first served. "log" is
-        what really happened (`schedlab.recorded`).
+        Jobs that run longer than estimated are killed at their estimates, or their estimates are raised.
+    scheme : str
+        The scheme that is shown.
+    order : str
+        The order of its queue.
+    against : str
+        The scheme that it is compared with, first come, first served; "log" is what really happened.
     view : {"over time", "Gantt chart", "job by job", "arrivals"}
-    week, weeks : int
-        The first week to show, counted from 0, and how many.
+        What to draw.
+    week : int
+        The first week to show, counted from 0.
+    weeks : int
+        How many weeks to show.
 
     Returns
     -------
@@ -327,9 +374,13 @@ def waits(
     Parameters
     ----------
     trace : Trace or str
+        The workload; a name is loaded.
     load : float, optional
-        Offered load to scale run times to.
-    scheme, against : scheme or str
+        Offered load to scale run times to; by default as the trace has it.
+    scheme : scheme or str
+        The scheme that is shown.
+    against : scheme or str
+        The scheme that it is compared with.
 
     Examples
     --------
@@ -482,18 +533,76 @@ def _offline():
     alt.JupyterChart.enable_offline()
 
 
-def _control(name, given, default):
+def _control(name, given, default, label, tooltip):
+    words = _words(name)
     if isinstance(given, ipywidgets.ValueWidget):
         control = given
-        control.description = control.description or _words(name)
+        control.description = control.description or label or words
     else:
-        control = _made(given, description=_words(name), **_LABELS)
-        control.layout = _WIDE if control.has_trait("readout") else _NARROW
+        control = _made(given, description=words, **_WHOLE_LABEL)
+        control.description = label or words
+        control.layout = _wide(control.description) if control.has_trait("readout") else _NARROW
         if default is not _EMPTY:
             _begin(name, control, default)
+    control.tooltip = control.tooltip or tooltip or words  # of a label without one browsers show "null"
     if control.has_trait("continuous_update"):
         control.continuous_update = False
     return control
+
+
+def _wide(label):
+    """Give the layout of a slider: as long as others, whatever stands before it."""
+    return {"width": f"{20 + len(label) / 2}em"}
+
+
+def _placed(control, given):
+    """Give a slider of many steps the whole width and a number field; a widget of the user's own stays as it is."""
+    if control is given or not control.has_trait("readout"):
+        return control
+    ranged = control.has_trait("max")
+    if (round((control.max - control.min) / control.step) if ranged else len(control.options) - 1) <= MOST_STEPS:
+        return control
+    if not ranged:
+        control.layout = {"width": "100%"}
+        return control
+    control.readout, control.layout = False, {"flex": "1 1 auto", "width": "auto"}
+    kind = ipywidgets.BoundedIntText if isinstance(control, ipywidgets.IntSlider) else ipywidgets.BoundedFloatText
+    limits = {name: getattr(control, name) for name in ("min", "max", "step")}
+    field = kind(control.value, **limits, tooltip="Type a number; the arrows go one step.", layout=_FIELD)
+    ipywidgets.link((control, "value"), (field, "value"))
+    return ipywidgets.HBox([control, field], layout={"width": "100%"})
+
+
+def _checked_labels(labels, known):
+    if not (isinstance(labels, Mapping) and all(isinstance(words, str) for words in labels.values())):
+        expected = "expected a mapping of parameters to words; no control can have this name"
+        raise TypeError(f"labels is {labels!r}, {expected}")
+    for name in labels:
+        if name not in known:
+            raise ValueError(f"labels has {name!r}, which is no parameter; known: {', '.join(known)}")
+    return labels
+
+
+def _documented(function):
+    """Read what the docstring of a function, in numpydoc's form, says of each parameter: name, type and words."""
+    section = _PARAMETERS.search(inspect.getdoc(getattr(function, "func", function)) or "")  # func: of a partial
+    told = {}
+    for line in section[1].splitlines() if section else ():
+        if line[:1].strip():  # names and their type; what is indented below is said of all of them
+            names, _, kind = (part.strip() for part in line.partition(":"))
+            words = []
+            told |= {name.strip().lstrip("*"): (kind, words) for name in names.split(",")}
+        elif line.strip():
+            words.append(line.strip())
+    return {
+        name: f"{name}{f' ({kind})' if kind else ''}{': ' if words else ''}{' '.join(words)}"
+        for name, (kind, words) in told.items()
+    }
+
+
+def _written_table(table):
+    """Write a table or its Styler as HTML; a table without borders of its own, which no theme knows."""
+    return table.to_html(border=0) if isinstance(table, pd.DataFrame) else table.to_html()
 
 
 def _begin(name, control, default):

@@ -642,6 +642,17 @@ def test_numbers_of_a_table():
     assert shown(charts.table(pd.DataFrame({"wait": [1.5, float("nan")]})))[1:] == [["1.5"], ["-"]]
 
 
+def test_a_head_stands_over_its_column():
+    page = charts.table(pd.DataFrame({"log": ["CTC"], "mean wait (s)": [1.5], "load": [1]})).to_html()
+    rules = dict(re.findall(r"#T_\w+ \.(col\d) {([^}]*)}", page))  # of head and cells both
+    sides = {column: re.search(r"text-align: (\w+)", rule)[1] for column, rule in rules.items()}
+    assert sides == {"col0": "left", "col1": "right", "col2": "right"}
+    assert all("padding: .2em .8em" in rule for rule in rules.values())
+    for column in rules:
+        assert re.search(rf'<th class="[^"]*\b{column}"', page)
+        assert re.search(rf'<td class="[^"]*\b{column}"', page)
+
+
 def test_an_index_that_says_something_is_shown():
     trace = sl.model_trace("lublin", jobs=50, procs=64)
     schedule = sl.simulate(trace)

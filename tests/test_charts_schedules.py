@@ -11,6 +11,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import charts
+from schedlab.charts import theme, timeline
 from schedlab.workload.swf import Header
 
 # (submit, run, estimate, processors). On 4 processors first come, first served starts them at 0, 10 and 30.
@@ -191,6 +192,53 @@ def test_rectangles(three):
 def test_a_job_has_a_rectangle_for_each_interval():
     found = rows(charts.gantt(sl.simulate(trace_of(SPLIT, 3), "fcfs")))
     assert found.loc[found["job"] == 4, ["low", "high"]].to_numpy().tolist() == [[0, 1], [2, 3]]
+
+
+def test_names_are_written_into_rectangles_that_have_room(three):
+    named = replace(three.trace, table=three.trace.table.assign(called=["A", "a long name", "B"]))
+    chart = charts.gantt(replace(three, trace=named), color="called", label="called")
+    (_, rectangles), (text, words) = layers(chart)
+    assert words["words"].tolist() == ["A", "a long name", "B"]
+    assert words[["middle", "center"]].to_numpy().tolist() == [[5, 1], [20, 1.5], [35, 1]]
+    assert text["encoding"]["x"]["scale"] == {"domain": [0, 40], "nice": False}
+    shorter = charts.gantt(replace(three, trace=named), (0, 400), color="called", label="called")
+    assert layers(shorter)[1][1]["words"].tolist() == ["A", "B"]  # 18, 36 and 18 pixels
+    with pytest.raises(ValueError, match="^label='job_number' needs colours of classes or names; choose another color"):
+        charts.gantt(three, color="wait", label="job_number")
+    with pytest.raises(ValueError, match="^the table has no column 'nobody'"):
+        charts.gantt(three, label="nobody")
+    assert len(rectangles) == 3
+
+
+def test_some_processors_only(easy):
+    chart = charts.gantt(easy, processors=(16, 31))
+    found, everything = rows(chart), rows(charts.gantt(easy))
+    whole = everything[(everything["high"] > 16) & (everything["low"] < 32)]
+    assert found["low"].tolist() == whole["low"].clip(lower=16).tolist()
+    assert found["high"].tolist() == whole["high"].clip(upper=32).tolist()
+    assert found["job"].tolist() == whole["job"].tolist()
+    assert layers(chart)[0][0]["encoding"]["y"]["scale"]["domain"] == [16, 32]
+    for wrong in ((-1, 5), (5, 64), (6, 5)):
+        with pytest.raises(ValueError, match="expected two numbers from 0 to 63, in order"):
+            charts.gantt(easy, processors=wrong)
+    with pytest.raises(ValueError, match=r"no job of a test runs from 0.* to .* on processors 3 to 3"):
+        charts.gantt(sl.simulate(trace_of(THREE, 4), "fcfs"), processors=(3, 3))
+
+
+def test_gantt_charts_share_time_and_colours(three):
+    other = sl.simulate(three.trace, "easy-sjf")
+    assert other.end.max() != three.end.max()
+    spec = charts.gantts({"first": three, "second": other}, color="job_number", title="Both").to_dict()
+    encodings = [part["encoding"] for part in spec["vconcat"]]
+    assert [part["title"]["text"] for part in spec["vconcat"]] == ["first", "second"]
+    last = float(max(three.end.max(), other.end.max()))
+    assert [one["x"]["scale"]["domain"] for one in encodings] == [[0, last]] * 2
+    assert [one["x"]["axis"]["labels"] for one in encodings] == [False, True]
+    assert encodings[0]["color"] == encodings[1]["color"]
+    assert spec["title"]["text"] == "Both"
+    assert [row["job"] for row in spec["datasets"][spec["vconcat"][1]["data"]["name"]]] == [1, 2, 3]
+    with pytest.raises(TypeError, match="^expected Schedule, got Trace$"):
+        charts.gantts({"first": three.trace})
 
 
 def test_rectangles_hold_the_area_of_the_jobs(easy):
@@ -589,7 +637,7 @@ def placed_on_tree(**settings):
 
 def test_tree_colours_each_node_by_its_job():
     spec = charts.tree(placed_on_tree(), 6).to_dict()
-    nodes, frames = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    nodes, frames, *_ = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
     held = {}
     for row in nodes:
         held.setdefault(row["job"], []).append(row["node"])
@@ -615,7 +663,7 @@ def test_tree_colours_each_node_by_its_job():
 def test_tree_gives_every_node_a_place_of_its_own(k, n):
     schedule = sl.simulate(trace_of([(0, 1, 1, 1)], k**n), machine=sl.KaryTree(k, n))
     spec = charts.tree(schedule).to_dict()
-    nodes, frames = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    nodes, frames, *_ = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
     assert len({(row["left"], row["top"]) for row in nodes}) == k**n
     for stage in range(1, n + 1):
         blocks = [frame for frame in frames if frame["stage"] == stage]
@@ -625,12 +673,82 @@ def test_tree_gives_every_node_a_place_of_its_own(k, n):
             assert frame["top"] <= row["top"] < frame["bottom"]
 
 
+def test_tree_numbers_the_jobs_whose_nodes_have_room():
+    # 64 nodes: a job of a quarter of them, one of two nodes beside each other, and one of a single node; 60 px a node.
+    jobs = [(0, 10, 10, 16), (0, 10, 10, 2), (0, 10, 10, 1)]
+    trace = trace_of(jobs, 64)
+    table = trace.table.set_axis([7, 123_456, 123_456_789_012], axis=0).rename_axis("job_number")
+    schedule = sl.simulate(replace(trace, table=table), machine=sl.KaryTree(4, 3))
+    spec = charts.tree(schedule, 5).to_dict()
+    nodes, _, plates, words = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    assert plates == words
+    found = {row["job"]: row for row in words}
+    assert set(found) == {"7", "123456"}  # twelve digits have no room on one node
+    assert (found["7"]["middle"], found["7"]["center"]) == (2, 2)
+    held = {row["job"]: row for row in nodes}
+    for job, row in found.items():
+        assert row["color"] == held[job]["color"]
+        inside = [node for node in nodes if node["job"] == job]
+        for low, high in (("left", "right"), ("top", "bottom")):
+            assert min(node[low] for node in inside) <= row[low] < row[high] <= max(node[high] for node in inside)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_tree_gives_neighbours_different_colours(k):
+    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=2).scale_load(1.2)
+    n = 6 if k == 2 else 3
+    spec = charts.tree(sl.simulate(trace, machine=sl.KaryTree(k, n, allocation="first-free"))).to_dict()
+    nodes = {(row["left"], row["top"]): row for row in spec["datasets"][spec["layer"][0]["data"]["name"]]}
+    assert len({row["job"] for row in nodes.values()}) > 4
+    for (left, top), node in nodes.items():
+        for step in ((1, 0), (0, 1), (1, 1), (1, -1)):
+            other = nodes.get((left + step[0], top + step[1]), node)
+            assert (node["color"] == other["color"]) == (node["job"] == other["job"])
+
+
+def test_tree_says_what_is_not_installed():
+    assert "grey: not installed" in str(charts.tree(placed_on_tree(), 6).to_dict()["title"])
+    whole = sl.simulate(trace_of([(0, 1, 1, 1)], 16), machine=sl.KaryTree(4, 2))
+    assert "installed" not in str(charts.tree(whole).to_dict()["title"])
+
+
+def contrast(one, other):
+    """Give WCAG's contrast of two colours."""
+
+    def light(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colour", [*timeline.PALETTE, *theme.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
+def test_letters_are_read_on_every_colour(colour):
+    chosen = {"white": "#ffffff"}.get(timeline.ink_on(colour), timeline.ink_on(colour))
+    assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", theme.INK))
+    assert contrast(colour, chosen) > 3.9
+
+
 def test_tree_needs_one():
     with pytest.raises(ValueError, match="the chart needs jobs on nodes; this schedule is of 2 processors without"):
         charts.tree(sl.simulate(trace_of([(0, 1, 1, 1)], 2)))
     large = sl.simulate(trace_of([(0, 1, 1, 1)], 6_000), machine=sl.KaryTree(2, 13))
     with pytest.raises(ValueError, match="has more nodes than a chart takes, 5,000"):
         charts.tree(large)
+
+
+def test_sweeps_stand_out_among_other_jobs():
+    trace = sl.model_trace("lublin", jobs=150, procs=64, seed=5).scale_load(0.9).with_sweeps(0.3)
+    schedule = sl.simulate(trace, "ojs")
+    drawn = rows(charts.gantt(schedule, color="sweeps"))
+    assert (drawn["color"] == "tasks of a sweep").tolist() == (drawn["tasks"] > 0).tolist()
+    sweeps = schedule.jobs.index[schedule.jobs["breakdown"] > 0]
+    assert (drawn["color"] == "other jobs").tolist() == (~drawn["job"].isin(sweeps)).tolist()
+    assert set(drawn["color"]) == {"tasks of a sweep", "other jobs", "sweep"}
+    with pytest.raises(ValueError, match="^color='sweeps' needs a schedule in which sweeps were taken apart"):
+        charts.gantt(sl.simulate(trace, "easy"), color="sweeps")
 
 
 def test_tasks_of_a_sweep_are_rectangles_of_their_own():

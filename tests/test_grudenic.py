@@ -43,6 +43,19 @@ def test_the_example_is_that_of_the_paper():
     assert table["DPSAn"].tolist() == pytest.approx([13, work / (7 * 13), 2.6625, 7, 9, 2, 2])
 
 
+def test_the_example_is_one_picture_with_its_jobs_named():
+    spec = paper.figure1().chart.to_dict()
+    assert "inf" not in str(spec["title"])
+    encodings = [part["layer"][0]["encoding"] for part in spec["vconcat"]]
+    assert [one["x"]["scale"]["domain"] for one in encodings] == [[0, 14]] * 2
+    assert [one["x"]["axis"]["labels"] for one in encodings] == [False, True]
+    written = [spec["datasets"][part["layer"][1]["data"]["name"]] for part in spec["vconcat"]]
+    for words in written:
+        assert sorted(row["words"] for row in words) == ["J1", "J2", "J3", "J4", "running", "running"]
+    colours = encodings[0]["color"]["scale"]
+    assert len(set(colours["range"])) == len(colours["domain"]) == 5
+
+
 def test_changes_are_those_of_the_schedules(small):
     data = paper.changes("quick", progress=False).set_index(["trace", "scheme"])
     assert data.index.unique("trace").tolist() == list(NAMES)

@@ -78,11 +78,12 @@ def test_every_figure_is_drawn_from_a_small_log(small, function):
 
 def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small):
     bars = paper.figure8("quick", progress=False).chart.to_dict()["concat"][0]["layer"][0]["encoding"]["color"]
-    gantt = paper.live(day=0)[0].to_dict()["encoding"]["color"]
-    scales = [dict(zip(of["scale"]["domain"], of["scale"]["range"], strict=True)) for of in (bars, gantt)]
+    schedule = sl.simulate(paper.subset().with_sweeps(0.2), "ojs")
+    drawn = [bars, *(sl.charts.gantt(schedule, color=by).to_dict()["encoding"]["color"] for by in ("class", "sweeps"))]
+    scales = [dict(zip(of["scale"]["domain"], of["scale"]["range"], strict=True)) for of in drawn]
     assert len(scales[0]) > 1
     assert scales[0].items() <= scales[1].items()
-    assert sl.charts.colours(["sweeps"]) == [scales[1]["sweep"]]
+    assert sl.charts.colours(["sweeps", "other jobs"]) == [scales[2]["sweep"], scales[2]["other jobs"]]
 
 
 def test_figures_4_to_23_are_there():
@@ -136,16 +137,35 @@ def test_up_to_compares_best_cases_of_single_draws():
 
 
 def test_live_figure(small):
-    chart, table = paper.live(sites=2, share=20, day=0)
-    assert chart.to_dict()
+    chart, table = paper.live(sites=2, share=20, day=0, shown=64)
+    assert "64 of 64 processors, site 1" in chart.to_dict()["title"]["text"]
+    chart, alone = paper.live(share=20, day=0, first=10**6, shown=10**6)
+    assert "64 of 64 processors" in chart.to_dict()["title"]["text"]
+    assert "site" not in chart.to_dict()["title"]["text"]
+    assert not {"site", "speed"} & set(" ".join(alone.data.columns).split())
     assert "1, speed 2" in table.to_html()
     assert "2, speed 1" in table.to_html()
-    _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0)
+    _, other = paper.live(sites=2, speeds=(1, 4), share=20, day=0, shown=64)
     assert "2, speed 4" in other.to_html()
     assert other.to_html() != table.to_html()
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):
         paper.live(sites=3, speeds=(1, 4))
     assert paper.SPEEDS in paper.RATIOS.values()
+
+
+@pytest.mark.traces
+def test_the_opening_picture_shows_tasks_in_the_holes():
+    spec = paper.live()[0].to_dict()
+    drawn, *_ = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    shown = spec["layer"][0]["encoding"]
+    (low, high), (begin, end) = (shown[axis]["scale"]["domain"] for axis in "yx")
+    stripe, hour = spec["height"] / (high - low), spec["width"] / (end - begin) * 3_600_000
+    assert stripe > 8  # pixels for a processor
+    tasks = [row for row in drawn if row["color"] == "tasks of a sweep"]
+    assert len({row["job"] for row in tasks}) > 1
+    seen = [row for row in tasks if (row["end"] - row["begin"]) / 3_600_000 * hour > 8]
+    assert len(seen) > 0.9 * len(tasks) > 50
+    assert {row["color"] for row in drawn} == {"tasks of a sweep", "sweep", "other jobs"}
 
 
 @pytest.mark.traces

@@ -1,5 +1,8 @@
 """The paper on placement: its figures from small logs, where lines cross, and every verdict of its ledger."""
 
+from pathlib import Path
+
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +125,28 @@ def test_live_figure(small):
     assert "EASY (count), contiguous, s = 0.2" in table.to_html()
     taller, _ = paper.live(paper.HPC2N, k=2, n=3, jobs=100, week=0, hour=24)
     assert "2-ary 8-tree of 240 nodes" in str(taller.to_dict()["title"])
+
+
+def opening():
+    """Give the call in the notebook that draws its first tree."""
+    notebook = nbformat.read(Path(__file__).parents[1] / "notebooks/06-placement-pascual.ipynb", 4)
+    return next(cell.source.splitlines()[0] for cell in notebook.cells if cell.source.startswith("chart, table = "))
+
+
+@pytest.mark.parametrize("log", ["at hand", "stand-in"])
+@pytest.mark.traces
+def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, log):
+    if log == "stand-in":
+        monkeypatch.setenv("SCHEDLAB_DATA", "")
+        monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+    names = {"paper": paper}
+    exec(opening(), names)
+    spec = names["chart"].to_dict()
+    nodes, _, _, numbers = (spec["datasets"][layer["data"]["name"]] for layer in spec["layer"])
+    jobs = {row["job"] for row in nodes} - {""}
+    assert sum(row["job"] != "" for row in nodes) > len(nodes) / 2
+    assert len(jobs) > 4
+    assert {row["job"] for row in numbers} == jobs
 
 
 @pytest.mark.traces

@@ -266,21 +266,23 @@ def test_a_decision_is_followed_step_by_step(small):
     for before, after, accepted in zip(sums[:-1], sums[1:], steps[:, 2], strict=True):
         assert after < before if accepted else after == before
     rejected = int(np.argmin(steps[:, 2])) + 1
-    last = f"of {len(steps):,}"
-    for step, words in ((1, f"step 1 {last}: job "), (rejected, "taken back"), (10**6, last)):
+    last = f"of {len(steps):,}: one more processor for job "
+    for step, words in ((1, f"Step 1 {last}"), (rejected, "is not tried again"), (10**6, last)):
         chart, table = paper.follow(schedule, now, step)
-        before, after = chart.to_dict()["vconcat"]
-        assert before["title"]["text"] == "Before"
-        assert words in " ".join(after["title"]["subtitle"])
+        spec = chart.to_dict()
+        before, after = spec["vconcat"]
+        assert before["title"]["text"].startswith("Before: job ")
+        assert after["title"]["text"].startswith("Tried: job ")
+        assert words in " ".join([spec["title"]["text"], *spec["title"]["subtitle"]])
         assert len(table.data) == asked.queued.size
         assert (table.data["with it: processors"] - table.data["processors"]).tolist().count(1) == 1
-    states = before["encoding"]["color"]["scale"]["domain"]
-    assert {"waits", "gets a processor"} <= set(states) <= {"runs", "waits", "gets a processor"}
+    states = before["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert {"waiting", "gets a processor"} <= set(states) <= {"running", "waiting", "gets a processor"}
 
 
 def test_live_decision(small):
     chart, _ = paper.live_decision(step=2, nth=10**6, jobs=60, load=0.9)
-    assert "step 2 of" in str(chart.to_dict())
+    assert "Step 2 of" in str(chart.to_dict())
     with pytest.raises(ValueError, match="no decision on 3 to 12 jobs"):
         paper.live_decision(jobs=2)
 
@@ -289,14 +291,26 @@ def test_a_decision_is_shown_though_little_is_free(small, monkeypatch):
     found = paper.instants
     monkeypatch.setattr(paper, "instants", lambda schedule: (*found(schedule)[:2], 1))
     chart, _ = paper.live_decision(jobs=60, load=0.9)
-    assert "With it" in str(chart.to_dict())
+    assert "Tried: job " in str(chart.to_dict())
 
 
-@pytest.mark.parametrize(
-    ("number", "words"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd"), (113, "113th")]
-)
-def test_ordinals(number, words):
-    assert paper._nth(number) == words
+@pytest.mark.traces
+def test_the_opening_picture_shows_its_step():
+    spec = paper.live_decision(step=1)[0].to_dict()
+    before, after = (
+        {row["job"]: row for row in spec["datasets"][part["layer"][0]["data"]["name"]]} for part in spec["vconcat"]
+    )
+    (job,) = [row["job"] for row in before.values() if row["color"] == "gets a processor"]
+    assert (before[job]["procs"], after[job]["procs"]) == (1, 2)
+    part = spec["vconcat"][1]["layer"][0]
+    low, high = part["encoding"]["y"]["scale"]["domain"]
+    begin, end = part["encoding"]["x"]["scale"]["domain"]
+    pixel = spec["vconcat"][1]["height"] / (high - low), spec["vconcat"][1]["width"] / (end - begin)
+    for row, procs in ((before[job], 1), (after[job], 2)):
+        assert (row["high"] - row["low"]) == procs
+    assert pixel[0] > 10  # of height for one processor more
+    assert (before[job]["end"] - after[job]["end"]) * pixel[1] > 50  # of time that it saves
+    assert {row["words"] for row in spec["datasets"][spec["vconcat"][0]["layer"][1]["data"]["name"]]} >= {str(job)}
 
 
 @pytest.mark.traces

@@ -1,13 +1,17 @@
 """Live figures as plain functions: no browser, no kernel of a notebook."""
 
+import ast
 import asyncio
 import gc
+import inspect
 import warnings
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import altair as alt
 import ipywidgets
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -314,6 +318,215 @@ def test_the_code_is_python_whatever_the_values():
         "chart = figure_of(load=0.5, trace=trace)",
         "chart",
     ]
+
+
+# Labels, tooltips, and sliders of many steps ----------------------------------------------------------
+
+
+def documented(s=0.1, alpha=2.0, beta=0.3, plain=1, bare=0, *rest):
+    """Draw something.
+
+    Takes several things: and this is no parameter.
+
+    Parameters
+    ----------
+    s : float, seconds
+        By how much the run times
+        of jobs fall.
+
+        A second paragraph.
+    alpha, beta : float
+        Of the priority.
+    plain : int
+    bare
+        Without a type.
+    *rest : str
+        What is left: all of it.
+
+    Returns
+    -------
+    chart : altair chart
+        Not a parameter.
+    """
+    return drawing(s)
+
+
+TOLD = {
+    "s": "s (float, seconds): By how much the run times of jobs fall. A second paragraph.",
+    "alpha": "alpha (float): Of the priority.",
+    "beta": "beta (float): Of the priority.",
+    "plain": "plain (int)",
+    "bare": "bare: Without a type.",
+    "rest": "rest (str): What is left: all of it.",
+}
+
+
+@pytest.mark.parametrize("function", [documented, partial(documented, plain=2)])
+def test_parameters_are_read_from_the_docstring(function):
+    assert widgets._documented(function) == TOLD
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        None,
+        "",
+        "Draw.",
+        "Draw.\n\nParameters\n",
+        "Draw.\n\nParameters\n----------\n",
+        "Draw.\n\nParameters\n----------\n\nReturns\n-------\nchart : a chart\n",
+        "Parameters of a kind\n----------\ns : float",
+    ],
+)
+def test_a_docstring_without_parameters_tells_nothing(words):
+    def function(s):
+        return drawing(s)
+
+    function.__doc__ = words
+    assert widgets._documented(function) == {}
+
+
+def test_labels_are_words_and_tooltips_come_from_the_docstring():
+    figure = sl.widgets.live(documented, s=(0.0, 0.5), alpha=(1.0, 4.0), plain=[1, 2], labels={"s": "speed-up (share)"})
+    shown = {name: (control.description, control.tooltip) for name, control in figure.controls.items()}
+    assert shown == {
+        "s": ("speed-up (share)", TOLD["s"]),
+        "alpha": ("alpha", TOLD["alpha"]),
+        "plain": ("plain", TOLD["plain"]),
+    }
+    assert "s=0.1" in figure._script.code  # the parameter, not its label
+
+
+def test_what_no_docstring_tells_has_its_name_for_a_tooltip():
+    assert sl.widgets.live(numbered, load=(1, 9)).controls["load"].tooltip == "load"  # without one browsers show "null"
+
+
+def test_a_widget_keeps_its_own_words():
+    own, bare = ipywidgets.IntText(1, description="mine", tooltip="my own"), ipywidgets.IntText(1)
+    sl.widgets.live(documented, s=own, alpha=bare, labels={"s": "not mine", "alpha": "weight"})
+    assert (own.description, own.tooltip) == ("mine", "my own")
+    assert (bare.description, bare.tooltip) == ("weight", TOLD["alpha"])
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], "load", {"load": 5}, 3])
+def test_labels_are_words_by_parameter(labels):
+    with pytest.raises(TypeError, match="^labels is .*, expected a mapping of parameters to words; no control can "):
+        sl.widgets.live(drawing, labels=labels)
+
+
+def test_a_label_of_no_parameter_is_named():
+    with pytest.raises(ValueError, match="^labels has 'lode', which is no parameter; known: load, scheme$"):
+        sl.widgets.live(drawing, load=(0.5, 1.0), labels={"lode": "offered load"})
+    figure = sl.widgets.live(drawing, load=(0.5, 1.0), labels={"load": "offered load", "scheme": "policy"})
+    assert figure.controls["load"].description == "offered load"  # though the scheme has no control
+
+
+def fields(figure):
+    """Give the number fields, and the sliders that each stands beside."""
+    found = {}
+    for part in figure.children[0].children:
+        if isinstance(part, ipywidgets.HBox):
+            slider, field = part.children
+            found[slider.description] = (part, slider, field)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "typed"),
+    [((0.0, 1_999.0, 0.2), ipywidgets.BoundedFloatText, 1_234.6), ((0, 167), ipywidgets.BoundedIntText, 99)],
+)
+def test_a_slider_of_many_steps_has_the_whole_width_and_a_number_field(given, kind, typed):
+    figure = sl.widgets.live(lambda load=1: drawing(load), load=given, labels={"load": "begins at (s)"})
+    ((box, slider, field),) = fields(figure).values()
+    assert slider is figure.controls["load"]
+    assert type(field) is kind
+    assert (field.min, field.max, field.step) == (slider.min, slider.max, slider.step)
+    assert box.layout.width == "100%"
+    assert slider.layout.flex == "1 1 auto"
+    assert slider.readout is False
+    field.value = typed
+    assert slider.value == typed
+    assert drawn_load(figure) == typed
+    assert figure.drawn == 2
+    figure.reset()
+    assert field.value == slider.value == 1
+
+
+@pytest.mark.parametrize("given", [(1, 150), (0.0, 1.5, 0.01), (0.5, 1.0), [1, 2, 3]])
+def test_a_slider_of_few_steps_is_by_itself(given):
+    figure = sl.widgets.live(lambda load: drawing(load), load=given)
+    assert fields(figure) == {}
+    assert figure.controls["load"].readout is True
+
+
+def test_a_longer_label_leaves_the_slider_its_room():
+    short, long = (
+        float(sl.widgets.live(numbered, load=(1, 9), labels={"load": words}).controls["load"].layout.width[:-2])
+        for words in ("load", "tasks for each processor of a sweep")
+    )
+    assert long - short > 12  # em, for 31 letters more
+
+
+def test_tables_look_as_they_do_in_a_notebook():
+    def both(load=0.5):
+        return drawing(load), pd.DataFrame({"mean wait (s)": [load]})
+
+    figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
+    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # the padding of Lab's own tables, in either theme
+    assert "border" not in figure._table.value
+
+
+LIVE = {
+    "grudenic2010": {"live": "LABELS"},
+    "kurian2003": {"live": "LABELS"},
+    "pascual2008": {"live": "LABELS"},
+    "sabin2006": {"live": "LABELS", "live_decision": "LABELS_OF_DECISION"},
+    "silva2000": {"live": "LABELS", "live_memberships": "LABELS_OF_MEMBERSHIPS"},
+}
+
+
+@pytest.mark.parametrize(("paper", "name"), [(paper, name) for paper in LIVE for name in LIVE[paper]])
+def test_live_figures_of_the_papers_say_what_their_controls_are(paper, name):
+    paper, labels = getattr(sl.papers, paper), LIVE[paper][name]
+    function, labels = getattr(paper, name), getattr(paper, labels)
+    parameters = list(inspect.signature(function).parameters)
+    assert set(labels) == set(parameters)
+    assert all(len(words) > 1 for words in labels.values())
+    told = widgets._documented(function)
+    assert set(told) == set(parameters)
+    assert all(": " in words for words in told.values())  # a sentence, not only a type
+
+
+def live_cells():
+    """Give each call of `live` on a paper's figure in the notebooks: the notebook, the function, the labels."""
+    for path in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
+        for cell in nbformat.read(path, 4).cells:
+            if cell.cell_type == "code" and "widgets.live(\n    paper." in cell.source:
+                (call,) = [node.value for node in ast.parse(cell.source).body]
+                given = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+                yield path.stem, ast.unparse(call.args[0]), given
+
+
+@pytest.mark.parametrize(("notebook", "function", "given"), list(live_cells()))
+def test_notebooks_label_their_live_figures(notebook, function, given):
+    named = {f"paper.{name}": f"paper.{labels}" for of in LIVE.values() for name, labels in of.items()}
+    assert given["labels"] == named[function]
+
+
+def test_a_bench_has_its_words(no_logs, trace):
+    controls = sl.widgets.explore(trace).controls
+    assert {name: control.description for name, control in controls.items()} == {
+        "trace": "trace",
+        "load": "offered load",
+        "overrun": "jobs beyond their estimates",
+        "scheme": "scheme",
+        "order": "order of its queue",
+        "against": "compared with",
+        "view": "view",
+        "week": "from week",
+        "weeks": "weeks shown",
+    }
+    assert all(control.tooltip.startswith(f"{name} (") for name, control in controls.items())
 
 
 # explore ------------------------------------------------------------------------------------------------

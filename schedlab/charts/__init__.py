@@ -27,7 +27,7 @@ from .theme import (
     stacked,
     themed,
 )
-from .timeline import gantt, profile
+from .timeline import gantt, gantts, profile
 
 __all__ = [
     "AXES",
@@ -48,6 +48,7 @@ __all__ = [
     "dashes",
     "distribution",
     "gantt",
+    "gantts",
     "heatmap",
     "height_of",
     "lines",

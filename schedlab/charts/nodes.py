@@ -1,16 +1,18 @@
 """Charts of the nodes of a tree: who holds which at an instant."""
 
+from itertools import groupby
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
-from .theme import HEIGHT, INK, MOST_ROWS, WIDE, about, check_kind, headed
-from .timeline import Clock
+from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed
+from .timeline import LETTER, LETTERS, PALETTE, Clock, fits, ink_on
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
 FREE, ABSENT = "white", "#dddddd"
-SIDE = 2 * HEIGHT  # of the whole tree, in pixels
+SIDE = 500  # of the whole tree, in pixels: with its title it fits the page of a small screen
+SMALL = 9  # letters of a job's number where a node has no room for larger ones
 
 
 def tree(
@@ -25,8 +27,8 @@ def tree(
     """Draw the nodes of a k-ary n-tree at an instant, each in the colour of its job, and the blocks of each stage.
 
     A block of k nodes is drawn as a small grid, k of these as a grid of grids, and so on, so that a switch is always a
-    rectangle: the higher its stage, the thicker its outline. Neighbouring jobs have different colours; a free node is
-    white.
+    rectangle: the higher its stage, the thicker its outline. Neighbouring jobs have different colours, and their
+    numbers where there is room; a free node is white, one that is not installed is grey.
 
     Parameters
     ----------
@@ -47,12 +49,16 @@ def tree(
         raise ValueError(f"{machine} has more nodes than a chart takes, {MOST_ROWS:,}")
     now = _fullest(schedule) if instant is None else schedule.trace.seconds(instant)
     clock = Clock(schedule.trace, now, now + 1)
-    nodes = _nodes(schedule, now, clock)
-    outlines = _outlines(machine)
+    nodes, numbers = _nodes(schedule, now, clock)
+    numbers = {"values": numbers}
+    # Rows as they are: a table Altair would clean and convert, 5 ms each.
+    outlines = {"values": _outlines(machine).to_dict("records")}
     wide, high = nodes["right"].max(), nodes["bottom"].max()
     scale = SIDE / max(wide, high)
-    x = alt.X("left:Q", axis=None, scale=alt.Scale(domain=[0, float(wide)], nice=False))
-    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[float(high), 0], nice=False))
+    along = {"axis": None, "scale": alt.Scale(domain=[0, float(wide)], nice=False)}
+    down = {"axis": None, "scale": alt.Scale(domain=[float(high), 0], nice=False)}
+    where = {"x": alt.X("left:Q", **along), "y": alt.Y("top:Q", **down)}
+    where |= {"x2": alt.X2(field="right"), "y2": alt.Y2(field="bottom")}  # by keyword: of rows no types are inferred
     tooltip = [
         alt.Tooltip("node:Q"),
         alt.Tooltip("job:N"),
@@ -61,26 +67,42 @@ def tree(
         alt.Tooltip("since:N", title="since"),
     ]
     squares = (
-        alt.Chart(nodes)
+        alt.Chart({"values": nodes.to_dict("records")})
         .mark_rect(stroke=ABSENT, strokeWidth=0.5)
-        .encode(x=x, y=y, x2="right", y2="bottom", color=alt.Color("color:N", scale=None), tooltip=tooltip)
+        .encode(**where, color=alt.Color("color:N", scale=None), tooltip=tooltip)
     )
     weight = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
     frames = (
         alt.Chart(outlines)
         .mark_rect(filled=False, stroke=INK, clip=True)
-        .encode(x=x, y=y, x2="right", y2="bottom", strokeWidth=weight)
+        .encode(**where, strokeWidth=weight)
     )
-    chart = alt.layer(squares, frames).properties(width=round(wide * scale), height=round(high * scale))
+    # On a plate of the job's colour, or the frames would strike the number through.
+    plates = alt.Chart(numbers).mark_rect().encode(**where, color=alt.Color("color:N", scale=None))
+    words = (
+        alt.Chart(numbers)
+        .mark_text()
+        .encode(
+            x=alt.X("middle:Q", **along),
+            y=alt.Y("center:Q", **down),
+            text="job:N",
+            size=alt.Size("size:Q", scale=None),
+            color=alt.Color("ink:N", scale=None),
+        )
+    )
+    chart = alt.layer(squares, frames, plates, words).properties(
+        width=round(wide * scale), height=round(high * scale), view=alt.ViewBackground(fill=ABSENT)
+    )
     held = nodes.loc[nodes["job"] != "", "job"]
     at = clock.words(np.array([now]))[0]
-    words = f"{schedule.scheme} at {at}{'' if clock.dated else ' s'}"
+    heading = f"{schedule.scheme} at {at}{'' if clock.dated else ' s'}"
     said = (
-        f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes (a colour for each job; white: free); "
-        f"frames: switches of {machine.n} stages"
+        f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes; numbers: jobs; white: free"
+        f"{'; grey: not installed' if machine.procs < machine.k**machine.n else ''}; frames: switches of {machine.n} "
+        "stages"
     )
     subtitle = about(schedule) if subtitle is None else subtitle
-    return headed(chart, words if title is None else title, WIDE, subtitle, said, size=(width, height))
+    return headed(chart, heading if title is None else title, WIDE, subtitle, said, size=(width, height))
 
 
 def _fullest(schedule):
@@ -89,7 +111,7 @@ def _fullest(schedule):
 
 
 def _nodes(schedule, now, clock):
-    """Give a row for each node: where it is drawn, and the job that holds it."""
+    """Give a row for each node: where it is drawn, and the job that holds it; and the numbers of jobs, likewise."""
     offset, first, last = schedule.processors()
     holder = np.full(schedule.machine.procs, -1)
     running = np.flatnonzero((schedule.start <= now) & (schedule.end > now))
@@ -98,12 +120,13 @@ def _nodes(schedule, now, clock):
             holder[first[place] : last[place] + 1] = job
     left, top = _corner(schedule.machine, np.arange(holder.size))
     held = holder >= 0
-    seen = dict.fromkeys(holder[held].tolist())
-    colour = {job: PALETTE[i % len(PALETTE)] for i, job in enumerate(seen)}
+    grid = np.full((top.max() + 1, left.max() + 1), -1)
+    grid[top, left] = holder
+    colour = _coloured(grid)
     jobs = schedule.trace.table.index
     stage = schedule.locality()["stage"].to_numpy()
     procs = schedule.trace.table["requested_procs"].to_numpy()
-    return pd.DataFrame(
+    nodes = pd.DataFrame(
         {
             "node": np.arange(holder.size),
             "left": left,
@@ -117,6 +140,50 @@ def _nodes(schedule, now, clock):
             "since": np.where(held, clock.words(schedule.start[holder]), ""),
         }
     )
+    return nodes, _numbers(grid, jobs, colour, SIDE / max(grid.shape))
+
+
+def _coloured(grid):
+    """Give each job a colour that no job beside it has, one that few have; the largest jobs choose first."""
+    beside = {}
+    edged = np.pad(grid, 1, constant_values=-1)
+    for near in (edged[1:-1, 2:], edged[2:, 1:-1], edged[2:, 2:], edged[2:, :-2]):
+        touching = (grid != near) & (grid >= 0) & (near >= 0)
+        for one, other in set(zip(grid[touching].tolist(), near[touching].tolist(), strict=True)):
+            beside.setdefault(one, set()).add(other)
+            beside.setdefault(other, set()).add(one)
+    jobs, sizes = np.unique(grid[grid >= 0], return_counts=True)
+    given, used = {}, dict.fromkeys(PALETTE, 0)
+    for job in jobs[np.argsort(-sizes, kind="stable")].tolist():
+        near = [given.get(other) for other in beside.get(job, ())]
+        given[job] = min(PALETTE, key=lambda colour: (near.count(colour), used[colour]))
+        used[given[job]] += 1
+    return given
+
+
+def _numbers(grid, jobs, colours, pixel):
+    """Give a row for each job whose number has room: where it stands, in the largest rectangle of the job's nodes."""
+    found, above = {}, {}
+    for bottom, line in enumerate(grid.tolist(), 1):
+        row, left = {}, 0
+        for job, run in groupby(line):
+            right = left + len(list(run))
+            if job >= 0:
+                row[job, left, right] = top = above.get((job, left, right), bottom - 1)
+                number, wide, high = str(jobs[job]), pixel * (right - left), pixel * (bottom - top)
+                size = next((size for size in (LETTERS, SMALL) if fits(len(number), wide, high, size)), 0)
+                place = (size, wide * high, number, (left + right) / 2, (top + bottom) / 2)
+                found[job] = max(found.get(job, place), place, key=lambda each: each[:2])
+            left = right
+        above = row
+    rows = []
+    for job, (size, _, number, middle, center) in found.items():
+        if size:
+            wide, high = (LETTER * size * len(number) + 2) / 2 / pixel, size / 2 / pixel
+            row = {"job": number, "size": size, "middle": middle, "center": center}
+            row |= {"left": middle - wide, "right": middle + wide, "top": center - high, "bottom": center + high}
+            rows.append({**row, "color": colours[job], "ink": ink_on(colours[job])})
+    return rows
 
 
 def _outlines(machine):

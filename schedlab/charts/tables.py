@@ -44,13 +44,16 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
         frame = frame.reset_index(names="" if frame.index.names == [None] else None)
     frame = _side_by_side(frame.reset_index(drop=True))
     numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
-    words = [name for name in frame.columns if name not in numbers]
     # The same table has the same identifier every time, so that a notebook run again does not change.
     styler = Styler(frame, uuid=f"{crc32(frame.to_csv().encode()):08x}", cell_ids=False)
     styler = styler.hide(axis="index").format(_text).format_index(_text, axis="columns")
     styler = styler.set_caption(html.escape(caption))
-    styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}])
-    styler = styler.map(lambda _: NUMBERS, subset=numbers).map(lambda _: WORDS, subset=words)
+    # One rule for a column and its head: below a live figure nothing else would pad the heads.
+    sides = [
+        {"selector": f".col{place}", "props": NUMBERS if name in numbers else WORDS}
+        for place, name in enumerate(frame.columns)
+    ]
+    styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}, *sides])
     if "verdict" in frame.columns:
         styler = styler.map(lambda verdict: VERDICTS.get(verdict, ""), subset=["verdict"])
     return styler

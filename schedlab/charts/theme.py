@@ -89,7 +89,7 @@ GROUPS = {
     "20 %": "#003A70",
 }
 # Jobs of a decision.
-STATES = {"runs": "#BBBBBB", "waits": "#56B4E9", "gets a processor": "#D55E00"}
+STATES = {"running": "#BBBBBB", "waiting": "#56B4E9", "gets a processor": "#D55E00"}
 # What a PE does: of use dark, waiting orange.
 DOING = {
     "computing": "#0072B2",

@@ -1,5 +1,7 @@
 """Charts over time: which job held which processors when, and how machine and queue filled."""
 
+from collections.abc import Mapping
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -25,9 +27,15 @@ from .theme import (
     headed,
 )
 
+OTHERS = "other jobs"
 TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
+PANEL = 170  # height of one Gantt chart among others, in pixels
+LETTERS = 11  # size of what is written into rectangles, in pixels
+LETTER = 0.62  # width of a letter, of its size
 BINS = 600  # of a profile: about one for each pixel
-MOST_COLOURS = 7
+# Of names, after Okabe and Ito: jobs, users, nodes.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
+MOST_COLOURS = 7  # with the others a line of the legend
 OTHER = "other"
 # Numbers that only name.
 IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
@@ -89,11 +97,13 @@ def gantt(
     color: str = "class",
     limit: int = MOST_ROWS,
     *,
+    label: str | None = None,
+    processors: tuple[int, int] | None = None,
     title: str | None = None,
     subtitle: str | None = None,
     width: float | None = None,
     height: float | None = None,
-) -> alt.Chart:
+) -> alt.Chart | alt.LayerChart:
     """Draw which processors each job held when: one rectangle for each interval of processors.
 
     Processors are those of `Schedule.processors`: nodes on a tree, else the lowest-numbered free ones at its start.
@@ -105,10 +115,16 @@ def gantt(
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
     color : str
-        "class" (Kurian's: short or long, narrow or wide), "wait", "job_number", or a column of `Schedule.jobs`.
+        "class" (Kurian's: short or long, narrow or wide), "sweeps" (sweeps, their tasks, other jobs; where sweeps
+        were taken apart), "wait", "job_number", or a column of `Schedule.jobs`.
     limit : int
         Rectangles at most, up to 5,000. Beyond that the jobs with the least processor-seconds in the window are left
         out, and the subtitle says how many.
+    label : str, optional
+        "job_number" or a column of `Schedule.jobs`, written into each rectangle that has room for it. Not where
+        colours stand for numbers, such as "wait".
+    processors : (first, last), optional
+        The processors that are drawn; all of them if left out.
     title, subtitle : str, optional
         By default the scheme; the trace, its load and its jobs.
     width, height : float, optional
@@ -116,91 +132,207 @@ def gantt(
     """
     check_kind(schedule, Schedule)
     check_limit(limit)
-    begin, end = _window(schedule, window)
-    clock = Clock(schedule.trace, begin, end)
-    size, apart = schedule.machine.procs, isinstance(schedule, ShreddedSchedule)
-    start, until, procs, tasks = _pieces(schedule) if apart else _whole_jobs(schedule)
-    area = np.clip(np.minimum(until, end) - np.maximum(start, begin), 0, None) * procs
-    seen = np.flatnonzero(area)
-    if not seen.size:
-        raise ValueError(f"no job of {schedule.trace.name} runs from {clock.words(begin)} to {clock.words(end)}")
-    offset, first, last = schedule.piece_processors() if apart else schedule.processors()
-    intervals = np.diff(offset)
-    top = max(size, int(last.max()) + 1)  # a log may hold more processors than there are: a dashed line
-    largest = seen[np.argsort(-area[seen], kind="stable")]
-    drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
-
-    jobs = _jobs_of_pieces(schedule, drawn) if apart else schedule.jobs.iloc[drawn]
-    shown, encoded = _gantt_colour(jobs, color, area[drawn])
-    if apart and color == "class":
-        shown = np.select([tasks[drawn] > 0, jobs["breakdown"] > 0], [*TASKS][::-1], shown)
-        scale = CLASSES | TASKS
-        encoded = _legend("color:N", CLASS_TITLE, alt.Scale(domain=list(scale), range=list(scale.values())))
-    table = pd.DataFrame(
-        {
-            "begin": clock.values(np.maximum(start[drawn], begin)),
-            "end": clock.values(np.minimum(until[drawn], end)),
-            "color": shown,
-            "job": jobs.index.to_numpy(),
-            "procs": procs[drawn],
-            "submit": clock.words(jobs["submit_time"].to_numpy()),
-            "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
-            "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
-            "estimate": np.round(jobs.get("estimate", jobs["requested_time"]).to_numpy() / 3600, 3),
-            "user": jobs["user_id"].to_numpy(),
-        }
-    )
-    row = np.repeat(np.arange(drawn.size), intervals[drawn])
-    nth = np.arange(row.size) - np.searchsorted(row, row)  # of its job
-    interval = offset[drawn[row]] + nth
-    table = table.iloc[row].assign(low=first[interval], high=last[interval] + 1)
-    # A border around what is narrower than three pixels would hide it.
-    least, fewest = 3 * np.ptp(clock.values(np.array([begin, end]))) / WIDE, 3 * size / (WIDE // 2)
-    wide = f"datum.end - datum.begin > {least} && datum.high - datum.low > {fewest}"
-    border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
-    tips = []
-    if apart:
-        rules = [{"test": "datum.tasks > 0", "value": INK}, {"test": wide, "value": "white"}]
-        border = alt.StrokeValue("transparent", condition=rules)
-        tips = [alt.Tooltip("site:Q", title="submitted at site"), alt.Tooltip("tasks:Q", title="tasks at once")]
-        table["site"] = jobs["home_site"].to_numpy()[row]
-        table["tasks"] = tasks[drawn][row]
-    chart = (
-        alt.Chart(table)
-        .mark_rect(strokeWidth=0.3)
-        .encode(
-            x=clock.x("begin"),
-            x2="end",
-            y=alt.Y("low:Q", title="processor", scale=alt.Scale(domain=[0, top], nice=False), axis=axis()),
-            y2="high",
-            color=encoded,
-            stroke=border,
-            tooltip=[
-                alt.Tooltip("job:Q"),
-                alt.Tooltip("user:Q"),
-                alt.Tooltip("procs:Q", title="processors"),
-                alt.Tooltip("submit", type="nominal" if clock.dated else "quantitative", title="submitted"),
-                alt.Tooltip("wait:Q", title="wait (hours)"),
-                alt.Tooltip("run:Q", title="run time (hours)"),
-                alt.Tooltip("estimate:Q", title="estimate (hours)"),
-                *tips,
-            ],
-        )
-        .properties(width=WIDE, height=WIDE // 2)
-    )
-    if top > size:
-        there = alt.Chart({"values": [{"size": size}]}, mark={"type": "rule", "color": INK, "strokeDash": [6, 3]})
-        chart = alt.layer(chart, there.encode(y=alt.Y("size:Q")))
-    left = seen.size - drawn.size
-    missing = 1 - area[drawn].sum() / area.sum()
-    what = "pieces" if apart else "jobs"
-    said = (
-        f"{left:,} of {seen.size:,} {what}, the smallest ({missing:.1%} of the processor-hours), "
-        f"left out beyond {limit:,} rectangles"
-    )
+    drawn = _Gantt(schedule, _window(schedule, window), processors, limit)
+    chart = drawn.chart(*_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2)
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
-    return headed(chart, title, WIDE, subtitle, said if left else "", size=(width, height))
+    return headed(chart, title, WIDE, subtitle, drawn.left_out, size=(width, height))
+
+
+def gantts(
+    schedules: Mapping[str, Schedule],
+    window=None,
+    color: str = "class",
+    *,
+    label: str | None = None,
+    processors: tuple[int, int] | None = None,
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.VConcatChart:
+    """Draw Gantt charts below one another, on one axis of time and with one set of colours.
+
+    Parameters
+    ----------
+    schedules : mapping of str to Schedule
+        By the titles of their charts; all of one log.
+    window : (begin, end), optional
+        Dates at the machine, or seconds on the clock of the log; by default from the first submission to the last end
+        in any of the schedules.
+    color, label, processors : optional
+        As of `gantt`.
+    title, subtitle : str
+        Of the whole.
+    width, height : float, optional
+        Of all plots together, in pixels.
+    """
+    for schedule in schedules.values():
+        check_kind(schedule, Schedule)
+    windows = [_window(schedule, window) for schedule in schedules.values()]
+    whole = min(begin for begin, _ in windows), max(end for _, end in windows)
+    drawn = [_Gantt(one, whole, processors, MOST_ROWS // len(schedules)) for one in schedules.values()]
+    pooled = (np.concatenate([getattr(one, name) for one in drawn]) for name in ("area", "tasks"))
+    shown, *colours = _gantt_colour(pd.concat([one.jobs for one in drawn]), color, *pooled)
+    ends = np.cumsum([one.area.size for one in drawn])
+    panels = [
+        one.chart(part, *colours, label, PANEL, last=one is drawn[-1]).properties(title={"text": name, "fontSize": 13})
+        for name, one, part in zip(schedules, drawn, np.split(shown, ends[:-1]), strict=True)
+    ]
+    left_out = dict.fromkeys(one.left_out for one in drawn if one.left_out)
+    return headed(alt.vconcat(*panels, spacing=12), title, WIDE, subtitle, *left_out, size=(width, height))
+
+
+class _Gantt:
+    """What a Gantt chart draws of a schedule in a window: pieces, their jobs, and the intervals of their processors."""
+
+    def __init__(self, schedule, window, processors, limit):
+        begin, end = self.window = window
+        self.schedule, self.clock = schedule, Clock(schedule.trace, begin, end)
+        self.apart = isinstance(schedule, ShreddedSchedule)
+        start, until, procs, tasks = _pieces(schedule) if self.apart else _whole_jobs(schedule)
+        area = np.clip(np.minimum(until, end) - np.maximum(start, begin), 0, None) * procs
+        offset, first, last = schedule.piece_processors() if self.apart else schedule.processors()
+        self.size = schedule.machine.procs
+        # A log may hold more processors than there are.
+        self.low, self.high = _processors(processors, max(self.size, int(last.max()) + 1))
+        intervals = np.diff(offset)
+        if processors is not None:
+            inside = (first < self.high) & (last >= self.low)
+            area = area * (np.bincount(np.repeat(np.arange(area.size), intervals)[inside], minlength=area.size) > 0)
+        seen = np.flatnonzero(area)
+        if not seen.size:
+            where = "" if processors is None else f" on processors {self.low} to {self.high - 1}"
+            times = f"from {self.clock.words(begin)} to {self.clock.words(end)}"
+            raise ValueError(f"no job of {schedule.trace.name} runs {times}{where}")
+        largest = seen[np.argsort(-area[seen], kind="stable")]
+        drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
+        self.jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs.iloc[drawn]
+        self.start, self.until = np.maximum(start[drawn], begin), np.minimum(until[drawn], end)
+        self.procs, self.area = procs[drawn], area[drawn]
+        self.tasks = tasks[drawn] if self.apart else np.full(drawn.size, -1)
+        # Of each rectangle its place among the pieces, and the processors.
+        row = np.repeat(np.arange(drawn.size), intervals[drawn])
+        interval = offset[drawn[row]] + np.arange(row.size) - np.searchsorted(row, row)
+        bottom, top = np.maximum(first[interval], self.low), np.minimum(last[interval] + 1, self.high)
+        shown = bottom < top
+        self.row, self.bottom, self.top = row[shown], bottom[shown], top[shown]
+        left, missing = seen.size - drawn.size, 1 - self.area.sum() / area.sum()
+        self.left_out = ""
+        if left:
+            self.left_out = (
+                f"{left:,} of {seen.size:,} {'pieces' if self.apart else 'jobs'}, the smallest ({missing:.1%} of the "
+                f"processor-hours), left out beyond {limit:,} rectangles"
+            )
+
+    def chart(self, shown, encoded, fills, label, height, last=True):
+        """Draw the rectangles, coloured as `_gantt_colour` says; the last of several charts has the times."""
+        jobs, clock = self.jobs, self.clock
+        table = pd.DataFrame(
+            {
+                "begin": clock.values(self.start),
+                "end": clock.values(self.until),
+                "color": shown,
+                "job": jobs.index.to_numpy(),
+                "procs": self.procs,
+                "submit": clock.words(jobs["submit_time"].to_numpy()),
+                "wait": np.round(jobs["wait_time"].to_numpy() / 3600, 3),
+                "run": np.round(jobs["run_time"].to_numpy() / 3600, 3),
+                "estimate": np.round(jobs.get("estimate", jobs["requested_time"]).to_numpy() / 3600, 3),
+                "user": jobs["user_id"].to_numpy(),
+            }
+        )
+        table = table.iloc[self.row].assign(low=self.bottom, high=self.top)
+        # A border around what is narrower than three pixels would hide it.
+        pixel = np.ptp(clock.values(np.array(self.window))) / WIDE, (self.high - self.low) / height
+        wide = f"datum.end - datum.begin > {3 * pixel[0]} && datum.high - datum.low > {3 * pixel[1]}"
+        border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
+        tips = []
+        if self.apart:
+            rules = [{"test": "datum.tasks > 0", "value": INK}, {"test": wide, "value": "white"}]
+            border = alt.StrokeValue("transparent", condition=rules)
+            tips = [alt.Tooltip("site:Q", title="submitted at site"), alt.Tooltip("tasks:Q", title="tasks at once")]
+            table["site"] = jobs["home_site"].to_numpy()[self.row]
+            table["tasks"] = self.tasks[self.row]
+        scale = alt.Scale(domain=[self.low, self.high], nice=False)
+        along = {"title": "processor", "scale": scale, "axis": axis(tickMinStep=1)}
+        chart = (
+            alt.Chart(table)
+            .mark_rect(strokeWidth=0.3)
+            .encode(
+                x=clock.x("begin", labels=last),
+                x2="end",
+                y=alt.Y("low:Q", **along),
+                y2="high",
+                color=encoded,
+                stroke=border,
+                tooltip=[
+                    alt.Tooltip("job:Q"),
+                    alt.Tooltip("user:Q"),
+                    alt.Tooltip("procs:Q", title="processors"),
+                    alt.Tooltip("submit", type="nominal" if clock.dated else "quantitative", title="submitted"),
+                    alt.Tooltip("wait:Q", title="wait (hours)"),
+                    alt.Tooltip("run:Q", title="run time (hours)"),
+                    alt.Tooltip("estimate:Q", title="estimate (hours)"),
+                    *tips,
+                ],
+            )
+            .properties(width=WIDE, height=height)
+        )
+        if self.high > self.size:
+            there = alt.Chart({"values": [{"size": self.size}]})
+            there = there.mark_rule(color=INK, strokeDash=[6, 3]).encode(y=alt.Y("size:Q"))
+            chart = alt.layer(chart, there)
+        if label is None:
+            return chart
+        text = alt.Chart(self._words(table, label, fills, *pixel)).mark_text(fontSize=LETTERS)
+        text = text.encode(
+            x=clock.x("middle", labels=last),
+            y=alt.Y("center:Q", **along),
+            text="words:N",
+            color=alt.Color("ink:N", scale=None),
+        )
+        return alt.layer(chart, text, width=WIDE, height=height)
+
+    def _words(self, table, label, fills, wide, high):
+        """Give what is written where: in each rectangle that has room for it."""
+        if fills is None:
+            raise ValueError(f"label={label!r} needs colours of classes or names; choose another color")
+        jobs = self.jobs.reset_index()
+        check_columns(jobs, [label])
+        words = jobs[label].astype(str).to_numpy()[self.row]
+        width, height = (table["end"] - table["begin"]).to_numpy() / wide, (self.top - self.bottom) / high
+        found = pd.DataFrame(
+            {
+                "words": words,
+                "middle": (table["begin"] + table["end"]).to_numpy() / 2,
+                "center": (self.bottom + self.top) / 2,
+                "ink": [ink_on(fills[value]) for value in table["color"]],
+            }
+        )
+        return found[fits(np.char.str_len(words.astype(str)), width, height)]
+
+
+def fits(letters, width, height, size: int = LETTERS):
+    """Tell whether so many letters of a size have room in a rectangle of so many pixels; or of each in arrays."""
+    return (width >= LETTER * size * letters + 2) & (height >= size + 1)
+
+
+def ink_on(colour: str) -> str:
+    """Give what is easier to read on a colour, "#rrggbb" or "white": dark letters or white ones."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])  # WCAG's, about
+    return INK if light > 0.2 else "white"
+
+
+def _processors(processors, size):
+    """Give the first processor that is drawn, and the one after the last."""
+    if processors is None:
+        return 0, size
+    first, last = processors
+    if not 0 <= first <= last < size:
+        raise ValueError(f"processors are {first} to {last}, expected two numbers from 0 to {size - 1}, in order")
+    return int(first), int(last) + 1
 
 
 def _whole_jobs(schedule):
@@ -250,11 +382,23 @@ def _window(schedule, window):
     return begin, end
 
 
-def _gantt_colour(jobs, color, area):
-    """Give the value of each job and how it is coloured."""
+def _gantt_colour(jobs, color, area, tasks):
+    """Give the value of each piece, how it is coloured, and the colour of each value, None of numbers.
+
+    Tasks are -1 where sweeps were not taken apart.
+    """
     if color == "class":
-        scale = alt.Scale(domain=list(CLASSES), range=list(CLASSES.values()))
-        return metrics.classes(jobs, "kurian").astype(str).to_numpy(), _legend("color:N", CLASS_TITLE, scale)
+        shown, scale = metrics.classes(jobs, "kurian").astype(str).to_numpy(), CLASSES
+        if (tasks >= 0).any():
+            shown = np.select([tasks > 0, jobs["breakdown"] > 0], [*TASKS][::-1], shown)
+            scale = CLASSES | TASKS
+        return shown, _legend("color:N", CLASS_TITLE, _scale(scale)), scale
+    if color == "sweeps":
+        if not (tasks >= 0).any():
+            raise ValueError("color='sweeps' needs a schedule in which sweeps were taken apart: choose another color")
+        shown = np.select([tasks > 0, jobs["breakdown"] > 0], [*TASKS][::-1], OTHERS)
+        scale = {OTHERS: GROUPS[OTHERS]} | TASKS
+        return shown, _legend("color:N", None, _scale(scale)), scale
     column = {"wait": "wait_time"}.get(color, color)
     jobs = jobs.reset_index()
     check_columns(jobs, [column])
@@ -263,22 +407,24 @@ def _gantt_colour(jobs, color, area):
     if column not in IDENTIFIERS and values.dtype.kind in "iuf":
         scale = alt.Scale(scheme="viridis", type="sqrt", reverse=True)  # root: most waits are short, some are days
         if column in DURATIONS:
-            return np.round(values / 3600, 3), _legend("color:Q", f"{name} (hours)", scale)
-        return values, _legend("color:Q", name, scale)
+            return np.round(values / 3600, 3), _legend("color:Q", f"{name} (hours)", scale), None
+        return values, _legend("color:Q", name, scale), None
     values = values.astype(str)
     most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
     shown = np.where(np.isin(values, most), values, OTHER)
     several = {OTHER: "#cccccc"} if OTHER in shown else {}
-    if set(most) <= set(STATES):
-        own = {state: colour for state, colour in STATES.items() if state in most}
-    else:
-        own = dict(zip(sorted(most), [*list(COLOURS.values())[1:MOST_COLOURS], "#000000"], strict=False)) | several
-    scale = alt.Scale(domain=list(own), range=list(own.values()))
-    return shown, _legend("color:N", name, scale)
+    states = {state: colour for state, colour in STATES.items() if state in most}
+    others = sorted(set(most) - set(states))
+    own = states | dict(zip(others, PALETTE, strict=False)) | several
+    return shown, _legend("color:N", name, _scale(own)), own
+
+
+def _scale(colours):
+    return alt.Scale(domain=list(colours), range=list(colours.values()))
 
 
 def _legend(field, title, scale):
-    legend = alt.Legend(orient="bottom", titleLimit=WIDE, columns=8)
+    legend = alt.Legend(orient="bottom", titleLimit=WIDE, columns=8, symbolType="square")
     return alt.Color(field, title=title, scale=scale, legend=legend)
 
 

@@ -62,6 +62,7 @@ AUDITED = "CTC-SP2-1996"
 # it in words; these numbers are consistent with all of them.
 EXAMPLE = ((2, 4), (7, 3), (2, 6), (4, 3), (5, 2), (4, 2))
 EXAMPLE_PROCS = 7
+EXAMPLE_NAMES = ("running", "running", "J1", "J2", "J3", "J4")
 
 QUEUE_HOURS = {"t": 1, "s": 1, "m": 4, "l": 12, "ll": 12}
 _QUEUE = re.compile(r"qf?\d+(ll|[tsml])")
@@ -150,6 +151,7 @@ def example() -> Trace:
     run, procs = zip(*EXAMPLE, strict=True)
     records = records.assign(job_number=range(1, len(EXAMPLE) + 1), submit_time=0, run_time=run, requested_time=run)
     records = records.assign(requested_procs=procs, allocated_procs=procs, user_id=range(1, len(EXAMPLE) + 1))
+    records = records.assign(job=EXAMPLE_NAMES)
     table = records.set_index("job_number")
     nothing = table.iloc[:0]
     area = table["run_time"] * table["requested_procs"]
@@ -221,35 +223,32 @@ def _certain(schedule: Schedule, base: Schedule):
 def figure1(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 1: one example under EASY and under DPSA."""
     chosen_size(size)
-    schedules = [simulate(example(), scheme) for scheme in (EASY(), DPSA())]
-    names = ("running", "running", "J1", "J2", "J3", "J4")
-    data = pd.concat(
-        [
-            schedule.jobs.assign(scheme=str(schedule.scheme), job=names)[["scheme", "job", "start_time", "end_time"]]
-            for schedule in schedules
-        ]
-    ).reset_index(drop=True)
-    panels = [charts.gantt(schedule, color="job_number", title=str(schedule.scheme)) for schedule in schedules]
+    schedules = {str(scheme): simulate(example(), scheme) for scheme in (EASY(), DPSA())}
+    tables = [one.jobs.assign(scheme=name) for name, one in schedules.items()]
+    data = pd.concat(tables)[["scheme", "job", "start_time", "end_time"]].reset_index(drop=True)
+    title = "The same jobs under EASY and under DPSA"
+    subtitle = f"the paper's example: {EXAMPLE_PROCS} processors; two jobs run, J1 to J4 wait in this order"
+    chart = charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle)
     measured = {
-        str(schedule.scheme): {
+        name: {
             "makespan (s)": int(schedule.end.max()),
             "utilization": float((schedule.run * schedule.procs).sum() / (EXAMPLE_PROCS * schedule.end.max())),
             "mean slowdown of J1 to J4": float(schedule.jobs["slowdown"].iloc[2:].mean()),
-            **{name: int(start) for name, start in zip(names[2:], schedule.start[2:], strict=True)},
+            **{job: int(start) for job, start in zip(EXAMPLE_NAMES[2:], schedule.start[2:], strict=True)},
         }
-        for schedule in schedules
+        for name, schedule in schedules.items()
     }
     return Figure(
         name="figure1",
         title="Figure 1: the same jobs under EASY and under DPSA",
         caption=(
-            "Jobs 1 and 2 run; jobs 3 to 6, J1 to J4, wait. At 2 s four processors are released. EASY starts J2, the "
-            "first that fits, and leaves one processor idle until 7 s. DPSA starts J3 and J4 together, which use all "
-            "four. The paper tells the example in words; the numbers were chosen to agree with all of them. Estimates "
-            "are exact here, so that no convention about them changes it."
+            "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
+            "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
+            "is done earlier. The paper gives the example in words; the numbers here agree with all of them. Estimates "
+            "are exact."
         ),
         data=data,
-        chart=charts.stacked(panels),
+        chart=chart,
         table=pd.DataFrame(measured).rename_axis("start, s").reset_index(),
     )
 
@@ -674,13 +673,17 @@ def live(
     Parameters
     ----------
     name : str
-        A log.
+        The log that is simulated.
     load : float
-    variant, depth : str, int
-        As in `DPSA`.
+        Offered load to scale run times to.
+    variant : {"n", "p", "w"}
+        Which jobs DPSA prefers among equally good sets: narrow ones, those that came first, wide ones.
+    depth : int
+        How many waiting jobs behind the head are considered.
     budget : int
         Jobs that the search tries at a pass; 0 for the exact set.
     tau : float, seconds
+        Run times below tau count as tau in the bounded slowdown.
 
     Returns
     -------
@@ -697,6 +700,17 @@ def live(
     )
     means = {name: {"mean": values.mean(), "median": values.median()} for name, values in slowdowns.items()}
     return chart, charts.table(pd.DataFrame(means).rename_axis("bounded slowdown"))
+
+
+LABELS = {
+    "name": "log",
+    "load": "offered load",
+    "variant": "DPSA prefers",
+    "depth": "jobs considered behind the head",
+    "budget": "jobs tried at a pass (0: exact set)",
+    "tau": "tau (s)",
+}
+PREFERRED = {"narrow jobs": "n", "jobs that came first": "p", "wide jobs": "w"}
 
 
 # The ledger --------------------------------------------------------------------------------------------------

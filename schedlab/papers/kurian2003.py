@@ -395,28 +395,40 @@ def live(
     sites: int = 1,
     speeds: tuple[int, ...] = SPEEDS,
     seed: int = 0,
-    day: int = 24,
+    day: int = 10,
+    hour: int = 6,
+    hours: int = 6,
+    first: int = 480,
+    shown: int = 32,
 ) -> tuple:
-    """Draw a day of the first site with its tasks, and what each site gains.
+    """Draw some hours on some processors of the first site, with the tasks of sweeps, and what each site gains.
 
     Parameters
     ----------
     name : str
-        A log.
+        The log that the jobs are from.
     share : int
         Percent of the eligible jobs that are sweeps.
     breakdown : int
         Tasks for each processor of a sweep.
     load : float
+        Offered load to scale run times to.
     scheme : {"shredding", "flooding"}
+        What becomes of sweeps: tasks run in holes of the schedule, or all of them join the queue.
     sites : int
-        How many: each has as many of the log's jobs, one after the other.
+        How many sites there are; each has as many of the log's jobs, one after the other.
     speeds : tuple of int
-        How fast the sites are, compared with each other, at least as many as there are sites.
+        How fast the sites are compared with each other, at least as many as there are sites.
     seed : int
-        Of the draw of the sweeps.
-    day : int
-        Which day, counted from the first submission.
+        Of the draw that makes jobs into sweeps.
+    day, hour : int
+        When the picture begins: so many days and hours after the first submission.
+    hours : int
+        How many hours the picture spans.
+    first : int
+        The lowest processor in the picture.
+    shown : int
+        How many processors are in the picture.
 
     Returns
     -------
@@ -425,10 +437,20 @@ def live(
     traces, base = _sites_of(name, load, sites)
     marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
     found = simulate_sites(marked, SCHEMES[scheme], speeds=speeds[:sites])
-    begin = float(found[0].submit[0] + 86_400 * day)
-    chart = charts.gantt(found[0], (begin, begin + 86_400))
+    begin = float(found[0].submit[0] + 86_400 * day + 3_600 * hour)
+    procs = found[0].machine.procs
+    shown = min(shown, procs)
+    first = min(first, procs - shown)
+    chart = charts.gantt(
+        found[0],
+        (begin, begin + 3_600 * hours),
+        color="sweeps",
+        label="job_number",
+        processors=(first, first + shown - 1),
+        title=f"{scheme.capitalize()}: {hours} hours on {shown} of {procs} processors{', site 1' * (sites > 1)}",
+    )
     rows = [
-        {"site": f"{i + 1}, speed {speeds[i]}", **row}
+        {**({"site": f"{i + 1}, speed {speeds[i]}"} if sites > 1 else {}), **row}
         for i, (schedule, old) in enumerate(zip(found, base, strict=True))
         for row in _better(schedule, old)
     ]
@@ -436,6 +458,21 @@ def live(
     return chart, charts.table(pd.DataFrame(rows).rename(columns=names))
 
 
+LABELS = {
+    "name": "log",
+    "share": "sweeps (% of eligible jobs)",
+    "breakdown": "tasks per processor of a sweep",
+    "load": "offered load",
+    "scheme": "scheme",
+    "sites": "sites",
+    "speeds": "speeds of the sites",
+    "seed": "draw of the sweeps",
+    "day": "from day",
+    "hour": "from hour of the day",
+    "hours": "hours shown",
+    "first": "from processor",
+    "shown": "processors shown",
+}
 WORDS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity of the site"}
 NAMES = (LOG, *OTHER_LOGS)
 RATIOS = {" : ".join(map(str, speeds)): speeds for speeds in (SPEEDS, (1, 1, 1), (1, 2, 4), (4, 2, 1))}

@@ -409,15 +409,19 @@ def live(
     Parameters
     ----------
     trace : str or Trace
-        A log's name, or a trace.
-    k, n : int
-        Of the tree; more stages than n where the machine needs them.
+        The log by its name, or a trace.
+    k : int
+        Ports down of a switch: a block of stage 1 has k nodes, one of stage 2 has k x k, and so on.
+    n : int
+        Stages of switches; more where the machine needs them.
     allocation : str
+        Which nodes a job gets: those of one block, or others as in `KaryTree`.
     s : float
-        The speed-up that contiguity brings.
+        By what share contiguity shortens run times.
     policy : {"FCFS", "EASY (count)", "EASY (block)"}
+        The scheduler; EASY promises the head of the queue a time when enough nodes are free, or nodes in a block.
     week, hour : int
-        The instant: so many weeks, and hours, from the first submission.
+        The instant that is drawn: so many weeks and hours after the first submission.
     jobs : int
         How many of the log's first jobs are simulated.
 
@@ -437,6 +441,19 @@ def live(
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
     table = pd.DataFrame(rows).T.rename(columns={WAIT: "wait (minutes)", TOTAL: "total (minutes)"})
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
+
+
+LABELS = {
+    "trace": "log",
+    "k": "k: ports down of a switch",
+    "n": "n: stages of switches",
+    "allocation": "allocation",
+    "s": "s: run time saved by contiguity (share)",
+    "policy": "scheduler (reservation)",
+    "week": "week",
+    "hour": "hour of the week",
+    "jobs": "jobs simulated",
+}
 
 
 @lru_cache(maxsize=4)

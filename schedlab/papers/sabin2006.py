@@ -864,16 +864,21 @@ def live(
     Parameters
     ----------
     load : float
-        Effective load.
+        Effective load to scale to: sequential work submitted, of the capacity of the machine.
     scheme : {"fair share", "iterative", "greedy"}
-    overbooking, efficiency : float
-        Of the shares, as in `FairShareMoldable`.
+        Who chooses the processors of moldable jobs.
+    overbooking : float
+        By what factor shares are multiplied (fair share only).
+    efficiency : float
+        How far processors move from jobs that they help little to jobs that they help more (fair share only).
     scenario : {"A = P", "A random"}
+        How far jobs scale: average parallelism A of the whole machine, or about what they ask for.
     sigma : float or (low, high)
+        Variance of the parallelism: 0 scales best.
     share : float
         Of jobs that are moldable.
     name : str
-        A log.
+        The log that the jobs are from.
     jobs : int
         How many of its first jobs are simulated.
     draw : int
@@ -896,6 +901,20 @@ def live(
     return charts.stacked(drawn), charts.table(pd.DataFrame(means).rename_axis("processor-seconds in the log"))
 
 
+LABELS = {
+    "load": "effective load",
+    "scheme": "scheme",
+    "overbooking": "overbooking factor ObF",
+    "efficiency": "efficiency factor EF",
+    "scenario": "average parallelism A",
+    "sigma": "sigma: variance of parallelism",
+    "share": "moldable jobs (share)",
+    "name": "log",
+    "jobs": "jobs simulated",
+    "draw": "draw of A and sigma",
+}
+
+
 def _chosen(scheme, overbooking, efficiency):
     schemes = {
         "fair share": FairShareMoldable(overbooking=overbooking, efficiency=efficiency),
@@ -915,8 +934,8 @@ def _by_class(schedule):
 
 
 def live_decision(
-    step: int = 60,
-    nth: int = 2,
+    step: int = 1,
+    nth: int = 0,
     load: float = 0.6,
     scenario: str = SYSTEM,
     name: str = OTHER_LOGS[0],
@@ -928,15 +947,16 @@ def live_decision(
     Parameters
     ----------
     step : int
-        From 1; the last one there is, where there are fewer.
+        Which step of the decision, from 1; the last one where there are fewer.
     nth : int
-        Which decision, in order of time: of those on 3 to 12 jobs with a quarter of the machine free, or, where there
-        are none, with anything free; the last one where there are fewer.
+        Which decision, in order of time, from 0: of those on 3 to 12 jobs with a quarter of the machine free, or, where
+        there are none, with anything free; the last one where there are fewer.
     load : float
-        Effective load.
+        Effective load to scale to: sequential work submitted, of the capacity of the machine.
     scenario : {"A = P", "A random"}
+        How far jobs scale: average parallelism A of the whole machine, or about what they ask for.
     name : str
-        A log.
+        The log that the jobs are from.
     jobs : int
         How many of its first jobs are simulated.
     draw : int
@@ -958,6 +978,15 @@ def live_decision(
     return follow(schedule, shown[min(nth, shown.size - 1)], step)
 
 
+LABELS_OF_DECISION = {
+    "step": "step of the decision",
+    "nth": "decision, in order of time",
+    "load": "effective load",
+    "scenario": "average parallelism A",
+    "name": "log",
+    "jobs": "jobs simulated",
+    "draw": "draw of A and sigma",
+}
 FEW = (3, 12)  # jobs
 
 
@@ -973,17 +1002,24 @@ def follow(schedule: Schedule, now: int, step: int) -> tuple:
     after[tried] = width
     names = schedule.trace.table.index[asked.queued]
     old, new = asked.total(before), asked.total(after)
-    plans = {"Before": _planned(schedule, asked, before, tried), "With it": _planned(schedule, asked, after, tried)}
+    job, more = f"job {names[tried]}", f"{width} processors"
+    fewer = f"{width - 1} processor{'s' if width > 2 else ''}"
+    plans = {f"Before: {job} on {fewer}": before, f"Tried: {job} on {more}": after}
+    plans = {title: _planned(schedule, asked, each, tried) for title, each in plans.items()}
     until = now + max(int((asked.reserved(each) + asked.lasting(each)).max()) for each in (before, after))
-    ruling = "kept" if kept else "taken back, and not tried again"
-    words = (
-        f"step {step:,} of {len(steps):,}: job {names[tried]} gets its {_nth(width)} processor, {ruling}; sum of the "
-        f"estimated completions {old / 3600:,.2f} h, then {new / 3600:,.2f} h"
+    ruling = f"{job} keeps {more}" if kept else f"{job} goes back to {fewer} and is not tried again"
+    chart = charts.gantts(
+        plans,
+        (now, until),
+        color="state",
+        label="job_number",
+        processors=_waited_for(plans.values(), names),
+        title=f"Step {step:,} of {len(steps):,}: one more processor for {job}",
+        subtitle=(
+            f"sum of the estimated completions: {old / 3600:,.2f} h before, {new / 3600:,.2f} h tried, so {ruling} "
+            "(drawn: the processors of waiting jobs)"
+        ),
     )
-    drawn = [
-        charts.gantt(plan, (now, until), "state", title=title, subtitle=words).properties(height=150)
-        for title, plan in plans.items()
-    ]
     table = pd.DataFrame(
         {
             "job": names,
@@ -995,7 +1031,17 @@ def follow(schedule: Schedule, now: int, step: int) -> tuple:
             "with it: starts after (h)": asked.reserved(after) / 3600,
         }
     )
-    return charts.stacked(drawn), charts.table(table)
+    return chart, charts.table(table)
+
+
+def _waited_for(plans, names):
+    """Give the lowest and the highest processor that plans have for the queued jobs."""
+    ends = []
+    for plan in plans:
+        offset, first, last = plan.processors()
+        for place in np.flatnonzero(plan.trace.table.index.isin(names)):
+            ends += [first[offset[place] : offset[place + 1]].min(), last[offset[place] : offset[place + 1]].max()]
+    return min(ends), max(ends)
 
 
 def widths_after(asked: Decision, steps) -> np.ndarray:
@@ -1007,12 +1053,7 @@ def widths_after(asked: Decision, steps) -> np.ndarray:
     return width
 
 
-def _nth(number):
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, "th")
-    return f"{number}{ending}"
-
-
-RUNS, WAITS, TRIED = "runs", "waits", "gets a processor"
+RUNS, WAITS, TRIED = "running", "waiting", "gets a processor"
 
 
 def _planned(schedule, asked, width, tried):

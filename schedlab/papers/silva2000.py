@@ -675,20 +675,30 @@ def live(
 
     Parameters
     ----------
-    second : float
-        When the slices begin.
+    second : float, seconds
+        When the five slices begin.
     mix : str
         Kinds of jobs, as the paper names them.
     scheduler : {"with information", "with information and spin control"}
+        What is compared with the scheduler without information.
     pes : int
-    slice, delta : float, seconds
-    alpha, beta : float
+        Processing elements of the machine.
+    slice : float, seconds
+        Between global switches from row to row.
+    alpha : float
+        How much more than a membership in computing one in I/O counts for the priority of a task.
+    beta : float
+        A task of lower priority runs in its own row only.
+    delta : float, seconds
+        Under spin control: a spinning task makes room only if more than this is left of the slice.
     table : {"kth", "ctc"}
-        Of the model.
+        The log that the model of jobs is fitted to.
     seed : int
+        Of everything that is drawn.
     faster : float
         How many times as fast jobs come and go, so that 50,000 s are over sooner.
     color : {"job", "what"}
+        Colours for jobs, or for what a PE does.
 
     Returns
     -------
@@ -712,6 +722,20 @@ def live(
     return _pictures(jobs, settings, window, color), charts.table(rows)
 
 
+LABELS = {
+    "second": "slices from (s)",
+    "mix": "mix of jobs",
+    "scheduler": "scheduler",
+    "pes": "PEs",
+    "slice": "slice (s)",
+    "alpha": "alpha: weight of I/O",
+    "beta": "beta: least priority",
+    "delta": "delta: spin-control margin (s)",
+    "table": "model fitted to",
+    "seed": "seed",
+    "faster": "jobs come and go, times as fast",
+    "color": "colours for",
+}
 _jobs = lru_cache(maxsize=16)(workload)
 LISTED = {
     "jobs": "jobs",
@@ -736,15 +760,19 @@ def live_memberships(
     Parameters
     ----------
     floor : float
-        Of memberships.
+        Least membership, so that none vanishes.
     kind : {"io", "msg", "bsp", "interactive", "emb"}
+        Of the task's job: I/O, messages, barriers, interactive, computing only.
     mean : float, seconds
-        Of its bursts of computing.
+        Of the task's bursts of computing.
     slice : float, seconds
+        Between global switches from row to row.
     statements : int
-        How many communication statements in a slice make it one that communicates.
+        How many communication statements in a slice make the task one that communicates.
     alpha : float
+        How much more than a membership in computing one in I/O counts for the priority.
     seed : int
+        Of the lengths of bursts.
 
     Returns
     -------
@@ -753,6 +781,17 @@ def live_memberships(
     table = _followed(kind, mean, seed, floor=floor, slice=slice, statements=statements, alpha=alpha)
     means = table.loc[table["held"], list(PHASES)].mean().rename(PHASES).rename("mean").rename_axis("of")
     return _followed_chart(table), charts.table(means.reset_index())
+
+
+LABELS_OF_MEMBERSHIPS = {
+    "floor": "floor of memberships",
+    "kind": "kind of job",
+    "mean": "mean burst of computing (s)",
+    "slice": "slice (s)",
+    "statements": "statements that make it communicate",
+    "alpha": "alpha: weight of I/O",
+    "seed": "seed",
+}
 
 
 # The ledger --------------------------------------------------------------------------------------------------
