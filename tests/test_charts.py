@@ -118,7 +118,7 @@ def test_title_and_subtitle(table, single):
     spec = charts.lines(single, "load", "utilization", title="Use", subtitle=subtitle).to_dict()
     assert spec["title"]["text"] == "Use"
     assert " ".join(spec["title"]["subtitle"]) == subtitle
-    narrow = charts.lines(table, "load", "utilization", subtitle=subtitle, width=charts.WIDTH).to_dict()
+    narrow = charts.lines(single, "load", "utilization", subtitle=subtitle, width=charts.WIDTH).to_dict()
     assert len(narrow["title"]["subtitle"]) == 2
     assert max(map(len, narrow["title"]["subtitle"])) <= charts.CHARACTERS
     wide = charts.lines(table, "load", "utilization", column="trace", subtitle=subtitle).to_dict()
@@ -455,8 +455,8 @@ def test_charts_of_different_schemes_keep_their_colours_when_stacked(table):
     assert "resolve" not in charts.stacked([above, above]).to_dict()
 
 
-def test_lines_that_coincide_are_seen(table):
-    spec = charts.lines(table.assign(wait_time=3600.0), "load", "wait_time").to_dict()
+def test_lines_that_coincide_are_seen(single):
+    spec = charts.lines(single.assign(wait_time=3600.0), "load", "wait_time").to_dict()
     line, points = parts(spec)
     widths, sizes = line["encoding"]["strokeWidth"], points["encoding"]["size"]
     assert widths["scale"]["domain"] == sizes["scale"]["domain"] == list(SCHEMES)
@@ -884,17 +884,17 @@ def test_published_changes_against_a_base(table):
         charts.bars(one, "load", "wait_time", "FCFS", published=given.rename(columns={"wait_time_change": "wait_time"}))
 
 
-def test_published_numbers_of_nothing_that_is_drawn(table):
+def test_published_numbers_of_nothing_that_is_drawn(table, single):
     given = pd.DataFrame({"load": [0.5], "scheme": ["EASI"], "wait_time": [7200.0]})
     message = "^published has scheme 'EASI', the table has only: FCFS, EASY, EASY-SJF, Conservative$"
     with pytest.raises(ValueError, match=message):
-        charts.lines(table, "load", "wait_time", published=given)
+        charts.lines(single, "load", "wait_time", published=given)
     with pytest.raises(ValueError, match="^published has trace 'Bee', the table has only: "):
         charts.lines(table, "load", "wait_time", column="trace", published=given.assign(trace="Bee", scheme="EASY"))
     with pytest.raises(TypeError, match="^expected DataFrame, got dict$"):
-        charts.lines(table, "load", "wait_time", published={"wait_time": 3})
+        charts.lines(single, "load", "wait_time", published={"wait_time": 3})
     with pytest.raises(ValueError, match="^column 'wait_time' has 'long' in row 0"):
-        charts.lines(table, "load", "wait_time", published=given.assign(scheme="EASY", wait_time="long"))
+        charts.lines(single, "load", "wait_time", published=given.assign(scheme="EASY", wait_time="long"))
 
 
 def test_ratios_are_above_zero():

@@ -119,6 +119,7 @@ SETTINGS = {
         "backfill": ["start-now"],
         "order": [],
     },
+    sl.FromLog: {"order": []},
     sl.GreedyMoldable: {"order": []},
     sl.IterativeMoldable: {"order": [], "head": [1, 30]},
 }
