@@ -13,6 +13,7 @@ from .schemes import Arrivals, Moldable
 from .schemes.orders import errors_of_orders
 from .simulation import arrivals, simulate
 from .threads import pool
+from .workload.trace import KEEP
 
 DEFINITIONS = ("arrivals", "conservative", "fcfs")
 
@@ -71,7 +72,7 @@ def _without_later(schedule, place, threads):
         known = Arrivals(given.submit[first], given.run[first], given.estimate[first], given.procs[first])
         with errors_of_orders():
             if isinstance(machine, KaryTree):
-                return scheme.place(known, machine).start[job]
+                return scheme.place(known, machine, schedule.overrun != KEEP).start[job]
             if laws is not None:
                 return scheme.run(known, laws.of(first), machine.procs).start[job]
             return scheme.run(known, machine.procs, schedule.events == "each")[0][job]

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -123,18 +124,18 @@ def errors_of_orders():
     """Raise what a user's order raises within the block.
 
     Compiled, it cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the thread of
-    the simulation, and goes on with the value 0.
+    the kernel, which has the context of the block, and goes on with the value 0.
     """
-    _caught.errors = errors = []
+    token = _caught.set(errors := [])
     try:
         yield
     finally:
-        del _caught.errors
+        _caught.reset(token)
     if errors:
         raise ValueError(f"the order failed: {errors[0]!r}") from errors[0]
 
 
-_caught = threading.local()
+_caught = ContextVar("the errors of orders", default=None)
 
 
 _before = None  # the hook that was there before ours
@@ -142,10 +143,11 @@ _lock = threading.Lock()
 
 
 def _hook(unraisable):
-    if not hasattr(_caught, "errors"):
+    errors = _caught.get()
+    if errors is None:
         _before(unraisable)
-    elif not _caught.errors:
-        _caught.errors.append(unraisable.exc_value)
+    elif not errors:
+        errors.append(unraisable.exc_value)
 
 
 def _listen():
