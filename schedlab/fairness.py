@@ -13,6 +13,7 @@ from .schemes import Arrivals, Moldable
 from .schemes.orders import run_policies
 from .simulation import arrivals, simulate
 from .threads import pool
+from .workload.trace import KEEP
 
 DEFINITIONS = ("arrivals", "conservative", "fcfs")
 
@@ -70,7 +71,7 @@ def _without_later(schedule, place, threads):
         first = slice(0, job + 1)
         known = Arrivals(given.submit[first], given.run[first], given.estimate[first], given.procs[first])
         if isinstance(machine, KaryTree):
-            return run_policies(lambda: scheme.place(known, machine)).start[job]
+            return run_policies(lambda: scheme.place(known, machine, schedule.overrun != KEEP)).start[job]
         if laws is not None:
             return scheme.run(known, laws.of(first), machine.procs).start[job]
         return run_policies(lambda: scheme.run(known, machine.procs, schedule.events == "each"))[0][job]

@@ -18,7 +18,7 @@ import pandas as pd
 from .kernels import gang as kernel
 from .kernels import variates
 from .schedule import ScheduleError
-from .threads import pool
+from .threads import interruptible, pool
 from .workload.models import _draws as draws
 from .workload.models.jann import SIZES, JannTable, jann, jann_table
 
@@ -399,7 +399,7 @@ def simulate(
     watched = np.array([before[job] + rank for job, rank in watch], "int64")
     room, logged = DRAWN_AHEAD, LOGGED if log is not None else 0
     while True:
-        full, *outcome = kernel.gang(*workload._arrays, rules, room, logged, *span, watched)
+        full, *outcome = interruptible(kernel.gang, *workload._arrays, rules, room, logged, *span, watched)
         if not full:
             return GangSchedule(workload, config, rules, jobs, log, watch, *outcome)
         room *= 2 if full & kernel.NO_ROOM else 1

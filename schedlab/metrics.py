@@ -209,7 +209,7 @@ def utilization(start, end, procs, machine, window):
     """
     begin, finish = window
     held = np.clip(np.minimum(end, finish) - np.maximum(start, begin), 0, None)
-    return float((held * procs).sum() / (machine * (finish - begin))) if finish > begin else float("nan")
+    return float((held * procs).sum() / (machine * float(finish - begin))) if finish > begin else float("nan")
 
 
 def effective_work(run, procs, efficiency=1.0):
@@ -258,7 +258,7 @@ def loss_of_capacity(timeline, machine):
     machine : int
         Processors.
     """
-    lasts = np.diff(timeline["time"])
+    lasts = np.diff(timeline["time"]).astype("float64")  # int64 would wrap where a large machine idles for ages
     idle = np.maximum(machine - timeline["used"].to_numpy()[:-1], 0)  # a log may hold more than there are
     return int((np.minimum(timeline["demand"].to_numpy()[:-1], idle) * lasts).sum())
 

@@ -11,10 +11,10 @@ from .kernels import nodes as node_kernels
 from .kernels.assign import assign
 from .machine import Flat, KaryTree
 from .schemes import FCFS, Placed, Scheme
-from .schemes.placement import shortened
+from .schemes.placement import fractions, shortened
 from .text import cell
 from .workload import swf
-from .workload.trace import KILL_BACKFILLED, Trace, run_times
+from .workload.trace import KEEP, KILL_BACKFILLED, Trace, run_times
 
 SHOWN = (
     "wait_time",
@@ -256,7 +256,7 @@ class Schedule:
         windows = {"makespan": (first, end), "arrivals": (first, last)}
         if isinstance(window, str) and window not in windows:
             raise ValueError(f"unknown window {window!r}; known: makespan, arrivals, or (begin, end) in seconds")
-        lasts = np.diff(timeline["time"])
+        lasts = np.diff(timeline["time"]).astype("float64")
         makespan, size = int(end - first), self.machine.procs
         lost = self._lost(timeline)
         capacity = size * makespan
@@ -271,7 +271,7 @@ class Schedule:
             "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / makespan) if makespan else 0.0,
             "max_queue": int(timeline["queued"].max()),
             "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
-            "effective_load": self._effective_work() / (size * (last - first))
+            "effective_load": self._effective_work() / (size * int(last - first))
             if last > first
             else float("inf"),
         }
@@ -342,8 +342,9 @@ class Schedule:
         """Check the laws of scheduling, and give the schedule back.
 
         Every job starts exactly once and not before its submission; never are more processors held than there are;
-        FCFS starts jobs in the order of its queue; a kept promise (EASY's for the head of a first come,
-        first served queue, conservative's for every job) is a start no later than promised. On a tree: a job has as
+        a job runs as long as the trace and `overrun` say; FCFS starts jobs in the order of its queue; a kept promise
+        (EASY's for the head of a first come, first served queue, conservative's for every job; none where jobs run on
+        past their estimates) is a start no later than promised. On a tree: a job has as
         many nodes as it needs, all of them installed and nobody else's, in one block of its stage where the allocation
         says so, and runs as long as its place lets it, or was killed past its estimate after it had been backfilled.
         Where the scheme chose processors, a moldable job has 1 to all of them and runs as long as its speedup on these
@@ -366,8 +367,10 @@ class Schedule:
             self._forbid(late, "job {job} starts at {start}, before a job submitted earlier")
         if isinstance(self.machine, KaryTree):
             self._check_nodes()
-        if self.width is not None:
+        elif self.width is not None:
             self._check_widths()
+        else:
+            self._check_run_times()
         if self.scheme.promises and self._keeps_promises():
             broken = (self.promise >= 0) & (self.start > self.promise)
             self._forbid(broken, "job {job} starts at {start}, but had been promised {promise}")
@@ -375,10 +378,16 @@ class Schedule:
 
     def _keeps_promises(self):
         """Tell whether promises bind: not if nodes that must lie together were only counted, nor if jobs overrun."""
-        if self.placed is None:
-            return True
-        counted = self.machine.reservation == "count" and not self.machine.policy.whole
-        return self.overrun != KILL_BACKFILLED and not counted
+        table = self.trace.table
+        if self.overrun in (KEEP, KILL_BACKFILLED) and (table["run_time"] > table["requested_time"]).any():
+            return False
+        return self.placed is None or self.machine.reservation == "block" or self.machine.policy.whole
+
+    def _check_run_times(self):
+        given = run_times(self.trace.table, self.overrun).to_numpy()
+        self._forbid(self.run != given, "job {job} does not run as long as it must, from {start}")
+        cut = given < self.trace.table["run_time"].to_numpy()
+        self._forbid(self.killed != cut, "job {job} is wrong about a kill, from {start}")
 
     def _check_widths(self):
         table, size = self.trace.table, self.machine.procs
@@ -409,11 +418,11 @@ class Schedule:
         if not tree.policy.whole:
             scattered = stage > tree.stage(self.procs) + tree.policy.relaxed
             self._forbid(scattered, "job {job} is spread over more than a block of its stage, at {start}")
-        given, saved = run_times(self.trace.table, self.overrun).to_numpy(), tree.saved()[stage]
-        due = np.where(saved > 0, shortened(given, saved), given)
+        given, left = run_times(self.trace.table, self.overrun).to_numpy(), fractions(tree.saved())[:, stage]
+        due = shortened(given, *left)
         stopped = self.killed & (self.run < due)
         estimate = self.trace.table["requested_time"].to_numpy()
-        past = self.run >= (shortened(estimate, saved) if tree.scale_estimates else estimate)
+        past = self.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
         self._forbid((self.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
         self._forbid(stopped & ~(past & self.placed.advanced), "job {job} was killed for no reason, from {start}")
         cut = given < self.trace.table["run_time"].to_numpy()

@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .kernels.swf_text import EXACT
 from .machine import Flat, KaryTree
 from .schedule import Schedule
 from .schemes import Arrivals, FromLog, Moldable, Scheme, Shredding
@@ -13,9 +14,10 @@ from .schemes import scheme as scheme_named
 from .schemes.orders import run_policies
 from .shredded import Sites, shredded_schedules
 from .threads import pool
-from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
+from .workload.trace import KEEP, KILL_BACKFILLED, OVERRUN, Trace, run_times
 
 EVENTS = ("batched", "each")
+MOST_WORK = 2**62  # processor-seconds; what int64 can add up, with room to spare
 
 
 def simulate(
@@ -38,9 +40,15 @@ def simulate(
     machine : Flat, KaryTree or int, optional
         The trace's own machine if left out; or one that its widest job fits on. On a tree FCFS and EASY place jobs
         on nodes.
-    overrun : {"kill", "extend", "kill-backfilled"}
-        A job that outlives its estimate is ended there, or has its estimate raised to its run time, or, on a tree, runs
-        on, unless it was backfilled and the head of the queue cannot wait any longer.
+    overrun : {"kill", "extend", "keep", "kill-backfilled"}
+        What becomes of a job that outlives its estimate.
+
+        - "kill": it ends there.
+        - "extend": its estimate is raised to its run time beforehand.
+        - "keep": it runs on; once its estimate has expired, the scheduler expects its end one second from now. Under
+          FCFS, EASY and DPSA.
+        - "kill-backfilled": on a tree, as "keep", but a job that was backfilled ends where the head of the queue needs
+          its nodes.
     events : {"batched", "each"}
         One scheduling pass for each instant, or one for each single event as some published simulators have
         it (`schedlab.kernels.cluster`); on a tree batched only.
@@ -48,6 +56,14 @@ def simulate(
     Returns
     -------
     Schedule
+
+    Raises
+    ------
+    ValueError
+        For settings that do not go together, or where numbers would not be exact: from the first submission to the last
+        and then all run times or estimates, whichever are longer, one after the other, must take less than 2**53 s (285
+        million years); a job's processors x that time must be less than 2**53 processor-seconds, and the sum over all
+        jobs less than 2**62.
 
     Examples
     --------
@@ -75,10 +91,12 @@ def simulate(
         return _molded(trace, scheme, machine, overrun, events)
     if overrun == KILL_BACKFILLED and not tree:
         raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
+    if overrun == KEEP and not scheme.keeps:
+        raise _not_kept(scheme)
     jobs, origin = arrivals(trace, overrun)
     run, killed, placed = jobs.run, trace.table["run_time"].to_numpy() > jobs.run, None
     if tree:
-        placed = run_policies(lambda: scheme.place(jobs, machine))
+        placed = run_policies(lambda: scheme.place(jobs, machine, overrun != KEEP))
         start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
     else:
         start, promise = run_policies(lambda: scheme.run(jobs, machine.procs, events == "each"))
@@ -100,8 +118,9 @@ def _molded(trace, scheme, machine, overrun, events):
         job = trace.table.index[np.argmax(nothing)]
         raise ValueError(f"job {job} of {trace.name} takes no time, under {scheme} it must; the load filter drops such")
     longest = (jobs.estimate * laws.speedup(jobs.procs)).sum()  # one after the other, each on one processor
-    if jobs.submit[-1] + longest >= 2**62:
-        raise ValueError(f"the sequential work of {trace.name} is more seconds than int64 can count")
+    if jobs.submit[-1] + longest >= EXACT:
+        seconds = f"{jobs.submit[-1] + longest:.4g} s"
+        raise ValueError(f"the jobs of {trace.name} on one processor each take {seconds}, expected less than 2**53")
     start, width, run, estimate = scheme.run(jobs, laws, machine.procs)
     start += origin
     promise, killed = np.full(len(trace), -1), trace.table["run_time"].to_numpy() > jobs.run
@@ -243,6 +262,12 @@ def _check_special(scheme, overrun, events):
         raise ValueError(f"events are batched under {scheme}, got 'each'")
     if overrun == KILL_BACKFILLED:
         raise ValueError(f"overrun {overrun!r} is for jobs on nodes, not for {scheme}")
+    if overrun == KEEP:
+        raise _not_kept(scheme)
+
+
+def _not_kept(scheme):
+    return ValueError(f"overrun {KEEP!r} is for FCFS, EASY and DPSA, not for {scheme}: take 'kill' or 'extend'")
 
 
 def _check_conventions(overrun, events):
@@ -329,6 +354,21 @@ def arrivals(trace: Trace, overrun: str = "kill") -> tuple[Arrivals, int]:
     estimate = table["requested_time"].to_numpy(copy=True)
     if overrun == "extend":
         estimate = np.maximum(estimate, run)
-    if float(submit[-1] - submit[0]) + estimate.sum(dtype="float64") >= 2**62:
-        raise ValueError(f"the estimates of {trace.name} add up to more seconds than int64 can count")
-    return Arrivals(submit - submit[0], run, estimate, table["requested_procs"].to_numpy(copy=True)), submit[0]
+    procs = table["requested_procs"].to_numpy(copy=True)
+    _check_limits(trace, submit, np.maximum(run, estimate), procs)
+    return Arrivals(submit - submit[0], run, estimate, procs), submit[0]
+
+
+def _check_limits(trace, submit, longest, procs):
+    """Raise where a time or an area could not be counted exactly: all others follow from these (`simulate`)."""
+    seconds = float(submit[-1] - submit[0]) + longest.sum(dtype="float64")
+    if seconds >= EXACT:
+        last = f"the last submission of {trace.name} and then all its jobs take {seconds:.4g} s"
+        raise ValueError(f"{last}, expected less than 2**53")
+    area = longest * procs.astype("float64")
+    if area.max() >= EXACT:
+        job, most = trace.table.index[area.argmax()], f"{area.max():.4g} processor-seconds"
+        raise ValueError(f"job {job} of {trace.name} may hold {most}, expected less than 2**53")
+    if area.sum() >= MOST_WORK:
+        most = f"{area.sum():.4g} processor-seconds"
+        raise ValueError(f"the jobs of {trace.name} may hold {most} in all, expected less than 2**62")

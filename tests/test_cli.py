@@ -224,8 +224,9 @@ def test_simulate_takes_the_conventions(run, log):
     shorter = trace.jobs.assign(requested_time=lambda jobs: jobs["run_time"] // 2)
     path = log.with_name("late.swf")
     sl.Trace(**{**vars(trace), "table": shorter}).to_swf(path)
-    killed, extended = (measures(run("simulate", path, "--overrun", what)[1]) for what in ("kill", "extend"))
-    assert (killed["killed"], extended["killed"]) == (JOBS, 0)
+    given = ("kill", "extend", "keep")
+    killed, extended, kept = (measures(run("simulate", path, "--overrun", what)[1]) for what in given)
+    assert (killed["killed"], extended["killed"], kept["killed"]) == (JOBS, 0, 0)
     assert run("simulate", path, "--events", "each")[0] == 0
     assert run("simulate", path, "--missing-estimate", 60)[0] == 0
 
@@ -714,6 +715,23 @@ def test_control_c_ends_a_long_run(monkeypatch):
     assert (process.returncode, out) == (1, "")
     assert err.endswith("schedlab: interrupted\n")
     assert "Traceback" not in err
+
+
+def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
+    monkeypatch.undo()  # with the cache of compiled kernels
+    arguments = ["simulate", "lublin", "--jobs", "60000", "--load", "90"]
+    for scheme in ("easy-wfp3", "conservative"):
+        with start(*arguments, "--scheme", scheme) as process:
+            while not process.stderr.readline().startswith("Trace"):
+                assert process.poll() is None
+            time.sleep(1)
+            sent = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            assert time.monotonic() - sent < 15  # on a busy machine; else a second, of which Python takes some to end
+        assert (process.returncode, out) == (1, "")
+        assert err.endswith("schedlab: interrupted\n")
+        assert "Traceback" not in err
 
 
 # Progress

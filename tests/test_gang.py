@@ -21,6 +21,7 @@ from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
 from schedlab.kernels._jit import kernel as compiled
 from schedlab.schedule import ScheduleError
+from schedlab.threads import interruptible
 from schedlab.workload.models.jann import HyperErlang, jann_table
 
 NAMES = {
@@ -79,7 +80,8 @@ def arrays(jobs):
 
 
 def run(rules, jobs, watched=NOBODY, logged=1 << 14, room=64):
-    full, *outcome = kernel.gang(*arrays(jobs), rules, room, logged, 0, rules.horizon, watched)
+    given = (*arrays(jobs), rules, room, logged, 0, rules.horizon, watched)
+    full, *outcome = interruptible(kernel.gang, *given)
     assert full == 0
     return outcome
 
@@ -216,8 +218,8 @@ def segments(rows, tasks, log):
 def test_too_little_room_is_said():
     jobs = [(0, 3, kernel.MESSAGES, 500, 1)]
     chosen = rules(3)
-    assert kernel.gang(*arrays(jobs), chosen, 1, 0, 0, 0, NOBODY)[0] == kernel.NO_ROOM
-    assert kernel.gang(*arrays(jobs), chosen, 64, 9, 0, 1000, NOBODY)[0] == kernel.NO_LOG
+    assert interruptible(kernel.gang, *arrays(jobs), chosen, 1, 0, 0, 0, NOBODY)[0] == kernel.NO_ROOM
+    assert interruptible(kernel.gang, *arrays(jobs), chosen, 64, 9, 0, 1000, NOBODY)[0] == kernel.NO_LOG
     assert kernel.programs(*arrays(jobs)[1:], chosen, 64, 9)[0] == kernel.NO_LOG
 
 

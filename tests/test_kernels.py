@@ -37,9 +37,9 @@ def as_twin_order(order):
 ANY_ORDER = st.one_of(ORDERS, st.sampled_from([own_fixed, own_moving]))
 
 
-def run(scheme, jobs, procs, events):
+def run(scheme, jobs, procs, events, overrun="kill"):
     """Simulate and validate; give start times and promises counted from zero, in trace order."""
-    schedule = sl.simulate(trace_of(jobs, procs), scheme, events=events).validate()
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, events=events, overrun=overrun).validate()
     return schedule.start.tolist(), schedule.promise.tolist()
 
 
@@ -102,6 +102,62 @@ def test_dpsa_with_an_objective_is_its_twin(workload, variant, depth, events):
     start, promise = run(sl.DPSA(variant=variant, depth=depth, objective=own_moving), jobs, procs, events)
     expected = twins.dpsa(jobs, procs, variant, events=events, depth=depth, objective=own_moving)
     assert (start, promise) == expected
+
+
+# Jobs that run on past their estimates.
+
+
+@examples(300)
+@given(workloads(overrun=True), ANY_ORDER, EVENTS)
+def test_fcfs_is_its_twin_where_jobs_run_on(workload, order, events):
+    jobs, procs = workload
+    start, _ = run(sl.FCFS(order=order), jobs, procs, events, "keep")
+    assert start == twins.fcfs(jobs, procs, order=as_twin_order(order), events=events)
+
+
+@examples(1_000)
+@given(workloads(overrun=True), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS)
+def test_easy_is_its_twin_where_jobs_run_on(workload, order, backfill, events):
+    jobs, procs = workload
+    found = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events, "keep")
+    own = None if backfill is None else as_twin_order(backfill)
+    assert found == twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
+
+
+@examples(600)
+@given(workloads(overrun=True), VARIANTS, ANY_ORDER, DEPTHS, EVENTS)
+def test_dpsa_is_its_twin_where_jobs_run_on(workload, variant, order, depth, events):
+    jobs, procs = workload
+    found = run(sl.DPSA(order=order, variant=variant, depth=depth), jobs, procs, events, "keep")
+    assert found == twins.dpsa(jobs, procs, variant, order=as_twin_order(order), events=events, depth=depth)
+
+
+@pytest.mark.parametrize("events", ["batched", "each"])
+@pytest.mark.parametrize("seed", range(4))
+def test_schemes_are_their_twins_where_many_wait_and_run_on(seed, events):
+    jobs = [job._replace(estimate=job.estimate // (1 + j % 3)) for j, job in enumerate(crowd(seed, jobs=60))]
+    assert run(sl.EASY(), jobs, 8, events, "keep") == twins.easy(jobs, 8, events=events)
+    assert run(sl.DPSA(), jobs, 8, events, "keep") == twins.dpsa(jobs, 8, events=events)
+
+
+def test_a_job_past_its_estimate_is_expected_to_end_in_a_second():
+    # The first job outlives its estimate of 4 by 6; the second waits for the whole machine, promised 4.
+    jobs = [(0, 10, 4, 1), (1, 5, 5, 2), (5, 3, 3, 1), (6, 1, 1, 1)]
+    for scheme in (sl.EASY(), sl.DPSA(variant="p")):
+        # At 5 the head is expected to start at 6, so the third may not; at 6 to start at 7, so the fourth may.
+        assert run(scheme, jobs, 2, "batched", "keep") == ([0, 10, 15, 6], [-1, 4, 15, -1])
+        # Had the scheduler known, both would have gone before.
+        assert run(scheme, jobs, 2, "batched", "extend") == ([0, 10, 5, 8], [-1, 10, -1, -1])
+
+
+RUN_ON = st.sampled_from([sl.FCFS(), sl.EASY(), sl.EASY(backfill="sjf"), sl.EASY(order="wfp3"), sl.DPSA()])
+
+
+@examples(300)
+@given(workloads(), RUN_ON, EVENTS)
+def test_to_let_jobs_run_on_changes_nothing_where_none_outlives_its_estimate(workload, scheme, events):
+    jobs, procs = workload
+    assert run(scheme, jobs, procs, events, "keep") == run(scheme, jobs, procs, events, "extend")
 
 
 @pytest.mark.parametrize("variant", ["p", "n", "w"])

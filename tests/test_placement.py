@@ -1,7 +1,9 @@
 """Jobs on the nodes of a k-ary n-tree: the kernel against its naive twin, the laws, and small cases worked by hand."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
+from math import ceil
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import schedlab as sl
 from schedlab.kernels import nodes as node_kernels
 from schedlab.machine import ALLOCATIONS
 from schedlab.schedule import ScheduleError
+from schedlab.workload.trace import OVERRUN
 
 pytestmark = pytest.mark.reduced
 
@@ -68,15 +71,16 @@ def expand(text):
     st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3)),
     st.booleans(),
     st.integers(0, 3),
+    st.sampled_from(["kill-backfilled", "kill-backfilled", "keep"]),
 )
-def test_placement_is_its_twin(workload, scheme, allocation, reservation, share, scaled, seed):
+def test_placement_is_its_twin(workload, scheme, allocation, reservation, share, scaled, seed, overrun):
     jobs, k, n, procs = workload
     share = tuple(share[:n]) if isinstance(share, list) else share
     scaled = scaled and not isinstance(share, tuple)
     tree = sl.KaryTree(
         k, n, None, allocation, reservation, speedup=share, scale_estimates=scaled, seed=seed
     )
-    schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, **ON_NODES).validate()
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, overrun=overrun).validate()
     expected = twin_tree.placed(
         jobs,
         k,
@@ -88,6 +92,7 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
         seed=seed,
         speedup=share,
         scale_estimate=scaled,
+        kills=overrun != "keep",
     )
     found = zip(
         schedule.start.tolist(),
@@ -102,7 +107,7 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
 
 
 @examples(200)
-@given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(["kill", "extend"]))
+@given(tree_workloads(), st.sampled_from(["first-free", "random"]), st.sampled_from(OVERRUN))
 def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun):
     jobs, k, n, procs = workload
     jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
@@ -113,6 +118,18 @@ def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun)
         flat = sl.simulate(trace, scheme, overrun=overrun)
         assert on_nodes.start.tolist() == flat.start.tolist()
         assert on_nodes.promise.tolist() == flat.promise.tolist()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.3, 1 / 3])
+def test_times_on_nodes_are_exact_where_floats_are_not(share):
+    """Beyond 2**40 s a second is less than what floats were once rounded by."""
+    left = 1 - Fraction(share).limit_denominator(1_000)
+    tree = sl.KaryTree(2, 2, speedup=share, scale_estimates=True)
+    for length in (3 * 2**40 + 1, 10**13 + 7, 2**51 - 9):
+        schedule = sl.simulate(trace_of([(0, length, length, 4), (1, 5, 5, 4)], 4), "easy", machine=tree).validate()
+        assert schedule.promise.tolist() == [-1, ceil(length * left)]
+        assert schedule.run.tolist() == [ceil(length * left), ceil(5 * left)]
+        assert schedule.start.tolist() == [0, ceil(length * left)]
 
 
 @given(tree_workloads(overrun=False), st.sampled_from(list(ALLOCATIONS)))

@@ -103,6 +103,26 @@ def test_the_first_broken_job_is_named():
         corrupted(simulated("easy"), job2=0, job3=0).validate()
 
 
+@pytest.mark.parametrize("overrun", ["kill", "extend", "keep"])
+def test_a_job_that_ends_too_soon_or_is_wrong_about_a_kill_is_found(overrun):
+    schedule = simulated("easy", overrun=overrun)
+    with pytest.raises(ScheduleError, match="job 4 does not run as long as it must"):
+        replace(schedule, run=schedule.run - np.array([0, 0, 0, 1])).validate()
+    with pytest.raises(ScheduleError, match="job 4 is wrong about a kill"):
+        replace(schedule, killed=schedule.killed ^ np.array([False, False, False, True])).validate()
+
+
+def test_promises_bind_unless_a_job_runs_on_past_its_estimate():
+    for jobs, binds in ((JOBS, False), (JOBS[:3], True)):
+        schedule = sl.simulate(trace_of(jobs, 4), "easy", overrun="keep").validate()
+        late = replace(schedule, promise=np.where(schedule.promise >= 0, schedule.start - 1, -1))
+        if binds:
+            with pytest.raises(ScheduleError, match="job 2 starts at 10, but had been promised 9"):
+                late.validate()
+        else:
+            late.validate()
+
+
 def test_a_schedule_cannot_be_written_over():
     schedule = simulated("easy")
     for array in (schedule.start, schedule.promise):

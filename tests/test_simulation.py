@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from workloads import trace_of, workloads
 
 import schedlab as sl
+from schedlab.schemes.rigid import COMPRESSION
 from schedlab.simulation import simulate_each
 
 SCHEMES = [sl.FCFS(), sl.EASY(), sl.EASY(order="sjf"), sl.EASY(backfill="sjf"), sl.Conservative()]
@@ -30,6 +31,30 @@ def test_a_job_that_outlives_its_estimate_is_killed_or_extended(scheme):
     assert not extended.jobs["killed"].any()
     assert extended.jobs["run_time"].tolist() == [10, 4, 3]
     assert sl.simulate(trace, scheme).start.tolist() == killed.start.tolist()  # the default
+
+
+@pytest.mark.reduced
+def test_a_job_that_is_kept_is_expected_to_end_when_it_does_not():
+    trace = trace_of(OVERRUN, 2)
+    for scheme in (sl.EASY(), sl.DPSA()):
+        schedule = sl.simulate(trace, scheme, overrun="keep").validate()
+        assert schedule.promise.tolist() == [-1, 5, -1]
+        assert schedule.start.tolist() == [0, 10, 2]
+        assert not schedule.killed.any()
+        assert schedule.jobs["run_time"].tolist() == [10, 4, 3]
+        assert schedule.jobs["requested_time"].tolist() == [5, 4, 3]
+        assert schedule.metrics()["offered_load"] == trace.offered_load("extend") == trace.offered_load("keep")
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("scheme", ["conservative", "ojs", "flooding", "fairshare", "greedy", "iterative"])
+def test_schemes_that_cannot_keep_jobs_past_their_estimates_say_so(scheme):
+    trace = trace_of(OVERRUN, 2).with_sweeps(0.5, min_procs=2).with_speedup(sl.Downey())
+    words = "overrun 'keep' is for FCFS, EASY and DPSA, not for .*: take 'kill' or 'extend'"
+    with pytest.raises(ValueError, match=words):
+        sl.simulate(trace, scheme, overrun="keep")
+    with pytest.raises(ValueError, match=words):
+        sl.simulate_sites([trace], scheme, overrun="keep")
 
 
 def test_an_extended_job_is_expected_to_end_when_it_does():
@@ -92,7 +117,7 @@ def test_events_each_gives_arrivals_their_own_pass():
 @pytest.mark.parametrize(
     ("conventions", "message"),
     [
-        ({"overrun": "keep"}, "unknown overrun 'keep'; known: kill, extend"),
+        ({"overrun": "cut"}, "unknown overrun 'cut'; known: kill, extend, keep, kill-backfilled"),
         ({"events": "all"}, "unknown events 'all'; known: batched, each"),
         ({"scheme": "esay"}, "unknown scheme 'esay'; known: conservative, dpsan, dpsap, dpsaw, easy, easy-sjbf, fair"),
         ({"scheme": "easy-shortest"}, "unknown order 'shortest'; known: fcfs, lcfs, sjf"),
@@ -212,5 +237,64 @@ def test_times_that_int64_cannot_count_are_refused():
         trace.scale_load(1e300)
     with pytest.raises(ValueError, match="expected less than 2"):
         trace.with_estimates("factor", 1e17)
-    with pytest.raises(ValueError, match="more seconds than int64 can count"):
+    with pytest.raises(ValueError, match="model and then all its jobs take .* s, expected less than 2"):
         sl.simulate(trace.with_estimates([2**52] * 2_000), "conservative")
+
+
+LIMIT = 2**53
+
+
+def conservative(compression):
+    return sl.Conservative(compression=compression)
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("scheme", [sl.FCFS(), sl.EASY(), sl.DPSA(), *map(conservative, COMPRESSION)], ids=str)
+def test_times_are_exact_up_to_the_limit_and_refused_beyond(scheme):
+    jobs = [(0, 5, LIMIT // 2, 1), (1, LIMIT // 2 - 2, LIMIT // 2 - 2, 2)]  # 2 ** 53 - 1 s with the second submission
+    schedule = sl.simulate(trace_of(jobs, 2), scheme, overrun="extend").validate()
+    assert schedule.end.max() == schedule.start[1] + LIMIT // 2 - 2 < LIMIT
+    more = trace_of([*jobs, (1, 1, 1, 1)], 2)
+    with pytest.raises(ValueError, match="last submission of a test and then all its jobs take 9.007e.15 s, expected"):
+        sl.simulate(more, scheme, overrun="extend")
+    with pytest.raises(ValueError, match=r"all its jobs take 9.007e\+16 s, expected less than 2\*\*53"):
+        sl.simulate(trace_of([(0, 1, LIMIT - 1, 1)] * 10, 1), scheme)
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize("overrun", ["kill", "extend", "keep"])
+def test_run_times_count_for_the_limit_where_jobs_are_not_cut(overrun):
+    trace = trace_of([(0, LIMIT // 2, 1, 1), (0, LIMIT // 2, 1, 1)], 1)
+    if overrun == "kill":
+        sl.simulate(trace, "easy", overrun=overrun).validate()
+    else:
+        with pytest.raises(ValueError, match=r"expected less than 2\*\*53"):
+            sl.simulate(trace, "easy", overrun=overrun)
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(("order", "first"), [("saf", 2), ("laf", 1)])
+def test_areas_are_exact_up_to_the_limit_and_refused_beyond(order, first):
+    """Silently, 2**63 would be the smallest area of all."""
+    wide = 2**23
+    jobs = [(0, 1, 1, wide), (0, 1, 2**30 - 1, wide), (0, 1, 2**30 - 2, wide)]
+    start = sl.simulate(trace_of(jobs, wide), sl.FCFS(order=order)).validate().start
+    assert np.argsort(start[1:])[0] + 1 == first
+    for estimate in (2**30, 2**40):
+        with pytest.raises(ValueError, match=r"job 4 of a test may hold .* processor-seconds, expected less than 2"):
+            sl.simulate(trace_of([*jobs, (0, 1, estimate, wide)], wide), sl.FCFS(order=order))
+    with pytest.raises(ValueError, match="the jobs of a test may hold 4.6.* processor-seconds in all, expected less"):
+        sl.simulate(trace_of([(0, 1, 2**30 - 1, wide)] * 513, wide), sl.FCFS(order=order))
+
+
+@pytest.mark.reduced
+def test_what_a_large_machine_loses_in_ages_is_counted():
+    """2 * 10**19 processor-seconds, which are no int64."""
+    ages, wide = 2 * 10**12, 10**7
+    values = sl.simulate(trace_of([(0, ages, ages, 1), (0, 1, 1, wide), (ages, 1, 1, 1)], wide), "fcfs").metrics()
+    assert values["loss_of_capacity"] == pytest.approx((wide - 1) * ages)
+    assert values["loss_of_capacity_share"] == pytest.approx(1)
+    assert values["mean_queue"] == pytest.approx(1)
+    arrivals = sl.simulate(trace_of([(0, ages, ages, 1), (ages, 1, 1, 1)], wide), "fcfs").metrics(window="arrivals")
+    for measure in ("utilization", "effective_load", "offered_load"):
+        assert arrivals[measure] == pytest.approx(1 / wide)

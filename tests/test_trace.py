@@ -340,8 +340,8 @@ def test_without_jobs_there_is_no_load(trace):
 def test_unknown_ways_to_scale_are_named(trace):
     with pytest.raises(ValueError, match="unknown by 'size'; known: run_time, interarrival"):
         trace.scale_load(0.5, by="size")
-    with pytest.raises(ValueError, match="unknown overrun 'keep'; known: kill, extend"):
-        trace.offered_load("keep")
+    with pytest.raises(ValueError, match="unknown overrun 'cut'; known: kill, extend, keep"):
+        trace.offered_load("cut")
 
 
 def test_jobs_of_one_instant_have_no_load_to_scale():

@@ -18,10 +18,12 @@ only block. Decisions where the text leaves room:
 * "Fewest free" (best-fit) counts only nodes the job may take, so not the reserved ones if it must avoid them.
 * A job whose estimate is 0 is past its estimate from its start on, and may be killed in a later round of that
   same instant, but not in the pass that starts it.
-* Seed, position and so on are exact integers; 1 - s is taken in floating point, then run * (1 - s) * (1 - 1e-12).
+* Where jobs run on (1.4, `kills` False) nobody is killed, and a pass is made at completions and arrivals only.
+* Seed, position and so on are exact integers, and so is a run time's share, that of the decimal number s.
 """
 
 from collections import namedtuple
+from fractions import Fraction
 from math import ceil
 
 Job = namedtuple("Job", "submit run estimate procs")  # whole seconds; run may exceed estimate
@@ -44,6 +46,7 @@ def placed(
     seed=0,
     speedup=0.0,
     scale_estimate=False,
+    kills=True,
 ):
     """
     Schedule the jobs on nodes 0..installed-1 of a k-ary n-tree, and return their outcomes in trace order.
@@ -168,7 +171,7 @@ def placed(
         """Start what may start; return the time of the pass the head asks for, or None."""
         while waiting:
             head = waiting[0]
-            if place(head, free()) is None and not (scheme == "easy" and kill_for(head, now)):
+            if place(head, free()) is None and not (kills and scheme == "easy" and kill_for(head, now)):
                 break
             start(head, place(head, free()), now)
         if not waiting or scheme == "fcfs":
@@ -176,7 +179,7 @@ def placed(
         overdue = due(head, now)
         t = backfill(head, now)
         promises.setdefault(head, t)
-        return None if overdue else t
+        return None if overdue or not kills else t
 
     while coming or waiting or running:
         times = [jobs[j].submit for j in coming] + [ends[j] for j in running]
@@ -222,8 +225,8 @@ def blocks_of(procs, k, n, installed, allocation):
 
 
 def shortened(seconds, s):
-    """The time (1 - s) as long, rounded up; the last factor keeps 10 * (1 - 0.7) from becoming 4."""
-    return ceil(seconds * (1 - s) * (1 - 1e-12))
+    """The time (1 - s) as long, rounded up."""
+    return ceil(seconds * (1 - Fraction(str(s))))
 
 
 def draw(allowed, procs, number):

@@ -3,13 +3,16 @@ Naive twins of the base schedulers: plain lists and a rescan at every event, to 
 
 They follow sections 1.1, 1.4, 1.5, 5.1 and 10 of the requirements and import nothing from the package, so that a
 kernel agreeing with them agrees with a second reading of the same text. Jobs are named by their position in
-the list they came in (the "trace order"); times are whole seconds; an estimate is never below the run time.
+the list they came in (the "trace order"); times are whole seconds. Under all schemes but conservative backfilling a job
+may run on past its estimate.
 
 Whatever the scheme, a job holds its processors on [start, end), and "FCFS order" is submit time, then trace
 order. Coincident events are taken in one of two ways. ``events="batched"``: all completions of the instant,
 all its arrivals, then one decision. ``events="each"``: one event at a time, arrivals before completions,
 completions in the order in which the jobs started, and a decision after each. A job that takes no time
 completes at the instant of its start, which is a further event of that instant.
+
+A running job whose estimate has expired is expected to end one second from now (1.4, point 4).
 """
 
 from collections import namedtuple
@@ -146,7 +149,7 @@ def _simulate(jobs, events, decide, reserved=None):
     """
     Go from event to event and return the start times; `decide` names the jobs to start after each event.
 
-    `decide` is told the time, the (estimated end, procs) of the running jobs, the waiting jobs and, among
+    `decide` is told the time, the (expected end, procs) of the running jobs, the waiting jobs and, among
     them, those just arrived (both FCFS), and whether a job has just completed before its estimated end. The
     times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
     """
@@ -161,6 +164,15 @@ def _simulate(jobs, events, decide, reserved=None):
     def estimated_end(j):
         return starts[j] + jobs[j].estimate
 
+    def expected_end(j, now):
+        """The estimated end, until it has expired; a job with an estimate of 0 that has only just begun may end now."""
+        expired = estimated_end(j) <= now and starts[j] < now
+        return now + 1 if expired else estimated_end(j)
+
+    def over(j, now):
+        """Under "each" a job may still await its completion event, but by its estimate it is over, and it is."""
+        return estimated_end(j) <= now and jobs[j].run <= jobs[j].estimate
+
     while coming or waiting or running:
         times = [jobs[j].submit for j in coming] + [end(j) for j in running]
         now = min(times + list((reserved or {}).values()))
@@ -172,8 +184,7 @@ def _simulate(jobs, events, decide, reserved=None):
         coming = coming[len(arrived) :]
         waiting = waiting + arrived
         running = [j for j in running if j not in completed]
-        # Under "each" a job may still await its completion event, but by its estimate it is over.
-        held = [(estimated_end(j), jobs[j].procs) for j in running if estimated_end(j) > now]
+        held = [(expected_end(j, now), jobs[j].procs) for j in running if not over(j, now)]
         early = any(estimated_end(j) > now for j in completed)
         begun = decide(now, held, waiting, arrived, early)
         starts.update((j, now) for j in begun)

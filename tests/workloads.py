@@ -20,15 +20,19 @@ def examples(many):
 
 
 @st.composite
-def workloads(draw, shortest=0, most=14, exact=False):
-    """Draw (jobs, procs): a list of `Job` in submit order with ties, and a machine they fit on."""
+def workloads(draw, shortest=0, most=14, exact=False, overrun=False):
+    """Draw (jobs, procs): a list of `Job` in submit order with ties, and a machine they fit on.
+
+    With `overrun` some jobs outlive their estimates.
+    """
+    overs = [0, 0, 1, 3, 8, *[-1, -3, -8] * overrun]
     procs = draw(MACHINES)
     jobs = []
     for _ in range(draw(st.integers(1, most))):
         run = draw(LENGTHS.filter(lambda length: length >= shortest))
-        over = 0 if exact else draw(st.sampled_from([0, 0, 1, 3, 8]))
+        over = 0 if exact else draw(st.sampled_from(overs))
         width = draw(st.sampled_from([1, procs, draw(st.integers(1, procs))]))
-        jobs.append(Job(draw(INSTANTS), run, run + over, width))
+        jobs.append(Job(draw(INSTANTS), run, max(0, run + over), width))
     return sorted(jobs, key=lambda job: job.submit), procs
 
 

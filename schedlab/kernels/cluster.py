@@ -7,6 +7,11 @@ it started, which gives that instant another round.
 In the per-event mode (that of pyss and its descendants, so of many published schedules) the order at one instant is:
 arrivals first, then completions in the order of their starts, with a pass after every single event; and a
 running job whose estimated end has come counts as free from the beginning of that instant.
+
+A job may outlive its estimate where the scheme can take that (`reservation`, `placement`). It then holds its processors
+until its completion, in the per-event mode until the event of it.
+
+A simulation ends early once `halt` is set from outside; what it gives then is of no use.
 """
 
 from typing import NamedTuple
@@ -32,7 +37,7 @@ class Jobs(NamedTuple):
     Attributes
     ----------
     submit, run, estimate : int64, shape (n_jobs,), seconds
-        ``0 <= run <= estimate``: what happens otherwise is settled before a kernel starts.
+        ``0 <= run <= estimate``, unless a scheme says otherwise.
     procs : int64, shape (n_jobs,)
         From 1 to the size of the machine.
     """
@@ -44,7 +49,7 @@ class Jobs(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """The state of a simulation; everything but `jobs` is modified in place.
+    """The state of a simulation; everything but `jobs` and `halt` is modified in place.
 
     Attributes
     ----------
@@ -65,6 +70,8 @@ class Cluster(NamedTuple):
         Waiting jobs by rank.
     clock : int64, shape (9,)
         The scalars.
+    halt : int64, shape (1,)
+        Set from outside, to anything but 0, where the simulation is to end early.
     """
 
     jobs: Jobs
@@ -77,10 +84,11 @@ class Cluster(NamedTuple):
     running: Ordered
     queue: Ordered
     clock: np.ndarray
+    halt: np.ndarray
 
 
 @maker
-def new_cluster(jobs, procs, rank, moving, each):
+def new_cluster(jobs, procs, rank, moving, each, halt):
     """Make an idle machine of `procs` processors before the first arrival.
 
     Where the order of the queue moves with time, newcomers rank behind every place of the queue until it
@@ -102,19 +110,20 @@ def new_cluster(jobs, procs, rank, moving, each):
         ordered(n),
         ordered(n),
         clock,
+        halt,
     )
 
 
 @part
 def advance(c, alarm):
-    """Go on to the next instant (in per-event mode: to the next event); False when nothing is left.
+    """Go on to the next instant (in per-event mode: to the next event); False when nothing is left, or on `halt`.
 
     `alarm` is an instant at which the scheme wants a pass even if nothing happens then.
     """
     clock = c.clock
     arrival, end = next_arrival(c), next_end(c)
     now = min(arrival, end, alarm)
-    if now == NEVER:
+    if now == NEVER or c.halt[0]:
         return False
     open_instant(c, now)
     if clock[EACH]:
@@ -171,7 +180,7 @@ def complete(c):
     if expected > clock[NOW]:
         c.early[clock[EARLY]] = job
         clock[EARLY] += 1
-    elif clock[EACH]:
+    elif clock[EACH] and not outlives(c, job):
         return  # released as expired
     remove(c.running, expected, job)
     clock[FREE] += c.jobs.procs[job]
@@ -179,13 +188,23 @@ def complete(c):
 
 
 @part
+def outlives(c, job):
+    """Tell whether a job takes longer than its estimate."""
+    return c.jobs.run[job] > c.jobs.estimate[job]
+
+
+@part
 def _release_expired(c):
     running, clock = c.running, c.clock
-    first = running.window[FIRST]
-    while first < running.window[LAST] and running.key[first] <= clock[NOW]:
-        clock[FREE] += c.jobs.procs[running.item[first]]
+    place = running.window[FIRST]
+    while place < running.window[LAST] and running.key[place] <= clock[NOW]:
+        job = running.item[place]
+        if outlives(c, job):
+            place += 1
+            continue
+        clock[FREE] += c.jobs.procs[job]
         clock[FREED] = 1
-        first = remove_at(running, first)
+        place = remove_at(running, place)
 
 
 @part

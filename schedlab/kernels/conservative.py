@@ -80,14 +80,14 @@ def new_book(n, machine):
 
 
 @kernel
-def conservative(submit, run, estimate, procs, machine, rank, moving, policy, compression, each):
+def conservative(submit, run, estimate, procs, machine, rank, moving, policy, compression, each, halt):
     """Simulate conservative backfilling.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, rank, moving, policy, each
-        As in `schedlab.kernels.fcfs`; the order is that in which jobs are visited when reservations are compressed or
-        rebuilt.
+    submit, run, estimate, procs, machine, rank, moving, policy, each, halt
+        As in `schedlab.kernels.fcfs`, but that no job may outlive its estimate; the order is that in which jobs are
+        visited when reservations are compressed or rebuilt.
     compression : {QUEUE, RESERVATION, NONE, REBUILD}
 
     Returns
@@ -96,7 +96,7 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
         Start times, and the reservation that a job was given first.
     """
     n = submit.size
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
     book = new_book(n, machine)
     score = np.empty(n if moving else 0, np.float64)
     # Nothing needs rebuilding while no job ends early, unless the order moves, or a job may lose a place that it needs
@@ -146,6 +146,8 @@ def place_newcomers(c, book):
     """Give the jobs that have just arrived their reservations."""
     jobs = c.jobs
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
+        if c.halt[0]:  # searches of a long queue take seconds, here and below
+            return
         instant = earliest(book.steps, c.clock[NOW], NEVER, jobs.procs[job], jobs.estimate[job])
         reserve(c, book, job, instant)
 
@@ -187,6 +189,8 @@ def compress(c, book, visits):
             continue
         memory[LONGEST] = max(memory[LONGEST], duration)
         if not fits_no_hole(holes, procs, duration):
+            if c.halt[0]:
+                return
             better = earliest(steps, now, instant, procs, duration)
         elif instant <= freed_until:
             better = slid(steps, now, instant, procs)
@@ -253,6 +257,8 @@ def make_anew(c, book, last):
     running_alone(c, steps)
     book.due.window[FIRST] = book.due.window[LAST] = 0
     for place in range(c.queue.window[FIRST], last):
+        if c.halt[0]:
+            return
         job = c.queue.item[place]
         instant = earliest(steps, now, NEVER, jobs.procs[job], jobs.estimate[job])
         reserve(c, book, job, instant)

@@ -37,13 +37,13 @@ from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shado
 
 @kernel
 def easy(
-    submit, run, estimate, procs, machine, rank, moving, policy, own, own_rank, own_moving, own_policy, each
+    submit, run, estimate, procs, machine, rank, moving, policy, own, own_rank, own_moving, own_policy, each, halt
 ):
     """Simulate EASY backfilling.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, rank, moving, policy, each
+    submit, run, estimate, procs, machine, rank, moving, policy, each, halt
         As in `schedlab.kernels.fcfs`.
     own, own_rank, own_moving, own_policy : bool; as rank, moving and policy
         Whether backfilling has an order of its own, and which.
@@ -55,7 +55,7 @@ def easy(
         of the queue; -1 for a job that never was.
     """
     n = submit.size
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
     score = np.empty(n if moving or own else 0, np.float64)
     candidates = np.empty(n if own else 0, np.int64)
     reservation = np.full(3, NOBODY, np.int64)

@@ -10,13 +10,13 @@ from .cluster import NAN, NEVER, Jobs, advance, new_cluster, sort_queue, start_h
 
 
 @kernel
-def fcfs(submit, run, estimate, procs, machine, rank, moving, policy, each):
+def fcfs(submit, run, estimate, procs, machine, rank, moving, policy, each, halt):
     """Simulate FCFS.
 
     Parameters
     ----------
     submit, run, estimate : int64, shape (n_jobs,), seconds
-        In arrival order; ``0 <= run <= estimate``.
+        In arrival order. A job may outlive its estimate.
     procs : int64, shape (n_jobs,)
         From 1 to `machine`.
     machine : int
@@ -29,13 +29,15 @@ def fcfs(submit, run, estimate, procs, machine, rank, moving, policy, each):
         See `schedlab.kernels.priority`.
     each : bool
         One pass for each event instead of one for each instant.
+    halt : int64, shape (1,)
+        Set from outside, to anything but 0, the kernel ends at once; what it gives then is of no use.
 
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
         Start times; FCFS promises nothing, hence -1.
     """
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
     score = np.empty(submit.size if moving else 0, np.float64)
     while advance(c, NEVER):
         if moving:

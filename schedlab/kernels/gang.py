@@ -1158,7 +1158,7 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
 
 
 @kernel
-def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_until, watched):
+def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_until, watched, halt):
     """Simulate gang scheduling.
 
     Parameters
@@ -1175,6 +1175,8 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
         What PEs do is logged for the slices that have a part in this span, nanoseconds.
     watched : int64, shape (n_watched,)
         Tasks, numbered through, whose memberships are noted at the end of every slice.
+    halt
+        As in `schedlab.kernels.fcfs`.
 
     Returns
     -------
@@ -1193,8 +1195,8 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     g = _new_gang(arrival, size, kind, demand, key, rules, room, logged)
     slices = -(-rules.horizon // rules.slice)
     history = np.zeros((watched.size, slices, 8), np.float64)
-    while g.clock[NOW] < rules.horizon and not g.clock[FULL]:
-        _simulate_slice(g, rules, log_from, log_until, watched, history)
+    while g.clock[NOW] < rules.horizon and not g.clock[FULL] and not halt[0]:
+        _simulate_slice(g, rules, log_from, log_until, watched, history, halt)
     return (
         g.clock[FULL],
         g.jobs.T,
@@ -1208,7 +1210,7 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
 
 
 @part
-def _simulate_slice(g, rules, log_from, log_until, watched, history):
+def _simulate_slice(g, rules, log_from, log_until, watched, history, halt):
     clock, now = g.clock, g.clock[NOW]
     clock[BOUNDARY] = now + rules.slice
     clock[UPTO] = min(clock[BOUNDARY], rules.horizon)
@@ -1220,7 +1222,7 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history):
     _admit(g, rules, now)
     _turn(g, rules)
     switched, pe, goes_on = 0, 0, False
-    while not clock[FULL]:
+    while not clock[FULL] and not halt[0]:
         loads = True
         if not goes_on and switched < rules.pes:
             pe, now = switched, clock[NOW]

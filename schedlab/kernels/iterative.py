@@ -71,7 +71,7 @@ def _new_plan(jobs, running):
 
 
 @kernel
-def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable, head):
+def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable, head, halt):
     """Simulate the iterative scheme.
 
     Parameters
@@ -80,6 +80,8 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
         As in `schedlab.kernels.moldable.fair_share`.
     head : int
         Only so many jobs at the head of the queue are decided on, and the others wait; 0 for all.
+    halt
+        As in `schedlab.kernels.fcfs`.
 
     Returns
     -------
@@ -88,7 +90,7 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
     """
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
-    c = moldable_cluster(submit, run, estimate, procs, machine)
+    c = moldable_cluster(submit, run, estimate, procs, machine, halt)
     plan, log = _new_plan(64, min(n, machine)), np.empty((0, 4), np.int64)
     work = np.empty(n, np.float64)
     for job in range(n):
@@ -103,7 +105,9 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
             plan = _new_plan(2 * queued, min(n, machine))
         _list_queue(c, plan, queued)
         _list_running(c, plan)
-        _decide(plan, laws, work, estimate, procs, machine, queued, log)
+        _decide(plan, laws, work, estimate, procs, machine, queued, log, halt)
+        if halt[0]:
+            break
         _start_planned(c, plan, laws, run, procs, queued)
     return c.start, c.jobs.procs
 
@@ -141,7 +145,7 @@ def decision(ends, held, estimate, procs, machine, law, a, b, curves, moldable, 
     _open(plan, now, free)
     for i in range(ends.size):
         _release(plan, ends[i], held[i])
-    _decide(plan, laws, work, estimate, procs, machine, n, log)
+    _decide(plan, laws, work, estimate, procs, machine, n, log, np.zeros(1, np.int64))
     return plan.jobs[WIDTH, :n].copy(), plan.jobs[START, :n].copy(), log[: plan.scalars[LOGGED]].copy()
 
 
@@ -193,7 +197,7 @@ def _start_planned(c, plan, laws, run, procs, queued):
 
 
 @routine
-def _decide(plan, laws, work, estimate, procs, machine, queued, log):
+def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
     """Find width and start of each waiting job; what is tried goes to the log while it has room."""
     width, duration, shorter, scalars = plan.jobs[WIDTH], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
     begins, ends, tried = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS], plan.jobs[TRIED]
@@ -201,6 +205,8 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log):
     scalars[NEEDED] = scalars[STEPS]
     _copy_profile(plan)
     for i in range(queued):
+        if halt[0]:
+            return
         job = plan.jobs[JOB, i]
         if laws.moldable[job]:
             width[i], duration[i] = 1, lasts(laws, job, work[job], 1)
@@ -217,7 +223,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log):
         most = 0
         for k in range(U(queued)):
             most = max(most, duration[k] - shorter[k])
-        if most == 0:
+        if most == 0 or halt[0]:
             return
         i = 0
         while duration[i] - shorter[i] < most:

@@ -123,12 +123,13 @@ def lookahead(
     patience,
     audit,
     each,
+    halt,
 ):
     """Simulate DPSA lookahead backfilling.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, rank, moving, policy, each
+    submit, run, estimate, procs, machine, rank, moving, policy, each, halt
         As in `schedlab.kernels.fcfs`.
     variant : {PRIORITY, NARROW, WIDE}
     depth : int
@@ -154,7 +155,7 @@ def lookahead(
         all missed it together, and processors in all best sets.
     """
     n = submit.size
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each)
+    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
     score = np.empty(n if moving else 0, np.float64)
     reservation = np.full(3, NOBODY, np.int64)
     choice = _new_choice(n)
@@ -512,7 +513,7 @@ def _search(c, choice, budget, ticks, patience):
             open_to_long = choice.place[depth]
             i += 1
             continue
-        if tried == budget or ticks[0] - begun > patience:
+        if tried == budget or ticks[0] - begun > patience or c.halt[0]:
             break
         tried += 1
         need = procs[choice.job[i]]

@@ -43,13 +43,13 @@ FROM, UNTIL, HELD, OVER = range(4)  # places of the reservation: its span, its p
 
 
 @maker
-def moldable_cluster(submit, run, estimate, procs, machine):
+def moldable_cluster(submit, run, estimate, procs, machine, halt):
     """Make an idle machine whose jobs may be given other widths and times than they came with."""
     n = submit.size
     rank = np.empty(n, np.int64)
     for job in range(n):
         rank[job] = job
-    return new_cluster(Jobs(submit, run.copy(), estimate.copy(), procs.copy()), machine, rank, False, False)
+    return new_cluster(Jobs(submit, run.copy(), estimate.copy(), procs.copy()), machine, rank, False, False, halt)
 
 
 @part
@@ -86,13 +86,15 @@ def fair_share(
     queued,
     literal,
     start_now,
+    halt,
 ):
     """Simulate fair-share moldable scheduling.
 
     Parameters
     ----------
     submit, run, estimate, procs, machine
-        As in `schedlab.kernels.fcfs`; times are those on the processors that a job asks for, at least 1.
+        As in `schedlab.kernels.fcfs`, but that no job may outlive its estimate; times are those on the processors that
+        a job asks for, at least 1.
     law, a, b, curves, moldable
         As in `schedlab.kernels.speedup.Laws`.
     overbooking : float
@@ -109,6 +111,8 @@ def fair_share(
         A job at either bound of its band neither loses nor gains, as the paper prints it.
     start_now : bool
         Behind the reservation a job chooses among the widths that can start now.
+    halt
+        As in `schedlab.kernels.fcfs`.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def fair_share(
     """
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
-    c = moldable_cluster(submit, run, estimate, procs, machine)
+    c = moldable_cluster(submit, run, estimate, procs, machine, halt)
     mix, held, choice = new_mix(laws, machine), np.empty(4, np.int64), np.empty(3, np.int64)
     steps = profile(machine, min(n, machine))
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
@@ -258,12 +262,12 @@ def _narrowed(laws, job, work, width, duration):
 
 
 @kernel
-def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
+def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable, halt):
     """Simulate conservative backfilling of jobs that choose their widths at submission.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, law, a, b, curves, moldable
+    submit, run, estimate, procs, machine, law, a, b, curves, moldable, halt
         As in `fair_share`.
 
     Returns
@@ -273,7 +277,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     """
     n = submit.size
     laws = Laws(law, a, b, curves, moldable)
-    c = moldable_cluster(submit, run, estimate, procs, machine)
+    c = moldable_cluster(submit, run, estimate, procs, machine, halt)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
     choice, stands = np.empty(3, np.int64), np.full(machine + 1, -1, np.int64)
     unplaced = 0
@@ -317,7 +321,7 @@ def _place_waiting(c, steps, reserved, unplaced):
         fits = max(fits, place)
         while fits < last and not all_of_them and jobs.procs[queue.item[fits]] > steps.item[steps.window[FIRST]]:
             fits += 1
-        if fits == last:
+        if fits == last or c.halt[0]:
             return queue.item[place]
         _place(c, steps, reserved, queue.item[place])
         place += 1

@@ -11,16 +11,17 @@ enough but no block; only jobs that end by then, by their estimates, may be adva
 block, the head can be placed by the estimates, its lowest nodes there being held for it; jobs that end by then may be
 advanced, and those that do without the held nodes (where the machine is one block: that do with the extra processors).
 
-Jobs may outlive their estimates: they are counted as released one second from now. When the head cannot be placed but
-could be in a block if the advanced jobs there that are past their estimates were gone, these are killed, latest start
-first, until it can be. A killed job has ended. The reservation is an event of its own, unless it would come if all that
-are past their estimates were gone.
+Jobs may outlive their estimates: they are counted as released one second from now. They run on, or else, where the
+head cannot be placed but could be in a block if the advanced jobs there that are past their estimates were gone, these
+are killed, latest start first, until it can be. A killed job has ended. With kills the reservation is an event of its
+own, unless it would come if all that are past their estimates were gone.
+
+How much run times fall is a fraction of whole numbers, so that no time is ever rounded but up to the next second.
 
 At each instant: completions, then arrivals, then one pass. When nothing was freed since the last pass, the head is the
 same and its reservation has not come, older candidates still fail, and newcomers alone are looked at.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +70,6 @@ NONE, COUNT, BLOCK = range(3)  # what `rule` may be; NONE is FCFS
 # Places in the reservation, after those of reservation.py: when it wants a pass, and the nodes of which some are held.
 ALARM, HELD_FIRST, HELD_LAST = range(3, 6)
 
-GUARD = 1 - 1e-12  # so that what is a whole second but for rounding stays one
-
 
 class Placement(NamedTuple):
     """The nodes, who has them, and by what rules they are given; arrays from `nodes` to `advanced` modified in place.
@@ -82,7 +81,7 @@ class Placement(NamedTuple):
     seat : int64, shape (n_jobs,)
         Place of each job in `Cluster.begun`.
     killed, advanced : bool, shape (n_jobs,)
-    stage, seed, saved, whole, relaxed, best, rule
+    stage, seed, kept, parts, whole, relaxed, best, rule, kills
         As `placed` takes them.
     """
 
@@ -93,28 +92,54 @@ class Placement(NamedTuple):
     advanced: np.ndarray
     stage: np.ndarray
     seed: np.ndarray
-    saved: np.ndarray
+    kept: np.ndarray
+    parts: np.ndarray
     whole: bool
     relaxed: bool
     best: bool
     rule: int
+    kills: bool
 
 
 @maker
-def _new_placement(stage, seed, saved, whole, relaxed, best, rule, arity, stages, installed):
+def _new_placement(stage, seed, kept, parts, whole, relaxed, best, rule, kills, arity, stages, installed):
     n = stage.size
     nodes = new_nodes(arity, stages, installed, rule == BLOCK and not whole)
     ranges = new_ranges(n, n + 4 * installed)
     seat, killed, advanced = np.empty(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    return Placement(nodes, ranges, seat, killed, advanced, stage, seed, saved, whole, relaxed, best, rule)
+    return Placement(
+        nodes, ranges, seat, killed, advanced, stage, seed, kept, parts, whole, relaxed, best, rule, kills
+    )
 
 
 @maker
 def _with_room(p, more):
     ranges = with_room(p.ranges, more)
     return Placement(
-        p.nodes, ranges, p.seat, p.killed, p.advanced, p.stage, p.seed, p.saved, p.whole, p.relaxed, p.best, p.rule
+        p.nodes,
+        ranges,
+        p.seat,
+        p.killed,
+        p.advanced,
+        p.stage,
+        p.seed,
+        p.kept,
+        p.parts,
+        p.whole,
+        p.relaxed,
+        p.best,
+        p.rule,
+        p.kills,
     )
+
+
+def shortened(seconds, kept, parts):
+    """Give `kept` of `parts` equal parts of a time, rounded up to whole seconds; numbers or arrays."""
+    whole, rest = seconds // parts, seconds % parts
+    return whole * kept + (rest * kept + parts - 1) // parts
+
+
+_shortened = part(shortened)
 
 
 @kernel
@@ -129,13 +154,16 @@ def placed(
     policy,
     stage,
     seed,
-    saved,
+    kept,
+    parts,
     whole,
     relaxed,
     best,
     rule,
+    kills,
     arity,
     stages,
+    halt,
 ):
     """Simulate FCFS or EASY on a k-ary n-tree.
 
@@ -154,8 +182,9 @@ def placed(
         Where the blocks of each job are, from 1 to `stages`.
     seed : int64, shape (n_jobs,)
         From 1 to `nodes.MODULUS` - 1 where nodes are drawn, each job's its own; 0 where they are the lowest.
-    saved : float64, shape (stages + 1,)
-        By what share the run time falls for a job whose nodes lie in one block of a stage, but of none below.
+    kept, parts : int64, shape (stages + 1,)
+        A job whose nodes lie in one block of a stage, but of none below, takes ``kept / parts`` of its run time; both
+        at most 10^9.
     whole : bool
         The whole machine is the one block of every job, and `stage` is `stages` for all.
     relaxed : bool
@@ -163,8 +192,12 @@ def placed(
     best : bool
         Of several blocks the fullest is taken, not the first.
     rule : {NONE, COUNT, BLOCK}
+    kills : bool
+        Advanced jobs that are past their estimates are killed where the head needs their nodes; else nobody is.
     arity, stages : int
         Of the tree.
+    halt
+        As in `schedlab.kernels.fcfs`.
 
     Returns
     -------
@@ -177,8 +210,8 @@ def placed(
     first, last : int64, shape (n_ranges,)
         The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
     """
-    c = new_cluster(Jobs(submit, run.copy(), estimate, procs), installed, rank, moving, False)
-    p = _new_placement(stage, seed, saved, whole, relaxed, best, rule, arity, stages, installed)
+    c = new_cluster(Jobs(submit, run.copy(), estimate, procs), installed, rank, moving, False, halt)
+    p = _new_placement(stage, seed, kept, parts, whole, relaxed, best, rule, kills, arity, stages, installed)
     score = np.empty(submit.size if moving else 0, np.float64)
     reservation = np.zeros(6, np.int64)
     reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
@@ -204,7 +237,7 @@ def _simulated(c, p, reservation, moving, policy, score, shortest):
             release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
         if moving:
             sort_queue(c, policy, score)
-        stands = still_blocked(c, reservation) and c.clock[NOW] < reservation[SHADOW]
+        stands = still_blocked(c, reservation)
         if not stands:
             _start_heads(c, p)
             _reserve(c, p, reservation)
@@ -217,7 +250,7 @@ def _simulated(c, p, reservation, moving, policy, score, shortest):
         # By counts nobody can be advanced who is too long for it, and often enough the reservation is for now.
         longest = reservation[SHADOW] - c.clock[NOW]
         if p.rule == BLOCK or (p.rule == COUNT and longest >= shortest):
-            while place <= last and place < c.queue.window[LAST] and c.clock[FREE] > 0:
+            while place <= last and place < c.queue.window[LAST] and c.clock[FREE] > 0 and not c.halt[0]:
                 place = _try_to_advance(c, p, reservation, place)
         ended = c.ends.window[FIRST]
     return False
@@ -229,7 +262,7 @@ def _start_heads(c, p):
     while head < c.queue.window[LAST]:
         job = c.queue.item[head]
         block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
-        if block == NOWHERE and p.rule != NONE and _make_room(c, p, job):
+        if block == NOWHERE and p.kills and p.rule != NONE and _make_room(c, p, job):
             block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
         if block == NOWHERE:
             return
@@ -254,9 +287,8 @@ def _last_stage(p, stage):
 def _start(c, p, place, block, open_only):
     """Start a waiting job in a block; give the place of its successor."""
     job, run = c.queue.item[place], c.jobs.run
-    saved = p.saved[take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.seed[job])]
-    if saved > 0:
-        run[job] = math.ceil(run[job] * (1 - saved) * GUARD)
+    used = take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.seed[job])
+    run[job] = _shortened(run[job], p.kept[used], p.parts[used])
     p.seat[job] = c.clock[BEGUN]
     return begin(c, place)
 
@@ -363,7 +395,7 @@ def _reserve(c, p, reservation):
     if p.rule != NONE and c.promise[head] < 0:
         c.promise[head] = shadow
     reservation[HEAD], reservation[SHADOW] = head, shadow
-    reservation[ALARM] = NEVER if due else shadow
+    reservation[ALARM] = shadow if p.kills and not due else NEVER
 
 
 @part

@@ -2,6 +2,7 @@
 
 After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. If the running jobs end at their estimated ends, the head can start
 at the shadow time, which leaves the extra processors over. Jobs that end at the same instant are counted together.
+A running job that has outlived its estimate is expected to end one second from now, at every pass anew.
 """
 
 from ._jit import part
@@ -14,8 +15,14 @@ NOBODY = -1
 
 @part
 def still_blocked(c, reservation):
-    """Tell whether the head and its reservation are those of the last pass."""
-    return not c.clock[FREED] and waiting(c) and c.queue.item[c.queue.window[FIRST]] == reservation[HEAD]
+    """Tell whether the head and its reservation are those of the last pass.
+
+    A reservation that has come without the head's start is void: a job has outlived its estimate. One that lies ahead
+    is not, since what is past its estimate by now is counted as released by then, as it was before.
+    """
+    if c.clock[FREED] or not waiting(c) or c.clock[NOW] >= reservation[SHADOW]:
+        return False
+    return c.queue.item[c.queue.window[FIRST]] == reservation[HEAD]
 
 
 @part
@@ -24,16 +31,25 @@ def reserve_for_head(c, reservation):
     if not waiting(c):
         reservation[HEAD] = NOBODY
         return
-    running, procs = c.running, c.jobs.procs
+    running, procs, now = c.running, c.jobs.procs, c.clock[NOW]
     head = c.queue.item[c.queue.window[FIRST]]
-    available = c.clock[FREE]
-    shadow = c.clock[NOW]
+    available, overdue = c.clock[FREE], 0
     place = running.window[FIRST]
-    while available < procs[head]:
+    while place < running.window[LAST] and running.key[place] <= now:
+        job = running.item[place]
+        if c.start[job] == now:  # its estimate is 0, and it has only begun
+            available += procs[job]
+        else:
+            overdue += procs[job]
+        place += 1
+    shadow = now
+    if available < procs[head] and overdue > 0:
+        shadow = now + 1
+        available += overdue
+    while place < running.window[LAST] and (available < procs[head] or running.key[place] == shadow):
         shadow = running.key[place]
-        while place < running.window[LAST] and running.key[place] == shadow:
-            available += procs[running.item[place]]
-            place += 1
+        available += procs[running.item[place]]
+        place += 1
     if c.promise[head] < 0:
         c.promise[head] = shadow
     reservation[HEAD], reservation[SHADOW], reservation[EXTRA] = head, shadow, available - procs[head]

@@ -78,7 +78,7 @@ TASKS, JOB, COMPRESSED, AGAIN = range(4)
 
 
 class Sites(NamedTuple):
-    """The sites: every array has a row for each. Everything but `sweep`, `width` and `holes.served` is modified.
+    """The sites: every array but `halt` has a row for each. Constant are `halt`, `sweep`, `width`, `holes.served`.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Sweeps(NamedTuple):
 
 @kernel
 def shredded(
-    offset, submit, run, estimate, procs, sweep, machine, tasks, task_run, task_estimate, local, flooding, release
+    offset, submit, run, estimate, procs, sweep, machine, tasks, task_run, task_estimate, local, flooding, release, halt
 ):
     """Simulate opportune job shredding or flooding; without sweeps, the local schedulers alone.
 
@@ -160,6 +160,8 @@ def shredded(
         EASY only.
     release : bool
         A parallel job gives processors back as they run dry, and does not hold them for its last round.
+    halt
+        As in `schedlab.kernels.fcfs`.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def shredded(
         Loss of capacity.
     """
     n_sites = machine.size
-    sites = _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks)
+    sites = _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks, halt)
     sweeps = _new_sweeps(offset, sweep, tasks, task_run, task_estimate)
     # In a round each batch takes a processor, and an entry starts once, or is withdrawn, which may compress once.
     room = min(machine.sum(), tasks.sum()) + 2 * submit.size + 1
@@ -207,7 +209,7 @@ def _go_on(sites, sweeps, local, flooding, release, log, used, room):
     n_sites = sites.state.shape[0]
     while True:
         now = _next_instant(sites, local)
-        if now == NEVER:
+        if now == NEVER or sites.cluster.halt[0]:
             return True
         if used[0] + room > log.shape[0]:
             return False
@@ -242,7 +244,7 @@ def _lists(n_sites, capacity):
 
 
 @maker
-def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks):
+def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks, halt):
     n_sites, widest = machine.size, machine.max()
     entries = (offset[1:] - offset[:-1]).max()
     places = min(widest, tasks.sum() + tasks.size)  # a batch holds a processor
@@ -260,6 +262,7 @@ def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks):
         _lists(n_sites, n),
         _lists(n_sites, n),
         _rows(n_sites, 9, 0),
+        halt,
     )
     steps, one = _lists(n_sites, 3 * n + 8), new_holes(widest)
     classes = one.longest.size
@@ -323,6 +326,7 @@ def _cluster(sites, s):
         _pairs(c.running, s),
         _pairs(c.queue, s),
         c.clock[s],
+        c.halt,
     )
 
 

@@ -112,7 +112,7 @@ def _log(name, path, estimates):
 
 def conventions(estimates: str) -> dict[str, str]:
     """Give what `simulate` must be told of the estimates."""
-    return {"overrun": "extend" if estimates == RUN_ON else "kill"}
+    return {"overrun": "keep" if estimates == RUN_ON else "kill"}
 
 
 def without_estimate(trace: Trace) -> int:
@@ -588,6 +588,7 @@ def _readings(trace):
     limits = " (not the limits of the queues)" if name.startswith("SDSC-Par") and trace.source != "stand-in" else ""
     yield f"{EXACT}{limits}", _change(_compared(trace.with_estimates("exact")))
     yield RUN_ON, _change(_compared(trace, **conventions(RUN_ON)))
+    yield f"{RUN_ON}, and are known beforehand", _change(_compared(trace, overrun="extend"))
     missing = without_estimate(trace)
     if (kept := log(name, LEFT_OUT)) is not None:
         words = f"no estimate: left out ({missing:,} of {len(trace):,} jobs; load {kept.offered_load():.2g} is left)"

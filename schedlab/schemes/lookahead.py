@@ -10,6 +10,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from schedlab.kernels import lookahead as kernel
+from schedlab.threads import interruptible
 
 from .orders import check_worth, order_name, prepare, prepare_worth, unused
 from .rigid import Arrivals, Scheme
@@ -60,6 +61,8 @@ class DPSA(Scheme):
     search: str = "exact"
     budget: int | None = None
     seconds: float | None = None
+
+    keeps = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -124,7 +127,8 @@ class DPSA(Scheme):
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
         ranked = self.objective != "list"
         with _clock(self.seconds is not None) as ticks:
-            return kernel.lookahead(
+            return interruptible(
+                kernel.lookahead,
                 *jobs.arrays,
                 procs,
                 *order.parts,

@@ -10,6 +10,7 @@ import numpy as np
 from schedlab.kernels import moldable as kernel
 from schedlab.kernels.iterative import iterative
 from schedlab.kernels.speedup import durations
+from schedlab.threads import interruptible
 from schedlab.workload.speedup import Laws
 
 from .rigid import Arrivals, Scheme
@@ -122,7 +123,8 @@ class FairShareMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        return kernel.fair_share(
+        return interruptible(
+            kernel.fair_share,
             *jobs.arrays,
             procs,
             *laws,
@@ -151,7 +153,7 @@ class GreedyMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        return kernel.greedy(*jobs.arrays, procs, *laws)
+        return interruptible(kernel.greedy, *jobs.arrays, procs, *laws)
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class IterativeMoldable(Moldable):
 
     def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.iterative`."""
-        return iterative(*jobs.arrays, procs, *laws, min(self.head or 0, jobs.submit.size))
+        return interruptible(iterative, *jobs.arrays, procs, *laws, min(self.head or 0, jobs.submit.size))
 
 
 def _shown(value):

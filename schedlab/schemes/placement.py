@@ -1,16 +1,20 @@
 """Schemes on a k-ary n-tree: what places jobs there, and what comes of it."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from schedlab.kernels import placement as kernel
 from schedlab.kernels.nodes import MODULUS
+from schedlab.kernels.placement import shortened
 from schedlab.machine import KaryTree
+from schedlab.threads import interruptible
 
 FCFS, COUNT, BLOCK = kernel.NONE, kernel.COUNT, kernel.BLOCK
 RULES = {"count": COUNT, "block": BLOCK}
+PARTS = 10**9  # of a time, at most: what is left of it must not overflow
 
 
 class Placed(NamedTuple):
@@ -36,7 +40,7 @@ class Placed(NamedTuple):
     last: np.ndarray
 
 
-def place(jobs, tree: KaryTree, order, rule: int) -> Placed:
+def place(jobs, tree: KaryTree, order, rule: int, kills: bool) -> Placed:
     """Simulate jobs on a tree.
 
     Parameters
@@ -45,33 +49,43 @@ def place(jobs, tree: KaryTree, order, rule: int) -> Placed:
     tree : KaryTree
     order : Order
     rule : {FCFS, COUNT, BLOCK}
+    kills : bool
+        Backfilled jobs that are past their estimates may be killed.
     """
-    policy, saved = tree.policy, tree.saved()
+    policy, (kept, parts) = tree.policy, fractions(tree.saved())
     estimate = jobs.estimate
     if tree.scale_estimates:
-        estimate = shortened(estimate, saved[-1])
+        estimate = shortened(estimate, kept[-1], parts[-1])
     n = jobs.submit.size
     return Placed(
-        *kernel.placed(
+        *interruptible(
+            kernel.placed,
             *replace(jobs, estimate=estimate).arrays,
             tree.procs,
             *order.parts,
             np.full(n, tree.n) if policy.whole else tree.stage(jobs.procs),
             _seeds(tree.seed, n) if policy.drawn else np.zeros(n, np.int64),
-            saved,
+            kept,
+            parts,
             policy.whole,
             policy.relaxed,
             policy.best,
             rule,
+            kills,
             tree.k,
             tree.n,
         )
     )
 
 
-def shortened(seconds, share):
-    """Give times that fall by a share, in whole seconds, rounded up."""
-    return np.ceil(seconds * (1 - share) * kernel.GUARD).astype("int64")
+def fractions(saved):
+    """Give what is left of times that fall by some shares: numerators and denominators, int64, shape (2, n_shares).
+
+    A share stands for the simplest fraction next to it: 0.1 for 1/10, which it is not in binary.
+    """
+    left = [1 - Fraction(float(share)).limit_denominator(PARTS) for share in saved]
+    left = [max(one, Fraction(1, PARTS)) for one in left]
+    return np.array([[one.numerator for one in left], [one.denominator for one in left]])
 
 
 def _seeds(seed, n):

@@ -9,6 +9,7 @@ from schedlab.kernels import conservative as conservative_kernel
 from schedlab.kernels.easy import easy
 from schedlab.kernels.fcfs import fcfs
 from schedlab.machine import KaryTree
+from schedlab.threads import interruptible
 
 from . import placement
 from .orders import check_order, order_name, prepare
@@ -28,7 +29,7 @@ class Arrivals:
     Attributes
     ----------
     submit : seconds since the first submission
-    run, estimate : seconds, ``run <= estimate``
+    run, estimate : seconds, ``run <= estimate`` but for a scheme that `keeps` jobs past their estimates
     procs : processors
     """
 
@@ -61,6 +62,7 @@ class Scheme:
     label = ""
     promises = False  # whether a promised start is kept, so that `validate` may insist on it
     simulated = True
+    keeps = False  # whether jobs may run on past their estimates
 
     def __post_init__(self):
         check_order(self.order)
@@ -77,8 +79,8 @@ class Scheme:
         """Say what a reader of a schedule must know."""
         return ()
 
-    def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
-        """Simulate jobs on a tree, each on its own nodes."""
+    def place(self, jobs: Arrivals, tree: KaryTree, kills: bool = True) -> placement.Placed:
+        """Simulate jobs on a tree, each on its own nodes; with `kills` backfilled jobs may end past their estimates."""
         raise ValueError(f"{self} cannot run on {tree}: FCFS and EASY place jobs on nodes")
 
 
@@ -93,16 +95,17 @@ class FCFS(Scheme):
     """
 
     label = "FCFS"
+    keeps = True
 
     def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
         """Give the start and promised start of each job in seconds; see `schedlab.kernels.fcfs`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        return fcfs(*jobs.arrays, procs, *order.parts, each)
+        return interruptible(fcfs, *jobs.arrays, procs, *order.parts, each)
 
-    def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
+    def place(self, jobs: Arrivals, tree: KaryTree, kills: bool = True) -> placement.Placed:
         """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        return placement.place(jobs, tree, order, placement.FCFS)
+        return placement.place(jobs, tree, order, placement.FCFS, kills)
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,7 @@ class EASY(Scheme):
     backfill: str | Callable | None = None
 
     label = "EASY"
+    keeps = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -145,14 +149,14 @@ class EASY(Scheme):
         """Give the start and promised start of each job in seconds; see `schedlab.kernels.easy`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
         own = order if self.backfill is None else prepare(self.backfill, jobs.submit, jobs.estimate, jobs.procs)
-        return easy(*jobs.arrays, procs, *order.parts, self.backfill is not None, *own.parts, each)
+        return interruptible(easy, *jobs.arrays, procs, *order.parts, self.backfill is not None, *own.parts, each)
 
-    def place(self, jobs: Arrivals, tree: KaryTree) -> placement.Placed:
+    def place(self, jobs: Arrivals, tree: KaryTree, kills: bool = True) -> placement.Placed:
         """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
         if self.backfill is not None:
             raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        return placement.place(jobs, tree, order, placement.RULES[tree.reservation])
+        return placement.place(jobs, tree, order, placement.RULES[tree.reservation], kills)
 
 
 @dataclass(frozen=True)
@@ -194,4 +198,5 @@ class Conservative(Scheme):
         """Give the start and promised start of each job in seconds; see `schedlab.kernels.conservative`."""
         order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
         compression = COMPRESSION[self.compression]
-        return conservative_kernel.conservative(*jobs.arrays, procs, *order.parts, compression, each)
+        kernel = conservative_kernel.conservative
+        return interruptible(kernel, *jobs.arrays, procs, *order.parts, compression, each)

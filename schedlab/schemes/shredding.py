@@ -9,6 +9,7 @@ import numpy as np
 
 from schedlab.kernels import shredding as kernel
 from schedlab.kernels.replay import ARRIVED, WITHDRAWN
+from schedlab.threads import interruptible
 
 from .rigid import Arrivals, Conservative, Scheme
 
@@ -304,7 +305,9 @@ def shred(
         start, promise, end, claimed, events, lost = _flooded(*entries, machines, tasks)
     else:
         sweeping = (tasks, task_run, task_estimate, conservative, scheme.flooding, scheme.release)
-        start, promise, end, claimed, events, lost = kernel.shredded(*entries, np.array(machines), *sweeping)
+        start, promise, end, claimed, events, lost = interruptible(
+            kernel.shredded, *entries, np.array(machines), *sweeping
+        )
     log = events[events[:, kernel.KIND] == kernel.TASKS]
     gone = start.copy()
     last = np.full(swept.size, -1)

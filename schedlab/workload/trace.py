@@ -26,8 +26,9 @@ from .speedup import Amdahl, Downey, Laws, Model, Speedup
 from .standin import SEED, look_alike
 from .swf import MOST_PROCS
 
-OVERRUN = ("kill", "extend")
-KILL_BACKFILLED = "kill-backfilled"  # the third, on nodes only
+KEEP = "keep"  # under some schemes only
+OVERRUN = ("kill", "extend", KEEP)
+KILL_BACKFILLED = "kill-backfilled"  # the fourth, on nodes only
 _COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
 SPEEDUP = Downey.columns  # what a job of Downey's model has beside the SWF's columns
 HOUR = 3_600
@@ -256,7 +257,7 @@ class Trace:
 
         Parameters
         ----------
-        overrun : {"kill", "extend", "kill-backfilled"}
+        overrun : {"kill", "extend", "keep", "kill-backfilled"}
             Whether a job that outlives its estimate counts up to it (as in `simulate`) or, else, in full.
         """
         _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
@@ -306,7 +307,7 @@ class Trace:
             Multiply run times and estimates, or divide the times between submissions; rounded to the
             nearest second, durations to at least one. Durations therefore reach the target within their rounding.
             ``"effective"`` multiplies run times and estimates too, until the `effective_load` is that wanted.
-        overrun : {"kill", "extend"}
+        overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
 
         Warns

@@ -1,0 +1,170 @@
+"""Ctrl-C ends simulations within a second, wherever they run."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from schedlab.threads import interruptible, pool
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+
+
+def spin(begun, halt):
+    """Do what a kernel does that is told to halt."""
+    begun.set()
+    while not halt[0]:
+        time.sleep(0.001)
+    return "of no use"
+
+
+@pytest.mark.reduced
+def test_a_kernel_gets_its_arguments_and_a_flag_that_is_not_set():
+    assert interruptible(lambda a, b, halt: (a + b, halt.tolist()), 1, 2) == (3, [0])
+    with pool(1) as executor:
+        assert executor.submit(interruptible, lambda a, halt: (a, halt.tolist()), 1).result() == (1, [0])
+
+
+@pytest.mark.reduced
+def test_a_kernel_does_not_run_in_the_main_thread():
+    assert interruptible(identity) != threading.get_ident()
+    with pool(1) as executor:
+        ours, kernels = executor.submit(lambda: (threading.get_ident(), interruptible(identity))).result()
+    assert ours == kernels
+
+
+def identity(halt):
+    return threading.get_ident()
+
+
+@pytest.mark.reduced
+def test_what_a_kernel_raises_is_raised_where_it_was_called():
+    def breaks(halt):
+        raise ValueError("a broken invariant")
+
+    with pytest.raises(ValueError, match="a broken invariant"):
+        interruptible(breaks)
+
+
+@pytest.mark.reduced
+def test_a_signal_ends_a_kernel_that_runs_beside_the_main_thread():
+    begun, ended = threading.Event(), []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        main = threading.main_thread().ident
+        timer = threading.Thread(target=lambda: begun.wait() and signal.pthread_kill(main, signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            interruptible(lambda halt: ended.append(spin(begun, halt)))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    timer.join()
+    assert ended == ["of no use"]
+
+
+@pytest.mark.reduced
+def test_what_ends_a_pool_ends_the_kernels_that_run_in_it_and_in_pools_within_it():
+    begun = [threading.Event() for _ in range(2)]
+
+    def within(event):
+        with pool(1) as inner:
+            return inner.submit(interruptible, spin, event).result()
+
+    running = []
+
+    def broken():
+        with pool(2) as executor:
+            running.extend([executor.submit(interruptible, spin, begun[0]), executor.submit(within, begun[1])])
+            for event in begun:
+                event.wait()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        broken()
+    assert [type(one.exception()) for one in running] == [KeyboardInterrupt, KeyboardInterrupt]
+
+
+@pytest.mark.reduced
+def test_what_ends_a_pool_within_another_leaves_the_other_alone():
+    def within():
+        with pool(1):
+            raise ZeroDivisionError
+
+    with pool(2) as executor:
+        begun = threading.Event()
+        spins = executor.submit(interruptible, lambda halt: begun.wait() and halt.tolist())
+        assert isinstance(executor.submit(within).exception(), ZeroDivisionError)
+        begun.set()
+        assert spins.result() == [0]
+
+
+PATIENCE = 15  # seconds; on a busy machine
+
+# Each of these would take minutes.
+LONG = """
+import signal, sys, time, traceback
+import schedlab as sl
+from schedlab import gang
+sys.path.insert(0, sys.argv[1])
+from workloads import trace_of
+
+def hear(*_):
+    global heard
+    heard = time.process_time()
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, hear)
+busy = sl.model_trace("lublin", jobs=60_000, procs=1024, seed=1).scale_load(90)
+sweeps = busy.head(20_000).with_sweeps(0.3, min_procs=2, seed=1)
+moldable = busy.head(30_000).with_speedup(sl.Downey(), seed=1)
+even = [(2, 5, 10, 2 + 2 * (i % 20)) for i in range(60)]  # no set of them fills an odd hole
+puzzle = trace_of([(0, 10**6, 10**6, 2), (1, 5, 5, 101), *even], 101)
+runs = {
+    "conservative": lambda jobs: sl.simulate(busy.head(jobs), "conservative"),
+    "rebuild": lambda jobs: sl.simulate(busy.head(jobs), sl.Conservative(compression="rebuild")),
+    "easy": lambda jobs: sl.simulate(busy.head(jobs), sl.EASY(order="wfp3")),
+    "search": lambda jobs: sl.simulate(puzzle.head(jobs), sl.DPSA(search="depth-first")),
+    "tree": lambda jobs: sl.simulate(busy.head(jobs), "easy-wfp3", machine=sl.KaryTree(2, 10, reservation="block")),
+    "shredding": lambda jobs: sl.simulate(sweeps.head(jobs), sl.OpportuneShredding(local="conservative")),
+    "iterative": lambda jobs: sl.simulate(moldable.head(jobs), "iterative"),
+    "greedy": lambda jobs: sl.simulate(moldable.head(jobs), "greedy"),
+    "sweep": lambda jobs: sl.sweep(busy.head(jobs), "conservative", [80, 85, 90], threads=2, progress=False),
+    "many": lambda jobs: sl.simulate_many([(busy.head(jobs), "conservative")] * 3, threads=2),
+    "gang": lambda jobs: gang.simulate(gang.Workload("msg", pes=256, horizon=100 * jobs), "spin-block"),
+}
+for name, run in runs.items():
+    run(5)  # with its kernel compiled
+    where = set()
+    while not where:  # interrupted before the kernel had begun: once more
+        print(name, flush=True)
+        try:
+            run(60_000)
+            print("done", flush=True)
+        except KeyboardInterrupt as error:
+            seconds, steps = time.process_time() - heard, traceback.extract_tb(error.__traceback__)
+            where = {step.name for step in steps} & {"interruptible", "result_iterator"}  # of a kernel, of a pool
+            print("interrupted", seconds, flush=True)
+"""
+
+
+def test_control_c_ends_any_simulation_within_a_second():
+    late, pause = {}, 1
+    command = [sys.executable, "-c", LONG, str(Path(__file__).parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            pause = 2 * pause if line.strip() in late else 1
+            time.sleep(pause)
+            assert process.poll() is None
+            sent = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            word, seconds = process.stdout.readline().split()
+            assert word == "interrupted", line
+            assert time.monotonic() - sent < PATIENCE, line
+            late[line.strip()] = float(seconds)
+    assert process.returncode == 0
+    assert len(late) == 11
+    assert max(late.values()) < 1, late  # of the processor's time, since others may be at work too
