@@ -21,7 +21,6 @@ import numpy as np
 from ._jit import kernel, maker, part, routine
 from .cluster import (
     ARRIVED,
-    BEGUN,
     EARLY,
     FREE,
     NEWCOMER,
@@ -34,6 +33,7 @@ from .cluster import (
 )
 from .conservative import running_alone
 from .ordered import FIRST, LAST, place_of
+from .priority import sort
 from .profile import NEVER, add, earliest, forget_past, profile, step_at
 from .shares import enter, leave, new_mix, share_out
 from .speedup import Laws, lasts, work_seconds
@@ -163,8 +163,6 @@ def _fair_share_pass(c, steps, mix, laws, work, run, procs, held, choice, queued
         if choice[START] == now:
             if queued:
                 leave(mix, job)
-            else:
-                mix.turn[in_mix] = procs.size + clock[BEGUN]
             if reserved and choice[COMPLETION] > held[FROM]:
                 held[OVER] -= choice[WIDTH]
             add(steps, now, choice[COMPLETION], -choice[WIDTH])
@@ -207,8 +205,8 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
         if width >= narrowest and instant + duration <= choice[COMPLETION]:
             better = instant + duration < choice[COMPLETION]
             if moldable and not better:
-                width = _narrowed(laws, job, work, width, duration)
-                better = width < _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+                width = _narrowed(laws, job, work, 0, width, duration)
+                better = width < _narrowed(laws, job, work, 0, choice[WIDTH], choice[COMPLETION] - choice[START])
             if better:
                 choice[WIDTH], choice[START], choice[COMPLETION] = width, instant, instant + duration
         if reserved and (choice[START] != now or start_now):
@@ -223,7 +221,7 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
         instant = following
         place += 1
     if moldable and (choice[START] == now or not reserved):
-        choice[WIDTH] = _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+        choice[WIDTH] = _narrowed(laws, job, work, 0, choice[WIDTH], choice[COMPLETION] - choice[START])
 
 
 @part
@@ -242,9 +240,8 @@ def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
 
 
 @part
-def _narrowed(laws, job, work, width, duration):
-    """Find the smallest width with which a job takes no longer."""
-    low = 0
+def _narrowed(laws, job, work, low, width, duration):
+    """Find the smallest width, above one, with which a job takes no longer."""
     while width - low > 1:
         middle = (low + width) // 2
         if lasts(laws, job, work, middle) == duration:
@@ -275,7 +272,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
-    choice, stands = np.empty(3, np.int64), np.full(machine + 1, -1, np.int64)
+    choice, widths = np.empty(3, np.int64), np.empty((2, steps.key.size), np.int64)
     unplaced = 0
     while advance(c, NEVER):  # a place that comes is where a running job ends, so that it needs no alarm
         now = c.clock[NOW]
@@ -286,7 +283,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
         unplaced = _place_waiting(c, steps, reserved, unplaced)
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
             if moldable[job]:
-                _choose_for_good(c, steps, laws, job, run[job], machine, stands, choice)
+                _choose_for_good(c, steps, laws, job, run[job], widths, choice)
             _place(c, steps, reserved, job)
         place = c.queue.window[FIRST]
         while place < c.queue.window[LAST] and c.queue.item[place] < unplaced:
@@ -325,16 +322,16 @@ def _place_waiting(c, steps, reserved, unplaced):
 
 
 @routine
-def _choose_for_good(c, steps, laws, job, run, machine, stands, choice):
+def _choose_for_good(c, steps, laws, job, run, widths, choice):
     """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
     jobs, now = c.jobs, c.clock[NOW]
     work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     true_work = work_seconds(laws, job, run, jobs.procs[job])
-    for place in range(steps.window[FIRST], steps.window[LAST]):
-        stands[steps.item[place]] = job
-    choice[COMPLETION] = NEVER
-    for width in range(machine, 0, -1):
-        if stands[width] != job:
+    last = _list_widths(steps, widths) - 1
+    choice[COMPLETION], below = NEVER, 0
+    for i in range(last, -1, -1):
+        width = widths[0, i]
+        if width == 0 or (i < last and width == widths[0, i + 1]):
             continue
         duration = lasts(laws, job, work, width)
         if choice[COMPLETION] != NEVER and now + duration > choice[COMPLETION]:
@@ -343,9 +340,19 @@ def _choose_for_good(c, steps, laws, job, run, machine, stands, choice):
         if completion <= choice[COMPLETION]:
             choice[WIDTH], choice[COMPLETION] = width, completion
             jobs.estimate[job] = duration
+    for i in range(last + 1):
+        if widths[0, i] < choice[WIDTH]:
+            below = widths[0, i]
     # Between two widths at which steps stand all find the same gaps.
-    width = choice[WIDTH]
-    while width > 1 and stands[width - 1] != job and lasts(laws, job, work, width - 1) == jobs.estimate[job]:
-        width -= 1
-    jobs.procs[job] = width
-    jobs.run[job] = lasts(laws, job, true_work, width)
+    jobs.procs[job] = _narrowed(laws, job, work, below, choice[WIDTH], jobs.estimate[job])
+    jobs.run[job] = lasts(laws, job, true_work, jobs.procs[job])
+
+
+@part
+def _list_widths(steps, widths):
+    """List the numbers of processors that are free at the steps of a profile, in ascending order; give the count."""
+    first, last = steps.window[FIRST], steps.window[LAST]
+    for place in range(first, last):
+        widths[0, place - first] = widths[1, place - first] = steps.item[place]
+    sort(widths[0], widths[1], 0, last - first)
+    return last - first
