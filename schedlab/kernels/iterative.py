@@ -35,8 +35,8 @@ SLACK = 16  # so many steps more than needed are suffered
 LATER = 1 << 62  # what has no end
 
 # On machines beyond any log's, jobs of centuries may be widened a million times at each scheduling point. There a
-# simulation is given up after so many looks at a waiting job, which are some twenty seconds.
-WIDE, MOST_LOOKS = 2**16, 10**9
+# simulation is given up after so many looks at a waiting job, which are some seconds.
+WIDE, MOST_LOOKS = 2**16, 5 * 10**8
 
 # Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more; its reservation and
 # the steps of the profile at which it begins and ends; and the same in the present try.

@@ -160,7 +160,7 @@ def case(seed, number):
         f"jobs = {jobs}  # submit, run, estimate, procs",
         f"trace = trace_of(jobs, {procs}){steps}",
         f"schedule = sl.simulate(trace, sl.{kind}({call(settings)}), {machine}{call(convention)})",
-        "schedule.validate().metrics()",
+        "schedule.validate()",
     ]
 
 
@@ -171,12 +171,12 @@ def simulated(lines):
         warnings.simplefilter("error")
         names = {"sl": sl, "trace_of": trace_of}
         try:
-            exec(code.replace("schedule.validate().metrics()", ""), names)
+            exec(code.replace("schedule.validate()", ""), names)
         except (ValueError, TypeError) as error:
             if "\n" in str(error) or not str(error):
                 raise
             return str(error)
-        names["schedule"].validate().metrics()
+        names["schedule"].validate()
     return ""
 
 
@@ -230,6 +230,7 @@ def main(arguments=None):
     parser.add_argument("--limit", type=float, default=60, help="seconds that one run may take (default: 60)")
     parser.add_argument("--first", type=int, default=0, help="number of the first run (default: 0)")
     parser.add_argument("--only", type=int, help="do this run alone")
+    parser.add_argument("--verbose", action="store_true", help="tell of each run how long it took")
     parser.add_argument("--go-on", action="store_true", help="report failures and go on")
     given = parser.parse_args(arguments)
     number, failures, refusals, slowest = given.first if given.only is None else given.only, 0, 0, (0, 0)
@@ -244,6 +245,8 @@ def main(arguments=None):
             warm += took  # compiling is not what is tested
         elif took > slowest[0]:
             slowest = took, number
+        if given.verbose:
+            print(f"{number} {took:.2f} s {ended} {what[:100]!r} {lines[-2]}", flush=True)
         done, refusals = done + 1, refusals + (ended == "done" and what != "")
         if ended != "done":
             failures += 1
