@@ -18,7 +18,7 @@ gaps and is shorter. A pass in which no processor is free changes nothing.
 
 import numpy as np
 
-from ._jit import kernel, maker, part, routine
+from ._jit import U, kernel, maker, part, routine
 from .cluster import (
     ARRIVED,
     EARLY,
@@ -33,7 +33,6 @@ from .cluster import (
 )
 from .conservative import running_alone
 from .ordered import FIRST, LAST, place_of
-from .priority import sort
 from .profile import NEVER, add, earliest, forget_past, profile, step_at
 from .shares import enter, leave, new_mix, share_out
 from .speedup import Laws, lasts, work_seconds
@@ -272,7 +271,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
-    choice, widths = np.empty(3, np.int64), np.empty((2, steps.key.size), np.int64)
+    choice = np.empty(3, np.int64)
     unplaced = 0
     while advance(c, NEVER):  # a place that comes is where a running job ends, so that it needs no alarm
         now = c.clock[NOW]
@@ -283,7 +282,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable):
         unplaced = _place_waiting(c, steps, reserved, unplaced)
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
             if moldable[job]:
-                _choose_for_good(c, steps, laws, job, run[job], widths, choice)
+                _choose_for_good(c, steps, laws, job, run[job], choice)
             _place(c, steps, reserved, job)
         place = c.queue.window[FIRST]
         while place < c.queue.window[LAST] and c.queue.item[place] < unplaced:
@@ -322,17 +321,14 @@ def _place_waiting(c, steps, reserved, unplaced):
 
 
 @routine
-def _choose_for_good(c, steps, laws, job, run, widths, choice):
+def _choose_for_good(c, steps, laws, job, run, choice):
     """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
     jobs, now = c.jobs, c.clock[NOW]
     work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     true_work = work_seconds(laws, job, run, jobs.procs[job])
-    last = _list_widths(steps, widths) - 1
-    choice[COMPLETION], below = NEVER, 0
-    for i in range(last, -1, -1):
-        width = widths[0, i]
-        if width == 0 or (i < last and width == widths[0, i + 1]):
-            continue
+    choice[COMPLETION] = NEVER
+    width = _widest_below(steps, NEVER)
+    while width > 0:
         duration = lasts(laws, job, work, width)
         if choice[COMPLETION] != NEVER and now + duration > choice[COMPLETION]:
             break  # narrower still takes longer
@@ -340,19 +336,18 @@ def _choose_for_good(c, steps, laws, job, run, widths, choice):
         if completion <= choice[COMPLETION]:
             choice[WIDTH], choice[COMPLETION] = width, completion
             jobs.estimate[job] = duration
-    for i in range(last + 1):
-        if widths[0, i] < choice[WIDTH]:
-            below = widths[0, i]
+        width = _widest_below(steps, width)
+    below = _widest_below(steps, choice[WIDTH])
     # Between two widths at which steps stand all find the same gaps.
     jobs.procs[job] = _narrowed(laws, job, work, below, choice[WIDTH], jobs.estimate[job])
     jobs.run[job] = lasts(laws, job, true_work, jobs.procs[job])
 
 
 @part
-def _list_widths(steps, widths):
-    """List the numbers of processors that are free at the steps of a profile, in ascending order; give the count."""
-    first, last = steps.window[FIRST], steps.window[LAST]
-    for place in range(first, last):
-        widths[0, place - first] = widths[1, place - first] = steps.item[place]
-    sort(widths[0], widths[1], 0, last - first)
-    return last - first
+def _widest_below(steps, width):
+    """Find the largest number of processors below another that is free at a step of a profile; 0 if there is none."""
+    most = 0
+    for place in range(U(steps.window[FIRST]), U(steps.window[LAST])):
+        if most < steps.item[place] < width:
+            most = steps.item[place]
+    return most
