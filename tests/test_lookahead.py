@@ -1,5 +1,6 @@
 """DPSA beyond its twin: the paper's example, bounds, audit, what is refused."""
 
+import numba
 import numpy as np
 import pytest
 import twins
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from workloads import arrays, crowd, examples, trace_of, workloads
 
 import schedlab as sl
+from schedlab.kernels import lookahead as kernel
 from schedlab.schemes.rigid import Arrivals
 
 pytestmark = pytest.mark.reduced
@@ -156,7 +158,9 @@ def test_few_jobs_cost_as_little_on_a_huge_machine_as_on_a_small_one(scheme):
     assert 0 < found["table"] <= 8 * 2 * 2 * (1 + 2 + 4 + 8)
 
 
-def test_too_many_sets_to_rank_are_refused():
+def test_too_many_sets_to_rank_are_refused(monkeypatch):
+    if numba.config.DISABLE_JIT:  # which takes minutes for as many as compiled code may list
+        monkeypatch.setattr(kernel, "MOST_TOTALS", 2**14)
     # The sums of these sixty sizes are nearly all numbers of processors, and of each the worthiest set is wanted.
     sizes = [2**23 // 31 + 7 * 3 ** (i % 12) + i for i in range(60)]
     jobs = [(0, 100, 100, 2**23), (1, 9, 9, 2**24), *((1, 50, 50, size) for size in sizes)]

@@ -18,6 +18,8 @@ from schedlab.schemes.orders import NAMES as ORDERS
 
 LATEST = 2**53 - 1  # seconds; more, no float64 counts
 WIDEST = 2**24  # processors; more, no trace may have
+WIDEST_BY_NODE = 2**20  # the same where a simulation keeps account of each node, or of each task on a processor
+MOST_RESERVED = 10**5  # tasks, where each has a reservation; more take minutes, and far more are refused
 COMPILING = 1200  # seconds that a run may take more in a new process, whose kernels may not be compiled yet
 
 
@@ -32,9 +34,9 @@ def size(r, most):
     return r.choice([1, most, power, r.randint(1, most), min(most, int(2 ** r.uniform(0, most.bit_length())))])
 
 
-def workload(r, shortest=0):
+def workload(r, shortest, widest):
     """Draw jobs (submit, run, estimate, procs) in the order of their arrivals, and processors."""
-    procs = size(r, r.choice([8, 300, 10**4, 10**7, WIDEST]))
+    procs = size(r, min(r.choice([8, 300, 10**4, 10**7, WIDEST]), widest))
     longest = r.choice([20, 10**4, 10**6, 10**12, LATEST])
     span = r.choice([0, 5, 10**4, 10**6, 10**12, LATEST])
     instants = [seconds(r, span) for _ in range(r.randint(1, 20))]
@@ -131,7 +133,8 @@ def case(seed, number):
     """Draw a run: the lines of Python that make its schedule."""
     r = random.Random(f"{seed} {number}")
     family = r.choice(["rigid"] * 5 + ["moldable"] * 3 + ["sweeps", "sweeps", "tree", "tree"])
-    jobs, procs = workload(r, shortest=1 if family == "moldable" and r.random() < 0.95 else 0)
+    shortest = 1 if family == "moldable" and r.random() < 0.95 else 0
+    jobs, procs = workload(r, shortest, WIDEST_BY_NODE if family in ("sweeps", "tree") else WIDEST)
     convention = {"overrun": r.choice(["kill", "kill", "extend"]), "events": "batched"}
     steps, machine = "", ""
     if family == "rigid":
@@ -145,6 +148,8 @@ def case(seed, number):
         if kind == "OpportuneShredding":
             settings["release"] = r.random() < 0.5
         share, least, parts = r.choice([0, 0.2, 1]), r.choice([1, 9]), r.choice([1, 2, 3, 10, 1000])
+        if kind == "Flooding" and share * parts * sum(job[3] for job in jobs) > MOST_RESERVED:
+            settings["local"] = "easy"
         steps = f".with_sweeps({share}, min_procs={least}, breakdown={parts})"
     else:
         kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
