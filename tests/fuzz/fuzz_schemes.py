@@ -19,7 +19,7 @@ from schedlab.schemes.orders import NAMES as ORDERS
 LATEST = 2**53 - 1  # seconds; more, no float64 counts
 WIDEST = 2**24  # processors; more, no trace may have
 WIDEST_BY_NODE = 2**20  # the same where a simulation keeps account of each node, or of each task on a processor
-MOST_RESERVED = 10**5  # tasks, where each has a reservation; more take minutes, and far more are refused
+MOST_RESERVED = 10**4  # tasks, where each has a reservation; many more take minutes, and far more are refused
 COMPILING = 1200  # seconds that a run may take more in a new process, whose kernels may not be compiled yet
 
 
