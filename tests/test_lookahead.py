@@ -1,10 +1,15 @@
 """DPSA beyond its twin: the paper's example, bounds, audit, what is refused."""
 
+import numba
 import numpy as np
 import pytest
-from workloads import arrays, crowd, trace_of
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from workloads import arrays, crowd, examples, trace_of, workloads
 
 import schedlab as sl
+from schedlab.kernels import lookahead as kernel
 from schedlab.schemes.rigid import Arrivals
 
 pytestmark = pytest.mark.reduced
@@ -95,6 +100,73 @@ def test_what_the_sets_cost_is_counted():
     assert (found["missed"], found["lost"], found["best"]) == (0, 0, 4)
     found = sl.DPSA(variant="n").audit(jobs, 7)
     assert (found["decisions"], found["greedy"], found["table"]) == (1, 1, 0)
+
+
+# --- Huge machines ---
+
+MILLION = 1_048_576
+
+
+def scaled(jobs, factor):
+    """Let every job need so many times the processors: on a machine as much larger the schedule is the same."""
+    return [job._replace(procs=job.procs * factor) for job in jobs]
+
+
+@examples(300)
+@given(
+    workloads(), st.sampled_from("pnw"), st.sampled_from([64, 4_999, MILLION]), st.sampled_from(["list", "slowdown"])
+)
+def test_a_machine_and_jobs_that_are_larger_alike_change_nothing(workload, variant, factor, objective):
+    jobs, procs = workload
+    scheme = sl.DPSA(variant=variant, objective=objective)
+    start, promise = scheme.run(Arrivals(*arrays(scaled(jobs, factor))), procs * factor, False)
+    if objective == "list":
+        expected = twins.dpsa(jobs, procs, variant)
+        assert (start.tolist(), promise.tolist()) == expected
+    else:
+        small = scheme.run(Arrivals(*arrays(jobs)), procs, False)
+        assert [start.tolist(), promise.tolist()] == [array.tolist() for array in small]
+
+
+@st.composite
+def holes_for_a_few(draw):
+    """Draw a machine, of which one job leaves a part free, a head that waits for more, and some jobs behind it."""
+    procs = draw(st.sampled_from([200, 6_000, MILLION, 2**24]))
+    free = draw(st.integers(procs // 4, procs // 2))
+    sizes = st.integers(max(1, free // draw(st.integers(2, 9))), free // 2 + 1)
+    behind = draw(st.lists(st.tuples(sizes, st.sampled_from([50, 50, 1_000])), min_size=2, max_size=9))
+    head = draw(st.integers(free + 1, procs))
+    jobs = [(0, 100, 100, procs - free), (1, 9, 9, head), *((1, run, run, size) for size, run in behind)]
+    return Arrivals(*arrays(jobs)), procs
+
+
+@examples(600)
+@given(holes_for_a_few(), st.sampled_from("pnw"))
+def test_the_set_is_the_first_that_a_search_finds_whatever_the_machine(hole, variant):
+    exact, search = (sl.DPSA(variant=variant, search=how).run(*hole, False) for how in ("exact", "depth-first"))
+    assert [array.tolist() for array in exact] == [array.tolist() for array in search]
+
+
+@pytest.mark.parametrize("scheme", [sl.DPSA(variant="p"), sl.DPSA(), sl.DPSA(objective="slowdown")], ids=str)
+def test_few_jobs_cost_as_little_on_a_huge_machine_as_on_a_small_one(scheme):
+    # Six jobs wait in a hole that none of their sets fills: three short and three long, eight totals of each at most.
+    sizes = [400_001, 310_007, 300_000, 290_003, 200_009, 190_000]
+    jobs = [(0, 100, 100, MILLION // 2), (1, 9, 9, 700_000)]
+    jobs += [(1, 50 if i % 2 else 900, 50 if i % 2 else 900, size) for i, size in enumerate(sizes)]
+    found = scheme.audit(Arrivals(*arrays(jobs)), MILLION)
+    assert (found["longest"], found["missed"]) == (6, 0)
+    assert 0 < found["table"] <= 8 * 2 * 2 * (1 + 2 + 4 + 8)
+
+
+def test_too_many_sets_to_rank_are_refused(monkeypatch):
+    if numba.config.DISABLE_JIT:  # which takes minutes for as many as compiled code may list
+        monkeypatch.setattr(kernel, "MOST_TOTALS", 2**14)
+    # The sums of these sixty sizes are nearly all numbers of processors, and of each the worthiest set is wanted.
+    sizes = [2**23 // 31 + 7 * 3 ** (i % 12) + i for i in range(60)]
+    jobs = [(0, 100, 100, 2**23), (1, 9, 9, 2**24), *((1, 50, 50, size) for size in sizes)]
+    with pytest.raises(ValueError, match="too many sets to tell apart by what they are worth; give a smaller depth"):
+        sl.simulate(trace_of(jobs, 2**24), sl.DPSA(objective="slowdown"))
+    assert sl.simulate(trace_of(jobs, 2**24), sl.DPSA(objective="slowdown", depth=12)).validate().start.size == 62
 
 
 def test_a_larger_budget_misses_less():

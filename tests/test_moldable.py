@@ -202,6 +202,20 @@ def test_schemes_are_their_twins_where_many_wait(chosen, seed):
     assert_same(trace, chosen, TWINS[chosen](jobs, trace.procs))
 
 
+@reduced
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("overbooking", [1, 4])
+def test_fair_share_is_its_twin_where_many_processors_move(overbooking, seed):
+    # So many for each job that they are not moved one by one (`shares.MANY_STEPS`).
+    trace, jobs = crowd(seed, jobs=4, procs=1500)
+    if seed % 2:  # all slopes alike
+        trace.table["sigma"] = 0.0
+        laws = [twin.downey(A, 0) for A in trace.table["parallelism"]]
+        jobs = [twin.Moldable(*job[:4], *law, rigid=job.rigid) for job, law in zip(jobs, laws, strict=True)]
+    expected = twin.fair_share(jobs, trace.procs, overbooking, efficiency=1)
+    assert_same(trace, sl.FairShareMoldable(overbooking=overbooking, efficiency=1), expected)
+
+
 # --- Laws ---
 
 
@@ -255,6 +269,19 @@ def test_two_perfectly_scalable_jobs(overbooking):
 
 
 @reduced
+def test_of_equal_slopes_the_first_to_arrive_moves_whether_it_runs_or_waits():
+    # Specification, sections 1.1 and 2.3, on three processors. Job 0 (work 5, linear up to 2) runs on 2 until 4. At 2
+    # job 1 (15, up to 3) is allowed 2 and reserves them at 4. At 3 job 2 (40, up to 2) arrives: square roots 2.2, 3.9
+    # and 6.3, limits 1, 1 and 2, of which job 2 at slope 0 gives one away. Jobs 0 and 1 gain alike, at slope 1: job 0,
+    # the first, gets it. So job 1 has a limit of 1 and starts, and job 2 starts when job 0 ends.
+    trace = trace_of([(1, 5, 5, 1), (2, 5, 5, 3), (3, 40, 40, 1)], 3).with_speedup(sl.Downey(A=1, sigma=0))
+    trace.table["parallelism"] = [2.0, 3.0, 2.0]
+    schedule = sl.simulate(trace, sl.FairShareMoldable(overbooking=1, efficiency=1)).validate()
+    assert schedule.start.tolist() == [1, 3, 4]
+    assert schedule.procs[:2].tolist() == [2, 1]
+
+
+@reduced
 def test_settings_may_be_as_large_as_they_like():
     trace = trace_of([(0, 60, 60, 4), (0, 60, 60, 4)], 8).with_speedup(linear(8))
     assert sl.simulate(trace, sl.FairShareMoldable(overbooking=1e300)).procs.tolist() == [8, 8]
@@ -281,6 +308,24 @@ def test_times_and_sizes_beyond_32_bits_do_not_overflow():
     assert schedule.start.tolist() == [0, ten_years]
     assert schedule.procs.tolist() == [million, million]
     assert schedule.jobs["wasted"].tolist() == [0, 0]
+
+
+@reduced
+@pytest.mark.parametrize("chosen", [sl.FairShareMoldable(efficiency=1), sl.GreedyMoldable()], ids=str)
+@pytest.mark.parametrize("sigma", [0, 1.5])
+def test_the_time_that_a_simulation_takes_does_not_follow_the_processors(chosen, sigma):
+    # One processor at a time this takes minutes with the JIT off, and did with it on for some more jobs.
+    jobs = [(i // 2, 10**10 // (i + 1), 10**10 // (i + 1), 2**22 // (i + 1)) for i in range(6)]
+    trace = trace_of(jobs, 2**24).with_speedup(sl.Downey(A="system", sigma=sigma))
+    sl.simulate(trace, chosen).validate()
+
+
+def test_too_many_processors_to_give_one_by_one_are_refused():
+    # Centuries of work on one processor, so that millions of processors help.
+    jobs = [(0, 10**12, 10**12, 1000) for _ in range(40)]
+    trace = trace_of(jobs, 2**24).with_speedup(linear(2**24))
+    with pytest.raises(ValueError, match="the iterative scheme has too many processors to give one by one; set a head"):
+        sl.simulate(trace, "iterative")
 
 
 @reduced

@@ -351,3 +351,10 @@ def test_conventions_that_do_not_apply_are_refused():
         sl.OpportuneShredding(release=1)
     with pytest.raises(ValueError, match="traces is an empty list"):
         sl.simulate_sites([])
+
+
+def test_more_tasks_than_can_each_have_a_reservation_are_refused():
+    # Before, hours: 2 million processors, each with a thousand tasks.
+    trace = trace_of([(0, 1000, 1000, 2_000_000)], 2_000_000).with_sweeps(1, min_procs=1, breakdown=1000)
+    with pytest.raises(ValueError, match="gives each task a reservation, and cannot for 2,000,000,000 tasks"):
+        sl.simulate(trace, sl.Flooding(local="conservative"))

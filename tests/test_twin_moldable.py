@@ -227,12 +227,21 @@ def test_efficiency_gives_the_flat_job_s_processors_to_the_steep_one():
     assert fair_share(jobs, 9, efficiency=1) == [(0, 8), (0, 1)]
 
 
-def test_of_equal_slopes_the_queued_job_moves_before_the_running_one():
+def test_of_equal_slopes_the_first_to_arrive_loses_whether_it_runs_or_waits():
     # P = 8. Job 0 is alone and takes 3. At 1 the works are 900, 900 and 400, the limits 3, 3 and 2, the slopes 0, 0 and
-    # 1. EF = 0.5 lets job 2 have one more: from job 1, in the queue, and not from job 0, which runs.
+    # 1. EF = 0.5 lets job 2 have one more: from job 0, which runs on its 3 all the same. Job 1 still gets 3, and two
+    # processors are left for job 2, which is done at 201 with them and at 434 with the 3 that are free from 300 on.
     jobs = [linear(0, 900, 900, 1, A=3), linear(1, 900, 900, 1, A=3), linear(1, 400, 400, 1, A=8)]
     assert fair_share(jobs, 8, efficiency=0) == [(0, 3), (1, 3), (1, 2)]
-    assert fair_share(jobs, 8, efficiency=0.5) == [(0, 3), (1, 2), (1, 3)]
+    assert fair_share(jobs, 8, efficiency=0.5) == [(0, 3), (1, 3), (1, 2)]
+
+
+def test_of_equal_slopes_the_first_to_arrive_gains_whether_it_runs_or_waits():
+    # P = 3. Job 0 takes 2 and runs until 4. At 2 job 1 has a limit of 2, as the square roots are 2.2 and 3.9; it is
+    # done at 17 on 1, and at 12 on the 2 that are free from 4 on. At 3 the square roots are 2.2, 3.9 and 6.3, the
+    # limits 1, 1 and 2 and the slopes 1, 1 and 0: job 2 loses one and job 0, the first, gains it. Job 1 starts on 1.
+    jobs = [linear(1, 5, 5, 1, A=2), linear(2, 5, 5, 3, A=3), linear(3, 40, 40, 1, A=2)]
+    assert fair_share(jobs, 3, efficiency=1) == [(1, 2), (3, 1), (4, 1)]
 
 
 # --- Greedy ---
@@ -403,12 +412,13 @@ def test_no_job_is_wider_than_its_limit(workload, overbooking, efficiency, canmo
     order = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
     for now, _ in schedule:
         queued = [j for j in order if jobs[j].submit <= now <= schedule[j][0]]
-        running = sorted((j for j in order if schedule[j][0] < now < completions[j]), key=lambda j: schedule[j][0])
-        mixed = [jobs[j] for j in (queued + running if mix == "queued+running" else queued)]
-        limits = fair_limits([job.estimate * job.speedup(job.procs) for job in mixed], procs, overbooking)
-        limits = efficiency_limits(limits, [job.slope for job in mixed], procs, efficiency, canmove)
-        for j, limit in zip(queued, limits, strict=False):
-            assert schedule[j][0] > now or schedule[j][1] <= limit
+        running = [j for j in order if schedule[j][0] < now < completions[j]]
+        mixed = [j for j in order if j in queued or (mix == "queued+running" and j in running)]
+        works = [jobs[j].estimate * jobs[j].speedup(jobs[j].procs) for j in mixed]
+        limits = fair_limits(works, procs, overbooking)
+        limits = efficiency_limits(limits, [jobs[j].slope for j in mixed], procs, efficiency, canmove)
+        for j, limit in zip(mixed, limits, strict=True):
+            assert j in running or schedule[j][0] > now or schedule[j][1] <= limit
 
 
 @given(workloads(), st.sampled_from([0.3, 0.5, 1]), st.sampled_from(["role", "literal"]))

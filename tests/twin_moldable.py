@@ -11,9 +11,9 @@ Left open by the text, and decided here:
 1. A reserved start is an event, yet never one of its own. Every pass makes all reservations anew, the earliest that is
    not now begins at the estimated end of a job that runs, and if that job ends sooner there is a pass then. So the
    fair-share scheme needs no scheduling point at its reservation; `_simulate` asserts as much for all three schemes.
-2. The mix is the queue in queue order, then the running jobs in order of start. Running jobs count in full, with the
-   work of their whole life, and processors are moved from and to their limits as well (2.3), by the slope at the limit
-   and not at the width they run on.
+2. The mix is in the order of arrival (1.1), whether its jobs wait or run. Running jobs count in full, with the work of
+   their whole life, and processors are moved from and to their limits as well (2.3), by the slope at the limit and not
+   at the width they run on.
 3. Limits are computed once in a pass and stand while jobs start in it. FS in the band is the rounded, clamped limit.
 4. ``backfill="start-now"`` concerns the jobs behind the reservation; until there is one, jobs choose freely.
 5. Greedy: reservations are made anew before the arrivals of the instant choose, so a job chooses in a profile that
@@ -189,6 +189,7 @@ def fair_share(
 
     def decide(now, queue, running):
         mixed = queue + list(running) if mix == "queued+running" else queue
+        mixed = sorted(mixed, key=lambda j: (jobs[j].submit, j))
         limits = fair_limits([weight_of(jobs[j]) for j in mixed], procs, overbooking, weight)
         rigid = [i for i, j in enumerate(mixed) if jobs[j].rigid]
         limits = efficiency_limits(limits, [jobs[j].slope for j in mixed], procs, efficiency, canmove, rigid)

@@ -27,11 +27,16 @@ from .speedup import Laws, lasts, work_seconds
 
 # Places in Plan.scalars: how many steps running jobs alone make, how many the plan and the present try have, the first
 # step at which the try has freed processors, the sum of the plan's completions, and how much has been logged.
-NEEDED, STEPS, TRIED_STEPS, FREED, TOTAL, LOGGED = range(6)
+# And how many waiting jobs all tries so far had to look at.
+NEEDED, STEPS, TRIED_STEPS, FREED, TOTAL, LOGGED, LOOKED = range(7)
 
 SLACK = 16  # so many steps more than needed are suffered
 
 LATER = 1 << 62  # what has no end
+
+# On machines beyond any log's, jobs of centuries may be widened a million times at each scheduling point. There a
+# simulation is given up after so many looks at a waiting job, which are some seconds.
+WIDE, MOST_LOOKS = 2**16, 5 * 10**8
 
 # Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more; its reservation and
 # the steps of the profile at which it begins and ends; and the same in the present try.
@@ -51,7 +56,7 @@ class Plan(NamedTuple):
         The waiting jobs in the order of the queue.
     steps : int64, shape (5, most_steps)
         The profile, in which neighbouring steps may be alike.
-    scalars : int64, shape (6,)
+    scalars : int64, shape (7,)
     """
 
     jobs: np.ndarray
@@ -67,7 +72,7 @@ def _rows(count, length):
 @maker
 def _new_plan(jobs, running):
     """Make room for so many waiting and running jobs."""
-    return Plan(_rows(10, jobs), _rows(5, running + 5 * jobs + SLACK + 8), np.zeros(6, np.int64))
+    return Plan(_rows(10, jobs), _rows(5, running + 5 * jobs + SLACK + 8), np.zeros(7, np.int64))
 
 
 @kernel
@@ -102,7 +107,9 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
         if head:
             queued = min(queued, head)
         if queued > plan.jobs.shape[1]:
+            looked = plan.scalars[LOOKED]
             plan = _new_plan(2 * queued, min(n, machine))
+            plan.scalars[LOOKED] = looked
         _list_queue(c, plan, queued)
         _list_running(c, plan)
         _decide(plan, laws, work, estimate, procs, machine, queued, log, halt)
@@ -229,6 +236,9 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
         while duration[i] - shorter[i] < most:
             i += 1
         total = _try(plan, queued, i)
+        scalars[LOOKED] += queued
+        if machine > WIDE and scalars[LOOKED] > MOST_LOOKS:
+            raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
         kept = total < scalars[TOTAL]
         if scalars[LOGGED] < log.shape[0]:
             row = log[scalars[LOGGED]]

@@ -18,10 +18,9 @@ gaps and is shorter. A pass in which no processor is free changes nothing.
 
 import numpy as np
 
-from ._jit import kernel, maker, part, routine
+from ._jit import U, kernel, maker, part, routine
 from .cluster import (
     ARRIVED,
-    BEGUN,
     EARLY,
     FREE,
     NEWCOMER,
@@ -167,8 +166,6 @@ def _fair_share_pass(c, steps, mix, laws, work, run, procs, held, choice, queued
         if choice[START] == now:
             if queued:
                 leave(mix, job)
-            else:
-                mix.turn[in_mix] = procs.size + clock[BEGUN]
             if reserved and choice[COMPLETION] > held[FROM]:
                 held[OVER] -= choice[WIDTH]
             add(steps, now, choice[COMPLETION], -choice[WIDTH])
@@ -211,8 +208,8 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
         if width >= narrowest and instant + duration <= choice[COMPLETION]:
             better = instant + duration < choice[COMPLETION]
             if moldable and not better:
-                width = _narrowed(laws, job, work, width, duration)
-                better = width < _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+                width = _narrowed(laws, job, work, 0, width, duration)
+                better = width < _narrowed(laws, job, work, 0, choice[WIDTH], choice[COMPLETION] - choice[START])
             if better:
                 choice[WIDTH], choice[START], choice[COMPLETION] = width, instant, instant + duration
         if reserved and (choice[START] != now or start_now):
@@ -227,7 +224,7 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
         instant = following
         place += 1
     if moldable and (choice[START] == now or not reserved):
-        choice[WIDTH] = _narrowed(laws, job, work, choice[WIDTH], choice[COMPLETION] - choice[START])
+        choice[WIDTH] = _narrowed(laws, job, work, 0, choice[WIDTH], choice[COMPLETION] - choice[START])
 
 
 @part
@@ -246,9 +243,8 @@ def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
 
 
 @part
-def _narrowed(laws, job, work, width, duration):
-    """Find the smallest width with which a job takes no longer."""
-    low = 0
+def _narrowed(laws, job, work, low, width, duration):
+    """Find the smallest width, above one, with which a job takes no longer."""
     while width - low > 1:
         middle = (low + width) // 2
         if lasts(laws, job, work, middle) == duration:
@@ -279,7 +275,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable, h
     laws = Laws(law, a, b, curves, moldable)
     c = moldable_cluster(submit, run, estimate, procs, machine, halt)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
-    choice, stands = np.empty(3, np.int64), np.full(machine + 1, -1, np.int64)
+    choice = np.empty(3, np.int64)
     unplaced = 0
     while advance(c, NEVER):  # a place that comes is where a running job ends, so that it needs no alarm
         now = c.clock[NOW]
@@ -290,7 +286,7 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable, h
         unplaced = _place_waiting(c, steps, reserved, unplaced)
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
             if moldable[job]:
-                _choose_for_good(c, steps, laws, job, run[job], machine, stands, choice)
+                _choose_for_good(c, steps, laws, job, run[job], choice)
             _place(c, steps, reserved, job)
         place = c.queue.window[FIRST]
         while place < c.queue.window[LAST] and c.queue.item[place] < unplaced:
@@ -329,17 +325,14 @@ def _place_waiting(c, steps, reserved, unplaced):
 
 
 @routine
-def _choose_for_good(c, steps, laws, job, run, machine, stands, choice):
+def _choose_for_good(c, steps, laws, job, run, choice):
     """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
     jobs, now = c.jobs, c.clock[NOW]
     work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     true_work = work_seconds(laws, job, run, jobs.procs[job])
-    for place in range(steps.window[FIRST], steps.window[LAST]):
-        stands[steps.item[place]] = job
     choice[COMPLETION] = NEVER
-    for width in range(machine, 0, -1):
-        if stands[width] != job:
-            continue
+    width = _widest_below(steps, NEVER)
+    while width > 0:
         duration = lasts(laws, job, work, width)
         if choice[COMPLETION] != NEVER and now + duration > choice[COMPLETION]:
             break  # narrower still takes longer
@@ -347,9 +340,18 @@ def _choose_for_good(c, steps, laws, job, run, machine, stands, choice):
         if completion <= choice[COMPLETION]:
             choice[WIDTH], choice[COMPLETION] = width, completion
             jobs.estimate[job] = duration
+        width = _widest_below(steps, width)
+    below = _widest_below(steps, choice[WIDTH])
     # Between two widths at which steps stand all find the same gaps.
-    width = choice[WIDTH]
-    while width > 1 and stands[width - 1] != job and lasts(laws, job, work, width - 1) == jobs.estimate[job]:
-        width -= 1
-    jobs.procs[job] = width
-    jobs.run[job] = lasts(laws, job, true_work, width)
+    jobs.procs[job] = _narrowed(laws, job, work, below, choice[WIDTH], jobs.estimate[job])
+    jobs.run[job] = lasts(laws, job, true_work, jobs.procs[job])
+
+
+@part
+def _widest_below(steps, width):
+    """Find the largest number of processors below another that is free at a step of a profile; 0 if there is none."""
+    most = 0
+    for place in range(U(steps.window[FIRST]), U(steps.window[LAST])):
+        if most < steps.item[place] < width:
+            most = steps.item[place]
+    return most

@@ -233,15 +233,26 @@ def _close(nodes, ranges, low, high):
         if nodes.open.size:
             shift(nodes.open, nodes.base[stage], nodes.size[stage], low, high, -1)
     if nodes.open.size:
-        for node in range(low, high + 1):
-            if nodes.held[node]:
-                _shift_open(nodes, node, 1)
+        shift_held(nodes, low, high + 1, 1, False)
 
 
-@part
-def _shift_open(nodes, node, amount):
-    for stage in range(1, nodes.size.size):
-        nodes.open[nodes.base[stage] + node // nodes.size[stage]] += amount
+@routine
+def shift_held(nodes, first, last, amount, only_free):
+    """Add an amount to the open nodes of blocks for each held node of a range: for all of them, or for the free ones.
+
+    Nodes that lie together are counted together: one by one at each stage, a head that waits for 2**24 nodes of a
+    binary tree took most of a second at every pass.
+    """
+    node = first
+    while node < last:
+        begin = node
+        while node < last and nodes.held[node] and (nodes.owner[node] == NOBODY or not only_free):
+            node += 1
+        if begin < node:
+            for stage in range(1, nodes.size.size):
+                shift(nodes.open, nodes.base[stage], nodes.size[stage], begin, node - 1, amount)
+        else:
+            node += 1
 
 
 @routine
@@ -304,14 +315,6 @@ def forget_held(nodes, first, last):
         nodes.open[block] = nodes.free[block]
     for stage in range(nodes.bound.size):
         nodes.open_bound[stage] = nodes.bound[stage]
-
-
-@part
-def hold(nodes, node):
-    """Keep a node for the head of the queue, now or as soon as it is free."""
-    nodes.held[node] = True
-    if nodes.owner[node] == NOBODY:
-        _shift_open(nodes, node, -1)
 
 
 @kernel

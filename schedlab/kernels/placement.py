@@ -53,11 +53,11 @@ from .nodes import (
     find,
     first_node,
     forget_held,
-    hold,
     new_nodes,
     new_ranges,
     nodes_in,
     release,
+    shift_held,
     stage_of,
     take,
     with_room,
@@ -442,10 +442,11 @@ def _when_placed(c, p, reservation, head):
     while procs > 0:
         owner = nodes.owner[node]
         if owner == NOBODY or max(c.start[owner] + c.jobs.estimate[owner], now + 1) <= shadow:
-            hold(nodes, node)
+            nodes.held[node] = True  # now or as soon as it is free
             procs -= 1
         node += 1
     reservation[HELD_LAST] = node
+    shift_held(nodes, reservation[HELD_FIRST], node, -1, True)
     return shadow, due
 
 

@@ -14,6 +14,9 @@ from .speedup import TABLE, slope
 
 NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
 
+# From so many steps for each job on, finding the level at which they end costs less than taking them one by one.
+MANY_STEPS = 100
+
 COUNT, N_BENT, LEVEL = range(3)  # places in Mix.scalars
 
 
@@ -32,9 +35,8 @@ class Mix(NamedTuple):
     scalars : int64, shape (3,)
         The numbers of jobs and of bent ones in the mix; the slope at which the processors came to rest last time.
     job : int64, shape (n_jobs,)
+        Which job it is, and so when it arrived: ties go in this order, whether jobs wait or run.
     weight : float64, shape (n_jobs,)
-    turn : int64, shape (n_jobs,)
-        The order in which ties go: waiting jobs, then running ones in the order of their starts.
     share, limit, least, most, moved : int64, shape (n_jobs,)
         The fair share, the limit made of it, the band around it, and whether the job has lost or gained processors.
     flat, above, below : int64, shape (n_jobs,)
@@ -50,7 +52,7 @@ class Mix(NamedTuple):
     donated, received : int64, shape (n_jobs,)
         Slope of the speedup at the limit, by which these two are ordered.
     tie : int64, shape (n_jobs,)
-        As `turn`, for steps that are taken back too.
+        As `job`, for steps that are taken back too.
     """
 
     bent: np.ndarray
@@ -58,7 +60,6 @@ class Mix(NamedTuple):
     scalars: np.ndarray
     job: np.ndarray
     weight: np.ndarray
-    turn: np.ndarray
     share: np.ndarray
     limit: np.ndarray
     least: np.ndarray
@@ -110,7 +111,6 @@ def new_mix(laws, machine):
         _integers(n),
         _integers(n),
         _integers(n),
-        _integers(n),
     )
 
 
@@ -144,7 +144,7 @@ def enter(mix, job, weight):
     i = mix.scalars[COUNT]
     mix.scalars[COUNT] = i + 1
     mix.scalars[N_BENT] += mix.bent[job]
-    mix.place[job], mix.job[i], mix.weight[i], mix.turn[i] = i, job, weight, job
+    mix.place[job], mix.job[i], mix.weight[i] = i, job, weight
     mix.share[i], mix.below[i], mix.bound[i], mix.tried[i] = 0, NEVER, 0, 0
 
 
@@ -158,7 +158,6 @@ def leave(mix, job):
     mix.weight[i] = mix.weight[last]
     for column in (
         mix.job,
-        mix.turn,
         mix.share,
         mix.limit,
         mix.least,
@@ -230,16 +229,10 @@ def _level_processors(mix, laws, machine):
     up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
     makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
     """
-    share, limit, least, most, flat = mix.share, mix.limit, mix.least, mix.most, mix.flat
-    count, level = mix.scalars[COUNT], mix.scalars[LEVEL]
-    for i in range(count):
-        if not mix.below[i] <= level < mix.above[i]:
-            _find_flat(mix, laws, i, level, machine)
-    lost = 0
-    for i in range(count):
-        fewer, more = max(least[i], flat[i] - 1), min(most[i], flat[i])
-        limit[i] = fewer if share[i] >= flat[i] else more
-        lost += share[i] - limit[i]
+    limit, count, level = mix.limit, mix.scalars[COUNT], mix.scalars[LEVEL]
+    lost = _limits_at(mix, laws, level, machine)
+    if abs(lost) > MANY_STEPS * count:
+        lost = _find_level(mix, laws, level, lost, machine)
     if lost == 0:
         return
     step, steps = 1 if lost > 0 else -1, abs(lost)
@@ -257,14 +250,71 @@ def _level_processors(mix, laws, machine):
             heap[0] = i
             _sift(heap, key, tie, size, 0, True)
     _order(heap, key, tie, size, False)
-    for _ in range(steps):
+    while steps > 0:
         i = heap[0]
         mix.scalars[LEVEL] = abs(key[i])
-        limit[i] += step
+        taken = _alike(mix, laws, i, step, steps)
+        limit[i] += step * taken
+        steps -= taken
         if _has_step(mix, laws, i, step):
             _sift(heap, key, tie, size, 0, False)
         else:
             size = _drop_top(heap, key, tie, size)
+
+
+@routine
+def _limits_at(mix, laws, level, machine):
+    """Let all lose up to some slope and gain down to it; give how many more processors are lost than gained."""
+    share, limit, flat = mix.share, mix.limit, mix.flat
+    lost = 0
+    for i in range(mix.scalars[COUNT]):
+        if not mix.below[i] <= level < mix.above[i]:
+            _find_flat(mix, laws, i, level, machine)
+        fewer, more = max(mix.least[i], flat[i] - 1), min(mix.most[i], flat[i])
+        limit[i] = fewer if share[i] >= flat[i] else more
+        lost += share[i] - limit[i]
+    return lost
+
+
+@routine
+def _find_level(mix, laws, level, lost, machine):
+    """Find the slope up to which at least as many processors are lost as gained, and below which fewer; as above."""
+    low = high = level
+    distance = 1
+    while lost < 0:  # the higher the level, the more is lost
+        low, high = high, high + distance
+        lost, distance = _limits_at(mix, laws, high, machine), 2 * distance
+    if high == level:
+        while lost >= 0 and low >= 0:
+            high, low = low, max(low - distance, -1)
+            lost, distance = _limits_at(mix, laws, low, machine), 2 * distance
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _limits_at(mix, laws, middle, machine) < 0:
+            low = middle
+        else:
+            high = middle
+    return _limits_at(mix, laws, high, machine)
+
+
+@part
+def _alike(mix, laws, i, step, steps):
+    """Count the next steps of a job, up to so many, that go before those of all others because the first one does."""
+    limit, share = mix.limit[i], mix.share[i]
+    back = (share - limit) * step > 0
+    end = share if back else mix.most[i] if step > 0 else mix.least[i]
+    most = min(steps, abs(end - limit))
+    width, key = limit + step if back else limit, -step * mix.donated[i]
+    if most == 1 or _known_slope(mix, laws, i, width + step) != key:
+        return 1
+    alike = 2
+    while most - alike > 0:
+        middle = alike + (most - alike + 1) // 2
+        if slope(laws, mix.job[i], width + step * (middle - 1)) == key:
+            alike = middle
+        else:
+            most = middle - 1
+    return alike
 
 
 @part
@@ -275,7 +325,7 @@ def _has_step(mix, laws, i, step):
         return False
     back = (mix.share[i] - limit) * step > 0
     mix.donated[i] = -step * _known_slope(mix, laws, i, limit + step if back else limit)
-    mix.tie[i] = -1 - mix.turn[i] if back else mix.turn[i]
+    mix.tie[i] = -1 - mix.job[i] if back else mix.job[i]
     return True
 
 
@@ -307,7 +357,7 @@ def _find_flat(mix, laws, i, level, machine):
 @routine
 def _move_processors(mix, laws):
     """Move processors, one at a time, from the flattest speedup curve to the steepest, until no move gains."""
-    job, turn, limit, least, most, moved = mix.job, mix.turn, mix.limit, mix.least, mix.most, mix.moved
+    job, limit, least, most, moved = mix.job, mix.limit, mix.least, mix.most, mix.moved
     donors, receivers, donated, received = mix.donors, mix.receivers, mix.donated, mix.received
     n_donors = n_receivers = 0
     for i in range(mix.scalars[COUNT]):
@@ -321,59 +371,59 @@ def _move_processors(mix, laws):
             received[i] = -steep
             receivers[n_receivers] = i
             n_receivers += 1
-    _order(donors, donated, turn, n_donors, False)
-    _order(receivers, received, turn, n_receivers, False)
+    _order(donors, donated, job, n_donors, False)
+    _order(receivers, received, job, n_receivers, False)
     while True:
         # What has moved the other way stays in a heap until it comes to the top.
         while n_donors and moved[donors[0]] == GAINS:
-            n_donors = _drop_top(donors, donated, turn, n_donors)
+            n_donors = _drop_top(donors, donated, job, n_donors)
         while n_receivers and moved[receivers[0]] == LOSES:
-            n_receivers = _drop_top(receivers, received, turn, n_receivers)
+            n_receivers = _drop_top(receivers, received, job, n_receivers)
         if not n_donors or not n_receivers or donated[donors[0]] >= -received[receivers[0]]:
             return
         i = donors[0]
         moved[i] = LOSES
         limit[i] -= 1
         if limit[i] == least[i]:
-            n_donors = _drop_top(donors, donated, turn, n_donors)
+            n_donors = _drop_top(donors, donated, job, n_donors)
         else:
             donated[i] = slope(laws, job[i], limit[i])
-            _sift(donors, donated, turn, n_donors, 0, False)
+            _sift(donors, donated, job, n_donors, 0, False)
         i = receivers[0]
         moved[i] = GAINS
         limit[i] += 1
         if limit[i] == most[i]:
-            n_receivers = _drop_top(receivers, received, turn, n_receivers)
+            n_receivers = _drop_top(receivers, received, job, n_receivers)
         else:
             received[i] = -slope(laws, job[i], limit[i])
-            _sift(receivers, received, turn, n_receivers, 0, False)
+            _sift(receivers, received, job, n_receivers, 0, False)
 
 
 @part
-def _order(heap, key, turn, size, last_first):
+def _order(heap, key, tie, size, last_first):
     """Make a heap of the first entries of an array."""
     for place in range(size // 2 - 1, -1, -1):
-        _sift(heap, key, turn, size, place, last_first)
+        _sift(heap, key, tie, size, place, last_first)
 
 
 @part
-def _drop_top(heap, key, turn, size):
+def _drop_top(heap, key, tie, size):
     heap[0] = heap[size - 1]
-    _sift(heap, key, turn, size - 1, 0, False)
+    _sift(heap, key, tie, size - 1, 0, False)
     return size - 1
 
 
 @routine
-def _sift(heap, key, turn, size, place, last_first):
+def _sift(heap, key, tie, size, place, last_first):
     """Let what stands at a place of a heap sink to where it belongs; at the top is the first to go, or the last."""
     i = heap[place]
     while True:
         child = 2 * place + 1
         if child >= size:
             break
-        if child + 1 < size and _comes_before(heap[child + 1], heap[child], key, turn) != last_first:
+        if child + 1 < size and _comes_before(heap[child + 1], heap[child], key, tie) != last_first:
             child += 1
-        if _comes_before(heap[child], i, key, turn) == last_first:
+        if _comes_before(heap[child], i, key, tie) == last_first:
             break
         heap[place] = heap[child]
         place = child
@@ -381,5 +431,5 @@ def _sift(heap, key, turn, size, place, last_first):
 
 
 @part
-def _comes_before(one, other, key, turn):
-    return key[one] < key[other] or (key[one] == key[other] and turn[one] < turn[other])
+def _comes_before(one, other, key, tie):
+    return key[one] < key[other] or (key[one] == key[other] and tie[one] < tie[other])

@@ -14,6 +14,7 @@ from schedlab.threads import interruptible
 from .rigid import Arrivals, Conservative, Scheme
 
 LOCAL = ("easy", "conservative")
+MOST_RESERVED = 10_000_000  # tasks, each with a reservation of its own: minutes, and gigabytes
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,11 @@ def shred(
 
     swept = np.flatnonzero(parts)
     tasks = procs[swept] * parts[swept]
+    if scheme.flooding and scheme.local == "conservative" and tasks.sum() > MOST_RESERVED:
+        raise ValueError(
+            f"{scheme} gives each task a reservation, and cannot for {tasks.sum():,} tasks: "
+            f"at most {MOST_RESERVED:,}; local='easy' counts them only"
+        )
     # From the home's speed to each site's, whole by the choice of ticks.
     task_run, task_estimate = (
         time[swept] * tick // parts[swept] * speed[home[swept]] // speed[:, None] for time in (run, estimate)

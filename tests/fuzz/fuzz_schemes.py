@@ -1,0 +1,281 @@
+"""Simulate extreme workloads under every scheme: no run may hang, and every schedule is valid or refused in one line.
+
+Run it as ``python -m tests.fuzz.fuzz_schemes --seconds 30 --seed 1``; README.md beside this file says more.
+"""
+
+import argparse
+import multiprocessing
+import random
+import sys
+import time
+import traceback
+import warnings
+
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab.schemes.orders import NAMES as ORDERS
+
+LATEST = 2**53 - 1  # seconds; more, no float64 counts
+WIDEST = 2**24  # processors; more, no trace may have
+WIDEST_BY_NODE = 2**20  # the same where a simulation keeps account of each node, or of each task on a processor
+MOST_RESERVED = 10**4  # tasks, where each has a reservation; many more take minutes, and far more are refused
+COMPILING = 1200  # seconds that a run may take more in a new process, whose kernels may not be compiled yet
+
+
+def seconds(r, longest):
+    """Draw a time span: 0, 1, or of any order of magnitude."""
+    return r.choice([0, 1, r.randrange(10), r.randrange(longest + 1), int(2 ** r.uniform(0, longest.bit_length()) - 1)])
+
+
+def size(r, most):
+    """Draw processors: 1, all, a power of two, or of any order of magnitude."""
+    power = 2 ** r.randrange(most.bit_length())
+    return r.choice([1, most, power, r.randint(1, most), min(most, int(2 ** r.uniform(0, most.bit_length())))])
+
+
+def workload(r, shortest, widest):
+    """Draw jobs (submit, run, estimate, procs) in the order of their arrivals, and processors."""
+    procs = size(r, min(r.choice([8, 300, 10**4, 10**7, WIDEST]), widest))
+    longest = r.choice([20, 10**4, 10**6, 10**12, LATEST])
+    span = r.choice([0, 5, 10**4, 10**6, 10**12, LATEST])
+    instants = [seconds(r, span) for _ in range(r.randint(1, 20))]
+    lengths = [max(shortest, seconds(r, longest)) for _ in range(r.randint(1, 20))]
+    most = r.choice([procs, procs, max(1, procs // 3)])
+    jobs = []
+    for _ in range(r.choice([1, 2, r.randint(1, 10), r.randint(1, 60)])):
+        run = r.choice([r.choice(lengths), max(shortest, seconds(r, longest))])
+        guess = [run, run, 2 * run, run + r.randrange(5), max(1, run // 1000), longest, seconds(r, longest)]
+        estimate = max(shortest, min(r.choice(guess), LATEST))
+        submit = r.choice([r.choice(instants), seconds(r, span)])
+        jobs.append((submit, run, estimate, size(r, most)))
+    return sorted(jobs, key=lambda job: job[0]), procs
+
+
+def order(r):
+    """Draw an order of the queue, mostly the usual one."""
+    return r.choice(["fcfs", r.choice(ORDERS)])
+
+
+def rigid(r):
+    """Draw a scheme for rigid jobs, as text."""
+    kind = r.choice(["FCFS", "EASY", "EASY", "Conservative", "Conservative", "DPSA", "DPSA", "DPSA"])
+    settings = {"order": order(r)}
+    if kind == "EASY" and r.random() < 0.5:
+        settings["backfill"] = r.choice(ORDERS)
+    if kind == "Conservative":
+        settings["compression"] = r.choice(["queue", "reservation", "none", "rebuild"])
+    if kind == "DPSA":
+        settings["variant"] = r.choice("pnw")
+        if r.random() < 0.3:
+            settings["depth"] = r.choice([1, 2, 10, 10**20])
+        if r.random() < 0.3:
+            settings["budget"] = r.choice([0, 1, 100, 10**4])
+        elif r.random() < 0.4:
+            settings["objective"] = "slowdown"
+    return kind, settings
+
+
+def moldable(r):
+    """Draw a scheme for moldable jobs, as text."""
+    kind = r.choice(["FairShareMoldable", "FairShareMoldable", "GreedyMoldable", "IterativeMoldable"])
+    settings = {}
+    if kind == "FairShareMoldable":
+        settings = {
+            "overbooking": r.choice([0.001, 0.5, 1, 4, 1e12]),
+            "efficiency": r.choice([0, 0.3, 0.5, 1]),
+            "weight": r.choice(["sqrt", "proportional"]),
+            "canmove": r.choice(["role", "literal"]),
+            "work": r.choice(["sequential", "area"]),
+            "mix": r.choice(["all", "queued"]),
+            "backfill": r.choice(["any", "start-now"]),
+        }
+    if kind == "IterativeMoldable":
+        settings = {"head": r.choice([None, None, 1, 4])}
+    return kind, settings
+
+
+def speedup(r):
+    """Draw how jobs speed up, as text."""
+    low = r.choice([0, 0, 0.5, 1, 2])
+    sigma = r.choice([low, (low, low + 2)])
+    amdahl = f"sl.Amdahl({r.choice([0, 0, 0.001, 0.5, 1])})"
+    curve = r.choice(["n**0.8", "1 + n // 4", "1 + (n >= 9)", "1.0 * n", "n**1.01"])
+    table = f"sl.Speedup(lambda n: {curve})"
+    return r.choice([f"sl.Downey(A={r.choice(['system', 'requested'])!r}, sigma={sigma})"] * 3 + [amdahl, table])
+
+
+def tree(r, procs):
+    """Draw a tree that the jobs fit on, as text; or none, where that would have too many nodes."""
+    k = r.choice([2, 3, 4, 8, 16, 64, max(2, procs)])
+    n = 1
+    while k**n < procs:
+        n += 1
+    if k**n > WIDEST:
+        return None
+    settings = {
+        "allocation": r.choice(["contiguous", "quasi-contiguous", "best-fit", "first-free", "random"]),
+        "reservation": r.choice(["count", "block"]),
+        "speedup": r.choice([0, 0.25, 0.99, tuple(r.choice([0, 0.1, 0.5]) for _ in range(n))]),
+        "seed": r.randrange(10),
+    }
+    if not isinstance(settings["speedup"], tuple):
+        settings["scale_estimates"] = r.random() < 0.3
+    return f"sl.KaryTree({k}, {n}, {call(settings)})"
+
+
+def call(settings):
+    """Give settings as the arguments of a call."""
+    return ", ".join(f"{name}={value!r}" for name, value in settings.items())
+
+
+def case(seed, number):
+    """Draw a run: the lines of Python that make its schedule."""
+    r = random.Random(f"{seed} {number}")
+    family = r.choice(["rigid"] * 5 + ["moldable"] * 3 + ["sweeps", "sweeps", "tree", "tree"])
+    shortest = 1 if family == "moldable" and r.random() < 0.95 else 0
+    jobs, procs = workload(r, shortest, WIDEST_BY_NODE if family in ("sweeps", "tree") else WIDEST)
+    convention = {"overrun": r.choice(["kill", "kill", "extend"]), "events": "batched"}
+    steps, machine = "", ""
+    if family == "rigid":
+        kind, settings = rigid(r)
+        convention["events"] = r.choice(["batched", "batched", "each"])
+    elif family == "moldable":
+        kind, settings = moldable(r)
+        steps = f".with_speedup({speedup(r)}, share={r.choice([1, 1, 0.5, 0])}, seed={r.randrange(100)})"
+    elif family == "sweeps":
+        kind, settings = r.choice(["Flooding", "OpportuneShredding"]), {"local": r.choice(["easy", "conservative"])}
+        if kind == "OpportuneShredding":
+            settings["release"] = r.random() < 0.5
+        share, least, parts = r.choice([0, 0.2, 1]), r.choice([1, 9]), r.choice([1, 2, 3, 10, 1000])
+        if kind == "Flooding" and share * parts * sum(job[3] for job in jobs) > MOST_RESERVED:
+            settings["local"] = "easy"
+        steps = f".with_sweeps({share}, min_procs={least}, breakdown={parts})"
+    else:
+        kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
+        machine = tree(r, procs)
+        convention["overrun"] = r.choice(["kill", "extend", "kill-backfilled"])
+        machine = f"machine={machine}, " if machine else ""
+        if not machine and convention["overrun"] == "kill-backfilled":
+            convention["overrun"] = "kill"
+    return [
+        "import schedlab as sl",
+        "from workloads import trace_of",
+        "",
+        f"jobs = {jobs}  # submit, run, estimate, procs",
+        f"trace = trace_of(jobs, {procs}){steps}",
+        f"schedule = sl.simulate(trace, sl.{kind}({call(settings)}), {machine}{call(convention)})",
+        "schedule.validate()",
+    ]
+
+
+def simulated(lines):
+    """Run a case; give what its refusal says, or nothing; what else is raised is a failure."""
+    code = "\n".join(line for line in lines if not line.startswith("import ") and not line.startswith("from "))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        names = {"sl": sl, "trace_of": trace_of}
+        try:
+            exec(code.replace("schedule.validate()", ""), names)
+        except (ValueError, TypeError) as error:
+            if "\n" in str(error) or not str(error):
+                raise
+            return str(error)
+        names["schedule"].validate()
+    return ""
+
+
+def work(connection):
+    """Run one case after the other, in a process of its own."""
+    while True:
+        lines = connection.recv()
+        try:
+            connection.send(("done", simulated(lines)))
+        except BaseException:
+            connection.send(("failed", traceback.format_exc()))
+
+
+class Worker:
+    """The process that runs the cases; killed where one does not end."""
+
+    def __init__(self):
+        self.connection, other = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("spawn").Process(target=work, args=(other,), daemon=True)
+        self.process.start()
+        other.close()
+        self.known = set()  # schemes whose kernels have run here
+
+    def run(self, lines, limit):
+        """Give how a case ended, with what it says; "hung" where it did not within its limit."""
+        scheme = next(line for line in lines if line.startswith("schedule =")).split("sl.")[2].split("(")[0]
+        scheme += " on a tree" * ("KaryTree" in lines[5])
+        self.connection.send(lines)
+        patience = limit if scheme in self.known else limit + COMPILING
+        if not self.connection.poll(patience):
+            return "hung", f"did not end within {patience} seconds"
+        try:
+            ended = self.connection.recv()
+        except EOFError:
+            self.process.join(10)
+            return "failed", f"the process died with exit code {self.process.exitcode}"
+        self.known.add(scheme)
+        return ended
+
+    def end(self):
+        """End the process, whatever it does."""
+        self.process.kill()
+        self.process.join()
+
+
+def main(arguments=None):
+    """Draw and run cases until the time is over or one fails; give the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_schemes", description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=30, help="how long to go on (default: 30)")
+    parser.add_argument("--seed", type=int, default=1, help="of all draws (default: 1)")
+    parser.add_argument("--limit", type=float, default=60, help="seconds that one run may take (default: 60)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first run (default: 0)")
+    parser.add_argument("--only", type=int, help="do this run alone")
+    parser.add_argument("--verbose", action="store_true", help="tell of each run how long it took")
+    parser.add_argument("--go-on", action="store_true", help="report failures and go on")
+    given = parser.parse_args(arguments)
+    number, failures, refusals, slowest = given.first if given.only is None else given.only, 0, 0, (0, 0)
+    done, worker, warm = 0, Worker(), 0
+    begin = time.monotonic()
+    while time.monotonic() - begin - warm < given.seconds:
+        lines = case(given.seed, number)
+        known, started = len(worker.known), time.monotonic()
+        ended, what = worker.run(lines, given.limit)
+        took = time.monotonic() - started
+        if len(worker.known) > known:
+            warm += took  # compiling is not what is tested
+        elif took > slowest[0]:
+            slowest = took, number
+        if given.verbose:
+            print(f"{number} {took:.2f} s {ended} {what[:100]!r} {lines[-2]}", flush=True)
+        done, refusals = done + 1, refusals + (ended == "done" and what != "")
+        if ended != "done":
+            failures += 1
+            print(f"run {number} of seed {given.seed} {ended}: {what}\n")
+            print("\n".join(["# PYTHONPATH=tests", *lines]), flush=True)
+            if not given.go_on:
+                worker.end()
+                return 1
+            if ended == "hung" or not worker.process.is_alive():
+                worker.end()
+                worker = Worker()
+        elif given.only is not None:
+            print("\n".join(lines))
+            print(f"refused: {what}" if what else "valid")
+        if given.only is not None:
+            break
+        number += 1
+    worker.end()
+    print(
+        f"fuzz_schemes: {done:,} runs, {refusals:,} of them refused, {failures} failed; the slowest, "
+        f"number {slowest[1]}, took {slowest[0]:.1f} s (seed {given.seed})"
+    )
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
