@@ -11,6 +11,7 @@ of both, by one rule for all papers:
 """
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -97,8 +98,10 @@ class Check:
             first, last, width = first - self.noise, last + self.noise, last - first
             inside = (value >= first) & (value <= last) & (low >= first - width) & (high <= last + width)
             return np.select([below | above, inside], [FAILS, HOLDS], OPEN)
-        if self.expected.startswith("not "):
-            return np.where(below if self.expected == "not lower" else above, FAILS, HOLDS)
+        if self.expected == "not lower":
+            return np.select([below, low >= first - self.noise], [FAILS, HOLDS], OPEN)
+        if self.expected == "not higher":
+            return np.select([above, high <= last + self.noise], [FAILS, HOLDS], OPEN)
         right, wrong = (below, above) if self.expected == "lower" else (above, below)
         # Within the noise on both sides: there is no difference, which is decided, too.
         none = (low >= first - self.noise) & (high <= last + self.noise)
@@ -108,10 +111,10 @@ class Check:
     def wanted(self) -> str:
         """Say what is expected, in words."""
         if self.expected == "within":
-            return " to ".join(self.form.format(bound) for bound in self.bound)
+            return " to ".join(formatted(bound, self.form) for bound in self.bound)
         if self.bound == 0 and self.form.startswith("{:+"):
             return self.expected
-        return f"{self.expected} than {self.form.format(self.bound)}"
+        return f"{self.expected} than {formatted(self.bound, self.form)}"
 
     def weakest(self) -> int:
         """Give the place of the case that decides: that which is furthest from what is expected, or closest to fail."""
@@ -152,9 +155,20 @@ class Check:
 
 def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
     """Write a figure down with its interval, if it has one."""
+    words = formatted(value, form)
     if np.isnan([low, high]).any() or (low == value == high):
-        return form.format(value)
-    return f"{form.format(value)} [{form.format(low)} to {form.format(high)}]"
+        return words
+    return f"{words} [{formatted(low, form)} to {formatted(high, form)}]"
+
+
+def formatted(value: float, form: str) -> str:
+    """Write a figure down, with more digits than its format has where that would make it a zero that it is not."""
+    words = form.format(value)
+    places = re.search(r"\.(\d+)f", form)
+    if places and np.isfinite(value) and value and not re.search("[1-9]", words):
+        digits = int(np.ceil(-np.log10(abs(value))))
+        return form.replace(places[0], f".{digits}f").format(value)
+    return words
 
 
 def _word(name, value):
@@ -206,8 +220,8 @@ def judged(
         verdict = "trend only"
     else:
         verdict = "not reproduced"
-    # The check that fails in most of its cases decides, else the first.
-    worst = max(checks, key=lambda check: (check.outcomes == FAILS).mean())
+    # The check that fails in most of its cases decides, then that which is open in most, else the first.
+    worst = max(checks, key=lambda check: [(check.outcomes == outcome).mean() for outcome in (FAILS, OPEN)])
     if measured is None:
         words = worst.written(worst.weakest())
         measured = f"{worst.quantity}: {words}" if len(checks) > 1 else words
