@@ -280,6 +280,14 @@ def test_the_check_that_decides_least_is_told():
     assert row["reason"] == "Holds in 1 of 2 cases, 1 is open."
 
 
+def test_the_case_that_decides_is_one_that_does_not_hold():
+    sure, unsure, wrong = (-2, -2.5, -1.5), (-30, -70, 10), (1, 0.5, 1.5)
+    assert check_of("lower", 0, sure, (-9, -9.5, -8.5)).weakest() == 0
+    assert check_of("lower", 0, sure, unsure).weakest() == 1
+    assert check_of("lower", 0, sure, unsure, wrong, (3, 2, 4)).weakest() == 3
+    assert check_of("within", (7, 100), (8, 7.5, 8.5), (90, 80, 100), (393, 300, 500), (2, 1, 3)).weakest() == 2
+
+
 def test_what_is_not_nothing_is_not_written_as_nothing():
     row = check_of("lower", 0, (-0.002, -0.04, 0.0))
     assert row.written(0) == "-0.002 % [-0.04 % to +0.0 %]"

@@ -117,14 +117,18 @@ class Check:
         return f"{self.expected} than {formatted(self.bound, self.form)}"
 
     def weakest(self) -> int:
-        """Give the place of the case that decides: that which is furthest from what is expected, or closest to fail."""
+        """Give the place of the case that decides: the furthest off of those that fail, else of those that are open."""
         value = self.cases["value"].to_numpy(dtype=float)
         if self.expected in ("lower", "not higher"):
-            return int(value.argmax())
-        if self.expected in ("higher", "not lower"):
-            return int(value.argmin())
-        first, last = self.bound
-        return int(np.minimum(value - first, last - value).argmin())
+            off = value
+        elif self.expected in ("higher", "not lower"):
+            off = -value
+        else:
+            first, last = self.bound
+            off = np.maximum(first - value, value - last)
+        outcomes = self.outcomes
+        worst = next(outcome for outcome in (FAILS, OPEN, HOLDS) if (outcomes == outcome).any())
+        return int(np.where(outcomes == worst, off, -np.inf).argmax())
 
     def written(self, place: int) -> str:
         """Write one case down: value, interval, and what tells it apart from the others."""
