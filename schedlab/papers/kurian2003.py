@@ -33,7 +33,7 @@ PAPER = Paper(
     found=(
         ("The slowdown of sweeps improves about as much as published", "KUR-1"),
         ("The loss of capacity falls by more than published, and by more the more sweeps there are", "KUR-2"),
-        ("Other jobs keep their turnaround, but the slowdown of short ones suffers more than published", "KUR-4"),
+        ("The other jobs together keep their turnaround; short ones lose more of theirs than published", "KUR-4"),
     ),
 )
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
