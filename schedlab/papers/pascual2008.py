@@ -313,6 +313,39 @@ def figure5(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+def thresholds(size: str | None = None, progress: bool = True) -> Figure:
+    """Draw from which speed-up on contiguous placement pays, for each log and policy: what Figures 3 and 5 come to."""
+    size = chosen_size(size)
+    tables = [against_speedup(name, size, progress) for name in LOGS]
+    data = pd.concat([crossings(table) for table in tables], ignore_index=True)
+    percent = 100 * data[["value", "low", "high"]].set_axis([NEEDED, f"{NEEDED}_low", f"{NEEDED}_high"], axis=1)
+    drawn = pd.concat([data[["trace", "policy"]], percent], axis=1)[np.isfinite(data["value"])]
+    chart = charts.bars(
+        drawn,
+        "trace",
+        NEEDED,
+        color="policy",
+        title="Where contiguity begins to pay",
+        subtitle="whole logs as they are; where the mean total times with and without contiguity are the same",
+    )
+    return Figure(
+        name="thresholds",
+        title="Where contiguity begins to pay",
+        caption=(
+            "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
+            "those of LLNL slightly above. By block contiguity pays at far less: no bar means at once."
+            + _quick(size, "Six values of s")
+        ),
+        data=data,
+        chart=chart,
+        table=_shown(data),
+        notes=(CHOSEN, _copies(size), *standing_in(LOGS)),
+    )
+
+
+NEEDED = "run time to be saved, percent"
+
+
 def allocations(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: every allocation, what it costs and how local jobs are, without any speed-up."""
     size = chosen_size(size)
@@ -441,7 +474,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
-FIGURES = (figure2, figure3, figure4, figure5, allocations, by_stage, sensitivity)
+FIGURES = (figure2, figure3, figure4, figure5, thresholds, allocations, by_stage, sensitivity)
 
 
 # Live --------------------------------------------------------------------------------------------------------
