@@ -586,7 +586,7 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
 
 def _row(claim, checks, tables, rule, size):
     policies = ("FCFS", RULE[rule]) if rule == "count" else (RULE[rule],)
-    found, names, why = checks(tables, policies)
+    found, names, why = checks({name: table.assign(trace=name) for name, table in tables.items()}, policies)
     trace = ", ".join(tables[name]["trace"].iloc[0] for name in names)
     aside = f" {FCFS_ASIDE}" if rule == "block" else ""
     details = f"{CHOSEN}{aside} {BOUNDS} {_copies(size)}"
