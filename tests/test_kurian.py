@@ -126,6 +126,15 @@ def test_every_figure_is_drawn_from_a_small_log(small, function):
         assert len(figure.table)
 
 
+@pytest.mark.parametrize(
+    ("number", "published"), [(11, {-4, 70}), (13, {70}), (14, {21}), (15, {-2.5, -10}), (16, set())]
+)
+def test_published_numbers_are_in_the_charts(small, number, published):
+    spec = getattr(paper, f"figure{number}")("quick", progress=False).chart.to_dict()
+    rows = [row for data in spec["datasets"].values() for row in data]
+    assert {row["published"] for row in rows if row.get("published") is not None} == published
+
+
 def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small):
     bars = paper.figure8("quick", progress=False).chart.to_dict()["vconcat"][0]["layer"][0]["encoding"]["color"]
     gantt = paper.live(day=0)[0].to_dict()["encoding"]["color"]

@@ -98,6 +98,16 @@ def test_every_figure_is_drawn_from_small_logs(small, function):
         assert len(figure.table)
 
 
+@pytest.mark.parametrize(
+    ("function", "published"),
+    [(paper.figure2, {(None, 7, 100)}), (paper.thresholds, {(25, None, None), (None, 25, 30)})],
+)
+def test_published_numbers_are_in_the_charts(small, function, published):
+    rows = [row for data in function("quick", progress=False).chart.to_dict()["datasets"].values() for row in data]
+    found = {tuple(row.get(f"published{end}") for end in ("", "_low", "_high")) for row in rows}
+    assert found - {(None, None, None)} == published
+
+
 def test_both_rules_are_in_every_backfilling_figure(small):
     for function in (paper.figure2, paper.figure3, paper.figure4, paper.figure5):
         assert set(paper.BACKFILLING) <= set(function("quick", progress=False).data["policy"])
