@@ -5,6 +5,8 @@ from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import altair as alt
+import numpy as np
+import pandas as pd
 import pytest
 from workloads import trace_of
 
@@ -268,3 +270,56 @@ def test_the_environment_says_the_size_unless_the_caller_does(monkeypatch):
     monkeypatch.setenv("SCHEDLAB_SIZE", "huge")
     with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
         papers.chosen_size()
+
+
+# The rule
+
+
+def check_of(expected, bound, *cases, **more):
+    cases = pd.DataFrame(cases, columns=["value", "low", "high"])
+    return papers.Check("a quantity", cases, expected, bound, **more)
+
+
+@pytest.mark.parametrize(
+    ("case", "outcome"),
+    [
+        ((-1, -3, 1), "yes"),
+        ((5, 3, 7), "yes"),
+        ((-3, -9, 3), "open"),  # as expected, but it may well be worse
+        ((-5, -7, -3), "open"),  # worse, but perhaps by chance
+        ((-6, -7, -5), "no"),
+        ((-5, np.nan, np.nan), "no"),
+        ((-4, np.nan, np.nan), "yes"),
+    ],
+)
+def test_what_may_be_no_lower_holds_where_its_interval_is_not(case, outcome):
+    assert check_of("not lower", -4, case).outcomes.tolist() == [outcome]
+    value, low, high = (-number for number in case)
+    assert check_of("not higher", 4, (value, high, low)).outcomes.tolist() == [outcome]
+
+
+def test_no_lower_by_noise_is_no_lower():
+    assert check_of("not lower", 0, (-0.4, -0.9, 0.1), noise=1).outcomes.tolist() == ["yes"]
+    assert check_of("not lower", 0, (-0.4, -1.9, 1.1), noise=1).outcomes.tolist() == ["open"]
+    assert check_of("not lower", 0, (-2, -2.9, -1.1), noise=1).outcomes.tolist() == ["no"]
+
+
+def test_the_check_that_decides_least_is_told():
+    fine, unsure = check_of("higher", 0, (5, 4, 6)), check_of("not lower", -4, (-5, -7, -3))
+    row = papers.judged(papers.Claim("A-1", "section 1", "nothing is lost", "below 4 %"), [fine, unsure], "a log")
+    assert (row["verdict"], row["measured"]) == ("trend only", "a quantity: -5.0 % [-7.0 % to -3.0 %]")
+    assert row["reason"] == "Holds in 1 of 2 cases, 1 is open."
+
+
+def test_the_case_that_decides_is_one_that_does_not_hold():
+    sure, unsure, wrong = (-2, -2.5, -1.5), (-30, -70, 10), (1, 0.5, 1.5)
+    assert check_of("lower", 0, sure, (-9, -9.5, -8.5)).weakest() == 0
+    assert check_of("lower", 0, sure, unsure).weakest() == 1
+    assert check_of("lower", 0, sure, unsure, wrong, (3, 2, 4)).weakest() == 3
+    assert check_of("within", (7, 100), (8, 7.5, 8.5), (90, 80, 100), (393, 300, 500), (2, 1, 3)).weakest() == 2
+
+
+def test_what_is_not_nothing_is_not_written_as_nothing():
+    row = check_of("lower", 0, (-0.002, -0.04, 0.0))
+    assert row.written(0) == "-0.002 % [-0.04 % to +0.0 %]"
+    assert row.table()["measured"].tolist() == ["-0.002 % [-0.04 % to +0.0 %]"]

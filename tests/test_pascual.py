@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
+from schedlab.papers import judged
 from schedlab.papers import pascual2008 as paper
 
 PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260}
@@ -24,6 +25,7 @@ def small(monkeypatch):
     traces = {name: log(name) for name in PROCS}
     monkeypatch.setattr(paper, "log_or_standin", traces.__getitem__)
     monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
+    monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
     paper._against_speedup.cache_clear()
     yield traces
@@ -32,8 +34,8 @@ def small(monkeypatch):
 
 def test_rows_are_those_of_the_schedules(small):
     data = paper.against_speedup(paper.HPC2N, "quick", progress=False)
-    assert len(data) == 3 * 2 * 3
-    trace = small[paper.HPC2N]
+    assert len(data) == 2 * 3 * 2 * 3
+    trace = small[paper.HPC2N].shake(60, 1)
     for policy, (scheme, rule) in paper.POLICIES.items():
         free, together = (
             sl.simulate(
@@ -44,15 +46,33 @@ def test_rows_are_those_of_the_schedules(small):
             ).validate()
             for allocation in ("first-free", "contiguous")
         )
-        part = data[(data["policy"] == policy) & (data["s"] == 0.3)].set_index("allocation")
+        part = data[(data["seed"] == 1) & (data["policy"] == policy) & (data["s"] == 0.3)].set_index("allocation")
         for allocation, schedule in (("first-free", free), ("contiguous", together)):
             wait, total = schedule.jobs["wait_time"].mean() / 60, schedule.jobs["turnaround"].mean() / 60
             assert part.loc[allocation, ["wait_minutes", "total_minutes"]].tolist() == pytest.approx([wait, total])
         row = part.loc["contiguous"]
         assert row["ratio"] == pytest.approx(together.jobs["wait_time"].mean() / free.jobs["wait_time"].mean())
+        assert row["free_minutes"] == part.loc["first-free", "wait_minutes"]
         difference = together.jobs["turnaround"].mean() - free.jobs["turnaround"].mean()
-        assert row["difference"] == pytest.approx(difference)
-        assert row["difference_low"] <= difference <= row["difference_high"]
+        assert row["difference"] == pytest.approx(difference / 60)
+
+
+def test_the_first_copy_is_the_log_as_it_is(small):
+    data = paper.against_speedup(paper.BLUE, "full", progress=False)
+    assert data["seed"].unique().tolist() == [0, 1, 2]
+    as_it_is = sl.simulate(small[paper.BLUE], "fcfs", machine=paper.machine(paper.BLUE), overrun="kill-backfilled")
+    row = data[(data["policy"] == "FCFS") & (data["allocation"] == "contiguous") & (data["s"] == 0)].iloc[0]
+    assert row["wait_minutes"] == pytest.approx(as_it_is.jobs["wait_time"].mean() / 60)
+    assert data.groupby(["policy", "allocation", "s"])["total_minutes"].nunique().max() == 3
+
+
+def test_ratios_are_geometric_means_over_the_copies():
+    rows = {"trace": "T", "policy": "FCFS", "allocation": "contiguous", "s": 0.0}
+    table = pd.DataFrame([rows | {"seed": seed, "ratio": ratio} for seed, ratio in enumerate((2, 8))])
+    found = paper.ratios(table)
+    assert found["value"].tolist() == pytest.approx([4])
+    assert found["low"].iloc[0] * found["high"].iloc[0] == pytest.approx(16)
+    assert (paper.ratios(table.assign(ratio=np.nan))["value"]).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -81,42 +101,186 @@ def test_every_figure_is_drawn_from_small_logs(small, function):
         assert len(figure.table)
 
 
+@pytest.mark.parametrize(
+    ("function", "published"),
+    [(paper.figure2, {(None, 7, 100)}), (paper.thresholds, {(25, None, None), (None, 25, 30)})],
+)
+def test_published_numbers_are_in_the_charts(small, function, published):
+    rows = [row for data in function("quick", progress=False).chart.to_dict()["datasets"].values() for row in data]
+    found = {tuple(row.get(f"published{end}") for end in ("", "_low", "_high")) for row in rows}
+    assert found - {(None, None, None)} == published
+
+
 def test_both_rules_are_in_every_backfilling_figure(small):
     for function in (paper.figure2, paper.figure3, paper.figure4, paper.figure5):
         assert set(paper.BACKFILLING) <= set(function("quick", progress=False).data["policy"])
 
 
-def test_the_ledger_has_every_target(small):
+def test_the_ledger_has_every_target_under_both_rules(small):
     ledger = paper.claims("quick", progress=False).set_index("id")
-    assert ledger.index.tolist() == [f"PAS-{i}" for i in range(8)]
-    assert ledger.loc["PAS-0", "verdict"] == "reproduced"
-    assert paper.BLUE in ledger.loc["PAS-3", "trace"]
+    both = [f"PAS-{i} ({rule})" for i in range(1, 8) for rule in ("count", "block")]
+    assert ledger.index.tolist() == ["PAS-0", *both]
+    assert ledger.loc["PAS-0", ["verdict", "measured"]].tolist() == [
+        "reproduced",
+        "4 nodes: stage 1; 14 nodes: stage 2",
+    ]
+    assert paper.BLUE in ledger.loc["PAS-3 (count)", "trace"]
+    assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
 
-def crossings_of(**values):
-    rows = {policy: {"crossing": at, "low": at - 0.01, "high": at + 0.01} for policy, at in values.items()}
-    return pd.DataFrame(rows).T.rename(index={"FCFS": "FCFS", "count": "EASY (count)", "block": "EASY (block)"})
+def test_that_count_was_chosen_after_results_is_said(small):
+    ledger = paper.claims("quick", progress=False)
+    for details in ledger["details"][1:]:
+        assert "The rule by count was chosen after results had been seen" in details
+    assert "after results had been seen" in " ".join(paper.figure2("quick", progress=False).notes)
 
 
-def test_verdicts():
-    near, far = crossings_of(FCFS=0.24, count=0.27, block=0.02), crossings_of(FCFS=0.4, count=0.45, block=0.02)
-    assert paper._about(near, ("FCFS", "EASY (count)"))["verdict"] == "reproduced"
-    assert paper._about(far, ("FCFS", "EASY (count)"))["verdict"] == "trend only"
-    assert paper._within(near)["verdict"] == "reproduced"
-    assert paper._within(far)["reason"] == "at 0.45 by the count of nodes"
-    assert paper._slightly_higher(crossings_of(count=0.3), near)["verdict"] == "reproduced"
-    assert paper._slightly_higher(far, near)["verdict"] == "trend only"
-    assert paper._overall({"A": near, "B": near})["verdict"] == "reproduced"
-    assert paper._overall({"A": near, "B": far})["verdict"] == "trend only"
+@pytest.mark.parametrize(("size", "values"), [("quick", 3), ("full", 4)])
+def test_placement_anywhere_is_counted_once(small, size, values):
+    ledger = paper.claims(size, progress=False).set_index("id")
+    for rule in ("count", "block"):
+        cases = pd.DataFrame(ledger.loc[f"PAS-5 ({rule})", "cases"])
+        assert len(cases) == 3 * (1 + values)
+        assert cases["case"].str.endswith("first-free").sum() == 3
+        assert not cases["case"].duplicated().any()
+
+
+def test_every_step_of_s_is_asked_for_at_full_size_only(small):
+    quick, full = (paper.claims(size, progress=False).set_index("id") for size in ("quick", "full"))
+    for rule, policies in (("count", 2), ("block", 1)):
+        row = quick.loc[f"PAS-6 ({rule})"]
+        assert (row["verdict"], row["reason"][:20]) == ("not testable", "Asked in steps of s ")
+        assert len(full.loc[f"PAS-6 ({rule})", "cases"]) == 3 * policies * (1 + 3)
+
+
+def test_a_stage_that_differs_is_told(monkeypatch):
+    monkeypatch.setattr(paper, "STAGES", {1: (1, 4), 2: (14, 17)})
+    row = paper._levels()
+    assert (row["verdict"], row["reason"]) == ("not reproduced", "other stages for 17 nodes")
+    assert row["measured"] == "4 nodes: stage 1; 14 nodes: stage 2; 17 nodes: stage 3"
+
+
+# Verdicts on made-up tables
+
+S = (0.0, 0.2, 0.4, 0.6)
+NOISE = (0, 1, -1)  # of the copies
+
+
+def table_of(name, totals, waits=(40, 30, 20, 10), free=None):
+    """Make a table as `against_speedup` does; totals are for each policy the total times at S less that anywhere."""
+    free = free or {}
+    rows = []
+    for seed, chance in enumerate(NOISE):
+        for policy, differences in totals.items():
+            anywhere = free.get(policy, 100 + chance)
+            facts = {"trace": name, "seed": seed, "policy": policy, "free_minutes": 10.0}
+            rows += [{**facts, "allocation": "first-free", "s": s, paper.TOTAL: anywhere} for s in S]
+            for s, difference, wait in zip(S, differences, waits, strict=True):
+                total, ratio = anywhere + difference, (wait + chance / 10) / 10
+                more = {paper.TOTAL: total, paper.WAIT: wait + chance / 10, "waiting": wait / 50, "ratio": ratio}
+                rows.append({**facts, "allocation": "contiguous", "s": s, "difference": difference + chance, **more})
+    return pd.DataFrame(rows)
+
+
+def verdict_of(checks, tables, policies=("FCFS", "EASY (count)")):
+    found, names, why = checks(tables, policies)
+    assert set(names) <= set(tables)
+    assert set(why) == set(paper.RULE)
+    return judged(paper.CLAIMS[1], found, "a log")["verdict"]
+
+
+def falling(at):
+    """Make differences that fall to 0 at s."""
+    return [100 * (at - s) for s in S]
+
+
+def near(at, **more):
+    return {"FCFS": falling(at), "EASY (count)": falling(at), "EASY (block)": falling(0.05)} | more
 
 
 @pytest.mark.parametrize(
-    ("ratios", "verdict"),
-    [((7.5, 90), "reproduced"), ((3, 150), "trend only"), ((0.9, 20), "not reproduced")],
+    ("fcfs", "count", "verdict"),
+    [
+        (0.25, 0.27, "reproduced"),
+        (0.26, 0.305, "trend only"),
+        (0.21, 0.45, "not reproduced"),
+        (0.4, 0.45, "not reproduced"),
+    ],
 )
-def test_verdict_on_ratios(ratios, verdict):
-    table = pd.DataFrame({"trace": "T", "policy": ["FCFS", "EASY (count)"], "ratio": ratios})
-    assert paper._ratios([table])["verdict"] == verdict
+def test_lines_cross_at_about_a_quarter(fcfs, count, verdict):
+    totals = {"FCFS": falling(fcfs), "EASY (count)": falling(count)}
+    assert verdict_of(paper._about, {paper.HPC2N: table_of("H", totals)}) == verdict
+
+
+@pytest.mark.parametrize(("at", "verdict"), [(0.27, "reproduced"), (0.24, "not testable"), (0.45, "not reproduced")])
+def test_lines_cross_between(at, verdict):
+    tables = {paper.BLUE: table_of("B", near(at))}
+    assert verdict_of(paper._within, tables) == verdict
+    assert verdict_of(paper._within, tables, ("EASY (block)",)) == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("thunder", "blue", "verdict"),
+    [(0.33, 0.27, "reproduced"), (0.45, 0.27, "trend only"), (0.2, 0.27, "trend only"), (0.9, 0.27, "trend only")],
+)
+def test_lines_cross_slightly_higher(thunder, blue, verdict):
+    tables = {paper.THUNDER: table_of("T", near(thunder)), paper.BLUE: table_of("B", near(blue))}
+    assert verdict_of(paper._slightly_higher, tables) == verdict
+
+
+def test_lines_that_never_cross_do_so_nowhere():
+    found = paper.crossings(table_of("T", near(0.9)))
+    assert found.set_index("policy").loc["EASY (count)", ["value", "low"]].tolist() == pytest.approx(
+        [np.inf, np.nan], nan_ok=True
+    )
+    assert paper._shown(found)["total times cross at s"].tolist()[:2] == ["nowhere up to 0.5"] * 2
+
+
+@pytest.mark.parametrize(
+    ("at", "verdict"),
+    [
+        ((0.22, 0.3, 0.33), "reproduced"),
+        ((0.22, 0.3, 0.43), "trend only"),
+        ((0.5, 0.5, 0.5), "not reproduced"),
+    ],
+)
+def test_thresholds_of_all_logs(at, verdict):
+    tables = {name: table_of(name, near(one)) for name, one in zip(paper.LOGS, at, strict=True)}
+    assert verdict_of(paper._overall, tables) == verdict
+    ((_, cases),) = paper._overall(tables, ("FCFS", "EASY (count)"))[0].cases.groupby(lambda _: 0)
+    assert cases["policy"].tolist().count("FCFS") == 1  # of HPC2N: Figure 5 has backfilling only
+
+
+@pytest.mark.parametrize(
+    ("waits", "verdict"),
+    [((400, 9, 9, 9), "reproduced"), ((30, 9, 9, 9), "not reproduced"), ((2000, 9, 9, 9), "not reproduced")],
+)
+def test_contiguous_jobs_wait_so_many_times_as_long(waits, verdict):
+    tables = {name: table_of(name, near(0.2), waits) for name in paper.LOGS}
+    assert verdict_of(paper._ratios, tables) == verdict
+    mixed = tables | {paper.BLUE: table_of("B", near(0.2), (400, 9, 9, 9))}
+    assert verdict_of(paper._ratios, mixed) == ("reproduced" if verdict == "reproduced" else "not reproduced")
+
+
+def test_backfilling_is_lower_than_fcfs():
+    lower = {"FCFS": 200, "EASY (count)": 100, "EASY (block)": 90}
+    tables = {name: table_of(name, near(0.2), free=lower) for name in paper.LOGS}
+    assert verdict_of(paper._lower, tables) == "reproduced"
+    almost = tables | {paper.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 199.996})}
+    (check, *_) = paper._lower(almost, ("FCFS", "EASY (count)"))
+    assert check.outcomes.tolist() == ["yes"] * 15
+    assert "-0.002 %" in check.written(check.weakest())  # not "-0.0 %"
+    same = tables | {paper.BLUE: table_of("B", near(0.2), free=lower | {"EASY (count)": 201})}
+    assert verdict_of(paper._lower, same) == "trend only"
+
+
+@pytest.mark.parametrize(
+    ("waits", "verdict"),
+    [((40, 30, 20, 10), "reproduced"), ((20, 15, 12, 10), "trend only"), ((40, 41.5, 20, 10), "trend only")],
+)
+def test_most_of_the_time_is_waiting_and_falls(waits, verdict):
+    tables = {name: table_of(name, near(0.2), waits) for name in paper.LOGS}
+    assert verdict_of(paper._mostly_waiting, tables) == verdict
 
 
 def test_live_figure(small):
@@ -153,7 +317,8 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
 def test_contiguity_on_hpc2n():
     # The specification, section 6.5: by count 5 times the wait under EASY and 8.5 under FCFS; by block none.
     table = paper.against_speedup(paper.HPC2N, "quick", progress=False)
-    at_0 = table[(table["s"] == 0) & (table["allocation"] == "contiguous")].set_index("policy")["ratio"]
+    at_0 = table[(table["s"] == 0) & (table["allocation"] == "contiguous") & (table["seed"] == 0)]
+    at_0 = at_0.set_index("policy")["ratio"]
     assert at_0.round(1).to_dict() == {"FCFS": 8.5, "EASY (count)": 5.3, "EASY (block)": 0.9}
-    found = paper.crossings(table).set_index("policy")["crossing"]
+    found = paper.crossings(table).set_index("policy")["value"]
     assert found[["FCFS", "EASY (count)"]].between(0.2, 0.3).all()

@@ -10,27 +10,51 @@ import pandas as pd
 from schedlab import charts, metrics
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, Flooding, OpportuneShredding
+from schedlab.shredded import ShreddedSchedule
 from schedlab.simulation import simulate, simulate_sites
 from schedlab.statistics import over_seeds
 from schedlab.workload.trace import Trace
 
+from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, chosen_size, ledger, spread, watched
+from .figure import Figure, Paper, chosen_size, spread, watched
+from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
+PAPER = Paper(
+    authors="R. Kurian, P. Balaji and P. Sadayappan",
+    title="Opportune job shredding: an effective approach for scheduling parameter sweep applications",
+    venue="The Ohio State University",
+    year=2003,
+    says=(
+        "A parameter sweep is many independent tasks. Started one by one on processors that would idle, they finish "
+        "much sooner and hardly delay the other jobs; flooding the queue with them delays everybody else."
+    ),
+    found=(
+        ("The slowdown of sweeps improves about as much as published", "KUR-1"),
+        ("The loss of capacity falls by more than published, and by more the more sweeps there are", "KUR-2"),
+        ("The other jobs together keep their turnaround; short ones lose more of theirs than published", "KUR-4"),
+    ),
+)
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
 MONTHS = (("1996-07-01", "1996-08-01"), ("1996-08-01", "1996-09-01"), ("1996-09-01", "1996-10-01"))
 SPEEDS = (2, 1, 3)
 BREAKDOWN = 10
 SHARES = (5, 10, 20)  # percent of the eligible jobs
 LOADS = (0.6, 0.7, 0.8, 0.9)
-SEEDS = {"quick": 4, "full": 20}
+SITE_LOADS = {"quick": (0.7, 0.9), "full": LOADS}
+SEEDS = {"quick": 10, "full": 40}  # draws
+SHAKE = 60  # seconds
 FLOODING, SHREDDING = "flooding", "shredding"
 SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
 SWEEPS, OTHERS = "sweeps", "other jobs"
 CLASSES = ("SN", "SW", "LN", "LW")
 IMPROVED = {"turnaround": "turnaround_better", "slowdown": "slowdown_better", "loss": "loss_better"}
 BETTER = "Above zero is better than without shredding: (old - new) / old. "
+DRAWN = (
+    "Each draw chooses other sweeps and moves each submission by up to a minute, also for the run without shredding. "
+    "The two are compared within the draw; the improvement is that of the means over the draws."
+)
 
 
 def subset(procs: int | None = None, estimates: str = "exact") -> Trace:
@@ -59,8 +83,14 @@ def single(size: str, progress: bool = True) -> pd.DataFrame:
     -------
     DataFrame
         One row for each share (percent), load, scheme, seed and group of jobs: sweeps, other jobs, and these by class;
-        turnaround_better, slowdown_better and, of the machine, loss_better: (old - new) / old in percent, old being
-        the same jobs under EASY.
+        the means turnaround_old, turnaround_new (s), slowdown_old, slowdown_new and, of the machine, loss_old, loss_new
+        (processor-seconds), old being the same jobs under EASY; turnaround_better, slowdown_better, loss_better:
+        (old - new) / old in percent.
+
+    Notes
+    -----
+    A seed chooses the sweeps and shakes the submissions, of the jobs under EASY too: schedules are chaotic, and a base
+    that were the same run for all draws would bring its luck into all of them.
     """
     return _single(SEEDS[chosen_size(size)], SHARES, LOADS, tuple(SCHEMES), progress)
 
@@ -84,17 +114,21 @@ def experiment(
     **options,
 ) -> pd.DataFrame:
     """Do what `single` does, for any trace and reading; the options are the scheme's."""
-    scaled = {load: trace.scale_load(load) for load in loads}
-    base = {load: _measured(simulate(one, LOCAL[local])) for load, one in scaled.items()}
+    copies = [trace.shake(SHAKE, seed) for seed in range(seeds)]
 
     def rows(run):
-        load, share, seed, scheme = run
-        marked = scaled[load].with_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of)
-        schedule = simulate(marked, type(SCHEMES[scheme])(local=local, **options))
-        about = {"share": share, "load": load, "scheme": scheme, "seed": seed}
-        return [{**about, **row} for row in _better(schedule, base[load])]
+        load, seed = run
+        scaled = copies[seed].scale_load(load)
+        base, found = _measured(simulate(scaled, LOCAL[local])), []
+        for share in shares:
+            marked = scaled.with_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of)
+            for scheme in schemes:
+                schedule = simulate(marked, type(SCHEMES[scheme])(local=local, **options))
+                about = {"share": share, "load": load, "scheme": scheme, "seed": seed}
+                found += [{**about, **row} for row in _better(schedule, base)]
+        return found
 
-    runs = list(product(loads, shares, range(seeds), schemes))
+    runs = list(product(loads, range(seeds)))
     done = watched(spread(rows, runs), len(runs), f"shredding {trace.name}", progress)
     return pd.DataFrame([row for several in done for row in several])
 
@@ -120,41 +154,79 @@ def _by_job(schedule):
 
 
 def _better(schedule: Schedule, base: Base):
-    """Give, for each group of jobs, by how many percent its means fell."""
+    """Give, for each group of jobs, means without and with tasks, and by how many percent they fell."""
     sweep = schedule.trace.table["breakdown"].to_numpy() > 0
     groups = {SWEEPS: sweep, OTHERS: ~sweep, **{name: ~sweep & (base.classes == name) for name in CLASSES}}
     new, old = _by_job(schedule), base.measures
-    lost = _percent(schedule.loss_of_capacity(), base.loss)
+    lost = (base.loss, schedule.loss_of_capacity())
     for group, chosen in groups.items():
         if chosen.any():
-            means = {IMPROVED[key]: _percent(new[key][chosen].mean(), old[key][chosen].mean()) for key in new}
-            yield {"group": group, **means, IMPROVED["loss"]: lost}
+            found = {key: (old[key][chosen].mean(), new[key][chosen].mean()) for key in new} | {"loss": lost}
+            row = {"group": group}
+            for key, (before, after) in found.items():
+                row |= {f"{key}_old": before, f"{key}_new": after, IMPROVED[key]: _percent(after, before)}
+            yield row
 
 
 def _percent(new, old):
     return 100 * (old - new) / old if old else np.nan
 
 
+def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Replace each draw's improvements by its parts of the improvement of the means over the draws.
+
+    An average of the draws' own improvements makes too much of those whose old mean is low by chance: of two schedules
+    that differ by chance alone, each would seem worse than the other. The parts average to (old - new) / old of the
+    means over the draws, and their spread gives its error (delta method).
+
+    Parameters
+    ----------
+    data : DataFrame
+        As of `single` or `several`.
+    by : list of str
+        The columns that tell cases apart; the rows of a case differ in their seeds.
+    """
+    parts, cases = data.copy(), data.groupby(by, sort=False)
+    for key, better in IMPROVED.items():
+        old, new = (cases[f"{key}_{when}"].transform("mean") for when in ("old", "new"))
+        ratio = new / old
+        parts[better] = 100 * (1 - ratio - (data[f"{key}_new"] - ratio * data[f"{key}_old"]) / old)
+    return parts
+
+
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _draws(size):
-    few = " (quick; SIZE=full for 20)" if size == "quick" else ""
-    return f"{SEEDS[size]} draws of the sweeps{few}; lines: 95 % intervals over the draws. The paper has one draw."
+def _draws(size, more=""):
+    few = f" (quick; SIZE=full for {SEEDS['full']}{more})" if size == "quick" else ""
+    return f"{SEEDS[size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw."
 
 
 def _averaged(data, by):
-    return over_seeds(data, [*by, "load"])
+    by = [*by, "load"]
+    return over_seeds(of_means(data, by)[[*by, "seed", *IMPROVED.values()]], by)
 
 
-def _panels(data, color, keys, title, subtitle):
-    shown = data.assign(load=[f"{load:g}" for load in data["load"]])
-    return charts.stacked(
-        [
-            charts.bars(shown, "load", IMPROVED[key], color=color, title=title if i == 0 else "", subtitle=subtitle)
-            for i, key in enumerate(keys)
-        ]
-    )
+# Improvements that the paper gives for some case of a figure, by the key of the measure (percent).
+GAINS = {"slowdown": (70,)}
+PUBLISHED = {
+    11: {"turnaround": (-4,), "slowdown": (70, -4)},
+    12: GAINS,
+    13: GAINS,
+    14: {"loss": (21,)},
+    15: {"turnaround": (-2.5,), "slowdown": (-10,)},
+}
+
+
+def _panels(data, color, keys, title, subtitle, number):
+    shown, published = data.assign(load=[f"{load:g}" for load in data["load"]]), PUBLISHED.get(number, {})
+    panels = []
+    for i, key in enumerate(keys):
+        y, told = IMPROVED[key], {"title": title if i == 0 else "", "subtitle": subtitle}
+        if key in published:
+            told["published"] = pd.DataFrame({y: published[key]})
+        panels.append(charts.bars(shown, "load", y, color=color, **told))
+    return charts.stacked(panels)
 
 
 def _of_groups(number, scheme, share, groups, words):
@@ -171,11 +243,14 @@ def _of_groups(number, scheme, share, groups, words):
             title=f"Figure {number}: {title[0].lower()}{title[1:]}",
             caption=f"{BETTER}{EXPECTED[scheme, words]} {_draws(size)}",
             data=data,
-            chart=_panels(means, "group", ("turnaround", "slowdown"), title, _about_single()),
-            notes=standing_in([LOG]),
+            chart=_panels(means, "group", ("turnaround", "slowdown"), title, _about_single(), number),
+            notes=(DRAWN, *standing_in([LOG])),
         )
 
     return _named(figure, number, f"{scheme}, {share} % sweeps, {words}")
+
+
+UP_TO = {FLOODING: "", SHREDDING: " In the paper it falls by up to 21 %."}
 
 
 def _of_loss(number, scheme):
@@ -189,10 +264,10 @@ def _of_loss(number, scheme):
         return Figure(
             name=f"figure{number}",
             title=f"Figure {number}: {title[0].lower()}{title[1:]}",
-            caption=f"{BETTER}The loss is what idles while jobs wait that could use it. {_draws(size)}",
+            caption=f"{BETTER}The loss is what idles while jobs wait that could use it.{UP_TO[scheme]} {_draws(size)}",
             data=data,
-            chart=_panels(means, "sweeps", ("loss",), title, _about_single()),
-            notes=standing_in([LOG]),
+            chart=_panels(means, "sweeps", ("loss",), title, _about_single(), number),
+            notes=(DRAWN, *standing_in([LOG])),
         )
 
     return _named(figure, number, f"{scheme}, loss of capacity")
@@ -211,9 +286,15 @@ def _about_single():
 GROUPS, BY_CLASS, LOSS = "sweeps and other jobs", "other jobs by class", "loss of capacity"
 EXPECTED = {
     (FLOODING, GROUPS): "In the paper sweeps gain, and other jobs pay, in slowdown far more than in turnaround.",
-    (SHREDDING, GROUPS): "In the paper sweeps gain, and the other jobs hardly notice.",
+    (SHREDDING, GROUPS): (
+        "In the paper sweeps gain, up to 70 % in slowdown, and the other jobs hardly notice: with 5 % sweeps they lose "
+        "less than 4 %."
+    ),
     (FLOODING, BY_CLASS): "In the paper short and narrow jobs suffer most.",
-    (SHREDDING, BY_CLASS): "In the paper no class loses more than some percent.",
+    (SHREDDING, BY_CLASS): (
+        "In the paper no class suffers greatly: with 5 % sweeps none loses more than 2.5 % in turnaround, or 10 % in "
+        "slowdown."
+    ),
 }
 figure4, figure5, figure6 = (
     _of_groups(n, FLOODING, share, (SWEEPS, OTHERS), GROUPS) for n, share in zip((4, 5, 6), SHARES, strict=True)
@@ -242,33 +323,46 @@ def several(size: str, progress: bool = True) -> pd.DataFrame:
     DataFrame
         As of `single`, with a column site; the groups are sweeps and other jobs.
     """
-    return _several(SEEDS[chosen_size(size)], progress)
+    size = chosen_size(size)
+    return _several(SEEDS[size], SITE_LOADS[size], progress)
 
 
 @lru_cache(maxsize=2)
-def _several(seeds, progress):
+def _several(seeds, loads, progress):
+    return over_sites(seeds, loads=loads, progress=progress)
+
+
+def over_sites(seeds: int, shares=SHARES, loads=LOADS, *, progress: bool = True, **options) -> pd.DataFrame:
+    """Do what `several` does, for any shares and loads; the options are the scheme's."""
     traces = months()
-    scaled = {load: [trace.scale_load(load) for trace in traces] for load in LOADS}
-    base = {load: [_measured(simulate(trace, EASY())) for trace in several] for load, several in scaled.items()}
 
     def rows(run):
-        load, share, seed = run
-        marked = [trace.with_sweeps(share / 100, breakdown=BREAKDOWN, seed=seed) for trace in scaled[load]]
-        sites = simulate_sites(marked, OpportuneShredding(), speeds=SPEEDS, begins=[begin for begin, _ in MONTHS])
-        return [
-            {"share": share, "load": load, "seed": seed, "site": _site(i), **row}
-            for i, schedule in enumerate(sites)
-            for row in _better(schedule, base[load][i])
-            if row["group"] in (SWEEPS, OTHERS)
-        ]
+        load, seed = run
+        # Each site's submissions are moved by numbers of its own.
+        scaled = [trace.shake(SHAKE, len(traces) * seed + i).scale_load(load) for i, trace in enumerate(traces)]
+        base, found = [_measured(simulate(trace, EASY())) for trace in scaled], []
+        for share in shares:
+            marked = [trace.with_sweeps(share / 100, breakdown=BREAKDOWN, seed=seed) for trace in scaled]
+            scheme, begins = OpportuneShredding(**options), [begin for begin, _ in MONTHS]
+            sites = simulate_sites(marked, scheme, speeds=SPEEDS, begins=begins)
+            found += [
+                {"share": share, "load": load, "seed": seed, "site": _site(i), **row}
+                for i, schedule in enumerate(sites)
+                for row in _better(schedule, base[i])
+                if row["group"] in (SWEEPS, OTHERS)
+            ]
+        return found
 
-    runs = list(product(LOADS, SHARES, range(seeds)))
+    runs = list(product(loads, range(seeds)))
     done = watched(spread(rows, runs), len(runs), "three sites", progress)
     return pd.DataFrame([row for several in done for row in several])
 
 
 def _site(i):
     return f"site {i + 1}"
+
+
+MORE_LOADS = " at more loads"
 
 
 def _of_sites(number, share):
@@ -282,10 +376,13 @@ def _of_sites(number, share):
         return Figure(
             name=f"figure{number}",
             title=f"Figure {number}: {title[0].lower()}{title[1:]}",
-            caption=f"{BETTER}In the paper sweeps gain at every site, and the others hardly notice. {_draws(size)}",
+            caption=(
+                f"{BETTER}In the paper sweeps gain at every site, and the others hardly notice. "
+                f"{_draws(size, MORE_LOADS)}"
+            ),
             data=data,
-            chart=_panels(means, "jobs", ("turnaround", "slowdown"), title, _about_sites()),
-            notes=standing_in([LOG]),
+            chart=_panels(means, "jobs", ("turnaround", "slowdown"), title, _about_sites(), number),
+            notes=(DRAWN, *standing_in([LOG])),
         )
 
     return _named(figure, number, f"three sites, {share} % sweeps")
@@ -301,10 +398,10 @@ def _of_loss_at_sites(number, share):
         return Figure(
             name=f"figure{number}",
             title=f"Figure {number}: {title[0].lower()}{title[1:]}",
-            caption=f"{BETTER}{_draws(size)}",
+            caption=f"{BETTER}{_draws(size, MORE_LOADS)}",
             data=data,
-            chart=_panels(means, "site", ("loss",), title, _about_sites()),
-            notes=standing_in([LOG]),
+            chart=_panels(means, "site", ("loss",), title, _about_sites(), number),
+            notes=(DRAWN, *standing_in([LOG])),
         )
 
     return _named(figure, number, f"three sites, {share} % sweeps, loss of capacity")
@@ -323,38 +420,58 @@ figure21, figure22, figure23 = (_of_loss_at_sites(n, share) for n, share in zip(
 
 
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
-    """Tabulate what the paper leaves open: which jobs, which machine, percent of what, which local scheduler."""
+    """Tabulate what the paper leaves open: which jobs, which machine, percent of what, local scheduler, copies."""
     size = chosen_size(size)
-    seeds = SEEDS[size]
+    seeds, chosen = SEEDS[size], {"shares": (5,), "loads": (0.8,), "progress": progress}
     rows = []
-    for reading, (trace, settings) in readings().items():
-        data = experiment(trace, seeds, (5,), (0.8,), (SHREDDING,), progress=progress, **settings)
+    for reading, (trace, settings) in readings(size).items():
+        data = experiment(trace, seeds, schemes=(SHREDDING,), **chosen, **settings)
         rows.append({"reading": reading, "jobs": len(trace), **_summary(data)})
+    for reading, settings in COPIES.items():
+        data = over_sites(seeds, **chosen, **settings)
+        for (site, part), trace, speed in zip(data.groupby("site"), months(), SPEEDS, strict=True):
+            rows.append({"reading": f"{reading}: {site}, speed {speed}", "jobs": len(trace), **_summary(part)})
     data = pd.DataFrame(rows)
+    table = data[["reading", "jobs"]].assign(
+        **{
+            name: [interval(*ends, "{:+.1f}") for ends in zip(data[name], *_ends(data, name), strict=True)]
+            for name in SUMMARY
+        }
+    )
+    few = f" (quick; SIZE=full for {SEEDS['full']}, and more readings)" if size == "quick" else ""
     return Figure(
         name="sensitivity",
         title="What the paper does not say",
         caption=(
-            f"Shredding at load 0.8 with 5 % sweeps: means over {seeds} draws of what each reading gains (percent; "
-            "above zero is better)." + (" Quick; SIZE=full for 20." if size == "quick" else "")
+            "Shredding at load 0.8 with 5 % sweeps: improvement under each reading (percent; above zero is better), "
+            f"with 95 % intervals over {seeds} draws{few}."
         ),
         data=data,
-        table=data,
-        notes=standing_in([LOG, *OTHER_LOGS]),
+        table=table,
+        notes=(CHOSEN, HOME_ONLY, DRAWN, *standing_in([LOG, *OTHER_LOGS[size]])),
     )
 
 
-OTHER_LOGS = ("HPC2N-2002", "SDSC-SP2-1998", "SDSC-BLUE-2000")
+def _ends(data, name):
+    return data[f"{name}_low"], data[f"{name}_high"]
 
 
-def readings() -> dict:
+COPIES = {
+    "three sites, the parallel job at home only, as in the figures": {},
+    "three sites, a copy in every queue": {"everywhere": True},
+}
+OTHER_LOGS = {"quick": ("HPC2N-2002",), "full": ("HPC2N-2002", "SDSC-SP2-1998", "SDSC-BLUE-2000")}
+BREAKDOWNS = {"quick": (5, 100), "full": (2, 5, 50, 100)}
+
+
+def readings(size: str) -> dict:
     """Give traces and settings of the experiment by what is read differently."""
     whole = _prepared(log_or_standin(LOG), PROCS, "exact")
     plain = whole.head(JOBS)
     later = whole.between(*MONTHS[1]).head(JOBS)
     others = {
         f"the first {JOBS:,} jobs of {name}": _prepared(trace, trace.procs, "exact").head(JOBS)
-        for name in OTHER_LOGS
+        for name in OTHER_LOGS[size]
         for trace in [log_or_standin(name)]
     }
     return {
@@ -366,21 +483,28 @@ def readings() -> dict:
         "conservative backfilling": (plain, {"local": "conservative"}),
         "processors given back in the last round": (plain, {"release": True}),
         "users' estimates": (subset(estimates="user"), {}),
-        **{f"{b} tasks for each processor": (plain, {"breakdown": b}) for b in (2, 5, 50, 100)},
+        **{f"{b} tasks for each processor": (plain, {"breakdown": b}) for b in BREAKDOWNS[size]},
         **{name: (trace, {}) for name, trace in others.items()},
     }
 
 
-def _summary(data):
-    means = data.groupby("group")[list(IMPROVED.values())].mean().reindex([SWEEPS, OTHERS])  # nan where there are none
-    return {
-        "sweeps: turnaround": means.loc[SWEEPS, IMPROVED["turnaround"]],
-        "sweeps: slowdown": means.loc[SWEEPS, IMPROVED["slowdown"]],
-        "other jobs: turnaround": means.loc[OTHERS, IMPROVED["turnaround"]],
-        "other jobs: slowdown": means.loc[OTHERS, IMPROVED["slowdown"]],
-        "loss of capacity": means.loc[SWEEPS, IMPROVED["loss"]],
-    }
+SUMMARY = {
+    "sweeps: turnaround": (SWEEPS, "turnaround"),
+    "sweeps: slowdown": (SWEEPS, "slowdown"),
+    "other jobs: turnaround": (OTHERS, "turnaround"),
+    "other jobs: slowdown": (OTHERS, "slowdown"),
+    "loss of capacity": (OTHERS, "loss"),
+}
 
+
+def _summary(data):
+    """Give a reading's improvements, and the ends of their intervals; nan where there are no such jobs."""
+    means = _averaged(data, ["group"]).set_index("group").reindex([SWEEPS, OTHERS])
+    return {
+        name + end: means.loc[group, IMPROVED[key] + end]
+        for name, (group, key) in SUMMARY.items()
+        for end in ("", "_low", "_high")
+    }
 
 
 # Live --------------------------------------------------------------------------------------------------------
@@ -455,7 +579,7 @@ def live(
         for row in _better(schedule, old)
     ]
     names = {IMPROVED[key]: f"{words}, better by (%)" for key, words in WORDS.items()}
-    return chart, charts.table(pd.DataFrame(rows).rename(columns=names))
+    return chart, charts.table(pd.DataFrame(rows)[["site", "group", *names]].rename(columns=names))
 
 
 LABELS = {
@@ -474,7 +598,7 @@ LABELS = {
     "shown": "processors shown",
 }
 WORDS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity of the site"}
-NAMES = (LOG, *OTHER_LOGS)
+NAMES = (LOG, *OTHER_LOGS["full"])
 RATIOS = {" : ".join(map(str, speeds)): speeds for speeds in (SPEEDS, (1, 1, 1), (1, 2, 4), (4, 2, 1))}
 
 
@@ -516,174 +640,235 @@ FIGURES = (
 
 # The ledger --------------------------------------------------------------------------------------------------
 
-
-def claims(size: str | None = None, progress: bool = True) -> pd.DataFrame:
-    """Give the ledger of the paper's claims."""
-    size = chosen_size(size)
-    one, three = single(size, progress), several(size, progress)
-    columns = list(IMPROVED.values())
-    draws = one.set_index(["scheme", "seed", "share", "load", "group"])[columns]
-    shredding, flooding = draws.loc[SHREDDING], draws.loc[FLOODING].groupby(["share", "load", "group"]).mean()
-    sweeps, share = shredding.xs(SWEEPS, level="group"), shredding.index.get_level_values("share")
-    few, more = shredding[share == SHARES[0]], shredding[share > SHARES[0]]
-    sites = three.groupby(["site", "share", "load", "group"])[columns].mean()
-    tested = {
-        "KUR-0": _tasks(),
-        "KUR-1": _up_to(70, sweeps, "slowdown"),
-        "KUR-2": _up_to(21, sweeps, "loss"),
-        "KUR-3": _not_worse(few, [OTHERS], {"turnaround": 4, "slowdown": 4}),
-        "KUR-4": _not_worse(few, CLASSES, {"turnaround": 2.5, "slowdown": 10}),
-        "KUR-5": _not_worse(more, [OTHERS, *CLASSES], {"turnaround": 10, "slowdown": 10}),
-        "KUR-6": _trade(flooding),
-        "KUR-7": _slowdown_suffers_more(flooding),
-        "KUR-8": _shrinks(flooding),
-        "KUR-9": _narrow_suffer_most(flooding),
-        "KUR-10": _at_every_site(sites),
-    }
-    return ledger([{**row, **tested[row["id"]], "trace": subset().title} for row in PUBLISHED])
-
-
-PUBLISHED = tuple(
-    {"id": f"KUR-{n}", "where": where, "statement": statement, "published": published}
-    for n, (where, statement, published) in enumerate(
+CLAIMS = {
+    f"KUR-{n}": Claim(f"KUR-{n}", *told)
+    for n, told in enumerate(
         (
-            ("section 2", "a sweep of p processors for nT is p n tasks of T; n = 10", "10 p tasks"),
+            (
+                "section 2",
+                "a sweep of p processors for nT is p n tasks of T, each on one processor; n = 10",
+                "10 p tasks of a tenth of the run time",
+            ),
             ("section 5.2", "shredding improves the slowdown of sweeps", "by up to 70 %"),
             ("section 5.2", "shredding improves the loss of capacity", "by up to 21 %"),
             ("section 5.2", "shredding, 5 % sweeps: other jobs degrade in no case by more", "below 4 %"),
-            ("Figure 15", "shredding, 5 % sweeps: no class degrades by more", "2.5 % turnaround, 10 % slowdown"),
+            ("Figure 15", "shredding, 5 % sweeps: no class degrades by more", "2.5 % in turnaround, 10 % in slowdown"),
             ("Figures 12, 13, 16, 17", "the same holds at 10 and 20 % sweeps", "do not suffer greatly"),
-            ("Figures 4 to 7", "flooding improves sweeps and loss of capacity, clearly hurts other jobs", "in words"),
-            ("Figures 4 to 6", "flooding: other jobs' slowdown suffers much more than their turnaround", "in words"),
-            ("Figures 4 to 6", "flooding: sweeps gain less as their share grows, turnaround with load", "in words"),
-            ("Figures 8 to 10", "flooding: short narrow jobs suffer most", "in words"),
-            ("Figures 18 to 23", "three sites: sweeps gain at each, others hardly change, loss falls", "in words"),
+            ("Figures 4 to 7", "flooding improves sweeps and loss of capacity, and hurts other jobs", "clearly hurts"),
+            ("Figures 4 to 6", "flooding: other jobs' slowdown suffers more than their turnaround", "much more"),
+            ("Figures 4 to 6", "flooding: the gain of sweeps falls with their share, in turnaround with load", "falls"),
+            ("Figures 8 to 10", "flooding: which other jobs suffer most", "short narrow ones"),
+            (
+                "Figures 18 to 23",
+                "shredding over three sites: sweeps and the loss of capacity gain at each site",
+                "clearly; other jobs hardly change",
+            ),
         )
     )
+}
+CASE = ("share", "load")
+CLOSE = 0.25  # a published "up to" is met by a best case that is off by no more than this share of it
+MUCH = 2  # times as much
+HARDLY = {"turnaround": 10, "slowdown": 10}  # percent
+CHOSEN = (
+    "The paper does not say what the percentages are of. Here they are of the jobs of more than 8 processors; this "
+    "reading was chosen after results had been seen, because it comes closest to the published numbers. Percent of all "
+    "jobs is in the sensitivity table."
 )
+HOME_ONLY = (
+    "The paper describes two ways to treat a sweep's parallel job at several sites. Here it stays in the queue of its "
+    "home site; this, too, was chosen after results had been seen. A copy in every queue is in the sensitivity table."
+)
+OTHERS_PAY = (
+    "Only the head of the queue is promised anything, so short jobs behind it wait for tasks to end, and the mean "
+    "slowdown is theirs."
+)
+WHO_PAYS = (
+    "A job of one processor waits for a task to end, the longer the fewer tasks a sweep has; a job of several waits "
+    "while tasks take each processor that comes free. Conservative backfilling, which promises everybody a start, is "
+    "in the sensitivity table."
+)
+MORE_SWEEPS = "The loss falls by more the more sweeps there are, and the paper does not say which share its best has."
+FLOODED = "Tasks queue behind the tasks of other sweeps, the longer the more sweeps there are."
+SLOW_SITE = "At the slow site short jobs wait for tasks, which last longest there."
+MUCH_SAID = f"What is much more was chosen here: {MUCH} times as much."
+HARDLY_SAID = f"What is great, and what hardly a change, was chosen here: {HARDLY['slowdown']} %."
 
 
-def _tasks():
-    trace = subset().with_sweeps(0.05, breakdown=BREAKDOWN, seed=0)
-    sweeps = trace.table[trace.table["breakdown"] > 0]
-    tasks = (sweeps["requested_procs"] * sweeps["breakdown"]).sum()
-    holds = tasks == BREAKDOWN * sweeps["requested_procs"].sum()
-    measured = f"{len(sweeps)} sweeps of {sweeps['requested_procs'].sum():,} processors, {tasks:,} tasks"
-    return _found(holds, measured, "another number of tasks")
-
-
-def _found(holds, measured, reason, otherwise="trend only"):
-    return {"measured": measured, "verdict": "reproduced" if holds else otherwise, "reason": "" if holds else reason}
-
-
-def _up_to(published, draws, key):
-    """Compare the best case of the paper's one draw with the best cases of ours: is it one of the middle 90 %?"""
-    draws = draws[IMPROVED[key]]
-    best, means = draws.groupby(level="seed").max(), draws.groupby(["share", "load"]).mean()
-    by_share = draws.groupby(["share", "seed"]).max().groupby("share").median()
-    low, high = best.quantile([0.05, 0.95])
-    measured = (
-        f"best case of a draw {best.min():.1f} to {best.max():.1f} %, median {best.median():.1f} % "
-        f"({', '.join(f'{value:.1f} % with {share} % sweeps' for share, value in by_share.items())}); "
-        f"means over draws up to {_cases(means.nlargest(1))}"
+def claims(size: str | None = None, progress: bool = True) -> Ledger:
+    """Give the ledger of the paper's claims."""
+    size = chosen_size(size)
+    one, three = single(size, progress), several(size, progress)
+    own = one[(one["scheme"] == SHREDDING) & (one["group"] == SWEEPS)]
+    parts = of_means(one, [*CASE, "scheme", "group"])
+    shredding, flooding = (parts[parts["scheme"] == scheme] for scheme in (SHREDDING, FLOODING))
+    sites = of_means(three, [*CASE, "site", "group"])
+    few, more = shredding[shredding["share"] == SHARES[0]], shredding[shredding["share"] > SHARES[0]]
+    tested = (
+        ("KUR-1", _up_to(70, own, shredding, "slowdown"), "", _best_words(own, "slowdown")),
+        ("KUR-2", _up_to(21, own, shredding, "loss"), MORE_SWEEPS, _best_words(own, "loss")),
+        ("KUR-3", _not_worse(few, [OTHERS], {"turnaround": 4, "slowdown": 4}), OTHERS_PAY, WHO_PAYS),
+        ("KUR-4", _not_worse(few, CLASSES, {"turnaround": 2.5, "slowdown": 10}), OTHERS_PAY, WHO_PAYS),
+        ("KUR-5", _not_worse(more, [OTHERS, *CLASSES], HARDLY), OTHERS_PAY, f"{HARDLY_SAID} {WHO_PAYS}"),
+        ("KUR-6", _trade(flooding), FLOODED, ""),
+        ("KUR-7", _slowdown_suffers_more(flooding), "", MUCH_SAID),
+        ("KUR-8", _shrinks(flooding), FLOODED, ""),
+        ("KUR-9", _narrow_suffer_most(flooding), "", ""),
+        ("KUR-10", _at_every_site(sites), SLOW_SITE, f"{HOME_ONLY} {HARDLY_SAID}"),
     )
-    reason = f"the best case is {published} % or less in {(best <= published).sum()} of {len(best)} draws"
-    return _found(low <= published <= high, measured, reason, "trend only" if means.max() > 0 else "not reproduced")
-
-
-def _not_worse(draws, groups, limits):
-    """Tell whether no group loses more than some percent on average over the draws, and in how many draws."""
-    draws = draws[draws.index.get_level_values("group").isin(groups)]
-    means = draws.groupby(["share", "load", "group"]).mean()
-    within = pd.concat([draws[IMPROVED[key]] > -limit for key, limit in limits.items()], axis=1).all(axis=1)
-    kept = within.groupby(level="seed").all()
-    checks = [(key, means[IMPROVED[key]], means[IMPROVED[key]] > -limit) for key, limit in limits.items()]
-    why = f"; {kept.sum()} of {len(kept)} draws are within in every case. {WHY_OTHERS_LOSE}. {UNDER_CONSERVATIVE}"
-    return _everywhere(checks, why)
-
-
-WHY_OTHERS_LOSE = (
-    "Only the head of the queue is promised anything. Short jobs behind it pay, and the mean slowdown is theirs: a "
-    "serial one waits for a task to end, the longer the fewer tasks a sweep has; from one of several processors tasks "
-    "take each that comes free, the more so the shorter they are"
-)
-UNDER_CONSERVATIVE = (
-    "Under conservative backfilling, which promises everybody a start, little of this is left up to a load of 0.8 "
-    "(sensitivity)"
-)
-
-
-def _everywhere(checks, why=""):
-    """Tell whether something holds in every case: name, means and where it holds. Name the cases where it does not."""
-    words, wrong = [], []
-    for name, values, holds in checks:
-        words.append(f"{name} {values.min():+.1f} to {values.max():+.1f} %")
-        if not holds.all():
-            wrong.append(f"{name} not in {(~holds).sum()} of {len(holds)} cases: {_cases(values[~holds])}")
-    return _found(not wrong, "; ".join(words), "; ".join(wrong) + why)
-
-
-def _cases(values):
-    """Name the smallest three of some means, by what their index says."""
-    named = [
-        f"{value:+.1f} % ({', '.join(_word(*pair) for pair in zip(values.index.names, where, strict=True))})"
-        for where, value in values.nsmallest(3).items()
+    rows = [
+        judged(CLAIMS[name], checks, subset().title, why=why, details=f"{extra} {CHOSEN} {DRAWN}".strip())
+        for name, checks, why, extra in tested
     ]
-    return ", ".join([*named, *[f"{len(values) - 3} more"] * (len(values) > 3)])
+    return ledger([_divided(), *rows], kept.ledger_of("kurian2003"))
 
 
-def _word(key, value):
-    return f"{value} % sweeps" if key == "share" else f"load {value:g}" if key == "load" else str(value)
+def tasks_of(schedule: ShreddedSchedule) -> pd.DataFrame:
+    """Tell what held processors for each sweep: tasks that ran apart, and the parallel job that ran the rest.
+
+    Returns
+    -------
+    DataFrame
+        One row a sweep, index job_number: procs and run_time (s) of the job as submitted; started, the tasks that were
+        started apart from the parallel job; tasks that held processors, how many processors they held, their shortest
+        and longest (s) and processor_seconds; joint, how long (s) the parallel job ran, 0 if it never did.
+    """
+    jobs, pieces = schedule.jobs, schedule.pieces
+    sweeps = jobs[jobs["breakdown"] > 0]
+    lasts = pieces["end_time"] - pieces["start_time"]
+    pieces = pieces.assign(lasts=lasts, processor_seconds=lasts * pieces["procs"])
+    apart = pieces[pieces["tasks"] > 0].groupby("job_number")
+    joint = pieces[pieces["tasks"] == 0].groupby("job_number")["lasts"].sum()
+    table = sweeps[["requested_procs", "run_time", "tasks_alone"]].set_axis(["procs", "run_time", "started"], axis=1)
+    table = table.join(apart[["tasks", "procs", "processor_seconds"]].sum().rename(columns={"procs": "held"}))
+    table = table.join(apart["lasts"].agg(shortest="min", longest="max")).join(joint.rename("joint"))
+    return table.fillna({"tasks": 0, "held": 0, "processor_seconds": 0, "joint": 0})
 
 
-def _of_group(means, group):
-    return means[means.index.get_level_values("group") == group].droplevel("group")
+def wrong_tasks(schedule: ShreddedSchedule) -> list[str]:
+    """Name what of the tasks that ran in a schedule is not as the paper makes them."""
+    table = tasks_of(schedule)
+    length, wanted = table["run_time"] / BREAKDOWN, BREAKDOWN * table["procs"]
+    rounds = np.ceil((wanted - table["tasks"]) / table["procs"])  # of the parallel job, with what is left
+    some = table["tasks"] > 0
+    asked = {
+        "tasks are not all there": (table["tasks"] != table["started"]) | ~np.isclose(table["joint"], rounds * length),
+        "tasks held several processors": table["held"] != table["tasks"],
+        "tasks were longer or shorter": some
+        & ~(np.isclose(table["shortest"], length) & np.isclose(table["longest"], length)),
+    }
+    if schedule.scheme.flooding:  # nothing runs but tasks
+        work = table["procs"] * table["run_time"]
+        asked["tasks are not all there"] |= table["tasks"] != wanted
+        asked["the processor-seconds differ"] = ~np.isclose(table["processor_seconds"], work)
+    scheme = schedule.scheme.label
+    return [f"{scheme}: of {wrong.sum()} sweeps {what}" for what, wrong in asked.items() if wrong.any()]
 
 
-def _signs(means, least):
-    """Give checks that sweeps gain, the loss falls, and other jobs' measures are as `least` says of them."""
-    sweeps, others = (_of_group(means, group) for group in (SWEEPS, OTHERS))
-    for key in ("turnaround", "slowdown"):
-        yield f"{SWEEPS}' {key}", sweeps[IMPROVED[key]], sweeps[IMPROVED[key]] > 0
-    for key in ("turnaround", "slowdown"):
-        yield f"{OTHERS}' {key}", others[IMPROVED[key]], least(others[IMPROVED[key]])
-    yield "loss", sweeps[IMPROVED["loss"]], sweeps[IMPROVED["loss"]] > 0
+def _divided():
+    """Ask the schedules of flooding and of shredding for the tasks that ran."""
+    trace = subset().scale_load(LOADS[-1]).with_sweeps(SHARES[0] / 100, breakdown=BREAKDOWN, seed=0)
+    flooded, shredded = (simulate(trace, SCHEMES[scheme]) for scheme in (FLOODING, SHREDDING))
+    wrong = wrong_tasks(flooded) + wrong_tasks(shredded)
+    ran, some = tasks_of(flooded), tasks_of(shredded)
+    measured = f"{len(ran)} sweeps of {ran['procs'].sum():,} processors: {ran['tasks'].sum():,.0f} tasks ran"
+    details = (
+        f"Counted in schedules at load {LOADS[-1]:g}. Under flooding all ran apart, under shredding "
+        f"{some['tasks'].sum():,.0f} of them, the others in {(some['joint'] > 0).sum()} parallel jobs."
+    )
+    return exact(CLAIMS["KUR-0"], not wrong, measured, trace.title, "; ".join(wrong), details)
+
+
+def _cases(data, name, *by):
+    """Give the mean of a column over the draws, and its interval, for each case."""
+    by = [*CASE, *by]
+    found = over_seeds(data[[*by, "seed", name]], by)
+    return found[by].assign(value=found[name], low=found[f"{name}_low"], high=found[f"{name}_high"])
+
+
+def _best(own, key, *by):
+    """Give the best case of each draw: over shares and loads, or over the loads of each share."""
+    return own.groupby([*by, "seed"])[IMPROVED[key]].max()
+
+
+def _best_words(own, key):
+    best, by_share = _best(own, key), _best(own, key, "share").groupby("share").mean()
+    shares = ", ".join(f"{value:.0f} % with {share} % sweeps" for share, value in by_share.items())
+    return (
+        f"The paper's figure is the best case of one draw. Here those of single draws are {best.min():.0f} to "
+        f"{best.max():.0f} % (on average {shares}). The claim was taken as met by a best case within {CLOSE:.0%} of "
+        "the published one."
+    )
+
+
+def _up_to(published, own, parts, key):
+    """Check that sweeps gain in every case, and that the best case of a draw is about the published one."""
+    best = over_seeds(_best(own, key).reset_index().assign(case="best of all shares and loads"), "case")
+    name = IMPROVED[key]
+    best = best[["case"]].assign(value=best[name], low=best[f"{name}_low"], high=best[f"{name}_high"])
+    range_ = ((1 - CLOSE) * published, (1 + CLOSE) * published)
+    gains = parts[parts["group"] == SWEEPS]
+    return [
+        Check(f"{key} in the best case of a draw", best, "within", range_),
+        Check(f"{key} on average", _cases(gains, name), "higher"),
+    ]
+
+
+def _not_worse(parts, groups, limits):
+    """Check that no group loses more than some percent."""
+    parts = parts[parts["group"].isin(groups)]
+    return [Check(key, _cases(parts, IMPROVED[key], "group"), "not lower", -most) for key, most in limits.items()]
+
+
+def _signs(parts, *by):
+    """Check that sweeps gain and the loss falls."""
+    sweeps = parts[parts["group"] == SWEEPS]
+    words = {"turnaround": f"{SWEEPS}' turnaround", "slowdown": f"{SWEEPS}' slowdown", "loss": "loss of capacity"}
+    return [Check(words[key], _cases(sweeps, IMPROVED[key], *by), "higher") for key in words]
 
 
 def _trade(flooding):
-    return _everywhere(_signs(flooding, lambda values: values < 0))
+    others = flooding[flooding["group"] == OTHERS]
+    hurt = [Check(f"{OTHERS}' {key}", _cases(others, IMPROVED[key]), "lower") for key in ("turnaround", "slowdown")]
+    return [*_signs(flooding), *hurt]
 
 
-def _at_every_site(sites):
-    return _everywhere(_signs(sites, lambda values: values > -10), f". {WHY_OTHERS_LOSE}")
+def _at_every_site(parts):
+    others = parts[parts["group"] == OTHERS]
+    unchanged = [
+        Check(f"{OTHERS}' {key}", _cases(others, IMPROVED[key], "site"), "not lower", -most)
+        for key, most in HARDLY.items()
+    ]
+    return [*_signs(parts, "site"), *unchanged]
 
 
 def _slowdown_suffers_more(flooding):
-    turnaround, slowdown = (_of_group(flooding, OTHERS)[IMPROVED[key]] for key in ("turnaround", "slowdown"))
-    return _everywhere(
-        [("turnaround", turnaround, turnaround < 0), ("slowdown, twice that", slowdown, slowdown < 2 * turnaround)]
-    )
+    others = flooding[flooding["group"] == OTHERS]
+    turnaround, slowdown = (IMPROVED[key] for key in ("turnaround", "slowdown"))
+    beyond = others.assign(beyond=others[slowdown] - MUCH * others[turnaround])
+    return [
+        Check(f"slowdown beyond {MUCH} times the turnaround", _cases(beyond, "beyond"), "lower"),
+        Check("turnaround", _cases(others, turnaround), "lower"),
+    ]
 
 
 def _shrinks(flooding):
-    gains = _of_group(flooding, SWEEPS).sort_index()
-    turnaround, slowdown = gains[IMPROVED["turnaround"]], gains[IMPROVED["slowdown"]]
-    measured = "; ".join(
-        f"{share} %: turnaround {', '.join(f'{value:.0f}' for value in values)} % by load"
-        for share, values in turnaround.groupby(level="share")
-    )
-    steps = {
-        "turnaround from share to share": turnaround.groupby(level="load").diff().dropna(),
-        "slowdown from share to share": slowdown.groupby(level="load").diff().dropna(),
-        "turnaround from load to load": turnaround.groupby(level="share").diff().dropna(),
-    }
-    return _everywhere((name, step, step < 0) for name, step in steps.items()) | {"measured": measured}
+    """Check the steps from share to share, and of turnaround from load to load, within the draws."""
+    gains = flooding[flooding["group"] == SWEEPS].sort_values([*CASE, "seed"])
+    steps = []
+    for key, along, other in (("turnaround", *CASE), ("slowdown", *CASE), ("turnaround", *CASE[::-1])):
+        data = gains.assign(step=gains.groupby([other, "seed"])[IMPROVED[key]].diff()).dropna(subset="step")
+        steps.append(Check(f"{key} against the next lower {along}", _cases(data, "step"), "lower"))
+    return steps
 
 
 def _narrow_suffer_most(flooding):
-    classes = flooding[flooding.index.get_level_values("group").isin(CLASSES)].reset_index()
+    """Compare the short narrow jobs with each other class, within the draws."""
     checks = []
     for key in ("turnaround", "slowdown"):
-        by_class = classes.pivot_table(index=["share", "load"], columns="group", values=IMPROVED[key])
-        checks.append((f"SN {key}", by_class["SN"], by_class.idxmin(axis=1) == "SN"))
-    return _everywhere(checks)
+        wide = flooding.pivot_table(index=[*CASE, "seed"], columns="group", values=IMPROVED[key])
+        for group in CLASSES[1:]:
+            if {"SN", group} <= set(wide.columns):
+                data = (wide["SN"] - wide[group]).dropna().rename("apart").reset_index()
+                checks.append(Check(f"{key} of SN less that of {group}", _cases(data, "apart"), "lower"))
+    return checks

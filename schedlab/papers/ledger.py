@@ -101,8 +101,10 @@ class Check:
             first, last, width = first - self.noise, last + self.noise, last - first
             inside = (value >= first) & (value <= last) & (low >= first - width) & (high <= last + width)
             return np.select([below | above, inside], [FAILS, HOLDS], OPEN)
-        if self.expected.startswith("not "):
-            return np.where(below if self.expected == "not lower" else above, FAILS, HOLDS)
+        if self.expected == "not lower":
+            return np.select([below, low >= first - self.noise], [FAILS, HOLDS], OPEN)
+        if self.expected == "not higher":
+            return np.select([above, high <= last + self.noise], [FAILS, HOLDS], OPEN)
         right, wrong = (below, above) if self.expected == "lower" else (above, below)
         # Within the noise on both sides: there is no difference, which is decided, too.
         none = (low >= first - self.noise) & (high <= last + self.noise)
@@ -112,20 +114,24 @@ class Check:
     def wanted(self) -> str:
         """Say what is expected, in words."""
         if self.expected == "within":
-            return " to ".join(_formatted(bound, self.form) for bound in self.bound)
+            return " to ".join(formatted(bound, self.form) for bound in self.bound)
         if self.bound == 0 and self.form.startswith("{:+"):
             return self.expected
-        return f"{self.expected} than {_formatted(self.bound, self.form)}"
+        return f"{self.expected} than {formatted(self.bound, self.form)}"
 
     def weakest(self) -> int:
-        """Give the place of the case that decides: that which is furthest from what is expected, or closest to fail."""
+        """Give the place of the case that decides: the furthest off of those that fail, else of those that are open."""
         value = self.cases["value"].to_numpy(dtype=float)
         if self.expected in ("lower", "not higher"):
-            return int(value.argmax())
-        if self.expected in ("higher", "not lower"):
-            return int(value.argmin())
-        first, last = self.bound
-        return int(np.minimum(value - first, last - value).argmin())
+            off = value
+        elif self.expected in ("higher", "not lower"):
+            off = -value
+        else:
+            first, last = self.bound
+            off = np.maximum(first - value, value - last)
+        outcomes = self.outcomes
+        worst = next(outcome for outcome in (FAILS, OPEN, HOLDS) if (outcomes == outcome).any())
+        return int(np.where(outcomes == worst, off, -np.inf).argmax())
 
     def written(self, place: int) -> str:
         """Write one case down: value, interval, and what tells it apart from the others."""
@@ -158,20 +164,24 @@ def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str
     """Write a figure down with its interval, if it has one; the unit stands once."""
     if np.isnan(value):
         return "-"
-    words = _formatted(value, form)
+    words = formatted(value, form)
     if np.isnan([low, high]).any() or (low == value == high):
         return words
     unit = form.rpartition("}")[2]
-    ends = (_formatted(end, form).removesuffix(unit) for end in (low, high))
+    ends = (formatted(end, form).removesuffix(unit) for end in (low, high))
     return f"{words} [{' to '.join(ends)}]"
 
 
-def _formatted(value, form):
-    """Format a number; only zero is written as zero, and it has no sign."""
+def formatted(value: float, form: str) -> str:
+    """Write a figure down, with more digits than its format has where that would make it a zero that it is not."""
     words = form.format(value)
-    if any(digit in words for digit in "123456789") or not np.isfinite(value):
+    if re.search("[1-9]", words) or not np.isfinite(value):
         return words
-    return re.sub(r"\.\d+[a-z]\}", ".1g}", form).format(value) if value else re.sub("[+-]", "", words)
+    if not value:
+        return re.sub("[+-]", "", words)
+    places = re.search(r"\.\d+f", form)
+    digits = int(np.ceil(-np.log10(abs(value))))
+    return form.replace(places[0], f".{digits}f").format(value) if places else words
 
 
 def _word(name, value):
@@ -225,8 +235,8 @@ def judged(
         verdict = "not reproduced"
     standin = "stand-in" in trace and verdict == "reproduced"
     verdict = "trend only" if standin else verdict
-    # The check that fails in most of its cases decides, else the first.
-    worst = max(checks, key=lambda check: (check.outcomes == FAILS).mean())
+    # The check that fails in most of its cases decides, then that which is open in most, else the first.
+    worst = max(checks, key=lambda check: [(check.outcomes == outcome).mean() for outcome in (FAILS, OPEN)])
     if measured is None:
         words = worst.written(worst.weakest())
         measured = f"{worst.quantity}: {words}" if len(checks) > 1 else words
