@@ -307,7 +307,7 @@ def test_no_lower_by_noise_is_no_lower():
 def test_the_check_that_decides_least_is_told():
     fine, unsure = check_of("higher", 0, (5, 4, 6)), check_of("not lower", -4, (-5, -7, -3))
     row = papers.judged(papers.Claim("A-1", "section 1", "nothing is lost", "below 4 %"), [fine, unsure], "a log")
-    assert (row["verdict"], row["measured"]) == ("trend only", "a quantity: -5.0 % [-7.0 % to -3.0 %]")
+    assert (row["verdict"], row["measured"]) == ("trend only", "a quantity: -5.0 % [-7.0 to -3.0]")
     assert row["reason"] == "Holds in 1 of 2 cases, 1 is open."
 
 
@@ -321,5 +321,5 @@ def test_the_case_that_decides_is_one_that_does_not_hold():
 
 def test_what_is_not_nothing_is_not_written_as_nothing():
     row = check_of("lower", 0, (-0.002, -0.04, 0.0))
-    assert row.written(0) == "-0.002 % [-0.04 % to +0.0 %]"
-    assert row.table()["measured"].tolist() == ["-0.002 % [-0.04 % to +0.0 %]"]
+    assert row.written(0) == "-0.002 % [-0.04 to 0.0]"
+    assert row.table()["measured"].tolist() == ["-0.002 % [-0.04 to 0.0]"]

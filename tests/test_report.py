@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import version
@@ -19,7 +17,6 @@ from schedlab import charts, papers, report
 from schedlab.papers import core, kept
 from schedlab.papers.ledger import CASE, SHOWN
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
 
@@ -270,33 +267,3 @@ def test_a_folder_that_cannot_be_had_is_known_before_the_work(paper, tmp_path):
     paper.FIGURES = (lambda size, progress: pytest.fail("there was work"),)
     with pytest.raises(OSError, match="file"):
         report.figures(tmp_path / "file" / "report.html", progress=False)
-
-
-# In a browser
-
-
-def test_a_browser_without_network_draws_every_chart(paper, tmp_path):
-    if CHROMIUM is None:
-        pytest.skip("no chromium to open the report with")
-    out = report.figures(tmp_path / "report.html", progress=False)
-    settings = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        f"--user-data-dir={tmp_path / 'browser'}",
-        "--window-size=1300,20000",  # charts are drawn when they come into view
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-    ]
-    done = subprocess.run([CHROMIUM, *settings, out.as_uri()], capture_output=True, text=True, timeout=60, check=True)
-    page = Page(done.stdout)
-    assert page.text.count(f"Chart {EVIL}") == 2  # in the contents and above the figure
-    drawn = re.findall(r'<svg[^>]*class="marks".*?</svg>', done.stdout, re.DOTALL)
-    assert len(drawn) == len(page.specs()) == 2
-    points = [svg.count('aria-roledescription="point"') for svg in drawn]
-    assert points == [2, 2 * 2]
-    for svg in drawn:
-        assert "mean wait (hours)" in svg
-        assert "offered load" in svg

@@ -579,7 +579,8 @@ def live(
         for row in _better(schedule, old)
     ]
     names = {IMPROVED[key]: f"{words}, better by (%)" for key, words in WORDS.items()}
-    return chart, charts.table(pd.DataFrame(rows)[["site", "group", *names]].rename(columns=names))
+    shown = [*["site"] * (sites > 1), "group", *names]
+    return chart, charts.table(pd.DataFrame(rows)[shown].rename(columns=names))
 
 
 LABELS = {
