@@ -743,7 +743,7 @@ def another_fact(**facts):
         {"facts": another_fact(source="0" * 64)},
         {"digest": lambda digest: digest[::-1]},
     ],
-    ids=str,
+    ids=lambda changes: next(iter(changes)),
 )
 def test_a_table_whose_content_was_changed_is_rebuilt(changes, log_file, cache, monkeypatch):
     expected = cached_log(log_file)
