@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 SIZE ?= quick
+SECONDS ?= 30
+SEED ?= 1
 SPREAD := -n auto --dist worksteal
 
 # The logs, where they lie beside the checkout and nothing else was said (SCHEDLAB_DATA= does without them).
@@ -20,7 +22,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures test test-nojit test-bounds test-browser lab lint lock setup clean
+.PHONY: help figures pictures test test-nojit test-bounds test-browser fuzz lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +42,10 @@ test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
 
 test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
+
+fuzz: $(READY) ## Feed schemes and readers what is extreme or broken (SECONDS=600 SEED=2: longer, others)
+	$(BIN)/python -m tests.fuzz.fuzz_schemes --seconds $(SECONDS) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz.fuzz_readers --seconds $(SECONDS) --seed $(SEED)
 
 test-browser: $(READY) ## Run every notebook in a real browser (needs chromium)
 	$(BIN)/python -m pytest -m browser $(ARGS)

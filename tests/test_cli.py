@@ -130,7 +130,13 @@ def test_help_and_errors_list_the_same_schemes(run, monkeypatch, log, command):
     monkeypatch.setenv("COLUMNS", "1000")
     err = run(command[0], log, command[1], "esay")[2]
     listed = re.search("known: ([^()]*) \\(see", err)[1]
-    assert set(listed.split(", ")) == {*schemes.BY_NAME, *schemes.SPECIAL, *schemes.SWEPT, *schemes.MOLDABLE}
+    assert set(listed.split(", ")) == {
+        *schemes.BY_NAME,
+        *schemes.SPECIAL,
+        *schemes.RECORDED,
+        *schemes.SWEPT,
+        *schemes.MOLDABLE,
+    }
     assert f" {listed}; fcfs, easy, conservative" in run(command[0], "--help")[1]
 
 

@@ -224,7 +224,7 @@ def test_the_sensitivity_table_says_what_was_not_measured(small):
     raw = table[table["reading"].str.startswith("raw log: not at hand")]
     assert raw["trace"].tolist() == list(NAMES)
     assert (raw[["DPSAp", "DPSAn", "DPSAw"]] == "not measured").all(axis=None)
-    assert len(table) == len(NAMES) * 7
+    assert len(table) == len(NAMES) * 8
 
 
 def test_the_load_from_which_it_pays():

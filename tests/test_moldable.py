@@ -315,14 +315,14 @@ def test_times_and_sizes_beyond_32_bits_do_not_overflow():
 @pytest.mark.parametrize("sigma", [0, 1.5])
 def test_the_time_that_a_simulation_takes_does_not_follow_the_processors(chosen, sigma):
     # One processor at a time this takes minutes with the JIT off, and did with it on for some more jobs.
-    jobs = [(i // 2, 10**10 // (i + 1), 10**10 // (i + 1), 2**22 // (i + 1)) for i in range(6)]
+    jobs = [(i // 2, 10**9 // (i + 1), 10**9 // (i + 1), 2**22 // (i + 1)) for i in range(6)]
     trace = trace_of(jobs, 2**24).with_speedup(sl.Downey(A="system", sigma=sigma))
     sl.simulate(trace, chosen).validate()
 
 
 def test_too_many_processors_to_give_one_by_one_are_refused():
     # Centuries of work on one processor, so that millions of processors help.
-    jobs = [(0, 10**12, 10**12, 1000) for _ in range(40)]
+    jobs = [(0, 2 * 10**11, 2 * 10**11, 1000) for _ in range(40)]
     trace = trace_of(jobs, 2**24).with_speedup(linear(2**24))
     with pytest.raises(ValueError, match="the iterative scheme has too many processors to give one by one; set a head"):
         sl.simulate(trace, "iterative")
@@ -338,8 +338,8 @@ def test_sums_of_completions_beyond_int64_are_refused():
 
 
 @reduced
-def test_areas_beyond_int64_are_weights():
-    jobs = [(0, 2**60, 2**60, 8), (0, 2**60, 2**60, 8)]
+def test_areas_up_to_the_limit_are_weights():
+    jobs = [(0, 2**49, 2**49, 8), (0, 2**49, 2**49, 8)]
     trace = trace_of(jobs, 8).with_speedup(sl.Speedup([1, 1.1, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3]))
     assert sl.simulate(trace, sl.FairShareMoldable(work="area")).procs.tolist() == [4, 4]
 

@@ -140,8 +140,8 @@ def drawn(schedule):
     return {
         "profile": charts.profile(schedule),
         "gantt": charts.gantt(schedule),
-        "lines": charts.lines(table, x="load", y="wait_time", color="trace"),
-        "schemes": charts.lines(table, x="load", y="wait_time"),
+        "lines": charts.lines(table, x="load", y="wait_time", color="trace", column="scheme"),
+        "schemes": charts.lines(table, x="load", y="wait_time", column="trace"),
         "scatter": charts.scatter(schedule, sl.simulate(schedule.trace, "fcfs")),
     }
 

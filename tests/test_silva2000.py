@@ -109,7 +109,7 @@ def test_a_table_has_published_numbers_beside_measured_ones(small):
     for name in paper.SCHEDULERS:
         assert table.loc[name, "jobs, KTH fit"].startswith(f"{mine[name]:.1f} [")
     ratio = mine["with information"] / mine["without information"]
-    assert table.loc["ratio", "jobs, KTH fit"].startswith(f"{ratio:.2f} (")
+    assert table.loc["ratio", "jobs, KTH fit"].startswith(f"{ratio:.2f} [")
 
 
 def test_figures_have_both_fits_and_what_is_published(small):

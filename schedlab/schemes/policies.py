@@ -17,6 +17,8 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from schedlab.text import plain
+
 MOVING = ("now", "submit", "estimate", "procs")
 UNITS = {"now": " s", "submit": " s", "estimate": " s", "procs": ""}
 EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}
@@ -190,7 +192,7 @@ class Policy:
         return self._error(reason, *where, f"for a job with {given}{counted}")
 
     def _error(self, words, *lines):
-        return PolicyError("\n".join([f"{self.what} {self.name} {words}", *lines]))
+        return PolicyError("\n".join(map(plain, [f"{self.what} {self.name} {words}", *lines])))
 
 
 def is_function(given) -> bool:
