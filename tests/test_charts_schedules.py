@@ -726,9 +726,9 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("colour", [*timeline.PALETTE, *theme.CLASSES.values(), *timeline.TASKS.values(), "#888888"])
 def test_letters_are_read_on_every_colour(colour):
-    chosen = {"white": "#ffffff"}.get(timeline.ink_on(colour), timeline.ink_on(colour))
-    assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", theme.INK))
-    assert contrast(colour, chosen) > 3.9
+    chosen = {"white": "#ffffff", "black": "#000000"}[timeline.ink_on(colour)]
+    assert contrast(colour, chosen) == max(contrast(colour, ink) for ink in ("#ffffff", "#000000"))
+    assert contrast(colour, chosen) >= 4.5
 
 
 def test_tree_needs_one():

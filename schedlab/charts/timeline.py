@@ -319,10 +319,10 @@ def fits(letters, width, height, size: int = LETTERS):
 
 
 def ink_on(colour: str) -> str:
-    """Give what is easier to read on a colour, "#rrggbb" or "white": dark letters or white ones."""
+    """Give what is easier to read on a colour, "#rrggbb" or "white": black letters or white ones."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])  # WCAG's, about
-    return INK if light > 0.2 else "white"
+    return "black" if light > 0.179 else "white"  # there both have a contrast of 4.6
 
 
 def _processors(processors, size):
