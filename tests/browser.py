@@ -205,7 +205,7 @@ class Page:
         for name in names:
             self.page.get_by_role("menuitem", name=name, exact=True).first.click()
 
-    def run_all(self, timeout=180):
+    def run_all(self, timeout=600):
         """Run all cells and wait until they have run."""
         self.command("Run", "Run All Cells")
         deadline = time.monotonic() + timeout

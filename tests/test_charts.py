@@ -913,3 +913,20 @@ def test_lines_refuse_several_rows_at_one_place():
         sl.charts.lines(table, "load", "wait_time")
     for apart in ("dash", "column"):
         sl.charts.lines(table, "load", "wait_time", **{apart: "trace"})
+
+
+def test_names_of_points_cover_no_other_point():
+    near = pd.DataFrame({"load": [0.5, 0.51, 0.9], "gain": 5.0, "name": ["one log", "another log", "third"]})
+    spec = charts.points(near, "load", "gain", "name").to_dict()
+    (rows,) = spec["datasets"].values()
+    sides = {row["name"]: row["side"] for row in rows}
+    assert sides == {"one log": "left", "another log": "right", "third": "right"}
+    named = [part for part in spec["layer"] if "text" in part["encoding"]]
+    assert {part["mark"]["align"] for part in named} == {"left", "right"}
+
+
+def test_lines_without_any_interval_have_no_band():
+    table = pd.DataFrame({"load": [0.5, 0.9], "scheme": "EASY", "wait_time": [1.0, 2.0]})
+    empty = table.assign(wait_time_low=np.nan, wait_time_high=np.nan)
+    kinds = [part["mark"]["type"] for part in parts(charts.lines(empty, "load", "wait_time").to_dict())]
+    assert "area" not in kinds

@@ -32,7 +32,7 @@ LEAST = {"run_time": 0, "procs": 1}  # of a job
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
 CELL, WIDE_CELL = 32, 64  # its width: for a mean, for sums
-DARK = 0.73  # of the darkest cell: from here on white stands out more than black
+DARK = 0.739  # of the darkest cell: from here on white stands out more than black
 
 
 def heatmap(
@@ -182,7 +182,8 @@ def _mosaic(cells, words, x, y, width, height):
     shade = alt.Color(
         "value:Q",
         title=words,
-        scale=alt.Scale(scheme="blues", type="sqrt", domainMin=0),  # root: a few cells hold most
+        # Root, since a few cells hold most; from 0 to the largest, so that it is known which colours are dark.
+        scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, cells["value"].max()], nice=False),
         legend=alt.Legend(orient="bottom", titleLimit=WIDE),
     )
     rectangles = alt.Chart().mark_rect(stroke="white").encode(color=shade)

@@ -47,7 +47,7 @@ class Rows:
     def __init__(self, table, numbers, measure, others):
         check_kind(table, pd.DataFrame)
         pairs = [[f"{measure}_low", f"{measure}_high"], [f"{measure}_range_low", f"{measure}_range_high"]]
-        self.interval, self.spread = (pair if set(pair) <= set(table.columns) else [] for pair in pairs)
+        self.interval, self.spread = (pair if self._has(table, pair) else [] for pair in pairs)
         self.ends = {name: name for name in (*self.interval, *self.spread)}
         self.published, self.keys = [], set()
         names = list(dict.fromkeys((*numbers, *self.ends, *others)))
@@ -57,6 +57,11 @@ class Rows:
         for pair in filter(None, (self.interval, self.spread)):
             pair_of = self.shown[pair].astype(float)
             self.shown[pair] = pair_of.mask(pair_of.isna().any(axis=1), np.nan)  # half an interval is none
+
+    @staticmethod
+    def _has(table, pair):
+        """Tell whether a table has an interval for any of its rows: a layer of nothing has no axis to stand on."""
+        return set(pair) <= set(table.columns) and table[pair].notna().all(axis=1).any()
 
     @property
     def cut(self) -> bool:

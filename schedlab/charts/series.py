@@ -1,6 +1,7 @@
 """Charts of a measure against a number: lines, and named points."""
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from .overlays import (
@@ -16,6 +17,7 @@ from .overlays import (
 )
 from .theme import (
     AXES,
+    CHARACTER,
     HEIGHT,
     IN_HOURS,
     INK,
@@ -186,7 +188,53 @@ def points(
         *tips(rows, "", ",.4~g", range_label),
     ]
     circles = alt.Chart().mark_circle(size=60, opacity=1, color=INK).encode(x=along, y=upward, tooltip=tooltip)
-    words = alt.Chart().mark_text(align="left", dx=9, fontSize=11).encode(x=along, y=upward, text=f"{label}:N")
+    rows.shown["side"] = _sides(rows, x, y, label)
+    words = [
+        alt.Chart()
+        .mark_text(fontSize=11, **SIDES[side])
+        .transform_filter(f"datum.side == '{side}'")
+        .encode(x=along, y=upward, text=f"{label}:N")
+        for side in dict.fromkeys(rows.shown["side"])
+    ]
     overlays = [*range_layers(rows, range_label, upward, x=along), *interval_layers(rows, upward, x=along)]
-    chart = alt.layer(*overlays, circles, words, data=rows.shown, width=2 * WIDTH, height=HEIGHT)
+    chart = alt.layer(*overlays, circles, *words, data=rows.shown, width=2 * WIDTH, height=HEIGHT)
     return headed(chart, title, 2 * WIDTH, subtitle, size=(width, height))
+
+
+# Where the name of a point may stand, the first of these that covers no other point.
+SIDES = {
+    "right": {"align": "left", "dx": 9},
+    "left": {"align": "right", "dx": -9},
+    "above": {"align": "center", "dy": -13},
+    "below": {"align": "center", "dy": 14},
+}
+
+
+def _sides(rows, x, y, label):
+    """Choose for each point on which side its name stands: where it covers no other point and no range, if it can."""
+    shown = rows.shown
+    ends = shown[[y, *rows.drawn([*rows.spread, *rows.interval])]].astype(float)
+    low, high = ends.min(axis=1).to_numpy(), ends.max(axis=1).to_numpy()
+    bottom, top = min(low.min(), 0.0), max(high.max(), 0.0)
+    values = shown[x].to_numpy(dtype=float)
+    middle = 30 + (2 * WIDTH - 60) * (values - values.min()) / (np.ptp(values) or 1)
+    upward, low, high = (HEIGHT * (each - bottom) / ((top - bottom) or 1) for each in (shown[y].to_numpy(), low, high))
+    chosen = []
+    for i, name in enumerate(shown[label]):
+        long = CHARACTER * len(name)
+        places = {
+            "right": (middle[i] + 9, middle[i] + 9 + long, upward[i]),
+            "left": (middle[i] - 9 - long, middle[i] - 9, upward[i]),
+            "above": (middle[i] - long / 2, middle[i] + long / 2, upward[i] + 13),
+            "below": (middle[i] - long / 2, middle[i] + long / 2, upward[i] - 14),
+        }
+        others = np.arange(len(middle)) != i
+        free = (side for side, place in places.items() if not _covers(place, middle, low, high)[others].any())
+        chosen.append(next(free, "right"))
+    return chosen
+
+
+def _covers(place, middle, low, high):
+    """Tell which points, with their ranges, a name at a place would cover, in pixels."""
+    begin, end, line = place
+    return (middle > begin - 6) & (middle < end + 6) & (low - 6 < line + 7) & (high + 6 > line - 7)
