@@ -915,14 +915,16 @@ def test_lines_refuse_several_rows_at_one_place():
         sl.charts.lines(table, "load", "wait_time", **{apart: "trace"})
 
 
-def test_names_of_points_cover_no_other_point():
-    near = pd.DataFrame({"load": [0.5, 0.51, 0.9], "gain": 5.0, "name": ["one log", "another log", "third"]})
+def test_names_of_points_cover_neither_points_nor_names():
+    near = pd.DataFrame({"load": [0.1, 0.5, 0.51, 0.9], "gain": 5.0, "name": ["far", "one log", "another log", "third"]})
     spec = charts.points(near, "load", "gain", "name").to_dict()
     (rows,) = spec["datasets"].values()
     sides = {row["name"]: row["side"] for row in rows}
-    assert sides == {"one log": "left", "another log": "right", "third": "right"}
+    assert sides == {"far": "right", "one log": "left", "another log": "right", "third": "right"}
     named = [part for part in spec["layer"] if "text" in part["encoding"]]
     assert {part["mark"]["align"] for part in named} == {"left", "right"}
+    same = charts.points(near.assign(load=[0.1, 0.5, 0.5, 0.9]), "load", "gain", "name").to_dict()
+    assert len({row["side"] for row in next(iter(same["datasets"].values()))[1:3]}) == 2
 
 
 def test_lines_without_any_interval_have_no_band():

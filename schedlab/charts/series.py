@@ -180,7 +180,11 @@ def points(
     rows = Rows(table, [x, y], y, [label])
     rows.contain(y)
     rows.shown[label] = rows.shown[label].astype(str)
-    along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False, padding=30), axis=axis(tickCount=6))
+    # From 30 pixels before the first point to 30 behind the last, so that it is known where points lie.
+    first, last = float(rows.shown[x].min()), float(rows.shown[x].max())
+    room = 30 * ((last - first) or 1) / (2 * WIDTH - 60)
+    scale = alt.Scale(domain=[first - room, last + room], nice=False)
+    along = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=axis(tickCount=6))
     upward = alt.Y(f"{y}:Q", title=AXES.get(y, y), axis=axis())
     tooltip = [
         alt.Tooltip(f"{label}:N"),
@@ -211,7 +215,7 @@ SIDES = {
 
 
 def _sides(rows, x, y, label):
-    """Choose for each point on which side its name stands: where it covers no other point and no range, if it can."""
+    """Choose for each point on which side its name stands: where it covers no point, range or name, if it can."""
     shown = rows.shown
     ends = shown[[y, *rows.drawn([*rows.spread, *rows.interval])]].astype(float)
     low, high = ends.min(axis=1).to_numpy(), ends.max(axis=1).to_numpy()
@@ -219,7 +223,7 @@ def _sides(rows, x, y, label):
     values = shown[x].to_numpy(dtype=float)
     middle = 30 + (2 * WIDTH - 60) * (values - values.min()) / (np.ptp(values) or 1)
     upward, low, high = (HEIGHT * (each - bottom) / ((top - bottom) or 1) for each in (shown[y].to_numpy(), low, high))
-    chosen = []
+    chosen, taken = [], []
     for i, name in enumerate(shown[label]):
         long = CHARACTER * len(name)
         places = {
@@ -229,8 +233,15 @@ def _sides(rows, x, y, label):
             "below": (middle[i] - long / 2, middle[i] + long / 2, upward[i] - 14),
         }
         others = np.arange(len(middle)) != i
-        free = (side for side, place in places.items() if not _covers(place, middle, low, high)[others].any())
+        free = (
+            side
+            for side, place in places.items()
+            if place[0] > 0
+            and not _covers(place, middle, low, high)[others].any()
+            and not any(_overlap(place, other) for other in taken)
+        )
         chosen.append(next(free, "right"))
+        taken.append(places[chosen[-1]])
     return chosen
 
 
@@ -238,3 +249,8 @@ def _covers(place, middle, low, high):
     """Tell which points, with their ranges, a name at a place would cover, in pixels."""
     begin, end, line = place
     return (middle > begin - 6) & (middle < end + 6) & (low - 6 < line + 7) & (high + 6 > line - 7)
+
+
+def _overlap(one, other):
+    """Tell whether two names overlap."""
+    return one[0] < other[1] and other[0] < one[1] and abs(one[2] - other[2]) < 13

@@ -73,6 +73,8 @@ LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 # Sweeps teal, other jobs grey, darkest at the first site; shares and sites by themselves blue.
 GROUPS = {
+    "gain": "#117733",
+    "utilization": "#AAAAAA",
     "sweeps": "#009988",
     "sweeps, site 1": "#00564C",
     "sweeps, site 2": "#009988",
