@@ -916,7 +916,8 @@ def test_lines_refuse_several_rows_at_one_place():
 
 
 def test_names_of_points_cover_neither_points_nor_names():
-    near = pd.DataFrame({"load": [0.1, 0.5, 0.51, 0.9], "gain": 5.0, "name": ["far", "one log", "another log", "third"]})
+    names = ["far", "one log", "another log", "third"]
+    near = pd.DataFrame({"load": [0.1, 0.5, 0.51, 0.9], "gain": 5.0, "name": names})
     spec = charts.points(near, "load", "gain", "name").to_dict()
     (rows,) = spec["datasets"].values()
     sides = {row["name"]: row["side"] for row in rows}
