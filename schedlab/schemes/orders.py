@@ -203,7 +203,7 @@ def _compiled(policy, names):
     numbers = all(isinstance(value, int | float | np.number) or value is math or value is np for _, value in outer)
     try:
         return (_compiled_with if numbers else _compiled_now)(policy, names, signature, outer)
-    except Exception as error:
+    except Exception as error:  # numba raises nearly anything; the user gets one PolicyError
         raise policy.not_compiled(error, names) from None
 
 

@@ -208,7 +208,7 @@ def watched(policy: Policy, names: tuple[str, ...]) -> Callable:
         try:
             with np.errstate(all="ignore"):
                 found = policy(**given)
-        except Exception as error:
+        except Exception as error:  # whatever the user's own function raises
             failure = policy.failed(f"failed: {type(error).__name__}: {error}", given, error)
             raise failure from None
         if not isinstance(found, Real | np.bool_):
