@@ -233,7 +233,7 @@ def _section(section):
             parts.append(f"<figcaption>As for {there}.</figcaption>")
         if figure.table is not None:
             parts.append(_table(figure.table))
-        parts.append("</figure>")
+        parts.append(f"{figure.kept()}</figure>")
     return "".join([*parts, "</section>"])
 
 

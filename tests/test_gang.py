@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import twin_gang
-from gang_programs import SCHEDULERS
-from hypothesis import given
+from gang_programs import SCHEDULERS, gang_workloads
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from twin_gang import joined
 from workloads import examples
@@ -50,6 +50,7 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
         "floor": 0.001,
         "both": True,
         "packing": kernel.FIRST_FIT,
+        "reclaim": False,
         "unify": False,
         "alternate": False,
         "law": variates.EXPONENTIAL,
@@ -74,9 +75,10 @@ def settings_of(rules):
 
 
 def arrays(jobs):
-    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them."""
+    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them: all that they do is drawn."""
     table = np.array(jobs, "int64").reshape(-1, 5)
-    return tuple(np.ascontiguousarray(column) for column in table.T)
+    columns = (np.ascontiguousarray(column) for column in table.T)
+    return *columns, np.zeros(table[:, 1].sum() + 1, "int64"), np.zeros((0, 4), "int64")
 
 
 def run(rules, jobs, watched=NOBODY, logged=1 << 14, room=64):
@@ -88,8 +90,8 @@ def run(rules, jobs, watched=NOBODY, logged=1 << 14, room=64):
 
 def twin_jobs(rules, jobs, listed=1 << 14):
     """Write what the kernel draws for each task as a program for the twin."""
-    arrival, size, kind, demand, key = arrays(jobs)
-    full, operations, _ = kernel.programs(size, kind, demand, key, rules, 256, listed)
+    arrival, size, kind, *_ = arrays(jobs)
+    full, operations, _ = kernel.programs(*arrays(jobs)[1:], rules, 256, listed)
     assert full == 0
     first = np.cumsum(size) - size
     owner = np.repeat(np.arange(size.size), size)
@@ -131,10 +133,11 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
     length = draw(st.sampled_from([8, 12, 20, 40]))
     few = st.sampled_from([1, 2, 3, 4, 8])
     alpha, beta = draw(st.sampled_from([(2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5), (2.0, 0.0)]))
+    scheduler = draw(st.sampled_from(schedulers))
     chosen = rules(
         pes,
         draw(st.integers(1, 14 * length)),
-        draw(st.sampled_from(schedulers)),
+        scheduler,
         slice=length,
         switch=draw(st.integers(1, 4)),
         latency=draw(st.integers(1, 2)),
@@ -151,6 +154,7 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
         packing=draw(st.sampled_from([kernel.FIRST_FIT, kernel.FIRST_FIT, kernel.BEST_FIT, kernel.BUDDY])),
         unify=draw(st.booleans()),
         alternate=draw(st.booleans()),
+        reclaim=scheduler == "priority" and draw(st.booleans()),
         **{name: draw(few) for name in ("compute", "disk", "gap", "superstep", "react", "think")},
     )
     jobs = [
@@ -185,9 +189,83 @@ def test_a_choice_waits_for_messages_to_tasks_that_made_room():
     check_twin(rules(3, 382, "spin-block", **times, **settings), jobs)
 
 
+@pytest.mark.reduced
+@examples(1000)
+@given(gang_workloads(most=5), st.booleans())
+def test_programs_of_ones_own_are_those_of_the_twin(case, reclaim):
+    # Messages, barriers, disk and thinking in one task, too, which the kinds of the model never mix.
+    settings, jobs = case
+    assume(jobs)
+    check_programs(replace(settings, reclaim=reclaim and settings.scheduler == "priority"), jobs)
+
+
+def check_programs(settings, jobs):
+    """Give programs to the kernel, as a user would, and to the twin."""
+    times = {name: getattr(settings, name) / 1e9 for name in ("slice", "switch", "latency", "overhead", "delta")}
+    names = ("scheduler", "alpha", "beta", "max_tasks", "statements", "floor", "both", "reclaim")
+    config = Config(**times, **{name: getattr(settings, name) for name in names})
+    table = pd.DataFrame({"arrival_time": [job.arrival / 1e9 for job in jobs], "kind": [job.kind for job in jobs]})
+    workload = Workload(pes=settings.pes, horizon=settings.horizon / 1e9, jobs=table, programs=as_programs(jobs))
+    found = simulate(workload, config, log=(0, workload.horizon)).validate()
+    rows = (found.job_rows, found.task_rows, found.member_rows, found.pe_rows, found.log_rows)
+    compare(twin_gang.simulate(settings, jobs), found.rules, *rows)
+    again = replace(workload, programs=found.programs())
+    assert again == workload
+    np.testing.assert_array_equal(simulate(again, config).pe_rows, found.pe_rows)
+
+
+def as_programs(jobs):
+    """Write programs of the twin as the table that a workload takes."""
+    rows = []
+    for number, job in enumerate(jobs, 1):
+        senders = {
+            (to_rank, index): rank
+            for rank, program in enumerate(job.programs)
+            for _, (name, *more) in program
+            if name == "send"
+            for to_rank, index in [more]
+        }
+        for rank, program in enumerate(job.programs):
+            for compute, (name, *more) in program:
+                row = {"job": number, "rank": rank, "compute": compute / 1e9, "operation": TWIN_NAMES[name]}
+                if name in ("io", "think"):
+                    row["seconds"] = more[0] / 1e9
+                if name in ("send", "recv"):
+                    row["peer"] = more[0] if name == "send" else senders[rank, more[0]]
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+TWIN_NAMES = {"io": "disk", "recv": "receive"} | {name: name for name in ("think", "send", "barrier", "end")}
+
+
+def test_the_task_of_the_row_reclaims_its_pe():
+    # Job 0 waits for its disk from 13 to 53; job 1 is chosen at 13, and has the PE until 100, or until 53.
+    jobs = [twin_gang.Job(0, "io", [[(10, ("io", 40)), (30, ("end",))]]), twin_gang.Job(0, "emb", [[(500, ("end",))]])]
+    table = pd.DataFrame({"arrival_time": [0.0, 0.0]})
+    workload = Workload(pes=1, horizon=100e-9, jobs=table, programs=as_programs(jobs))
+    settings = {"slice": 100e-9, "switch": 3e-9, "latency": 2e-9, "overhead": 1e-9}
+    for reclaim, expected in ((False, [0, 0, 1, 1]), (True, [0, 0, 1, 1, 0, 0, 1, 1])):
+        found = simulate(workload, Config("priority", reclaim=reclaim, **settings), log=(0, 1)).validate()
+        assert [job - 1 for job in found.log["job"]] == expected
+        assert found.jobs["completion_time"].notna().tolist() == [reclaim, False]
+    assert found.jobs["completion_time"][1] == pytest.approx(86e-9)  # a switch of 3 and 30 from 53 on
+
+
+@pytest.mark.reduced
+@examples(300)
+@given(gang_workloads(schedulers=("spin-block",), kinds=("msg", "bsp", "io", "emb", "interactive"), fewest=3, most=5))
+def test_spin_control_sees_tasks_that_do_io_and_wait_for_messages(case):
+    check_programs(*case)
+
+
 def check_twin(rules, jobs):
     twin = twin_gang.simulate(settings_of(rules), twin_jobs(rules, jobs))
     rows, tasks, members, pes, log, _, _ = run(rules, jobs)
+    compare(twin, rules, rows, tasks, members, pes, log)
+
+
+def compare(twin, rules, rows, tasks, members, pes, log):
     placed = rows[kernel.PLACED]
     done = (placed >= 0) & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= rules.horizon)
     assert twin.placed == placed.tolist()
@@ -488,6 +566,95 @@ def test_jobs_of_ones_own():
     assert table["completion_time"].tolist() == pytest.approx([0.2502, 0.5002])
     assert hash(workload) == hash(Workload(pes=2, horizon=2, jobs=workload.jobs))
     assert simulate(replace(workload, horizon=0.3)).jobs["completion_time"].isna().tolist() == [False, True]
+
+
+PINGPONG = pd.DataFrame(
+    [(1, 0, 0.1, "send", 1), (1, 0, 0.2, "receive", 1), (1, 0, 0.1, "end", -1)]
+    + [(1, 1, 0.2, "receive", 0), (1, 1, 0.1, "send", 0), (1, 1, 0.3, "end", -1)],
+    columns=["job", "rank", "compute", "operation", "peer"],
+)
+
+
+def test_programs_tell_what_their_jobs_are():
+    workload = Workload(pes=2, horizon=2, jobs=pd.DataFrame({"arrival_time": [0]}), programs=PINGPONG)
+    assert workload.jobs_table.loc[1].tolist() == [0, 2, "msg", pytest.approx(0.6)]
+    found = simulate(workload).validate()
+    # The first message is there at 0.1 s and a little, the answer at 0.3 s and a little.
+    assert found.jobs.loc[1, "completion_time"] == pytest.approx(0.6, abs=0.001)
+    told = found.programs(1)
+    pd.testing.assert_frame_equal(told[list(PINGPONG)], PINGPONG, check_dtype=False)
+    assert hash(replace(workload, programs=told)) == hash(workload)
+
+
+def test_some_jobs_have_programs_and_others_are_drawn():
+    jobs = pd.DataFrame({"arrival_time": [0.0, 0.3], "size": 2, "kind": ["bsp", "msg"], "duration": 3.0})
+    programs = PINGPONG.assign(job=2)
+    workload = Workload(pes=2, horizon=9, jobs=jobs, programs=programs, seed=5)
+    drawn = simulate(replace(workload, programs=None)).validate().programs(1)
+    found = simulate(workload).validate()
+    pd.testing.assert_frame_equal(found.programs(1), drawn)
+    pd.testing.assert_frame_equal(found.programs(2)[list(PINGPONG)], programs, check_dtype=False)
+    pd.testing.assert_frame_equal(found.programs(), pd.concat([drawn, found.programs(2)], ignore_index=True))
+    with pytest.raises(ValueError, match="there is no job 3, only 2 until the horizon"):
+        found.programs(3)
+
+
+def pingpong(row=None, jobs=None, **changes):
+    """Change a row of a program, and make a workload of it."""
+    programs = PINGPONG.astype(object)
+    for column, value in changes.items():
+        programs.loc[row, column] = value
+    return Workload(pes=2, jobs=pd.DataFrame({"arrival_time": [0]}) if jobs is None else jobs, programs=programs)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Workload(programs=PINGPONG), "programs without jobs, expected a table of jobs with arrival_time"),
+        (lambda: pingpong(0, operation="sned"), "programs, row 1: operation is 'sned', expected disk, think, send"),
+        (lambda: pingpong(1, job=2), "programs, row 2: job is 2, expected a job's number, 1 to 1"),
+        (lambda: pingpong(1, rank=0.5), r"programs, row 2: rank is 0.5, expected a task's rank"),
+        (lambda: pingpong(2, compute="x"), "programs, row 3: compute is 'x', expected seconds, from 0 to below"),
+        (lambda: pingpong(2, compute=-1), "programs, row 3: compute is -1, expected seconds"),
+        (lambda: pingpong(0, operation="disk"), "programs, row 1: seconds is nan, expected seconds.*of disk and think"),
+        (lambda: pingpong(0, peer=0), "programs, row 1: peer is 0, expected the rank of another task of the job"),
+        (lambda: pingpong(0, peer=2), "programs, row 1: peer is 2, expected the rank of another task of the job"),
+        (lambda: pingpong(2, operation="barrier"), "programs, row 3: operation is 'barrier', expected end, disk or"),
+        (lambda: pingpong(1, operation="end"), "programs, row 2: operation is 'end', expected end as a task's last"),
+        (lambda: pingpong([3, 4, 5], rank=2), "job 1 has no program for task 1, expected one for each rank below 3"),
+        (
+            lambda: pingpong(0, operation="receive"),
+            "job 1: task 0 sends 0 messages to task 1, which receives 1 from it",
+        ),
+        (lambda: pingpong([0, 4], operation="barrier"), "job 1: task 0 sends 0 messages to task 1, which receives 1"),
+        (
+            lambda: pingpong([0, 1], operation=["receive", "send"]),
+            "job 1: its tasks would wait for one another forever: task 0 for a message from task 1; task 1 for a mess",
+        ),
+        (
+            lambda: pingpong([0, 1], operation="barrier", jobs=own(size=2)),
+            "job 1: task 0 sends 0 messages to task 1, which receives 1",
+        ),
+        (lambda: pingpong(jobs=own(size=1)), "job 1 has 1 tasks, its program 2"),
+        (
+            lambda: pingpong(jobs=pd.DataFrame({"arrival_time": [0, 1]})),
+            "jobs has no column size, and job 2 no program to take it from",
+        ),
+        (lambda: Workload(jobs=own(), programs=[1]), "programs is a list, expected a DataFrame of job, rank, compute"),
+        (lambda: Workload(jobs=own(), programs=PINGPONG[["job"]]), "programs has no column rank, expected job, rank"),
+        (lambda: Workload(jobs=own(), programs=PINGPONG[:0]), "programs has no rows, expected at least one operation"),
+    ],
+)
+def test_errors_of_programs_name_the_row_and_what_was_expected(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_tasks_have_the_same_number_of_barriers():
+    rows = [(1, 0, 0.1, "barrier"), (1, 0, 0.1, "end"), (1, 1, 0.1, "end")]
+    programs = pd.DataFrame(rows, columns=["job", "rank", "compute", "operation"])
+    with pytest.raises(ValueError, match="job 1: task 1 has 0 barriers, task 0 has 1"):
+        Workload(pes=2, jobs=pd.DataFrame({"arrival_time": [0]}), programs=programs)
 
 
 def own(**changes):

@@ -1,5 +1,9 @@
 """The kernels against their naive twins, job by job, and against the laws of scheduling."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import twins
@@ -234,3 +238,15 @@ def test_the_kernels_leave_their_input_alone():
     for scheme in (sl.FCFS(order="wfp3"), sl.EASY(order="xfactor", backfill="sjf"), sl.Conservative(order="sjf")):
         scheme.run(Arrivals(*columns), 2, False)
     assert all(np.array_equal(old, new) for old, new in zip(before, columns, strict=True))
+
+
+def test_machine_code_that_others_may_have_written_is_not_run(tmp_path):
+    folder = tmp_path / "numba"
+    folder.mkdir(mode=0o700)
+    told = "import schedlab.kernels._jit as jit; print(jit.CACHE)"
+    for mode, cached in ((0o700, True), (0o777, False)):
+        folder.chmod(mode)
+        environment = {**os.environ, "SCHEDLAB_CACHE": str(tmp_path)}
+        ran = subprocess.run([sys.executable, "-c", told], env=environment, capture_output=True, text=True, check=True)
+        assert ran.stdout.startswith(str(folder) if cached else "None")
+        assert ("others may write to it" in ran.stderr) is not cached

@@ -1,7 +1,9 @@
 """The ledger: the rule that makes verdicts, and how a ledger is shown and kept."""
 
+import base64
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab import papers
 from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
+from schedlab.papers.figure import rebuilt
 from schedlab.papers.ledger import as_html, as_json, as_markdown, summary
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
@@ -238,6 +241,40 @@ def test_what_is_kept_is_read_back(folder, figure):
 
 def test_nothing_is_kept_of_other_papers(folder):
     assert (kept.ledger_of("tiny"), kept.made("tiny"), kept.numbers_of("tiny", "figure1")) == (None, None, None)
+
+
+def test_the_kept_figure_stands_beside_a_quick_one(folder):
+    import altair as alt
+
+    def made(load, **more):
+        data = pd.DataFrame({"load": [load], "wait_time": [1 / 3]})
+        chart = alt.Chart(data, title=f"at load {load}").mark_point().encode(x="load:Q", y="wait_time:Q")
+        table = pd.DataFrame({"load": [f"<{load}>"], "wait": ["1/3"]})
+        return papers.Figure("figure1", "A & B", "What it shows.", data, chart, table, paper="tiny", **more)
+
+    assert made(0.5).kept() == ""  # nothing is kept
+    kept.keep("tiny", ledger(rows()), [made(0.5)], 1)
+    assert made(0.5).kept() == ""  # the same numbers
+    assert replace(made(0.7), paper="").kept() == ""  # a user's own figure
+    shown = made(0.7).kept()
+    assert f"<summary>Full size, made {kept.made('tiny')['made']}</summary>" in shown
+    assert 'alt="A &amp; B"' in shown
+    assert "<td>&lt;0.5&gt;</td>" in shown
+    picture = base64.b64decode(re.search(r"data:image/svg\+xml;base64,([^\"]*)", shown)[1]).decode()
+    assert picture.startswith("<svg")
+    assert "at load 0.5" in picture
+
+
+def test_figures_know_their_paper(figure):
+    def figure9(size=None):
+        """Rebuild it."""
+        return replace(figure, title=size)
+
+    figure9.__module__ = "schedlab.papers.tiny"
+    built = rebuilt(figure9)
+    assert (built("full").paper, built("full").title, built.__doc__) == ("tiny", "full", "Rebuild it.")
+    for paper in papers.modules():
+        assert all(hasattr(function, "__wrapped__") for function in paper.FIGURES), paper
 
 
 def test_a_change_of_the_kernels_makes_what_is_kept_stale(folder, figure, monkeypatch):

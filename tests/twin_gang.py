@@ -45,6 +45,7 @@ class Settings:
     packing: str = "first-fit"  # or "best-fit", "buddy"
     unify: bool = False
     alternate: bool = False
+    reclaim: bool = False  # the task of the row takes its PE back as soon as it is ready
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def simulate(settings, jobs):
     def ask(pe):
         if settings.scheduler == "gang":
             give_first(pe, of_row)
-        elif pe.just_left:
+        elif pe.just_left and not settings.reclaim:
             give_first(pe, by_priority, of_row)
         else:
             give_first(pe, of_row, by_priority)
@@ -402,6 +403,8 @@ def simulate(settings, jobs):
             for pe in pes:
                 if pe.task is None:
                     ask(pe)
+                elif settings.reclaim and of_row(pe) not in (None, pe.task):
+                    give(pe, of_row(pe))
         for pe in pes:
             pe.just_left = False
         until = next_instant()

@@ -3,7 +3,8 @@
 Numba's disk cache notices an edit in the file of the cached function only, so a kernel would keep a stale
 copy of a part that lives in another file. The cache folder is therefore keyed on a digest of every kernel
 source. Numba fixes the folder when a function is decorated; its setting is put back at once, so the
-user's own jitted functions are cached where they always were.
+user's own jitted functions are cached where they always were. Machine code that others may have written is not run:
+without a folder of the user's own nothing is cached.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from schedlab.paths import cache_dir
+from schedlab.paths import own_folder
 
 # An index of this type cannot count from the end, which frees a loop of that check: entries move 5 times faster.
 U = np.uint64
@@ -25,7 +26,8 @@ def _digest() -> str:
     return hashlib.sha256(b"".join([*texts, str(numba.config.BOUNDSCHECK).encode()])).hexdigest()[:16]
 
 
-CACHE = cache_dir("numba") / _digest()
+_FOLDER = own_folder("numba")
+CACHE = _FOLDER and _FOLDER / _digest()
 # Never called from Python: a third of the compile time.
 _INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -35,7 +37,7 @@ def kernel(function):
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE)
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=CACHE is not None, nogil=True)(function)
     finally:
         numba.config.CACHE_DIR = before
 

@@ -10,17 +10,20 @@ What happens at one instant on one PE: what was waited for arrives; a switch or 
 lasted the time of an answer is looked at; then, at a multiple of the slice, the global switch, else a PE without a task
 asks for one.
 
-What a PE does reaches others later, never at once, and within a slice nothing takes it away from its task. So a task
-that holds a PE is followed as far as can be told: through computing, sending, and receiving what is on its way, up to
-the end of the slice, a message that has not been sent yet, or what blocks or ends the task. Who spins for a message is
-followed on as soon as that is sent, since no choice is made there. A PE that loses its task, or idles until one is
-ready, is followed on, too: what it runs next is its own affair, and so is the look at a spin whose end is known, or of
-which nothing can come. Unless one of its tasks has made room for others until a message that has not been sent: then
-this is an event, and so is the look at any other spin; events are taken in the order of time.
+What a PE does reaches others later, never at once, and within a slice nothing takes it away from its task, but for the
+task of the row, where that reclaims it when its I/O is done. So a task that holds a PE is followed as far as can be
+told: through computing, sending, and receiving what is on its way, up to that instant or the end of the slice, a
+message that has not been sent yet, or what blocks or ends the task. Who spins for a message is followed on as soon as
+that is sent, since no choice is made there. A PE that loses its task, or idles until one is ready, is followed on, too:
+what it runs next is its own affair, and so is the look at a spin whose end is known, or of which nothing can come.
+Unless one of its tasks has made room for others until a message that has not been sent: then this is an event, and so
+is the look at any other spin; events are taken in the order of time.
 
 Tasks that depend on one another meet to draw what they do next, each at its own time, once no PE can be followed any
 further: those of a job that sends messages draw pairs, those of a job with barriers draw supersteps. Who of them have
 met, and stay within the slice, are followed together, which is a few additions for each.
+
+Jobs with programs of the user's own find them in their rings, whole, when they are placed.
 """
 
 from typing import NamedTuple
@@ -82,10 +85,10 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, ARRIVED, LAT
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 
 # Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, when that
-# may change within the slice, and when a spin is looked at; how many of its tasks made room for others until a message
-# that has not been sent; what a cut switch was to load, and how much of it was left; when its disk is free; the place
-# after the task last chosen by priority; how many tasks it has; the task that the row has for it; and its time, by what
-# it did.
+# may change within the slice, and when a spin is looked at; until when its task may keep it; how many of its tasks made
+# room for others until a message that has not been sent; what a cut switch was to load, and how much of it was left;
+# when its disk is free; the place after the task last chosen by priority; how many tasks it has; the task that the row
+# has for it; and its time, by what it did.
 (
     LOADED,
     RUNNING,
@@ -93,6 +96,7 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     SINCE,
     CHANGE,
     CHECK,
+    LIMIT,
     ABSENT,
     CUT_TO,
     CUT_LEFT,
@@ -105,10 +109,11 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     TIME_SPINNING,
     TIME_SWITCHING,
     TIME_IDLE,
-) = range(18)
+) = range(19)
 
-# Columns of Gang.queued: operations of jobs that send messages, drawn but not done yet; the last is, of SEND, the place
-# of its RECEIVE among the operations of the peer, and of RECEIVE when the message arrives.
+# Columns of Gang.queued: operations that are known but not done yet, of jobs that send messages or have programs of
+# their own; the third is, of SEND and RECEIVE, the other task, and of DISK and THINK their time; the last is, of SEND,
+# the place of its RECEIVE among the operations of the peer, and of RECEIVE when the message arrives.
 QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_OTHER = range(4)
 
 # Rows of Gang.log: also the current row of the matrix, and whether the task is in it.
@@ -147,7 +152,7 @@ class Rules(NamedTuple):
     ----------
     pes, slice, switch, latency, overhead, delta, horizon, max_tasks, statements : int
     alpha, beta, floor : float
-    both, priority, spin_block, unify, alternate : bool
+    both, priority, spin_block, reclaim, unify, alternate : bool
     packing : {FIRST_FIT, BEST_FIT, BUDDY}
     law : see `schedlab.kernels.variates`
         Of all bursts.
@@ -173,6 +178,7 @@ class Rules(NamedTuple):
     both: bool
     priority: bool
     spin_block: bool
+    reclaim: bool
     packing: int
     unify: bool
     alternate: bool
@@ -194,7 +200,7 @@ class Gang(NamedTuple):
     jobs : int64, shape (n_jobs, 14)
     tasks : int64, shape (n_tasks, 19)
     members : float64, shape (n_tasks, 7)
-    pes : int64, shape (pes, 18)
+    pes : int64, shape (pes, 19)
         What belongs to one is side by side.
     on : int64, shape (pes, places)
         The tasks on each PE, in the order in which they were placed, which is that of their jobs.
@@ -216,6 +222,10 @@ class Gang(NamedTuple):
         Random numbers for the next pairs of a job, in the row of its first task.
     queued : int64, shape (n_tasks, room, 4)
         A ring for each task.
+    begins : int64, shape (n_tasks + 1,)
+        Where the program of each task begins in `given`; where it ends, too, if it has none.
+    given : int64, shape (n_given, 4)
+        Programs of the user's own; columns as of `queued`.
     tree : int64, shape (2 * leaves,)
         The next event of each PE, as the leaves of a tree of the earlier ones.
     answered : int64, shape (pes,)
@@ -240,6 +250,8 @@ class Gang(NamedTuple):
     units: np.ndarray
     pairs: np.ndarray
     queued: np.ndarray
+    begins: np.ndarray
+    given: np.ndarray
     tree: np.ndarray
     answered: np.ndarray
     meetings: np.ndarray
@@ -276,6 +288,9 @@ def _start(g, rules, job):
     first = jobs[job, FIRST]
     for task in range(first, first + jobs[job, SIZE]):
         _set_up(g, rules, task, job, task - first)
+        for at in range(g.begins[task], g.begins[task + 1]):
+            length, operation = g.given[at, QUEUED_LENGTH], g.given[at, QUEUED_OPERATION]
+            _queue(g, task, length, operation, g.given[at, QUEUED_PEER], g.given[at, QUEUED_OTHER])
 
 
 @part
@@ -285,10 +300,11 @@ def _next_operation(g, rules, task):
     job = tasks[task, JOB]
     kind, remaining = g.jobs[job, KIND], tasks[task, REMAINING]
     tasks[task, PIECE] = COMPUTING
-    if kind == MESSAGES and g.jobs[job, SIZE] > 1:
+    if tasks[task, TAIL] > 0:
         queued, at = g.queued, _in_ring(g, tasks[task, HEAD])
         tasks[task, LENGTH] = queued[task, at, QUEUED_LENGTH]
         tasks[task, OPERATION] = queued[task, at, QUEUED_OPERATION]
+        tasks[task, BURST] = queued[task, at, QUEUED_PEER]  # of DISK and THINK; else nobody asks
         return
     tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
@@ -468,14 +484,14 @@ def _meet(g, rules):
 def _send(g, rules, task, length):
     """Follow a task, if it has met others, through computing and sending; give when its message arrives.
 
-    NEVER if it does not come to that in the slice.
+    NEVER if it does not come to that while it may keep its PE.
     """
     tasks = g.tasks
     if tasks[task, PIECE] != MEETING:
         return NEVER
     reached = tasks[task, UNTIL] + length
     sent = reached + rules.overhead
-    if sent > g.clock[UPTO]:
+    if sent > g.pes[tasks[task, PE], LIMIT]:
         return NEVER
     _follow(g, task, reached, reached, sent)
     g.clock[EVENTS] += 2
@@ -485,13 +501,13 @@ def _send(g, rules, task, length):
 @part
 def _receive(g, rules, task, length, arrival):
     """Follow a task, if it has met others, through computing and receiving; tell whether it comes to that."""
-    tasks = g.tasks
+    tasks, pe = g.tasks, g.tasks[task, PE]
     if tasks[task, PIECE] != MEETING:
         return False
     reached = tasks[task, UNTIL] + length
     begins = max(reached, arrival)
     received = begins + rules.overhead
-    if received > g.clock[UPTO] or (begins > reached and begins > _check(g, rules, tasks[task, PE], task, reached)):
+    if received > g.pes[pe, LIMIT] or (begins > reached and begins > _check(g, rules, pe, task, reached)):
         return False
     _follow(g, task, reached, begins, received)
     g.clock[EVENTS] += 3
@@ -524,8 +540,8 @@ def _next_superstep(g, rules, job):
     if release > g.clock[UPTO]:
         return False
     for task in range(first, end):
-        reached = tasks[task, UNTIL] + tasks[task, LENGTH]
-        if reached < latest and release > _check(g, rules, tasks[task, PE], task, reached):
+        reached, pe = tasks[task, UNTIL] + tasks[task, LENGTH], tasks[task, PE]
+        if release > g.pes[pe, LIMIT] or (reached < latest and release > _check(g, rules, pe, task, reached)):
             return False
     for task in range(first, end):
         _follow(g, task, tasks[task, UNTIL] + tasks[task, LENGTH], release, release)
@@ -541,17 +557,17 @@ def _next_superstep(g, rules, job):
 @part
 def _run(g, rules, pe, task, now, loads):
     """Follow a task that gets a PE, or goes on there, as far as can be told."""
-    tasks, pes, upto = g.tasks, g.pes, g.clock[UPTO]
+    tasks, pes, limit = g.tasks, g.pes, g.pes[pe, LIMIT]
     if loads:
         pes[pe, RUNNING] = task
         g.clock[EVENTS] += 1
         if pes[pe, LOADED] != task:
             needs = pes[pe, CUT_LEFT] if pes[pe, CUT_TO] == task else rules.switch
-            until = min(now + needs, upto)
+            until = min(now + needs, limit)
             _spend(g, pe, task, TIME_SWITCHING, now, until)
-            if now + needs > upto:
-                pes[pe, CUT_TO], pes[pe, CUT_LEFT] = task, now + needs - upto
-                pes[pe, DOES], pes[pe, CHANGE] = BUSY, NEVER
+            if now + needs > limit:
+                pes[pe, CUT_TO], pes[pe, CUT_LEFT] = task, now + needs - limit
+                _reach_limit(g, pe, limit)
                 return
             now, pes[pe, LOADED] = until, task
         pes[pe, CUT_TO] = -1
@@ -567,14 +583,16 @@ def _run(g, rules, pe, task, now, loads):
             until = tasks[task, UNTIL]
             if until > now:
                 check = _check(g, rules, pe, task, now)
-                if until > check or until > upto:
+                if until > check or until > limit:
                     _spin(g, pe, now, check, until)
                     return
                 _spend(g, pe, task, TIME_SPINNING, now, until)
                 now = until
             g.clock[EVENTS] += 1
-            piece = tasks[task, PIECE] = RECEIVING if tasks[task, OPERATION] == RECEIVE else DRAWING
+            receives = tasks[task, OPERATION] == RECEIVE
+            piece = tasks[task, PIECE] = RECEIVING if receives else DRAWING
             tasks[task, LENGTH] = rules.overhead
+            tasks[task, HEAD] += not receives
         if piece == DRAWING:
             if _has_to_meet(g, task):
                 _join(g, pe, task, now)
@@ -582,25 +600,41 @@ def _run(g, rules, pe, task, now, loads):
             _next_operation(g, rules, task)
             piece = COMPUTING
         length = tasks[task, LENGTH]
-        until = min(now + length, upto)
+        until = min(now + length, limit)
         if piece == COMPUTING:
             tasks[task, COMPUTED] += until - now
         _spend(g, pe, task, TIME_COMPUTING if piece == COMPUTING else TIME_COMMUNICATING, now, until)
-        if now + length > upto:
-            tasks[task, LENGTH] = now + length - upto
-            pes[pe, DOES], pes[pe, CHANGE] = BUSY, NEVER
+        if now + length > limit:
+            tasks[task, LENGTH] = now + length - limit
+            _reach_limit(g, pe, limit)
             return
         now = until
         g.clock[EVENTS] += 1
         if piece == COMPUTING:
             if _operate(g, rules, pe, task, now):
-                pes[pe, DOES], pes[pe, SINCE], pes[pe, RUNNING], pes[pe, CHANGE] = FREED, now, -1, now
+                _free(g, pe, now)
                 return
         else:
             if piece == SENDING:
                 _deliver(g, rules, task, now + rules.latency)
             tasks[task, HEAD] += 1
             tasks[task, PIECE] = DRAWING
+
+
+@part
+def _free(g, pe, now):
+    """Take the PE from its task."""
+    pes = g.pes
+    pes[pe, DOES], pes[pe, SINCE], pes[pe, RUNNING], pes[pe, CHANGE] = FREED, now, -1, now
+
+
+@part
+def _reach_limit(g, pe, limit):
+    """Stop following a task: the slice is over, or the task of the row takes its PE back."""
+    if limit < g.clock[UPTO]:
+        _free(g, pe, limit)
+    else:
+        g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
 
 
 @part
@@ -624,6 +658,7 @@ def _operate(g, rules, pe, task, now):
         _finish(g, pe, task, now)
         return True
     tasks[task, DID_IO] = 1
+    tasks[task, HEAD] += 1
     until = now + tasks[task, BURST]
     if operation in (DISK, LAST_DISK):
         until = max(now, g.pes[pe, DISK_FREE]) + tasks[task, BURST]
@@ -683,7 +718,7 @@ def _answer(g, rules, task, arrival):
         g.ready[pe, place] = arrival
         pes[pe, ABSENT] -= 1
     if pes[pe, RUNNING] == task and pes[pe, DOES] == SPINNING:
-        if min(arrival, pes[pe, CHECK]) <= g.clock[UPTO] and (arrival <= pes[pe, CHECK] or pes[pe, ABSENT] == 0):
+        if min(arrival, pes[pe, CHECK]) <= pes[pe, LIMIT] and (arrival <= pes[pe, CHECK] or pes[pe, ABSENT] == 0):
             g.answered[g.clock[ANSWERED]] = pe
             g.clock[ANSWERED] += 1
     elif pes[pe, DOES] == IDLE and arrival < g.clock[UPTO] and _wanted(g, rules, pe, place):
@@ -697,31 +732,40 @@ def _answer(g, rules, task, arrival):
 def _check(g, rules, pe, task, now):
     """Give when a spin that begins now is looked at, or NEVER if nothing can come of that.
 
-    That is known, since who is waited for makes no difference: tasks that wait for messages never do I/O.
+    That is known, unless a task that does I/O has made room until a message that has not been sent: it may be ready by
+    then.
     """
     check = now + 2 * rules.latency + 4 * rules.overhead
     if not rules.spin_block or g.clock[BOUNDARY] - check <= rules.delta:
         return NEVER
+    if g.pes[pe, ABSENT] > 0 and _other_has_io(g, pe, task, NEVER):
+        return check
     return check if _other_has_io(g, pe, task, check) else NEVER
 
 
 @part
 def _spin(g, pe, now, check, until):
     """Let a task spin on its PE for longer than can be told."""
-    pes = g.pes
-    pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK], pes[pe, CHANGE] = SPINNING, now, check, min(check, until)
+    pes, change = g.pes, min(check, until)
+    if pes[pe, LIMIT] < g.clock[UPTO]:
+        change = min(change, pes[pe, LIMIT])
+    pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK], pes[pe, CHANGE] = SPINNING, now, check, change
 
 
 @part
 def _end_spin(g, rules, pe, now):
-    """What a task spins for has arrived, or its spin is to be looked at: tell which task runs next, if any."""
+    """A spin is over, is to be looked at, or loses its PE to the task of the row: tell which task runs next, if any."""
     pes, task = g.pes, g.pes[pe, RUNNING]
     until = g.tasks[task, UNTIL]
+    if until > now and rules.reclaim:
+        _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
+        _free(g, pe, now)
+        return _next_task(g, rules, pe, now)
     if until > now and _other_has_io(g, pe, task, now):
         _spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
         g.ready[pe, g.tasks[task, PLACE]] = until
         pes[pe, ABSENT] += until == NEVER
-        pes[pe, DOES], pes[pe, RUNNING] = FREED, -1
+        _free(g, pe, now)
         return _next_task(g, rules, pe, now)
     if until > now:
         _spin(g, pe, pes[pe, SINCE], NEVER, until)
@@ -765,13 +809,24 @@ def _next_task(g, rules, pe, now):
     if pes[pe, DOES] == IDLE:
         _spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
         task = own
+    if rules.reclaim:
+        task = own
     if task < 0 and rules.priority:
         task = _best(g, rules, pe, now)
     if task < 0:
         task = own
     if task < 0:
         _idle(g, rules, pe, now)
+    if rules.reclaim:
+        _limit(g, pe, task)
     return task
+
+
+@part
+def _limit(g, pe, task):
+    """Let a task that is not of the row keep its PE until that of the row is ready."""
+    turn, upto = g.pes[pe, TURN], g.clock[UPTO]
+    g.pes[pe, LIMIT] = upto if turn < 0 or turn == task else min(upto, g.ready[pe, g.tasks[turn, PLACE]])
 
 
 @part
@@ -1078,7 +1133,7 @@ def _turn(g, rules):
     rows = clock[ROWS]
     clock[CURRENT] = row = clock[CURRENT] % rows if rows else 0
     for pe in range(rules.pes):
-        pes[pe, TURN] = g.matrix[row, pe] if rows else -1
+        pes[pe, TURN], pes[pe, LIMIT] = g.matrix[row, pe] if rows else -1, clock[UPTO]
     if rules.alternate:
         for further in range(1, rows):
             _alternate(g, rules, (row + further) % rows)
@@ -1093,6 +1148,8 @@ def _take_turn(g, rules, pe, now):
     if task < 0:
         g.pes[pe, CUT_TO] = -1
         _idle(g, rules, pe, now)
+    if rules.reclaim:
+        _limit(g, pe, task)
     return task
 
 
@@ -1115,7 +1172,7 @@ def _alternate(g, rules, row):
 
 
 @maker
-def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
+def _new_gang(arrival, size, kind, demand, key, begins, given, rules, room, logged):
     n = arrival.size
     jobs = np.zeros((n, 14), np.int64)
     jobs[:, ARRIVAL], jobs[:, SIZE], jobs[:, KIND], jobs[:, DEMAND], jobs[:, KEY] = arrival, size, kind, demand, key
@@ -1133,7 +1190,7 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         jobs,
         np.zeros((tasks, 19), np.int64),
         np.zeros((tasks, 7), np.float64),
-        np.zeros((rules.pes, 18), np.int64),
+        np.zeros((rules.pes, 19), np.int64),
         np.full((rules.pes, places), -1, np.int64),
         np.full((rules.pes, places), NEVER, np.int64),
         priority,
@@ -1144,6 +1201,8 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
         np.zeros((tasks, AHEAD), np.float64),
         np.zeros((tasks, AHEAD // 2), np.int64),
         np.zeros((tasks, room, 4), np.int64),
+        begins,
+        given,
         np.full(2 * leaves, NEVER, np.int64),
         np.zeros(rules.pes, np.int64),
         np.zeros(rules.pes, np.int64),
@@ -1158,17 +1217,21 @@ def _new_gang(arrival, size, kind, demand, key, rules, room, logged):
 
 
 @kernel
-def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_until, watched, halt):
+def gang(arrival, size, kind, demand, key, begins, given, rules, room, logged, log_from, log_until, watched, halt):
     """Simulate gang scheduling.
 
     Parameters
     ----------
     arrival, size, kind, demand, key : int64, shape (n_jobs,)
         In the order of the arrivals: nanoseconds; tasks; IO and so on; dedicated time of each task in nanoseconds, at
-        least 1; key of the job's random numbers, 32 bits.
+        least 1; key of the job's random numbers, 32 bits. Of a job with programs only INTERACTIVE makes a difference,
+        and it must be neither MESSAGES nor BARRIERS.
+    begins, given : int64, shapes (n_tasks + 1,), (n_given, 4)
+        Programs of the user's own, see `Gang`: QUEUED_LENGTH at least 1, tasks numbered through, and NEVER as the last
+        column of RECEIVE. Those of a job must be able to end.
     rules : Rules
     room : int
-        How many operations may be drawn ahead for a task, a power of two; of a job that sends messages.
+        How many operations may be known ahead of a task, a power of two; of a job that sends messages or has programs.
     logged : int
         How many entries the log may have.
     log_from, log_until : int
@@ -1185,14 +1248,14 @@ def gang(arrival, size, kind, demand, key, rules, room, logged, log_from, log_un
     jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (19, n_tasks)
     members : float64, shape (7, n_tasks)
-    pes : int64, shape (18, pes)
+    pes : int64, shape (19, pes)
     log : int64, shape (7, n_logged)
         See the rows that this module names.
     history : float64, shape (n_watched, n_slices, 8)
         Measurements, memberships, priority, and whether the task held a PE in the slice.
     events : int
     """
-    g = _new_gang(arrival, size, kind, demand, key, rules, room, logged)
+    g = _new_gang(arrival, size, kind, demand, key, begins, given, rules, room, logged)
     slices = -(-rules.horizon // rules.slice)
     history = np.zeros((watched.size, slices, 8), np.float64)
     while g.clock[NOW] < rules.horizon and not g.clock[FULL] and not halt[0]:
@@ -1262,12 +1325,12 @@ def _simulate_slice(g, rules, log_from, log_until, watched, history, halt):
 
 
 @kernel
-def programs(size, kind, demand, key, rules, room, listed):
+def programs(size, kind, demand, key, begins, given, rules, room, listed):
     """List what the tasks of jobs do, in the order in which each task does it.
 
     Parameters
     ----------
-    size, kind, demand, key, rules, room
+    size, kind, demand, key, begins, given, rules, room
         As of `gang`; of the rules what jobs do.
     listed : int
         How many operations may be listed; 0 if only the sums are wanted.
@@ -1283,7 +1346,7 @@ def programs(size, kind, demand, key, rules, room, listed):
     sums : int64, shape (2, n_tasks), nanoseconds
         Computing; disk and thinking.
     """
-    g = _new_gang(np.zeros(size.size, np.int64), size, kind, demand, key, rules, room, 0)
+    g = _new_gang(np.zeros(size.size, np.int64), size, kind, demand, key, begins, given, rules, room, 0)
     operations, sums = np.zeros((5, listed), np.int64), np.zeros((2, g.tasks.shape[0]), np.int64)
     for job in range(size.size):
         if not g.clock[FULL]:

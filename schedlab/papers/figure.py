@@ -3,7 +3,8 @@
 import html
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -32,6 +33,8 @@ class Figure:
         What to print beside the chart, ready to read.
     notes : tuple of str
         What the reader must know: stand-ins, reduced size.
+    paper : str
+        Name of the paper's module; `rebuilt` fills it in.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Figure:
     chart: "alt.TopLevelMixin | None" = None
     table: pd.DataFrame | None = None
     notes: tuple[str, ...] = field(default=())
+    paper: str = ""
 
     def __repr__(self) -> str:
         return f"<Figure {self.name}: {self.title}>"
@@ -57,6 +61,14 @@ class Figure:
             from schedlab.charts import table  # here, since it loads altair
 
             display(table(self.table))
+        if beside := self.kept():
+            display(HTML(beside))
+
+    def kept(self) -> str:
+        """Give the figure of the full size as HTML that unfolds, if it is kept and shows something else."""
+        from . import kept  # which knows figures
+
+        return kept.beside(self) if self.paper else ""
 
     def words(self) -> str:
         """Give the caption and the notes as HTML; lines break between words only."""
@@ -94,6 +106,16 @@ def chosen_size(size: str | None = None) -> str:
     if size not in SIZES:
         raise ValueError(f"unknown size {size!r}; known: {', '.join(SIZES)}")
     return size
+
+
+def rebuilt(function: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Let a function of a paper's module give figures that know their paper."""
+
+    @wraps(function)
+    def figure(*args, **settings) -> Figure:
+        return replace(function(*args, **settings), paper=function.__module__.rpartition(".")[2])
+
+    return figure
 
 
 def known(what: str, name: str, values: Mapping) -> object:

@@ -1,12 +1,16 @@
-"""The results of the full size, kept in data/results: ledgers and the numbers of figures, and how they were made.
+"""The results of the full size, kept in data/results: ledgers and figures, and how they were made.
 
-Full-size runs take long. Their results are kept as small tables, so that notebooks and the report show them beside a
-quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They are stale
-when the kernels have changed since.
+Full-size runs take long. Their results are kept as small tables and pictures, so that notebooks and the report show
+them beside a quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They
+are stale when the kernels have changed since.
 """
 
 import ast
+import base64
+import gzip
 import hashlib
+import html
+import io
 import json
 import os
 import platform
@@ -50,16 +54,19 @@ def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: f
     """Keep the ledger and the figures' numbers of a paper; `seconds` is how long they took."""
     place = folder() / paper
     place.mkdir(parents=True, exist_ok=True)
-    for old in place.glob("*.csv*"):
+    for old in place.iterdir():
         old.unlink()
     told = [name for name in LEDGER if name != "cases"]
     ledger[told].to_csv(place / "ledger.csv", index=False)
     cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
     pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / "cases.csv", index=False)
-    same = {"method": "gzip", "mtime": 0}  # no time stamp: same numbers, same bytes
     for figure in figures:
-        path = place / f"{figure.name}.csv.gz"
-        figure.data.to_csv(path, index=False, float_format="%.9g", compression=same)
+        (place / f"{figure.name}.csv.gz").write_bytes(_packed(_numbers(figure)))
+        if figure.chart is not None:
+            figure.chart.save(picture := io.StringIO(), format="svg")
+            (place / f"{figure.name}.svg.gz").write_bytes(_packed(picture.getvalue()))
+        if figure.table is not None:
+            figure.table.to_csv(place / f"{figure.name}-table.csv", index=False)
     about = {
         "schedlab": __version__,
         **{name: version(name) for name in PACKAGES},
@@ -71,6 +78,14 @@ def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: f
         "kernels": kernels_digest(),
     }
     (place / "made.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def _numbers(figure):
+    return figure.data.to_csv(index=False, float_format="%.9g")
+
+
+def _packed(text):
+    return gzip.compress(text.encode(), mtime=0)  # no time stamp: same text, same bytes
 
 
 def made(paper: str) -> dict | None:
@@ -103,3 +118,26 @@ def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:
     """Give the kept numbers of a figure; None where none are kept."""
     path = folder() / paper / f"{figure}.csv.gz"
     return pd.read_csv(path) if path.is_file() else None
+
+
+def beside(figure: Figure) -> str:
+    """Give the kept picture and table of a figure as HTML that unfolds.
+
+    Nothing if none are kept, or if they show the same numbers.
+    """
+    place, about = folder() / figure.paper, made(figure.paper)
+    path = place / f"{figure.name}.csv.gz"
+    if about is None or not path.is_file() or gzip.decompress(path.read_bytes()).decode() == _numbers(figure):
+        return ""
+    parts = []
+    if (picture := place / f"{figure.name}.svg.gz").is_file():
+        data = base64.b64encode(gzip.decompress(picture.read_bytes())).decode()
+        title = html.escape(figure.title)
+        style = "max-width: 100%; background: white"
+        parts.append(f'<img alt="{title}" loading="lazy" style="{style}" src="data:image/svg+xml;base64,{data}">')
+    if (table := place / f"{figure.name}-table.csv").is_file():
+        told = pd.read_csv(table, dtype=str, keep_default_na=False)
+        parts.append(f'<div style="overflow-x: auto">{told.to_html(index=False, border=0)}</div>')
+    return (
+        f'<details class="schedlab-kept"><summary>Full size, made {about["made"]}</summary>{"".join(parts)}</details>'
+    )

@@ -472,6 +472,7 @@ READINGS = {
     "CTC fit": Reading(workload={"table": "ctc"}),
     "sizes: the largest of each range": Reading(workload={"sizes": "upper"}),
     "sizes: as measured at KTH": Reading(workload={"sizes": "weighted"}),
+    "the row's task takes its PE back when its I/O is done": Reading({"reclaim": True}),
     "supersteps of a job's tasks differ by up to 10 %": Reading({"imbalance": 0.1}),
     "duration is what a task computes, without its I/O": Reading(demand=True),
 }
