@@ -10,7 +10,7 @@ from schedlab.workload import archive, standin
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
 from . import kept
-from .figure import Figure, Paper, chosen_size
+from .figure import Figure, Paper, chosen_size, rebuilt
 from .ledger import Claim, Ledger, exact, ledger, untestable
 
 TITLE = "The base schedulers"
@@ -77,6 +77,7 @@ def log_or_model(name: str) -> Trace:
     return model_trace(**MODEL) if trace is None else trace
 
 
+@rebuilt
 def figure1(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild the core's figure: mean wait and mean bounded slowdown against offered load.
 

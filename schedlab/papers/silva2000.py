@@ -13,7 +13,7 @@ from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.statistics import over_seeds, t_quantile
 
 from . import kept
-from .figure import Figure, Paper, chosen_size, known, spread, watched
+from .figure import Figure, Paper, chosen_size, known, rebuilt, spread, watched
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
 
 TITLE = "Gang scheduling with runtime measurements (Silva and Scherson)"
@@ -205,6 +205,7 @@ LABELLED = (
 def _table(number):
     mix, pes, *published = TABLES[number]
 
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = results(mix, size, progress)
@@ -256,6 +257,7 @@ table1, table2, table3, table4, table5, table6 = map(_table, TABLES)
 def _figure(number, mix, expected, new=WITH, old=WITHOUT):
     """Make the function that rebuilds one of the figures of ratios."""
 
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = results(mix, size, progress)
@@ -336,6 +338,7 @@ def _pictures(workload, settings, window, color="job"):
     return charts.stacked(drawn)
 
 
+@rebuilt
 def picture(size: str | None = None, progress: bool = True) -> Figure:
     """Show what each PE does, slice by slice, without and with information, and under spin control."""
     jobs, settings = workload(**SHOWN), configs(*SCHEDULERS)
@@ -355,6 +358,7 @@ def picture(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+@rebuilt
 def time_spent(size: str | None = None, progress: bool = True) -> Figure:
     """Show where the PEs' time goes under each scheduler."""
     size = chosen_size(size)
@@ -385,6 +389,7 @@ def time_spent(size: str | None = None, progress: bool = True) -> Figure:
 FLOORS = (0.001, 0.0)
 
 
+@rebuilt
 def memberships(size: str | None = None, progress: bool = True) -> Figure:
     """Show how a task's memberships and priority follow what it does, and that they need a floor."""
     data = pd.concat([_followed(floor=floor).assign(floor=f"floor {floor:g}") for floor in FLOORS], ignore_index=True)
@@ -479,6 +484,7 @@ READINGS = {
 READ_ON = ("IO", "IO/Msg", "IO/BSP")
 
 
+@rebuilt
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open, one reading at a time."""
     size = chosen_size(size)
@@ -536,6 +542,7 @@ def _told_briefly(data):
 SLICES = {"quick": (0.05, 0.2, 1.0), "full": (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}  # seconds
 
 
+@rebuilt
 def slice_lengths(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: other lengths of the slice."""
     size = chosen_size(size)
@@ -559,6 +566,7 @@ SIZES = {"quick": (8, 32, 128), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
 SCALED = {"quick": (1, 200), "full": (3, 20)}
 
 
+@rebuilt
 def machine_sizes(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: larger machines."""
     size = chosen_size(size)
@@ -592,6 +600,7 @@ OPTIONS = {
 }
 
 
+@rebuilt
 def options(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: packings, unified slots, alternate scheduling; interactive jobs."""
     size = chosen_size(size)
