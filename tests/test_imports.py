@@ -28,6 +28,7 @@ ROOMS = (
     "statistics",
     "schedule",
     "shredded",
+    "programs",
     "gang",
     "simulation",
     "fairness",
