@@ -1,5 +1,8 @@
 """Small gang workloads for hypothesis: explicit programs that cannot deadlock, and times full of ties."""
 
+import random
+from dataclasses import replace
+
 from hypothesis import strategies as st
 from twin_gang import Job, Settings
 
@@ -86,3 +89,51 @@ def gang_workloads(draw, schedulers=SCHEDULERS, kinds=tuple(DEEDS), fewest=0, mo
     arrivals = draw(st.lists(times, min_size=draw(st.integers(fewest, most)), max_size=most))
     jobs = [draw(gang_job(arrival, settings.pes, settings.slice, kinds)) for arrival in sorted(arrivals)]
     return settings, jobs
+
+
+def crowded(seed):
+    """Make (settings, jobs) of tasks that do I/O and wait for messages in turn, many on a PE, under spin control.
+
+    Drawn evenly, not by hypothesis, which seldom finds a task that makes room and is awaited by another spin.
+    """
+    draw = random.Random(seed)
+    settings = Settings(
+        pes=draw.choice([2, 2, 3]),
+        horizon=0,
+        scheduler="spin-block",
+        slice=draw.choice([20, 40, 40]),
+        switch=draw.choice([1, 1, 2]),
+        latency=draw.choice([1, 2]),
+        overhead=1,
+        delta=draw.choice([0, 0, 1]),
+        beta=draw.choice([0.0, 0.3]),
+        statements=draw.choice([1, 2, 3]),
+        both=draw.random() < 0.5,
+    )
+    settings = replace(settings, horizon=settings.slice * draw.randint(6, 14))
+    return settings, [_crowded_job(draw, settings.pes) for _ in range(draw.randint(3, 5))]
+
+
+def _crowded_job(draw, pes):
+    size = min(draw.choice([1, 2, 2, pes]), pes)
+    kind = "interactive" if draw.random() < 0.4 else "io"
+    programs, received = [[] for _ in range(size)], [0] * size
+
+    def time():
+        return draw.choice([1, 1, 2, 3, 5, 8, 12])
+
+    for _ in range(draw.randint(3, 14)):
+        rank, deed = draw.randrange(size), draw.random()
+        if deed < 0.45 or size == 1:
+            programs[rank].append((time(), (draw.choice(["io", "io", "think"]), time())))
+        elif deed < 0.95:
+            to_rank = (rank + draw.randint(1, size - 1)) % size
+            programs[rank].append((time(), ("send", to_rank, received[to_rank])))
+            programs[to_rank].append((time(), ("recv", received[to_rank])))
+            received[to_rank] += 1
+        else:
+            for program in programs:
+                program.append((time(), ("barrier",)))
+    for program in programs:
+        program.append((time(), ("end",)))
+    return Job(0, kind, programs)
