@@ -218,6 +218,12 @@ def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():
     assert verdicts == [["yes"], ["open"]]
 
 
+def test_signs_tell_what_is_sure_and_what_single_runs_have():
+    data = data_of("DPSAp", 7, a=-9, b=-3, c=2).assign(logged=[-1.0, 4.0, 5.0])
+    words = "better on 2 (1 for sure), worse on 1 (0 for sure) of 3 logs; in single runs of the logs themselves 1 and 2"
+    assert paper._signs(data) == words
+
+
 def test_figure_4_shows_both_series_in_order_of_utilization(small):
     figure = paper.figure4("quick", progress=False)
     bars, _ = figure.chart.to_dict()["vconcat"]

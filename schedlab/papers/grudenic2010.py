@@ -34,8 +34,8 @@ PAPER = Paper(
     year=2010,
     says="Filling the hole before EASY's reservation with the best set of jobs lowers the mean bounded slowdown.",
     found=(
-        ("Preferring narrow jobs (DPSAn) beats EASY on every log at hand", "GRU-1"),
-        ("First come, first served (DPSAp) helps on some logs and hurts on others, by less than chance does", "GRU-2"),
+        ("Preferring narrow jobs (DPSAn) beats EASY on every log at hand where jobs wait", "GRU-1"),
+        ("What first come, first served (DPSAp) changes is lost in chance on most logs", "GRU-2"),
         ("Preferring wide jobs (DPSAw) is worse", "GRU-3"),
     ),
 )
@@ -900,8 +900,14 @@ def _mixed(data):
 
 
 def _signs(data):
-    changes = data.loc[data["scheme"] == DPSAP, "change"]
-    return f"better on {(changes < 0).sum()}, worse on {(changes > 0).sum()} of {len(changes)} logs"
+    cases, logged = _changed(data, DPSAP), data.loc[data["scheme"] == DPSAP, "logged"]
+    better, worse, sure_better, sure_worse = (
+        (signs > 0).sum() for signs in (-cases["value"], cases["value"], -cases["high"], cases["low"])
+    )
+    return (
+        f"better on {better} ({sure_better} for sure), worse on {worse} ({sure_worse} for sure) of {len(cases)} logs; in "
+        f"single runs of the logs themselves {(logged < 0).sum()} and {(logged > 0).sum()}"
+    )
 
 
 def _all_worse(data):
