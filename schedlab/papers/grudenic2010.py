@@ -905,8 +905,8 @@ def _signs(data):
         (signs > 0).sum() for signs in (-cases["value"], cases["value"], -cases["high"], cases["low"])
     )
     return (
-        f"better on {better} ({sure_better} for sure), worse on {worse} ({sure_worse} for sure) of {len(cases)} logs; in "
-        f"single runs of the logs themselves {(logged < 0).sum()} and {(logged > 0).sum()}"
+        f"better on {better} ({sure_better} for sure), worse on {worse} ({sure_worse} for sure) of {len(cases)} logs; "
+        f"in single runs of the logs themselves {(logged < 0).sum()} and {(logged > 0).sum()}"
     )
 
 
