@@ -426,6 +426,27 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     return pd.DataFrame(columns).reset_index()
 
 
+def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> pd.Series:
+    """Give each run's part of the ratio of two means over the seeds.
+
+    An average of the runs' own ratios makes too much of those whose old value is low by chance: of two schedules that
+    differ by chance alone, each would seem worse than the other. The parts average to mean(new) / mean(old), and their
+    spread gives its error (delta method): hand them to `over_seeds`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a run, with both values.
+    new, old : str
+        Columns.
+    by : list of str
+        The columns that tell cases apart; the rows of a case differ in their seeds.
+    """
+    cases = table.groupby(by, sort=False)
+    top, bottom = (cases[name].transform("mean") for name in (new, old))
+    return top / bottom + (table[new] - top / bottom * table[old]) / bottom
+
+
 def _half(confidence, seeds):
     return t_quantile((1 + confidence) / 2, seeds - 1) if seeds > 1 else nan
 

@@ -26,9 +26,10 @@ def small(monkeypatch):
         return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
 
     monkeypatch.setattr(paper, "log_or_standin", log)
-    monkeypatch.setattr(paper, "LOADS", {"quick": (0.4, 0.8), "full": (0.4, 0.6, 0.8)})
-    monkeypatch.setattr(paper, "DRAWS", {"quick": {60: 2}, "full": {60: 4, None: 2}})
+    samples = {"quick": {60: ((0.4, 0.8), 2)}, "full": {60: ((0.4, 0.6, 0.8), 4), None: ((0.4, 0.6), 2)}}
+    monkeypatch.setattr(paper, "SAMPLES", samples)
     monkeypatch.setattr(paper, "SIDE", {"quick": (60, 2), "full": (80, 3)})
+    monkeypatch.setattr(paper, "READ", {"quick": (60, 3), "full": (80, 3)})
     monkeypatch.setattr(paper, "DECISIONS", {"quick": 10, "full": 20})
     monkeypatch.setattr(paper, "INSTANCES", {"quick": 8, "full": 12})
     for function in REMEMBERED:
@@ -44,7 +45,7 @@ def small(monkeypatch):
 def test_rows_are_those_of_the_schedules(small):
     data = paper.results(paper.RANDOM, "quick", progress=False)
     assert len(data) == 2 * 2 * len(paper.EVERY) * (1 + 5)
-    trace = small(paper.LOG).with_procs(512).cut_at_estimates().head(60)
+    trace = small(paper.LOG).with_procs(512).cut_at_estimates().head(60).shake(60, 1)
     trace = trace.with_speedup(sl.Downey(A="requested", sigma=(0, 2)), seed=1).scale_load(0.8, by="effective")
     for scheme in paper.EVERY:
         schedule = sl.simulate(trace, scheme).validate()
@@ -109,6 +110,59 @@ def test_changes_are_paired_by_draw():
     assert row["turnaround_low"] < 200 < row["turnaround_high"]
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"A": "requested"}, {"sigma": 1}, {"share": 0.0}],
+    ids=["A = P", "A random", "nothing random", "rigid"],
+)
+def test_every_draw_shakes_the_base_and_the_scheme(small, monkeypatch, settings):
+    simulated = {}
+
+    def noted(trace, scheme):
+        simulated.setdefault(str(scheme), []).append(tuple(trace.table["submit_time"]))
+        return sl.simulate(trace, scheme)
+
+    monkeypatch.setattr(paper, "simulate", noted)
+    monkeypatch.setattr(paper, "spread", map)
+    runs = [paper.Workload(jobs=60, draw=draw, **settings) for draw in range(3)]
+    paper.compare(runs, (paper.PLAIN, paper.EASY()), "", progress=False)
+    base, rigid = simulated.values()
+    assert base == rigid  # within a draw
+    assert len(set(base)) == 3
+
+
+def test_chance_alone_makes_no_scheme_worse_than_the_other():
+    """An average of the draws' own ratios would make each of the two 25 % slower than the other."""
+    one, other = sl.EASY(), sl.FCFS()
+    rows = [(0.5, seed, "EASY", "all jobs", turnaround) for seed, turnaround in enumerate((100, 200))]
+    rows += [(0.5, seed, "FCFS", "all jobs", turnaround) for seed, turnaround in enumerate((200, 100))]
+    for pair in ((one, other), (other, one)):
+        (row,) = paper.changes(runs_of(*rows), *pair).to_dict("records")
+        assert row["change"] == pytest.approx(0)
+
+
+def test_what_is_judged_at_full_size_has_ten_draws():
+    assert all(draws >= 10 for _, draws in paper.SAMPLES["full"].values())
+    assert paper.READ["quick"][1] >= 10
+
+
+def test_a_quick_sensitivity_leaves_iteration_to_the_kept_full_size(small, monkeypatch):
+    full = paper.sensitivity("full", progress=False)
+    assert "iteration over the first 20 jobs only" in full.data["reading"].tolist()
+    assert any("iterative" in name for name in full.data)
+    monkeypatch.setattr(paper.kept, "numbers_of", lambda *_: None)
+    quick = paper.sensitivity("quick", progress=False)
+    assert "iterat" not in " ".join([*quick.data, *quick.data["reading"]])
+    assert quick.table.equals(quick.data)
+    asked = []
+    monkeypatch.setattr(paper.kept, "numbers_of", lambda *names: asked.append(names) or full.data)
+    both = paper.sensitivity("quick", progress=False).table
+    assert asked == [("sabin2006", "sensitivity")]
+    assert both["size"].tolist() == ["full, kept"] * len(full.data) + ["quick, just now"] * len(quick.data)
+    assert both[list(quick.data)].tail(len(quick.data)).reset_index(drop=True).equals(quick.data)
+    assert not both.isna().any(axis=None)
+
+
 # The ledger
 
 
@@ -153,9 +207,7 @@ def test_noise_on_the_first_jobs_says_nothing_where_the_whole_log_tells_more():
 
 def test_cases_say_what_tells_them_apart():
     (check,) = paper._checks(changed((-20, -30, -10), (12, 6, 18)), "lower")
-    assert check.table()["case"].tolist() == [
-        f"one against two, load {load:g}, first 5,000 jobs" for load in (0, 0.1)
-    ]
+    assert check.table()["case"].tolist() == [f"one against two, load {load:g}, first 5,000 jobs" for load in (0, 0.1)]
 
 
 def test_fair_shares_are_those_of_the_paper():
@@ -180,6 +232,12 @@ def test_growth_compares_the_highest_load_with_the_lowest():
     rows += [(load, 0, "EASY", "all jobs", new) for load, new in ((0.2, 100), (0.5, 1), (0.8, 150))]
     (row,) = paper._growth(runs_of(*rows), one, other).to_dict("records")
     assert (row["change"], row["load"]) == (pytest.approx(50), 0.8)
+    whole = runs_of(*[row for row in rows if row[0] < 0.8], jobs="whole log")  # has no run at the highest load
+    both = paper._growth(pd.concat([runs_of(*rows), whole]), one, other)
+    assert both[["jobs", "load", "change"]].to_numpy().tolist() == [
+        ["first 5,000 jobs", 0.8, pytest.approx(50)],
+        ["whole log", 0.5, pytest.approx(-99)],
+    ]
 
 
 # Decisions

@@ -424,6 +424,14 @@ def test_one_seed_has_no_interval(table):
     assert found["wait_time_low"].isna().all()
 
 
+def test_a_ratio_is_that_of_the_means_over_the_seeds():
+    # By chance half as much in one run, twice as much in the other: no difference. The runs' own ratios average 1.25.
+    table = pd.DataFrame({"case": 1, "seed": [0, 1], "new": [10.0, 20.0], "old": [20.0, 10.0]})
+    same = pd.DataFrame({"case": 2, "seed": [0, 1], "new": [6.0, 18.0], "old": [10.0, 30.0]})  # the same in each run
+    parts = statistics.ratios_of_means(pd.concat([table, same], ignore_index=True), "new", "old", ["case"])
+    assert parts.tolist() == pytest.approx([1 - 2 / 3, 1 + 2 / 3, 0.6, 0.6])
+
+
 def test_a_table_without_seeds_is_refused(table):
     for by, found in (("nope", "'nope'"), (["load", "when"], "'when'"), ([], r"\[\]")):
         with pytest.raises(ValueError, match=f"^by is {found}, expected columns of the table: .*load"):

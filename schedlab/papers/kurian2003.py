@@ -12,7 +12,7 @@ from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, Flooding, OpportuneShredding
 from schedlab.shredded import ShreddedSchedule
 from schedlab.simulation import simulate, simulate_sites
-from schedlab.statistics import over_seeds
+from schedlab.statistics import over_seeds, ratios_of_means
 from schedlab.workload.trace import Trace
 
 from . import kept
@@ -175,9 +175,7 @@ def _percent(new, old):
 def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Replace each draw's improvements by its parts of the improvement of the means over the draws.
 
-    An average of the draws' own improvements makes too much of those whose old mean is low by chance: of two schedules
-    that differ by chance alone, each would seem worse than the other. The parts average to (old - new) / old of the
-    means over the draws, and their spread gives its error (delta method).
+    See `schedlab.statistics.ratios_of_means` for the reason.
 
     Parameters
     ----------
@@ -186,12 +184,8 @@ def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     by : list of str
         The columns that tell cases apart; the rows of a case differ in their seeds.
     """
-    parts, cases = data.copy(), data.groupby(by, sort=False)
-    for key, better in IMPROVED.items():
-        old, new = (cases[f"{key}_{when}"].transform("mean") for when in ("old", "new"))
-        ratio = new / old
-        parts[better] = 100 * (1 - ratio - (data[f"{key}_new"] - ratio * data[f"{key}_old"]) / old)
-    return parts
+    better = {name: 100 * (1 - ratios_of_means(data, f"{key}_new", f"{key}_old", by)) for key, name in IMPROVED.items()}
+    return data.assign(**better)
 
 
 # The figures -------------------------------------------------------------------------------------------------

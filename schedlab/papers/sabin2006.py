@@ -51,12 +51,16 @@ ITERATIVE = IterativeMoldable()
 SIX, SEVEN = tuple(SHARES.values()), (*SHARES.values(), ITERATIVE)  # of Figures 2 to 5, and 7 to 10
 REFERENCES = (GreedyMoldable(), EASY(), Conservative())
 EVERY = (*SEVEN, *REFERENCES)
-LOADS = {"quick": (0.3, 0.5, 0.7), "full": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
-DRAWS = {"quick": {3_000: 3}, "full": {JOBS: 10, None: 4}}  # of A and sigma; the whole log where there is no number
-SIDE = {"quick": (500, 2), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
+FEW_LOADS = (0.3, 0.5, 0.7)
+# Jobs (None: the whole log), loads, and draws. On the whole log an iterative run takes minutes at higher loads.
+SAMPLES = {
+    "quick": {3_000: (FEW_LOADS, 5)},
+    "full": {JOBS: ((0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 10), None: (FEW_LOADS, 10)},
+}
+SIDE = {"quick": (1_000, 5), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
 BESIDE = 0.5  # and its load
 NOISE = 5  # percent: schedules are chaotic, so that on 5,000 jobs less says nothing
-ENOUGH = 4  # draws from which on an interval over them is asked for
+SHAKE = 60  # seconds
 ALL = "all jobs"
 CLASSES = metrics.SABIN_NAMES
 SMALL, LARGEST = CLASSES[1:3], CLASSES[-1]
@@ -78,12 +82,13 @@ class Workload:
     procs : int, optional
         The log's own machine if left out.
     A, sigma
-        As in `Downey`. Where nothing in them is left to chance, submissions are shaken by up to a minute instead, so
-        that draws differ.
+        As in `Downey`.
     share : float
         Of jobs that are moldable.
     load : float
     draw : int
+        Of A and sigma. It shakes the submissions, too: schedules are chaotic, and where nothing else is drawn, as with
+        rigid jobs, all draws would share the luck of one run.
     """
 
     log: str = LOG
@@ -97,9 +102,7 @@ class Workload:
 
     def trace(self) -> Trace:
         """Give the jobs, ready to be simulated."""
-        trace = _head(self.log, self.procs, self.jobs)
-        if self.A == "system" and not isinstance(self.sigma, tuple):
-            trace = trace.shake(60, seed=self.draw)
+        trace = _head(self.log, self.procs, self.jobs).shake(SHAKE, seed=self.draw)
         return trace.with_speedup(Downey(self.A, self.sigma), self.share, self.draw).scale_load(self.load, "effective")
 
     @property
@@ -194,8 +197,8 @@ def workloads(scenario: str, size: str) -> list[Workload]:
     """Give those of the paper's figures: each number of jobs, load and draw."""
     return [
         Workload(jobs=jobs, A=SCENARIOS[scenario], load=load, draw=draw)
-        for jobs, draws in DRAWS[size].items()
-        for load in LOADS[size]
+        for jobs, (loads, draws) in SAMPLES[size].items()
+        for load in loads
         for draw in range(draws)
     ]
 
@@ -259,12 +262,20 @@ def _draws(size):
     told = _drawn(size)
     if size == "quick":
         told += f" (quick; SIZE=full for {_drawn('full')})"
-    return f"Loads and draws: {told}; the same draws for every scheme. Shaded: 95 % intervals over the draws."
+    return f"Sample: {told}; the same draws for every scheme. Shaded: 95 % intervals over the draws."
 
 
 def _drawn(size):
-    draws = " and ".join(f"{draws} draws on the {_how_many(jobs)}" for jobs, draws in DRAWS[size].items())
-    return f"{len(LOADS[size])} loads, {draws}"
+    return " and ".join(
+        f"{draws} draws at each of {len(loads)} loads on the {_how_many(jobs)}"
+        for jobs, (loads, draws) in SAMPLES[size].items()
+    )
+
+
+DRAWN = (
+    f"Each draw moves each submission by up to {SHAKE} s, and draws A and sigma where they are random. Schemes are "
+    "compared within the draw; changes and means over the draws are geometric."
+)
 
 
 def _subtitle(scenario):
@@ -300,7 +311,7 @@ def _of_all(number, scenario, schemes, title, expected):
             caption=f"{expected} {_draws(size)}",
             data=data,
             chart=charts.stacked(drawn),
-            notes=standing_in([LOG]),
+            notes=(DRAWN, *standing_in([LOG])),
         )
 
     return _named(figure, number, title)
@@ -339,7 +350,7 @@ def _of_classes(number, scenario, schemes, title, expected):
             caption=f"{expected} Classes by processor-seconds in the log. {_draws(size)}",
             data=data,
             chart=charts.stacked(panels),
-            notes=standing_in([LOG]),
+            notes=(DRAWN, *standing_in([LOG])),
         )
 
     return _named(figure, number, title)
@@ -415,18 +426,18 @@ def overbooking(size: str | None = None, progress: bool = True) -> Figure:
     data = scalings(size, progress)
     data = data[data["group"] == ALL]
     means = averaged(data.assign(sigma=[f"sigma {sigma:g}" for sigma in data["sigma"]]), ["sigma", "scheme", "load"])
-    title, runs = "Overbooking and scalability, A = P", Workload(jobs=next(iter(DRAWS[size])))
+    title, runs = "Overbooking and scalability, A = P", Workload(jobs=next(iter(SAMPLES[size])))
     return Figure(
         name="overbooking",
         title=title,
         caption=(
             "Where speedup is perfect (sigma 0), the paper expects overbooking to help at low load and to do harm at "
-            "high load, to light jobs everywhere; the worse jobs scale, the less it pays. Nothing is drawn at random "
-            f"here: submissions are shaken by up to a minute. {_draws(size)}"
+            "high load, to light jobs everywhere; the worse jobs scale, the less it pays. Draws differ in the "
+            f"submissions only. {_draws(size)}"
         ),
         data=data,
         chart=_lines(means, "turnaround", title, f"{runs.about}, {SYSTEM}", "sigma", log=True),
-        notes=standing_in([LOG]),
+        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -436,10 +447,10 @@ SIGMAS = (0, 1, 2)
 
 def scalings(size: str, progress: bool = True) -> pd.DataFrame:
     """Give the runs behind `overbooking`, as `compare` does."""
-    jobs, draws = next(iter(DRAWS[size].items()))
+    jobs, (loads, draws) = next(iter(SAMPLES[size].items()))
     runs = [
         Workload(jobs=jobs, sigma=sigma, load=load, draw=draw)
-        for sigma, load, draw in product(SIGMAS, LOADS[size], range(draws))
+        for sigma, load, draw in product(SIGMAS, loads, range(draws))
     ]
     return compare(runs, OVERBOOKED, "overbooking", progress)
 
@@ -447,7 +458,8 @@ def scalings(size: str, progress: bool = True) -> pd.DataFrame:
 def widths(size: str | None = None, progress: bool = True) -> Figure:
     """Show on how many processors jobs run under each scheme: the reason behind the figures."""
     size = chosen_size(size)
-    load, (jobs, draws) = _nearest(LOADS[size], BESIDE), next(iter(DRAWS[size].items()))
+    jobs, (loads, draws) = next(iter(SAMPLES[size].items()))
+    load = min(loads, key=lambda each: abs(each - BESIDE))
     drawn, rows = [], []
     for scenario in SCENARIOS:
         results(scenario, size, progress)
@@ -472,12 +484,8 @@ def widths(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=pd.DataFrame(rows),
         chart=charts.stacked(drawn),
-        notes=standing_in([LOG]),
+        notes=(DRAWN, *standing_in([LOG])),
     )
-
-
-def _nearest(values, wanted):
-    return min(values, key=lambda value: abs(value - wanted))
 
 
 def _counted(runs, scheme):
@@ -509,7 +517,7 @@ def waste(size: str | None = None, progress: bool = True) -> Figure:
                 for scenario, part in ((each, means[means["scenario"] == each].copy()) for each in SCENARIOS)
             ]
         ),
-        notes=standing_in([LOG]),
+        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -520,38 +528,52 @@ WASTED = "wasted, of what jobs hold (%)"
 
 
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
-    """Tabulate what the paper leaves open, one reading at a time."""
+    """Tabulate what the paper leaves open, one reading at a time.
+
+    A quick run leaves the iterative scheme out, which takes most of the time; the numbers of the full size are shown
+    with it where they are kept.
+    """
     size = chosen_size(size)
     rows = []
     for reading, (changed, shares, iterative) in readings().items():
+        if size == "quick" and iterative != ITERATIVE:
+            continue
         row = {"reading": reading}
         plain, wide = (replace(each, **shares) for each in (PLAIN, WIDE))
+        pairs = [(wide, plain, f"{_short(WIDE)} (%)")]
+        if size == "full":
+            pairs.append((iterative, plain, "iterative (%)"))
+            pairs.append((iterative, wide, f"iterative against {_short(WIDE)} (%)"))
+        schemes = dict.fromkeys(scheme for one, other, _ in pairs for scheme in (other, one))
         for scenario, A in SCENARIOS.items():
-            runs = _beside(size, **({"A": A} | changed))
-            data = compare(runs, (plain, wide, iterative), f"reading: {reading}", progress)
+            runs = _sampled(*READ[size], **({"A": A} | changed))
+            data = compare(runs, schemes, f"reading: {reading}", progress)
             data = data[data["group"] == ALL]
-            hours = averaged(data, ["scheme"])["turnaround"].iloc[0] / 3600
+            hours = averaged(data[data["scheme"] == str(plain)], ["scheme"])["turnaround"].iloc[0] / 3600
             row[f"{scenario}: turnaround under {_short(PLAIN)} (h)"] = hours
-            for one, other, words in (
-                (wide, plain, f"{_short(WIDE)} (%)"),
-                (iterative, plain, "iterative (%)"),
-                (iterative, wide, f"iterative against {_short(WIDE)} (%)"),
-            ):
+            for one, other, words in pairs:
                 row[f"{scenario}: {words}"] = _percent(changes(data, one, other, by=["log"]).iloc[0])
         rows.append(row)
     data = pd.DataFrame(rows)
+    full = kept.numbers_of("sabin2006", "sensitivity") if size == "quick" else None
+    jobs, draws = READ[size]
+    quick = " Quick: shares only; SIZE=full for the iterative scheme." if size == "quick" else ""
+    both = {KEPT: full, JUST_NOW: data}
     return Figure(
         name="sensitivity",
         title="What the paper does not say",
         caption=(
-            f"Effective load {BESIDE:g}, {_how_many(SIDE[size][0])}, {SIDE[size][1]} draws: mean turnaround under "
-            f"{_short(PLAIN)}, and by how many percent it changes under other schemes (95 % intervals over the draws)."
-            + _beside_words(size)
+            f"Effective load {BESIDE:g}, {_how_many(jobs)}, {draws} draws: mean turnaround under {_short(PLAIN)}, and "
+            f"by how many percent it changes under other schemes (95 % intervals over the draws).{quick}"
         ),
         data=data,
-        table=data,
-        notes=standing_in([LOG]),
+        table=data if full is None else pd.concat([part.assign(size=name) for name, part in both.items()]).fillna(""),
+        notes=(DRAWN, *standing_in([LOG])),
     )
+
+
+READ = {"quick": (3_000, 10), "full": (JOBS, 10)}  # jobs and draws
+KEPT, JUST_NOW = "full, kept", "quick, just now"
 
 
 def readings() -> dict:
@@ -571,8 +593,11 @@ def readings() -> dict:
 
 
 def _beside(size, **settings):
-    jobs, draws = SIDE[size]
-    return [Workload(**({"jobs": jobs, "draw": draw} | settings)) for draw in range(draws)]
+    return _sampled(*SIDE[size], **settings)
+
+
+def _sampled(jobs, draws, **settings):
+    return [Workload(**({"jobs": jobs} | settings), draw=draw) for draw in range(draws)]
 
 
 def _beside_words(size):
@@ -608,7 +633,7 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
         chart=charts.stacked(
             [charts.bars(drawn[drawn["scenario"] == scenario], "trace", name, title=scenario) for scenario in SCENARIOS]
         ),
-        notes=standing_in([LOG, *OTHER_LOGS]),
+        notes=(DRAWN, *standing_in([LOG, *OTHER_LOGS])),
     )
 
 
@@ -641,7 +666,7 @@ def mixes(size: str | None = None, progress: bool = True) -> Figure:
             title="Moldable among rigid jobs",
             subtitle=about,
         ),
-        notes=standing_in([LOG]),
+        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -1253,17 +1278,18 @@ def _pairs(data, pairs, groups=(ALL,)):
 
 def _growth(data, one, other, groups=(ALL,)):
     """Compare what one scheme is against another at the highest load with what it is at the lowest, draw by draw."""
-    loads = data["load"].min(), data["load"].max()
-    index = ["jobs", "group", "seed"]
-    rows = []
-    for load in loads:
-        part = data[data["load"] == load]
-        new, old = (part[part["scheme"] == str(each)].set_index(index)["turnaround"] for each in (one, other))
-        rows.append((new / old).reset_index().assign(scheme=str(load)))
-    found = changes(pd.concat(rows), *map(str, loads[::-1]), by=["jobs"])
-    return found[found["group"].isin(groups)].assign(
-        load=loads[1], pair=f"{_short(one)} against {_short(other)}, compared with that at load {loads[0]:g}"
-    )
+    index = ["group", "seed"]
+    found = []
+    for jobs, sample in data.groupby("jobs", sort=False):
+        loads, rows = (sample["load"].min(), sample["load"].max()), []
+        for load in loads:
+            part = sample[sample["load"] == load]
+            new, old = (part[part["scheme"] == str(each)].set_index(index)["turnaround"] for each in (one, other))
+            rows.append((new / old).reset_index().assign(jobs=jobs, scheme=str(load)))
+        pair = f"{_short(one)} against {_short(other)}, compared with that at load {loads[0]:g}"
+        found.append(changes(pd.concat(rows), *map(str, loads[::-1]), by=["jobs"]).assign(load=loads[1], pair=pair))
+    found = pd.concat(found, ignore_index=True)
+    return found[found["group"].isin(groups)]
 
 
 def _telling(rows):
@@ -1293,7 +1319,7 @@ def _behind(data):
         for name, rows in part.groupby("scheme", sort=False)
     ]
     return (
-        f"Turnarounds are compared draw by draw; on the first jobs of the log changes within {NOISE} % are noise. "
+        f"{DRAWN} On the first jobs of the log changes within {NOISE} % are noise. "
         f"Processors of a job, and processor-seconds wasted, at load {part['load'].iloc[0]:g}: {', '.join(told)}."
     )
 
