@@ -23,7 +23,7 @@ from schedlab.workload.trace import Trace, load_trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size
+from .figure import Figure, Paper, chosen_size, rebuilt
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
@@ -266,6 +266,7 @@ def _certain(schedule: Schedule, base: Schedule):
     return {"paired_low": 100 * (ratio.low - 1), "paired_high": 100 * (ratio.high - 1)}
 
 
+@rebuilt
 def figure1(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 1: one example under EASY and under DPSA."""
     chosen_size(size)
@@ -299,6 +300,7 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+@rebuilt
 def figure3(size: str | None = None, progress: bool = True, estimates: str = USERS) -> Figure:
     """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log.
 
@@ -330,6 +332,7 @@ def figure3(size: str | None = None, progress: bool = True, estimates: str = USE
     )
 
 
+@rebuilt
 def figure3_estimates(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 3 for each convention about estimates."""
     size = chosen_size(size)
@@ -422,6 +425,7 @@ def _ranges(data, kind):
     return [f"{low:+.1f} to {high:+.1f}" if np.isfinite([low, high]).all() else "no bounds" for low, high in ends]
 
 
+@rebuilt
 def figure4(size: str | None = None, progress: bool = True, estimates: str = USERS) -> Figure:
     """Rebuild Figure 4: what DPSAn gains, and the utilization of the log; parameters as in `figure3`."""
     size = chosen_size(size)
@@ -444,6 +448,7 @@ def figure4(size: str | None = None, progress: bool = True, estimates: str = USE
     )
 
 
+@rebuilt
 def figure4_estimates(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 4 for each convention about estimates."""
     size = chosen_size(size)
@@ -519,6 +524,7 @@ def _rank_correlation(gains):
     return float(gains[GAIN].rank().corr(gains["utilization"].rank()))
 
 
+@rebuilt
 def figure4_load(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
     size = chosen_size(size)
@@ -566,6 +572,7 @@ def _pays_from(gains):
     return f"{loads[0]}" if loads else "none"
 
 
+@rebuilt
 def bound(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: how far a bounded search stays from the best set."""
     size = chosen_size(size)
@@ -617,6 +624,7 @@ def _mean(schedule):
     return float(schedule.jobs[MEASURE].mean())
 
 
+@rebuilt
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
     size = chosen_size(size)
@@ -690,6 +698,7 @@ def _filled(trace, kept):
     return trace.with_estimates(trace.table["requested_time"].where(trace.table.index.isin(kept.table.index), drawn))
 
 
+@rebuilt
 def effort(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: what the exact sets cost."""
     chosen_size(size)

@@ -21,7 +21,7 @@ from schedlab.workload.trace import Trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, known, spread, watched
+from .figure import Figure, Paper, chosen_size, known, rebuilt, spread, watched
 from .ledger import Check, Claim, Ledger, exact, judged, ledger
 
 TITLE = "Moldable jobs (Sabin, Lang and Sadayappan)"
@@ -291,6 +291,7 @@ def _lines(data, y, title, subtitle, column="jobs", **settings):
 def _of_all(number, scenario, schemes, title, expected):
     """Make the function that rebuilds one of the figures of all jobs."""
 
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = results(scenario, size, progress, schemes)
@@ -329,6 +330,7 @@ def _quietly(means):
 def _of_classes(number, scenario, schemes, title, expected):
     """Make the function that rebuilds one of the figures by size."""
 
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = results(scenario, size, progress, schemes)
@@ -420,6 +422,7 @@ figure10 = _of_classes(
 # The reasons behind them -------------------------------------------------------------------------------------
 
 
+@rebuilt
 def overbooking(size: str | None = None, progress: bool = True) -> Figure:
     """Show what overbooking does where all jobs speed up alike: without loss, and with more and more of it."""
     size = chosen_size(size)
@@ -455,6 +458,7 @@ def scalings(size: str, progress: bool = True) -> pd.DataFrame:
     return compare(runs, OVERBOOKED, "overbooking", progress)
 
 
+@rebuilt
 def widths(size: str | None = None, progress: bool = True) -> Figure:
     """Show on how many processors jobs run under each scheme: the reason behind the figures."""
     size = chosen_size(size)
@@ -495,6 +499,7 @@ def _counted(runs, scheme):
     return sum(np.pad(count, (0, longest - len(count))) for count in counts)
 
 
+@rebuilt
 def waste(size: str | None = None, progress: bool = True) -> Figure:
     """Show what schemes waste: processor-seconds held beyond the work that one processor would do."""
     size = chosen_size(size)
@@ -527,6 +532,7 @@ WASTED = "wasted, of what jobs hold (%)"
 # What the paper leaves open, and what is beyond it -----------------------------------------------------------
 
 
+@rebuilt
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open, one reading at a time.
 
@@ -609,6 +615,7 @@ def _percent(row):
     return f"{row['change']:+.1f} ({row['low']:+.1f} to {row['high']:+.1f})"
 
 
+@rebuilt
 def other_logs(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: the same on other logs, each on its own machine."""
     size = chosen_size(size)
@@ -637,6 +644,7 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+@rebuilt
 def mixes(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: moldable jobs among rigid ones."""
     size = chosen_size(size)
@@ -758,6 +766,7 @@ def situation(schedule: Schedule, now: int) -> Decision:
     return Decision(int(now), queued, running, ends, schedule.procs[running], estimate, procs, laws, machine)
 
 
+@rebuilt
 def decision_times(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate how long a decision of the iterative scheme takes."""
     size = chosen_size(size)
@@ -833,6 +842,7 @@ def small_decisions(count: int, seed: int = 1) -> list[Decision]:
     return drawn
 
 
+@rebuilt
 def heuristic(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: how good the iterative scheme's decisions are, where all outcomes can be tried."""
     size = chosen_size(size)
