@@ -32,7 +32,7 @@ from .theme import (
 )
 
 POINTS = 400  # of a distribution's curve
-SQUARE = 367  # of a scatter plot, in pixels: two fit a page
+SQUARE = 365  # of a scatter plot, in pixels: two fit a page
 
 
 def distribution(
