@@ -26,6 +26,11 @@ HARMLESS = (
 )
 DRAWN = "() => [...document.querySelectorAll('.jp-RenderedVegaLite')].every(one => one.querySelector('svg, canvas'))"
 SETTLED = f"() => !document.querySelector({BUSY!r})"
+# Charts and ledgers that reach beyond their cell, by so many pixels; tables may, since they scroll.
+WIDER = """() => [...document.querySelectorAll(".jp-RenderedVegaLite, .schedlab-ledger, .schedlab-live")].map(one => {
+    const title = (one.querySelector("text") || one).textContent.trim().slice(0, 60);
+    return [title, one.scrollWidth - one.clientWidth];
+}).filter(([, pixels]) => pixels > 1)"""
 
 # Texts of charts with too little contrast, after WCAG 2: 4.5, or 3 for large ones. What lies under a text is blended
 # from the page up: backgrounds of the elements around, then the marks that were painted before it and reach under it.
@@ -263,6 +268,10 @@ class Page:
     def faint_texts(self):
         """Give the texts of all charts that stand out too little, each with its contrast; none is right."""
         return self.page.evaluate(FAINT)
+
+    def too_wide(self):
+        """Give what reaches beyond its cell, each with the pixels; nothing should."""
+        return self.page.evaluate(WIDER)
 
     def save(self):
         """Save the notebook, with what its cells show."""

@@ -20,6 +20,7 @@ pytestmark = [
 ]
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SMALL = 1366  # pixels of a usual laptop's screen
 MOVES = 12
 LATENCY = {5_000: 0.150, 77_205: 0.500}  # seconds from the release to the new chart, on an idle machine
 PATIENCE = 4  # times as long where others use the machine, too
@@ -74,10 +75,11 @@ def written(folder, name, *cells):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_its_sliders_answer(server, dark, chromium, folder, notebook):
-    page = Page(chromium, server).open(notebook.name).run_all()
+    page = Page(chromium, server, width=SMALL).open(notebook.name).run_all()
     page.settled().check()
     figures = page.live_figures()
     assert page.faint_texts() == []
+    assert page.too_wide() == []
     page.save()
     as_exported(page, folder / notebook.name)
     again = Page(chromium, dark).open(notebook.name)
@@ -135,6 +137,49 @@ def test_every_kind_of_chart_is_read_and_drawn_as_exported(request, chromium, fo
     assert page.faint_texts() == []
     page.save()
     as_exported(page, folder / f"charts-{theme}.ipynb")
+    page.close()
+
+
+SCREEN = """
+    from schedlab.papers.ledger import Claim, ledger, untestable
+
+    def day(number=0):
+        schedule = sl.simulate(sl.model_trace("lublin", jobs=50, procs=16), "easy")
+        return sl.charts.gantt(schedule, (1e9 + number, 1e9 + number + 1))
+
+    words = "a sentence of the paper, which says what was seen and under which circumstances"
+    claim = Claim("PAS-1 (count)", "Figure 2", words, "7 to 100 times")
+    row = untestable(claim, 2 * words, "LLNL-Thunder-2007-1.1-cln, SDSC-BLUE-2000-4.2-cln") | {"measured": words}
+    three = pd.concat([two, table.assign(trace="C")]).drop(columns=["wait_time_low", "wait_time_high"])
+    three["wait_time"] *= 1e4  # labels of seven letters
+    """
+
+
+def test_charts_ledgers_and_live_figures_fit_a_small_screen(server, chromium, folder):
+    cells = [
+        CHARTS,
+        SCREEN,
+        'sl.charts.lines(three, "load", "wait_time", column="trace")',
+        "ledger([row])",
+        "sl.widgets.live(day, number=(0, 5))",
+    ]
+    page = Page(chromium, server, width=SMALL).open(written(folder, "small", *cells)).run_all().settled()
+    (figure,) = page.live_figures()
+    page.check()
+    assert page.too_wide() == []
+    widths = page.page.locator(".schedlab-ledger thead th").evaluate_all("all => all.map(one => one.clientWidth)")
+    assert 1.5 * widths[0] < min(widths[1], widths[3], widths[5])  # id; statement, measured, reason
+    figure.locator("svg.marks text", has_text="no job runs from").wait_for()
+    place = figure.locator(".widget-vbox").first.bounding_box()
+    assert 0 <= place["height"] - figure.locator("svg.marks").bounding_box()["height"] < 40
+    page.close()
+
+
+def test_a_chart_that_is_too_wide_is_seen(server, chromium, folder):
+    cells = [CHARTS, 'sl.charts.lines(two, "load", "wait_time", column="trace", width=2000)']
+    page = Page(chromium, server, width=SMALL).open(written(folder, "too-wide", *cells)).run_all().settled()
+    ((_, pixels),) = page.too_wide()
+    assert pixels > 1000
     page.close()
 
 

@@ -388,6 +388,8 @@ def test_live_figure(small):
     with pytest.raises(ValueError, match="speeds has 2 values, expected one for each of 3 sites"):
         paper.live(sites=3, speeds=(1, 4))
     assert paper.SPEEDS in paper.RATIOS.values()
+    later, _ = paper.live(share=20, day=300)  # when all jobs have ended
+    assert later.to_dict()["mark"]["text"][0].startswith("no job runs from")
 
 
 @pytest.mark.traces

@@ -1,5 +1,6 @@
 """The paper on placement: its figures from small logs, where lines cross, and every verdict of its ledger."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -109,6 +110,15 @@ def test_published_numbers_are_in_the_charts(small, function, published):
     rows = [row for data in function("quick", progress=False).chart.to_dict()["datasets"].values() for row in data]
     found = {tuple(row.get(f"published{end}") for end in ("", "_low", "_high")) for row in rows}
     assert found - {(None, None, None)} == published
+
+
+@pytest.mark.parametrize("function", [paper.figure2, paper.thresholds])
+def test_the_names_of_the_logs_lie_level(small, monkeypatch, function):
+    longest = len("LLNL-Thunder-2007-1.1-cln")
+    named = {name: sl.Trace(**{**vars(one), "name": name.ljust(longest, "x")}) for name, one in small.items()}
+    monkeypatch.setattr(paper, "log_or_standin", named.__getitem__)
+    angles = re.findall(r'"labelAngle": (-?\d+)', function("quick", progress=False).chart.to_json())
+    assert set(angles) == {"0"}
 
 
 def test_both_rules_are_in_every_backfilling_figure(small):

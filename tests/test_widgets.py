@@ -135,7 +135,7 @@ def test_the_code_may_be_another():
 
 def test_the_place_of_the_figure_keeps_its_height(figure):
     height = figure._place.layout.min_height
-    assert height == "260px"
+    assert height == "215px"
     figure.controls["load"].value = 0.9
     assert figure._place.layout.min_height == height
     assert sl.widgets.live(numbered, height=500, load=[1, 2])._place.layout.min_height == "500px"

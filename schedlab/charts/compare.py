@@ -32,7 +32,7 @@ from .theme import (
 )
 
 POINTS = 400  # of a distribution's curve
-SQUARE = 380  # of a scatter plot, in pixels: two fit a page
+SQUARE = 365  # of a scatter plot, in pixels: two fit a page
 
 
 def distribution(
@@ -90,7 +90,8 @@ def distribution(
             words += " (hours)"
     names = list(curves)
     steps = turned(steps, "scheme", names)
-    of = "workload" if any(isinstance(one, Trace) for one in named.values()) else "scheme"
+    kinds = {Schedule: "scheme", Trace: "workload"}
+    of = next((words for kind, words in kinds.items() if any(isinstance(one, kind) for one in named.values())), "")
     colour = coloured("scheme", names, columns=min(4, beside(names, width or SQUARE)), title=of)
     chart = (
         alt.Chart(steps)
@@ -99,7 +100,7 @@ def distribution(
             x=alt.X("value:Q", title=words, **along),
             y=alt.Y("share:Q", title="share of jobs at or below", scale=alt.Scale(domain=[0, 1]), axis=axis()),
             color=colour,
-            strokeWidth=ranked(alt.StrokeWidth, colour, names),
+            strokeWidth=ranked(alt.StrokeWidth, colour, [names]),
             tooltip=[
                 alt.Tooltip("scheme:N", title=of),
                 alt.Tooltip("value:Q", title=f"{words} (s)" if log and column in DURATIONS else words, format=",.4~g"),

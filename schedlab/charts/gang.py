@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from ..gang import GangSchedule
-from .theme import DOING, INK, MARGIN, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
+from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
 
 LANE = 26  # of one PE, in pixels
 TALLEST = 520
+APART = 60  # of panels beside one another, in pixels
 PALE = 0.35
 ROUNDED = 1e-9  # seconds, by which sums of slices may miss what was logged
 OWN, LOCAL = "in its own row", "chosen locally"
@@ -191,7 +192,7 @@ def shares(
     parts = list(dict.fromkeys(shown[color]))
     shown["place"] = shown[color].map(parts.index)
     panels = list(dict.fromkeys(shown[column])) if column else [""]
-    wide = WIDE // len(panels) - MARGIN * (len(panels) > 1)
+    wide = WIDE // len(panels) - APART * (len(panels) > 1)
     scale = alt.Scale(domain=parts, range=[DOING.get(part, INK) for part in parts])
     chart = alt.Chart(shown).mark_bar()
     chart = chart.encode(

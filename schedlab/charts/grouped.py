@@ -96,7 +96,7 @@ def bars(
         rows.publish(published, measure, x, color)
     rows.cut_off(y, baseline=[0])
     axes = {"title": wrap(words, (height or HEIGHT) // 6), "axis": axis()}
-    chart, wide = _groups(rows, x, y, color, axes, told, "+,.1f", 0, range_label)
+    chart, wide = _groups(rows, x, y, color, axes, told, "+,.1f", 0, range_label, width)
     return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
 
 
@@ -157,17 +157,21 @@ def ratios(
     drawn = rows.values(y).dropna()
     ticks = axis(values=log_ticks([np.append(drawn[drawn > 0], 1)]))
     axes = {"title": AXES.get(y, y), "scale": log_scale(padding=24), "axis": ticks}
-    chart, wide = _groups(rows, x, y, color, axes, AXES.get(y, y), ",.3~g", 1, range_label, numbered=True)
+    chart, wide = _groups(rows, x, y, color, axes, AXES.get(y, y), ",.3~g", 1, range_label, width, numbered=True)
     return headed(chart, title, wide, subtitle, CUT * rows.cut, size=(width, height))
 
 
-def _groups(rows, x, y, color, axes, told, form, baseline, range_label, *, numbered=False):
-    """Give grouped bars that stand on a baseline, with what lies over them, and their width."""
+def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *, numbered=False):
+    """Give grouped bars that stand on a baseline, with what lies over them, and their width unless one is given."""
     measured = rows.shown[rows.shown[y].notna()]
     groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
-    least = 2 * WIDTH if numbered else PAGE // 2 - MARGIN  # two charts of bars fit a page
-    wide = min(max(least, (NUMBERED if numbered else BAR) * len(measured)), PAGE - MARGIN)
-    crowded = max(len(str(group)) for group in groups) * CHARACTER * len(groups) > wide
+    written = max(len(str(group)) for group in groups) * CHARACTER * len(groups)
+    if numbered:
+        wide = max(2 * WIDTH, NUMBERED * len(measured), written)
+    else:
+        wide = max(PAGE // 2 - MARGIN, BAR * len(measured))  # two charts of bars fit a page
+    wide = min(wide, PAGE - MARGIN)
+    crowded = written > (width or wide)
     labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
     along = alt.X(f"{x}:N", title=AXES.get(x, x), sort=groups, axis=labels)
     place = {"x": along, "xOffset": alt.XOffset(f"{color}:N", sort=schemes)}
@@ -209,5 +213,5 @@ def _numbers(rows, x, y, color, upward, baseline, place):
             continue
         base = having(y).transform_filter(f"datum[{json.dumps(y)}] {sign} {baseline}")
         words = base.mark_text(baseline=where, dy=shift, fontSize=11)
-        layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3~r"), **place))
+        layers.append(words.encode(y=across("place", upward), text=alt.Text(f"{y}:Q", format=",.3r"), **place))
     return layers

@@ -34,6 +34,7 @@ from .theme import (
 )
 
 OWN_SCALES = "each panel has its own scale"
+TICK = 50  # pixels of a horizontal axis for each tick at least, so that their labels stand apart
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
 
@@ -55,7 +56,7 @@ def lines(
 ) -> alt.LayerChart | alt.FacetChart:
     """Draw a measure against a parameter, one line for each scheme.
 
-    The first scheme lies on top and is the thinnest, so that lines that coincide are all seen.
+    The first scheme of a panel lies on top and is the thinnest, so that lines that coincide are all seen.
 
     Parameters
     ----------
@@ -105,7 +106,8 @@ def lines(
     shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
     columns, wide, high = panels(len(shown), width, height)
     values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
-    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=axis(tickCount=6))
+    ticks = axis(tickCount=min(6, max(2, int(wide // TICK))))
+    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
     place = {"x": horizontal, "color": colour}
@@ -117,8 +119,9 @@ def lines(
     ]
     path = having(y).mark_line().encode(y=vertically, **place, tooltip=tooltip)
     points = having(y).mark_circle(opacity=1).encode(y=vertically, **place, tooltip=tooltip)
-    path = path.encode(strokeWidth=ranked(alt.StrokeWidth, colour, names))
-    points = points.encode(size=ranked(alt.Size, colour, names))
+    together = rows.shown.groupby(column)[color].unique() if column else [names]
+    path = path.encode(strokeWidth=ranked(alt.StrokeWidth, colour, together))
+    points = points.encode(size=ranked(alt.Size, colour, together))
     if dash:
         options = list(dict.fromkeys(table[dash].map(str)))
         legend = alt.Legend(orient="bottom", columns=4 * columns, labelLimit=WIDTH, symbolType="stroke", symbolSize=400)
@@ -142,7 +145,9 @@ def lines(
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
-        header = alt.Header(labelLimit=wide, labelExpr="split(replace(datum.label, ' (', '\\n('), '\\n')")
+        split = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # of a stand-in's name, say
+        fits = f"length(datum.label) <= {wide // CHARACTER:.0f}"
+        header = alt.Header(labelLimit=wide, labelExpr=f"{fits} ? datum.label : {split}")
         facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
         chart = chart.facet(facet=facet, columns=columns).resolve_scale(y="independent")
     said = [OWN_SCALES] * (len(shown) > 1) + [CUT] * rows.cut
@@ -237,6 +242,7 @@ def _sides(rows, x, y, label):
             side
             for side, place in places.items()
             if place[0] > 0
+            and place[2] > 7  # or the axis would strike it through
             and not _covers(place, middle, low, high)[others].any()
             and not any(_overlap(place, other) for other in taken)
         )

@@ -19,6 +19,7 @@ VERDICTS = {
 }
 NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .8em"
 WORDS = "text-align: left; white-space: normal; padding: .2em .8em"
+NAMES = "white-space: nowrap"  # or a log's name would be broken at its hyphens
 
 
 def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
@@ -35,7 +36,7 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     check_kind(frame, pd.DataFrame, pd.Series)
     if isinstance(frame, pd.Series):
         frame = frame.rename(frame.name or "value").to_frame()
-    shown = not isinstance(frame.index, pd.RangeIndex)
+    shown = not isinstance(frame.index, pd.RangeIndex) and not _counts_again(frame.index)
     names = pd.Index([*(frame.index.names if shown else ()), *frame.columns])
     if names.dropna().has_duplicates:
         twice = names[names.duplicated()].dropna()[0]
@@ -53,10 +54,17 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
         {"selector": f".col{place}", "props": NUMBERS if name in numbers else WORDS}
         for place, name in enumerate(frame.columns)
     ]
+    single = [not frame[name].map(str).str.contains(" ").any() for name in frame.columns]
+    sides += [{"selector": f"td.col{place}", "props": NAMES} for place, one in enumerate(single) if one]
     styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}, *sides])
     if "verdict" in frame.columns:
         styler = styler.map(lambda verdict: VERDICTS.get(verdict, ""), subset=["verdict"])
     return styler
+
+
+def _counts_again(index):
+    """Tell whether an index is but the rows' numbers in several tables that were put together."""
+    return index.names == [None] and index.dtype.kind == "i" and index.has_duplicates
 
 
 def _side_by_side(frame):
@@ -74,4 +82,5 @@ def _text(value):
         return "" if value is None else html.escape(str(value))
     if np.isnan(value):
         return "-"
+    value += 0  # no -0
     return f"{value:,}" if isinstance(value, Integral) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Iterable
 from numbers import Real
 from pathlib import Path
 from textwrap import wrap
@@ -15,11 +16,14 @@ import pandas as pd
 
 WIDTH, HEIGHT = 240, 220  # of one of three panels, in pixels
 WIDE = 720  # of a chart that has the page to itself
-PAGE = 900  # what a notebook has room for beside the list of files on a screen 1366 pixels wide, axes included
+PAGE = 924  # what a notebook has room for beside the list of files on a screen 1366 pixels wide, axes included
 ACROSS = 3  # panels at most beside one another
-MARGIN = 60  # of a panel: its axis and the gap to the next
+MARGIN = 97  # of a panel: its axis, with labels of up to seven letters, and the gap to the next
 CHARACTER = 7  # of a label, in pixels
 SYMBOL = 16  # of a legend, with the gap to its label
+PADDING = 10  # around a chart, in pixels
+GAP = 20  # between panels
+LEGENDS = ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity")  # channels that have them
 CHARACTERS = 48  # of a subtitle over so many pixels as WIDTH
 MOST_ROWS = 5_000
 SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # of the first, of each more, at most; pixels
@@ -209,7 +213,7 @@ def _look():
     return {
         "font": "sans-serif",
         "background": "white",
-        "padding": 10,
+        "padding": PADDING,
         "view": {"stroke": None},
         # Every colour is said: what is not said, JupyterLab's dark theme makes white.
         "style": {name: {"fill": INK} for name in ("guide-label", "guide-title", "group-title")},
@@ -260,7 +264,7 @@ def _legends(chart):
     for part in (*_parts(chart), *(chart.layer if isinstance(chart, alt.LayerChart) else ())):
         yield from _legends(part)
     if isinstance(chart, alt.Chart):
-        for channel in ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity"):
+        for channel in LEGENDS:
             given = chart.encoding[channel]
             if isinstance(given, alt.FieldChannelMixin):
                 yield channel, str((given["scale"], given["legend"]))
@@ -427,27 +431,79 @@ def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None
 
 def height_of(spec: dict) -> float:
     """Estimate how many pixels high a chart will be drawn, with titles, axes and legends."""
-    if "vconcat" in spec:
-        return sum(map(height_of, spec["vconcat"]))
-    if "hconcat" in spec:
-        return max(map(height_of, spec["hconcat"]))
-    if "concat" in spec:
-        parts = [height_of(part) for part in spec["concat"]]
-        beside = spec.get("columns", len(parts))
-        return sum(max(parts[i : i + beside]) for i in range(0, len(parts), beside))
+    return 2 * PADDING + 12 + _heading(spec) + _plots(spec, set())
+
+
+def _heading(spec):
+    """Estimate the height of a title with its subtitle."""
+    title = spec.get("title")
+    if not title:
+        return 0
+    title = title if isinstance(title, dict) else {"text": title}
+    return title.get("fontSize", 15) + 9 + 13 * len(title.get("subtitle") or ())
+
+
+def _plots(spec, told):
+    """Estimate the height of the plots of a chart with axes and legends, but for legends that were told before."""
+    stacked = next((name for name in ("vconcat", "hconcat", "concat") if name in spec), None)
+    if stacked:
+        parts = [_heading(part) + _plots(part, told) for part in spec[stacked]]
+        across = {"vconcat": 1, "hconcat": len(parts)}.get(stacked) or spec.get("columns", len(parts))
+        rows = [max(parts[i : i + across]) for i in range(0, len(parts), across)]
+        return sum(rows) + spec.get("spacing", GAP) * (len(rows) - 1)
     if "spec" in spec:
-        return height_of(spec["spec"]) + 60
+        rows = -(-len(spec["facet"].get("sort") or [0]) // spec.get("columns", 1)) if "facet" in spec else 1
+        return rows * (_plots(spec["spec"], told) + GAP + 16) - GAP
     height = spec.get("height", 300)
-    return (height if isinstance(height, Real) else 300) + 140
+    encodings = [part.get("encoding", {}) for part in (spec, *spec.get("layer", ()))]
+    legends = {_legend(channel, given) for encoding in encodings for channel, given in encoding.items()} - {None} - told
+    told |= legends
+    below = max((_below(encoding["x"]) for encoding in encodings if "x" in encoding), default=0)
+    return (height if isinstance(height, Real) else 300) + below + max((high for *_, high in legends), default=0)
 
 
-def ranked(channel: type, colour: alt.Color, names: list[str]):
+def _legend(channel, given):
+    """Give title, values and height of the legend of a channel; None where it has none."""
+    scale, legend = (given.get(name, {}) if isinstance(given, dict) else None for name in ("scale", "legend"))
+    if channel not in LEGENDS or scale is None or legend is None or "field" not in given:
+        return None
+    values, title = scale.get("domain", ()), given.get("title", given["field"])
+    rows = -(-len(values) // legend.get("columns", max(1, len(values)))) if given.get("type") == "nominal" else 2
+    return str(title), str(values), 18 + 17 * bool(title) + 17 * rows
+
+
+def _below(x):
+    """Estimate the height of a horizontal axis."""
+    given = x.get("axis", {})
+    if given is None or not given.get("labels", True):
+        return 0
+    longest = max(map(len, map(str, x.get("sort") or ())), default=0)
+    turned = longest * CHARACTER * abs(math.sin(math.radians(given.get("labelAngle", 0))))
+    return 22 + turned + 17 * bool(x.get("title", True))
+
+
+def ranked(channel: type, colour: alt.Color, panels: Iterable[Iterable[str]]):
     """Encode the schemes of a colour by the width of lines or the size of points, too, in the same legend.
 
-    The first is drawn last and is the thinnest, so that what coincides is all seen. The rows must be `turned`.
+    The first of a panel is drawn last and is the thinnest, so that what coincides is all seen. The rows must be
+    `turned`.
+
+    Parameters
+    ----------
+    channel : alt.StrokeWidth or alt.Size
+    colour : alt.Color
+        Its domain are the schemes.
+    panels : iterable of iterables of str
+        The schemes of each panel: only those of one panel can coincide.
     """
-    least, step, most = SIZES[channel]
-    scale = alt.Scale(domain=names, range=[least, min(most, least + step * (len(names) - 1))])
+    names, (least, step, most) = colour["scale"]["domain"], SIZES[channel]
+    together, ranks = [set(panel) for panel in panels], {}
+    for name in names:
+        above = set().union(*(panel for panel in together if name in panel)) & set(ranks)
+        ranks[name] = max((ranks[other] + 1 for other in above), default=0)
+    # As many steps as ranks: evenly up to the most.
+    step = min(step, (most - least) / max(1, *ranks.values()))
+    scale = alt.Scale(type="ordinal", domain=names, range=[least + step * rank for rank in ranks.values()])
     return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
 
 

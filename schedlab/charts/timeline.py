@@ -107,7 +107,8 @@ def gantt(
     """Draw which processors each job held when: one rectangle for each interval of processors.
 
     Processors are those of `Schedule.processors`: nodes on a tree, else the lowest-numbered free ones at its start.
-    Where sweeps were taken apart, tasks that start together are a rectangle with a dark border.
+    Where sweeps were taken apart, tasks that start together are a rectangle with a dark border. Where no job runs,
+    the chart is empty and says so.
 
     Parameters
     ----------
@@ -133,7 +134,10 @@ def gantt(
     check_kind(schedule, Schedule)
     check_limit(limit)
     drawn = _Gantt(schedule, _window(schedule, window), processors, limit)
-    chart = drawn.chart(*_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2)
+    if drawn.empty:
+        chart = drawn.nothing(WIDE // 2)
+    else:
+        chart = drawn.chart(*_gantt_colour(drawn.jobs, color, drawn.area, drawn.tasks), label, WIDE // 2)
     title = str(schedule.scheme) if title is None else title
     subtitle = about(schedule) if subtitle is None else subtitle
     return headed(chart, title, WIDE, subtitle, drawn.left_out, size=(width, height))
@@ -172,14 +176,17 @@ def gantts(
     windows = [_window(schedule, window) for schedule in schedules.values()]
     whole = min(begin for begin, _ in windows), max(end for _, end in windows)
     drawn = [_Gantt(one, whole, processors, MOST_ROWS // len(schedules)) for one in schedules.values()]
-    pooled = (np.concatenate([getattr(one, name) for one in drawn]) for name in ("area", "tasks"))
-    shown, *colours = _gantt_colour(pd.concat([one.jobs for one in drawn]), color, *pooled)
-    ends = np.cumsum([one.area.size for one in drawn])
-    panels = [
-        one.chart(part, *colours, label, PANEL, last=one is drawn[-1]).properties(title={"text": name, "fontSize": 13})
-        for name, one, part in zip(schedules, drawn, np.split(shown, ends[:-1]), strict=True)
-    ]
-    left_out = dict.fromkeys(one.left_out for one in drawn if one.left_out)
+    filled = [one for one in drawn if not one.empty]
+    plots = {one: one.nothing(PANEL, last=one is drawn[-1]) for one in drawn if one.empty}
+    if filled:
+        pooled = (np.concatenate([getattr(one, name) for one in filled]) for name in ("area", "tasks"))
+        shown, *colours = _gantt_colour(pd.concat([one.jobs for one in filled]), color, *pooled)
+        ends = np.cumsum([one.area.size for one in filled])
+        for one, part in zip(filled, np.split(shown, ends[:-1]), strict=True):
+            plots[one] = one.chart(part, *colours, label, PANEL, last=one is drawn[-1])
+    named = zip(schedules, drawn, strict=True)
+    panels = [plots[one].properties(title={"text": name, "fontSize": 13}) for name, one in named]
+    left_out = dict.fromkeys(one.left_out for one in filled if one.left_out)
     return headed(alt.vconcat(*panels, spacing=12), title, WIDE, subtitle, *left_out, size=(width, height))
 
 
@@ -201,10 +208,9 @@ class _Gantt:
             inside = (first < self.high) & (last >= self.low)
             area = area * (np.bincount(np.repeat(np.arange(area.size), intervals)[inside], minlength=area.size) > 0)
         seen = np.flatnonzero(area)
-        if not seen.size:
-            where = "" if processors is None else f" on processors {self.low} to {self.high - 1}"
-            times = f"from {self.clock.words(begin)} to {self.clock.words(end)}"
-            raise ValueError(f"no job of {schedule.trace.name} runs {times}{where}")
+        self.empty, self.left_out = not seen.size, ""
+        if self.empty:
+            return
         largest = seen[np.argsort(-area[seen], kind="stable")]
         drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
         self.jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs.iloc[drawn]
@@ -218,12 +224,30 @@ class _Gantt:
         shown = bottom < top
         self.row, self.bottom, self.top = row[shown], bottom[shown], top[shown]
         left, missing = seen.size - drawn.size, 1 - self.area.sum() / area.sum()
-        self.left_out = ""
         if left:
             self.left_out = (
                 f"{left:,} of {seen.size:,} {'pieces' if self.apart else 'jobs'}, the smallest ({missing:.1%} of the "
                 f"processor-hours), left out beyond {limit:,} rectangles"
             )
+
+    def nothing(self, height, last=True):
+        """Draw the axes of a window without jobs, and say that it has none and when there are some."""
+        begin, end = (str(self.clock.words(at)) for at in self.window)
+        first, final = (str(self.clock.words(at)) for at in (self.schedule.start.min(), self.schedule.end.max()))
+        lines = [
+            f"no job runs from {begin} to {end} on processors {self.low} to {self.high - 1}",
+            f"the first of the schedule starts at {first}, the last ends at {final}",
+        ]
+        middle = {"begin": self.clock.values(sum(self.window) / 2), "low": (self.low + self.high) / 2}
+        words = alt.Chart({"values": [middle]}).mark_text(text=lines, fontSize=13, lineHeight=18, color=INK)
+        return words.encode(x=self.clock.x("begin", labels=last), y=self._upward("low")).properties(
+            width=WIDE, height=height
+        )
+
+    def _upward(self, field):
+        """Encode a field along the axis of the processors."""
+        scale = alt.Scale(domain=[self.low, self.high], nice=False)
+        return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=axis(tickMinStep=1))
 
     def chart(self, shown, encoded, fills, label, height, last=True):
         """Draw the rectangles, coloured as `_gantt_colour` says; the last of several charts has the times."""
@@ -254,15 +278,13 @@ class _Gantt:
             tips = [alt.Tooltip("site:Q", title="submitted at site"), alt.Tooltip("tasks:Q", title="tasks at once")]
             table["site"] = jobs["home_site"].to_numpy()[self.row]
             table["tasks"] = self.tasks[self.row]
-        scale = alt.Scale(domain=[self.low, self.high], nice=False)
-        along = {"title": "processor", "scale": scale, "axis": axis(tickMinStep=1)}
         chart = (
             alt.Chart(table)
             .mark_rect(strokeWidth=0.3)
             .encode(
                 x=clock.x("begin", labels=last),
                 x2="end",
-                y=alt.Y("low:Q", **along),
+                y=self._upward("low"),
                 y2="high",
                 color=encoded,
                 stroke=border,
@@ -288,7 +310,7 @@ class _Gantt:
         text = alt.Chart(self._words(table, label, fills, *pixel)).mark_text(fontSize=LETTERS)
         text = text.encode(
             x=clock.x("middle", labels=last),
-            y=alt.Y("center:Q", **along),
+            y=self._upward("center"),
             text="words:N",
             color=alt.Color("ink:N", scale=None),
         )

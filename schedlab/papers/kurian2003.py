@@ -402,7 +402,8 @@ def _of_loss_at_sites(number, share):
 
 
 def _about_sites():
-    sites = ", ".join(f"{_site(i)} {pd.Timestamp(MONTHS[i][0]):%B %Y} at speed {SPEEDS[i]}" for i in range(len(SPEEDS)))
+    months = [f"{pd.Timestamp(first):%B %Y}" for first, _ in MONTHS]
+    sites = "; ".join(f"{_site(i)}: {month}, speed {SPEEDS[i]}" for i, month in enumerate(months))
     return f"{subset().title}, three months as three sites of {PROCS} processors: {sites}"
 
 

@@ -334,11 +334,11 @@ def counted(table: pd.DataFrame) -> dict[str, int]:
 
 STYLE = """
 .schedlab-ledger { overflow-x: auto; font-size: 13px; line-height: 1.4; color: inherit; }
-.schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; }
+.schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; table-layout: auto; }
 .schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em;
   border-bottom: 1px solid rgba(128, 128, 128, .4); background: transparent; color: inherit; white-space: normal; }
 .schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
-.schedlab-ledger .statement, .schedlab-ledger .reason { min-width: 14em; }
+.schedlab-ledger .statement, .schedlab-ledger .measured, .schedlab-ledger .reason { min-width: 12em; }
 .schedlab-ledger .quick { opacity: .8; display: block; }
 .schedlab-ledger summary { cursor: pointer; white-space: nowrap; }
 .schedlab-ledger details table { width: auto; font-size: 12px; }

@@ -330,6 +330,7 @@ def thresholds(size: str | None = None, progress: bool = True) -> Figure:
         color="policy",
         published=pd.DataFrame(published),
         title="Where contiguity begins to pay",
+        width=560,  # so that the names of the logs lie level
         subtitle="whole logs as they are; where the mean total times with and without contiguity are the same",
     )
     return Figure(
