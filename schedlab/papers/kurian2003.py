@@ -17,7 +17,7 @@ from schedlab.workload.trace import Trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, spread, watched
+from .figure import Figure, Paper, chosen_size, rebuilt, spread, watched
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
@@ -226,6 +226,7 @@ def _panels(data, color, keys, title, subtitle, number):
 def _of_groups(number, scheme, share, groups, words):
     """Make the function that rebuilds one of the figures of the single site."""
 
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = single(size, progress)
@@ -248,6 +249,7 @@ UP_TO = {FLOODING: "", SHREDDING: " In the paper it falls by up to 21 %."}
 
 
 def _of_loss(number, scheme):
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = single(size, progress)
@@ -360,6 +362,7 @@ MORE_LOADS = " at more loads"
 
 
 def _of_sites(number, share):
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = several(size, progress)
@@ -383,6 +386,7 @@ def _of_sites(number, share):
 
 
 def _of_loss_at_sites(number, share):
+    @rebuilt
     def figure(size: str | None = None, progress: bool = True) -> Figure:
         size = chosen_size(size)
         data = several(size, progress)
@@ -414,6 +418,7 @@ figure21, figure22, figure23 = (_of_loss_at_sites(n, share) for n, share in zip(
 # Beyond the paper --------------------------------------------------------------------------------------------
 
 
+@rebuilt
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open: which jobs, which machine, percent of what, local scheduler, copies."""
     size = chosen_size(size)

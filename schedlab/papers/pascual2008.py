@@ -17,7 +17,7 @@ from schedlab.workload.trace import KILL_BACKFILLED, Trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, watched
+from .figure import Figure, Paper, chosen_size, rebuilt, watched
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger, untestable
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"
@@ -191,6 +191,7 @@ def _copies(size):
     )
 
 
+@rebuilt
 def figure2(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 2: how many times longer jobs wait if they must lie together and gain nothing by it."""
     size = chosen_size(size)
@@ -259,6 +260,7 @@ def _over_s(names, y, size, progress, column, policies=tuple(POLICIES)):
     return data, chart
 
 
+@rebuilt
 def figure3(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 3: HPC2N, mean total time against the speed-up factor."""
     size = chosen_size(size)
@@ -277,6 +279,7 @@ def figure3(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+@rebuilt
 def figure4(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 4: HPC2N, mean wait against the speed-up factor."""
     size = chosen_size(size)
@@ -295,6 +298,7 @@ def figure4(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+@rebuilt
 def figure5(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 5: SDSC-BLUE and LLNL-Thunder, backfilling, mean total time against the speed-up factor."""
     size = chosen_size(size)
@@ -314,6 +318,7 @@ def figure5(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
+@rebuilt
 def thresholds(size: str | None = None, progress: bool = True) -> Figure:
     """Draw from which speed-up on contiguous placement pays, for each log and policy: what Figures 3 and 5 come to."""
     size = chosen_size(size)
@@ -352,6 +357,7 @@ NEEDED = "run time to be saved, percent"
 CROSSES = {HPC2N: {NEEDED: 25}, BLUE: {f"{NEEDED}_low": 25, f"{NEEDED}_high": 30}}  # in the paper
 
 
+@rebuilt
 def allocations(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: every allocation, what it costs and how local jobs are, without any speed-up."""
     size = chosen_size(size)
@@ -398,6 +404,7 @@ def _measures(schedule):
     }
 
 
+@rebuilt
 def by_stage(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
     size = chosen_size(size)
@@ -449,6 +456,7 @@ READINGS = {
 }
 
 
+@rebuilt
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open: where the lines of HPC2N cross under each reading."""
     size = chosen_size(size)
