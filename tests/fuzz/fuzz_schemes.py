@@ -20,6 +20,7 @@ LATEST = 2**53 - 1  # seconds; more, no float64 counts
 WIDEST = 2**24  # processors; more, no trace may have
 WIDEST_BY_NODE = 2**20  # the same where a simulation keeps account of each node, or of each task on a processor
 MOST_RESERVED = 10**4  # tasks, where each has a reservation; many more take minutes, and far more are refused
+CHECKED = "schedule.validate().metrics()"
 COMPILING = 1200  # seconds that a run may take more in a new process, whose kernels may not be compiled yet
 
 
@@ -165,7 +166,7 @@ def case(seed, number):
         f"jobs = {jobs}  # submit, run, estimate, procs",
         f"trace = trace_of(jobs, {procs}){steps}",
         f"schedule = sl.simulate(trace, sl.{kind}({call(settings)}), {machine}{call(convention)})",
-        "schedule.validate()",
+        CHECKED,
     ]
 
 
@@ -176,12 +177,12 @@ def simulated(lines):
         warnings.simplefilter("error")
         names = {"sl": sl, "trace_of": trace_of}
         try:
-            exec(code.replace("schedule.validate()", ""), names)
+            exec(code.replace(CHECKED, ""), names)
         except (ValueError, TypeError) as error:
             if "\n" in str(error) or not str(error):
                 raise
             return str(error)
-        names["schedule"].validate()
+        exec(CHECKED, names)
     return ""
 
 
