@@ -777,6 +777,8 @@ def test_any_job_name_is_read(text):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        ({"Submit": "0001-01-01T00:00:00"}, f"field 6 (Submit) is '0001-01-01T00:00:00', expected {sacct.A_TIME}"),
+        ({"End": "9999-12-31T23:59:59"}, f"field 9 (End) is '9999-12-31T23:59:59', expected {sacct.A_TIME}"),
         ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {sacct.A_TIME}"),
         ({"State": "DONE"}, "field 15 (State) is 'DONE', expected one of Slurm's job states, such as COMPLETED or"),
         ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {sacct.A_COUNT}"),

@@ -504,6 +504,8 @@ def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
         date = datetime.fromisoformat(text if _DATE.fullmatch(text) else "")
     except ValueError:
         raise ValueError(A_TIME) from None
+    if not 1 < date.year < datetime.max.year:  # elsewhere in the world it may be a year that no calendar has
+        raise ValueError(A_TIME)
     if date.tzinfo is None:
         local = date.replace(tzinfo=zone, fold=fold)
         if zone.key != "UTC" and local.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) != date:
@@ -515,6 +517,7 @@ def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
 def _plain_instants(texts: np.ndarray, zone: ZoneInfo, fold: int) -> np.ndarray:
     """Do what `_instant` does for the usual local times, nan for others: 300,000 at once in 0.07 s, not 1.9 s."""
     dates = pd.DatetimeIndex(pd.to_datetime(texts, format="%Y-%m-%dT%H:%M:%S", errors="coerce"))
+    dates = dates.where((dates.year > 1) & (dates.year < datetime.max.year))
     local = dates.tz_localize(zone, ambiguous=np.full(len(dates), fold == 0), nonexistent="NaT")
     return ((local - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(1, "s")).to_numpy(dtype="float64", copy=True)
 

@@ -423,6 +423,8 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(f"{plain(str(path))}: no such file, expected an SWF log (.swf or .swf.gz)") from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{plain(str(path))} is a folder, expected an SWF log (.swf or .swf.gz)") from None
 
 
 def _parsed(path: Path, content: bytes, *, lenient: bool) -> Log:
@@ -445,6 +447,8 @@ def _uncompressed(content: bytes, name: str) -> bytes:
             raise SWFError(f"{name}: the gzip stream is damaged ({error}), expected a sound file") from None
     if not content:
         raise SWFError(f"{name}: the file is empty, expected SWF text")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SWFError(f"{name}: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8")
     if b"\0" in content[:1024]:
         raise SWFError(f"{name}: the file is binary, expected SWF text")
     return content
@@ -520,7 +524,8 @@ def _record(line: bytes) -> list[float]:
     if len(fields) != len(FIELDS):
         count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
         found = "1 field" if count == 1 else f"{count} fields"
-        raise _BadLine(0, _decoded(line.strip()), f"{found}, expected {len(FIELDS)}")
+        text = _decoded(line.strip())
+        raise _BadLine(0, text, f"{found}, expected {len(FIELDS)}: '{plain(_clipped(text))}'")
     return [_number(text, number) for number, text in enumerate(fields, start=1)]
 
 

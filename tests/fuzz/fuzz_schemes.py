@@ -136,10 +136,11 @@ def case(seed, number):
     family = r.choice(["rigid"] * 5 + ["moldable"] * 3 + ["sweeps", "sweeps", "tree", "tree"])
     shortest = 1 if family == "moldable" and r.random() < 0.95 else 0
     jobs, procs = workload(r, shortest, WIDEST_BY_NODE if family in ("sweeps", "tree") else WIDEST)
-    convention = {"overrun": r.choice(["kill", "kill", "extend"]), "events": "batched"}
+    convention = {"overrun": r.choice(["kill", "extend"]), "events": "batched"}
     steps, machine = "", ""
     if family == "rigid":
         kind, settings = rigid(r)
+        convention["overrun"] = r.choice(["kill", "kill", "extend", "keep"])
         convention["events"] = r.choice(["batched", "batched", "each"])
     elif family == "moldable":
         kind, settings = moldable(r)
@@ -155,7 +156,7 @@ def case(seed, number):
     else:
         kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
         machine = tree(r, procs)
-        convention["overrun"] = r.choice(["kill", "extend", "kill-backfilled"])
+        convention["overrun"] = r.choice(["kill", "extend", "keep", "kill-backfilled"])
         machine = f"machine={machine}, " if machine else ""
         if not machine and convention["overrun"] == "kill-backfilled":
             convention["overrun"] = "kill"
