@@ -858,6 +858,14 @@ def test_options_that_cannot_be_are_refused(read, options, message):
         read(PLAIN, **options)
 
 
+def test_names_of_clusters_control_no_terminal(read):
+    with pytest.raises(SacctError, match=r"several clusters \(blue, r\\x9fed\), expected one"):
+        read(job(1, Cluster="blue"), job(2, Cluster="r\x9fed"))
+    many = [job(number, Cluster=f"c{number:02}") for number in range(12)]
+    with pytest.raises(SacctError, match=r"several clusters \(c00, .*, c09, ...\), expected one"):
+        read(*many)
+
+
 def test_jobs_of_several_clusters_are_refused(read):
     with pytest.raises(SacctError, match=r"jobs of several clusters \(blue, red\), expected one; run sacct with --c"):
         read(PLAIN | {"Cluster": "red"}, PLAIN | {"Cluster": "blue"})

@@ -799,6 +799,23 @@ def test_a_cache_of_somebody_else_is_done_without(log_file, cache, monkeypatch):
     assert kept.read_bytes() == b"not to be opened"
 
 
+def test_a_table_that_somebody_else_put_there_is_not_believed(log_file, cache, monkeypatch):
+    cached_log(log_file)
+    fstat = os.fstat
+
+    def foreign(stream):
+        status = list(fstat(stream))
+        status[4] += 1  # its user
+        return os.stat_result(status)
+
+    monkeypatch.setattr(os, "fstat", foreign)
+    parsed = []
+    parse = swf._parse
+    monkeypatch.setattr(swf, "_parse", lambda *given, **options: parsed.append(1) or parse(*given, **options))
+    assert_same_log(cached_log(log_file), read_log(log_file))
+    assert len(parsed) == 2
+
+
 def test_a_system_without_owners_has_its_cache(log_file, cache, monkeypatch):
     monkeypatch.delattr(os, "geteuid")
     expected = cached_log(log_file)

@@ -70,6 +70,7 @@ _DATE = re.compile(
 _MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECASE)
 _KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _WHOLE = re.compile(r"[0-9]{1,12}")
+FEW_NAMED = 10  # clusters, in a message
 LEAST_BARS = 5  # that a record has: fewer columns than that will not do
 MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
@@ -222,7 +223,7 @@ def read_sacct(
     wanted = None if partition is None else (partition,) if isinstance(partition, str) else tuple(partition)
     for name in wanted or ():
         if name not in partitions:
-            raise SacctError(f"{file}: no job of partition {name!r}; known: {', '.join(sorted(partitions))}")
+            raise SacctError(f"{file}: no job of partition {name!r}; known: {plain(', '.join(sorted(partitions)))}")
 
     records = _records(export, procs_of, wanted, partitions, arrival, zone)
     reasons = _reasons(export, records, wanted)
@@ -740,7 +741,7 @@ def _uses(pooled, most=6):
 def _cluster(export):
     clusters = sorted({*export.text("Cluster")} - {""})
     if len(clusters) > 1:
-        named = ", ".join(clusters)
+        named = plain(", ".join(map(_clipped, clusters[:FEW_NAMED]))) + ", ..." * (len(clusters) > FEW_NAMED)
         raise SacctError(f"{export.name}: jobs of several clusters ({named}), expected one; run sacct with --clusters=")
     return clusters[0] if clusters else None
 

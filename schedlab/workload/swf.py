@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT, scan_records
-from schedlab.paths import own_folder
+from schedlab.paths import is_own, own_folder
 from schedlab.text import plain
 
 FIELDS = (
@@ -639,7 +639,10 @@ def _save_table(log: Log, source: str, kept: Path) -> None:
 
 def _load_table(kept: Path, source: str, path: Path) -> Log:
     """Give what `_save_table` kept; raise where it is anything else."""
-    with open(kept, "rb") as stream, np.load(stream) as stored:
+    with open(kept, "rb") as stream:
+        if not is_own(stream):
+            raise SWFError(f"{kept.name} belongs to somebody else")
+        stored = np.load(stream)
         columns = {field: stored[field] for field in FIELDS}
         facts, digest = stored["facts"], stored["digest"]
     said = json.loads(facts.tobytes())
