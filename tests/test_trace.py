@@ -135,6 +135,12 @@ def test_dates_are_those_of_the_machine(zone):
     assert log.at(0) == pd.Timestamp("1996-08-20 15:30", tz=here)
 
 
+def test_a_fraction_of_a_second_has_a_date_in_any_year():
+    far = dated([0], 99_999_999_999, "UTC")
+    assert far.at(0.25).isoformat() == "5138-11-16T09:46:39.250000+00:00"
+    assert far.at(5).isoformat() == "5138-11-16T09:46:44+00:00"
+
+
 def test_a_day_in_spring_has_23_hours():
     epoch = int(datetime(1997, 4, 6, tzinfo=ZoneInfo("US/Eastern")).timestamp())
     log = dated([0, 22 * 3600 + 3599, 23 * 3600], epoch, "US/Eastern")

@@ -218,7 +218,9 @@ class Trace:
             return seconds
         if not self._is_dated(seconds):
             raise ValueError(f"{self.name} has no date at second {seconds}; expected one of the years 1 to 9999")
-        return pd.Timestamp(epoch + seconds, unit="s", tz="UTC").tz_convert(self._zone())
+        # Of seconds with a fraction pandas makes nanoseconds, which end in the year 2262.
+        microseconds = round((epoch + seconds) * 10**6)
+        return pd.Timestamp(microseconds, unit="us", tz="UTC").tz_convert(self._zone())
 
     def _is_dated(self, seconds):
         epoch = self.header.unix_start_time
