@@ -1071,7 +1071,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
     bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), procs=64, lenient=True)
     assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
         ["worth a look", "1 line that could not be read (left out)"],
-        ["worth a look", "1 job wider than the machine (left out)"],
+        ["worth a look", "1 job wider than the machine (left out, 3 % of the work)"],
     ]
 
 
