@@ -26,6 +26,7 @@ from schedlab.statistics import IntervalWarning, over_seeds
 from schedlab.sweeps import sweep
 from schedlab.text import cell, plain
 from schedlab.workload import archive
+from schedlab.workload.filter import check_missing_estimate
 from schedlab.workload.sacct import ARRIVAL, PROCS_OF, PartitionWarning, is_export, read_sacct
 from schedlab.workload.trace import (
     MODELS,
@@ -325,7 +326,9 @@ def _workload_arguments(parser):
         "--overrun",
         choices=OVERRUN,
         default="kill",
-        help="jobs that outlive their estimate are ended there, or run on with a longer one (default: kill)",
+        help="jobs that outlive their estimate: kill ends them there (default); extend gives them a longer estimate "
+        "from the beginning; keep lets them run on, which the scheduler learns as the estimate expires (under fcfs, "
+        "easy and DPSA)",
     )
     parser.add_argument(
         "--events",
@@ -393,14 +396,20 @@ def _instant(text):
 
 @_argument
 def _missing_estimate(text):
-    return text if text in ("run", "drop") else _number_in(text)
+    if text in ("run", "drop"):
+        return text
+    with suppress(ValueError):
+        check_missing_estimate(seconds := float(text))
+        return seconds
+    raise ValueError(f"expected run, drop or a positive number of seconds, got {text!r}")
 
 
 def _number_in(text):
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"expected a number, got {text!r}") from None
+        hint = ", such as 0.9 for 90 %" if text.endswith("%") else ""
+        raise ValueError(f"expected a number{hint}, got {text!r}") from None
 
 
 def _listed(kind):
@@ -417,6 +426,8 @@ def _file(*known):
     def checked(path):
         if not path.endswith(known):
             raise ValueError(f"{path!r} has an unknown suffix, expected {' or '.join(known)}")
+        if Path(path).is_dir():
+            raise ValueError(f"{path!r} is a folder, expected a file")
         return path
 
     return checked
@@ -446,8 +457,9 @@ def _trace(options):
         trace = read_sacct(name, lenient=options.lenient, **given, **slurm)
     elif Path(name).is_file():
         trace = read_swf(name, lenient=options.lenient, **given)
-    elif name.endswith((".swf", ".gz")):
-        raise archive.TraceNotFound(f"{plain(name)}: no such file")
+    elif _is_path(name):
+        found = "no such file" if not Path(name).exists() else "a folder or a device, expected a file"
+        raise archive.TraceNotFound(f"{plain(name)}: {found}")
     else:
         trace = load_trace(name, standin=options.standin, **given, **seed)
     if options.between:
@@ -456,6 +468,16 @@ def _trace(options):
         trace = trace.head(options.jobs)
     print(repr(trace).strip("<>"), file=sys.stderr)
     return trace
+
+
+def _is_path(name):
+    """Tell what is meant for a file from the name of a log, whose version may have a dot in it."""
+    if os.sep in name or re.search(r"\.[a-z]+$", name, re.IGNORECASE):
+        return True
+    with suppress(archive.TraceNotFound):
+        archive.resolve(name)
+        return False
+    return Path(name).exists()
 
 
 def _traces(options):
@@ -488,8 +510,12 @@ def _show(options):
         "users": trace.table["user_id"].nunique(),
         "first submission": _when(trace, submit.iloc[0]),
         "last submission": _when(trace, submit.iloc[-1]),
-        "offered load": trace.offered_load(),
+        "offered load": load if math.isfinite(load := trace.offered_load()) else "none (all arrive at once)",
     }
+    late, share = trace.beyond_estimates()
+    if late:
+        jobs, whose = (f"{late:,} jobs", "their estimates") if late > 1 else ("1 job", "its estimate")
+        facts["run longer than estimated"] = f"{jobs}, with {100 * share:.3g} % of the work beyond {whose}"
     for column, named in trace.names.items():
         facts[f"{column.removesuffix('_id')}s"] = ", ".join(filter(None, named.values()))
     print(trace.title)
@@ -516,18 +542,20 @@ def _simulate(options):
     """
     _check_folder(options.out)
     trace = _trace(options)
-    if options.classes:
+    if options.classes is not None:
         metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *metrics.SIMULATED)))
     with _patience():
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
         schedule = simulate(trace, options.scheme, overrun=options.overrun, events=options.events)
         measures = schedule.metrics()
-        classes = schedule.metrics(by=options.classes) if options.classes else None
+        classes = schedule.metrics(by=options.classes) if options.classes is not None else None
         intervals = _intervals(schedule, options.ci) if options.ci else None
         if options.out:
             _write(options.out, schedule.to_csv if options.out.endswith(".csv") else schedule.to_swf)
     print(f"{trace.title}, {options.scheme}; times in seconds")
+    for note in schedule.notes:
+        _print_indented(note)
     _print(measures.reset_index().assign(unit=[UNITS.get(name, "") for name in measures.index]), header=False)
     if classes is not None:
         print()

@@ -143,8 +143,10 @@ class KaryTree:
     def __str__(self) -> str:
         nodes = "" if self.procs is None else f" of {self.procs:,} nodes"
         promised = ", nodes promised" if self.reservation == "block" else ""
+        drawn = f", seed {self.seed}" if self.seed and self.policy.drawn else ""
         share = f", speed-up {self.speedup}" if np.any(self.speedup) else ""
-        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{promised}{share}"
+        also = " also of estimates" if share and self.scale_estimates else ""
+        return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{drawn}{promised}{share}{also}"
 
     def holding(self, procs: int) -> "KaryTree":
         """Give the same tree with so many nodes installed, if that was left open."""

@@ -59,6 +59,11 @@ def own_folder(room: str) -> Path | None:
     return folder
 
 
+def is_own(stream) -> bool:
+    """Tell whether an open file is the user's: what others put into a folder while they could stays theirs."""
+    return not hasattr(os, "geteuid") or os.fstat(stream.fileno()).st_uid == os.geteuid()
+
+
 @cache
 def _distrust(folder, why):
     """Warn once of each folder."""

@@ -13,6 +13,7 @@ from .machine import Flat, KaryTree
 from .schemes import FCFS, Placed, Scheme
 from .schemes.placement import fractions, shortened
 from .text import cell
+from .threads import abandonable
 from .workload import swf
 from .workload.trace import KEEP, KILL_BACKFILLED, Trace, run_times
 
@@ -302,7 +303,7 @@ class Schedule:
             nodes of the links between them, 2 x the stage at which they meet (0 for a single node).
         """
         tree = self._tree("locality")
-        stage, hops = node_kernels.locality(*self.processors(), tree.k, tree.n)
+        stage, hops = abandonable(node_kernels.locality, *self.processors(), tree.k, tree.n)
         return pd.DataFrame({"stage": stage, "hops": hops}, index=self.trace.table.index)
 
     def fragmentation(self) -> pd.DataFrame:
@@ -315,9 +316,8 @@ class Schedule:
             fragmentation, 1 - largest / free (0 where none is free): the share of free nodes that is of no use to it.
         """
         tree = self._tree("fragmentation")
-        time, free, largest = node_kernels.fragmentation(
-            self.start, self.end, *self.processors(), tree.k, tree.n, tree.procs
-        )
+        held = (self.start, self.end, *self.processors())
+        time, free, largest = abandonable(node_kernels.fragmentation, *held, tree.k, tree.n, tree.procs)
         lost = 1 - np.divide(largest, free, out=np.ones(time.size), where=free > 0)
         return pd.DataFrame({"time": time, "free": free, "largest": largest, "fragmentation": lost})
 
@@ -412,7 +412,7 @@ class Schedule:
         self._forbid(given != self.procs, "job {job} has not as many nodes as it needs, at {start}")
         nowhere = job[(first < 0) | (last >= tree.procs)]
         self._forbid(nowhere, "job {job} runs on a node that is not installed, at {start}")
-        taken = node_kernels.conflict(self.start, self.end, offset, first, last, tree.procs)
+        taken = abandonable(node_kernels.conflict, self.start, self.end, offset, first, last, tree.procs)
         self._forbid([taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
         stage = self.locality()["stage"].to_numpy()
         if not tree.policy.whole:
@@ -503,7 +503,7 @@ class Schedule:
         size = self.machine.procs
         if not self.scheme.simulated:
             size = max(size, int(self.held[0].max(initial=0)))  # a log may hold more than there are
-        return assign(self.start, self.end, self.procs, size)
+        return abandonable(assign, self.start, self.end, self.procs, size)
 
     def allocations(self) -> list[str]:
         """Give the `processors` of each job as text ("0-3 7")."""

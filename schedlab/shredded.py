@@ -13,6 +13,7 @@ from .kernels.shredding import COUNT, START, SWEEP
 from .machine import Flat
 from .schedule import MEANS, Schedule, ScheduleError
 from .schemes.shredding import Outcome, Pieces, Shredding, shred
+from .threads import abandonable
 from .workload.trace import Trace
 
 BROKEN = {
@@ -172,7 +173,7 @@ class ShreddedSchedule(Schedule):
     def piece_processors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Give the lowest-numbered processors that are free when a piece starts, as of `Schedule.processors`."""
         pieces = self.outcome.pieces[self.site]
-        return assign(pieces.start, pieces.end, pieces.procs, self.machine.procs)
+        return abandonable(assign, pieces.start, pieces.end, pieces.procs, self.machine.procs)
 
     def validate(self) -> "ShreddedSchedule":
         """Check the laws of scheduling, and give the schedule back.
@@ -242,7 +243,8 @@ class ShreddedSchedule(Schedule):
             raise ScheduleError(f"{self.scheme} on {self.trace.name}: the pieces are not those of the log")
         own, held = self.outcome.entries(self.site), (pieces.end, pieces.expected, pieces.procs)
         asked, conservative = (self.outcome.width[own], self.outcome.estimate[own]), self.scheme.local == "conservative"
-        found, tick = replay(time, kind, entry, piece, more, *held, *asked, self.machine.procs, conservative)
+        happened = (time, kind, entry, piece, more)
+        found, tick = abandonable(replay, *happened, *held, *asked, self.machine.procs, conservative)
         if found != KEPT:
             raise ScheduleError(f"{self.scheme} on {self.trace.name}, at {self._seconds(tick)} s: {BROKEN[found]}")
 

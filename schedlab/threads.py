@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from queue import SimpleQueue
 
@@ -52,7 +52,8 @@ def interruptible(kernel: Callable, *arguments):
         Or whatever else a signal raises in the main thread. What an interrupted kernel gives is dropped.
     """
     if threading.current_thread() is threading.main_thread():
-        return _beside_main_thread(kernel, arguments)
+        halt = _new_halt()
+        return _elsewhere(kernel, (*arguments, halt), halt)
     halt = getattr(_thread, "halt", None)
     if halt is None:
         halt = _new_halt()
@@ -60,6 +61,18 @@ def interruptible(kernel: Callable, *arguments):
     if halt[0]:
         raise KeyboardInterrupt
     return result
+
+
+def abandonable(kernel: Callable, *arguments):
+    """Call a kernel that takes no flag so that Ctrl-C is answered within a second, as `interruptible` does.
+
+    The kernel goes on in its thread, and what it gives is dropped: it is for those that take seconds, not minutes, and
+    change nothing but arrays of their own.
+    """
+    halt = getattr(_thread, "halt", None)
+    if halt is None and threading.current_thread() is not threading.main_thread():
+        return kernel(*arguments)
+    return _elsewhere(kernel, arguments, watched=halt)
 
 
 _thread = threading.local()  # `halt`: the flag of the pool that the thread belongs to
@@ -81,40 +94,54 @@ if hasattr(os, "register_at_fork"):
 
 
 def _run_calls(calls):
-    while True:
-        calls.get()()
+    for call in iter(calls.get, None):
+        call()
 
 
-def _beside_main_thread(kernel, arguments):
-    halt, begun, done, results, errors = _new_halt(), [], threading.Event(), [], []
-    _compile(kernel, (*arguments, halt))
+def _waiting_thread():
+    """Give the queue of a thread that waits for a call; a new one where none does."""
+    with suppress(IndexError):
+        return _idle.pop()
+    calls = SimpleQueue()
+    threading.Thread(target=_run_calls, args=(calls,), name="kernels", daemon=True).start()
+    return calls
+
+
+def _elsewhere(kernel, arguments, halt=None, watched=None):
+    """Call a kernel in another thread, and wait for it until an exception comes, or the flag of a pool is set.
+
+    Then the kernel ends by its flag `halt`, which is waited for; without one it is left alone.
+    """
+    begun, done, results, errors = [], threading.Event(), [], []
+    _compile(kernel, arguments)
     context = copy_context()  # who catches the errors of an order is told by it
 
     def run():
         begun.append(True)
         try:
-            results.append(context.run(kernel, *arguments, halt))
+            results.append(context.run(kernel, *arguments))
         except BaseException as error:  # to be raised where the kernel was called
             errors.append(error)
         finally:
             done.set()
 
-    if not _idle:
-        _idle.append(SimpleQueue())
-        threading.Thread(target=_run_calls, args=(_idle[-1],), name="kernels", daemon=True).start()
-    calls = _idle.pop()
+    calls = _waiting_thread()
     try:
         calls.put(run)
         while not done.wait(MOMENT):
-            pass
+            if watched is not None and watched[0]:
+                raise KeyboardInterrupt
     except BaseException:
-        halt[0] = 1
-        if begun:
-            done.wait()
+        if halt is not None:
+            halt[0] = 1
+            if begun:
+                done.wait()
         raise
     finally:
         if done.is_set():
             _idle.append(calls)
+        else:
+            calls.put(None)  # the thread ends after this call
     if errors:
         raise errors[0]
     return results[0]

@@ -35,7 +35,7 @@ from .schemes.orders import NAMES
 from .simulation import simulate
 from .statistics import IntervalWarning, paired
 from .workload import archive
-from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
+from .workload.trace import KEEP, OVERRUN, WEEK, Trace, labels, load_trace
 
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
@@ -293,7 +293,17 @@ def explore(*traces: Trace | str) -> "Live":
         with suppress(Exception):  # of a log that cannot be had, the figure tells
             week.max = _weeks(_trace(change["new"])) - 1
 
+    def allow(_):
+        rules, schemes = panel.controls["overrun"], (scheme_named(panel.controls[name].value) for name in _CHOSEN)
+        allowed = tuple(_overruns(*schemes))
+        if rules.options != allowed:
+            before = rules.value
+            rules.options = allowed  # and the first of them is chosen
+            rules.value = before if before in allowed else rules.value
+
     panel.controls["trace"].observe(fit, "value")
+    for name in _CHOSEN:
+        panel.controls[name].observe(allow, "value")
     return panel
 
 
@@ -305,6 +315,12 @@ BENCH_LABELS = {
     "week": "from week",
     "weeks": "weeks shown",
 }
+
+
+def _overruns(*schemes):
+    """List the rules for jobs beyond their estimates that all of some schemes know; what happened has its own."""
+    keeps = all(scheme.keeps for scheme in schemes if scheme.simulated)
+    return [rule for rule in OVERRUN if keeps or rule != KEEP]
 
 
 def _menu(traces, logs):
@@ -334,8 +350,9 @@ def bench(
         The workload; a name is loaded.
     load : float, optional
         Offered load to scale run times to; by default as the trace has it.
-    overrun : {"kill", "extend"}
-        Jobs that run longer than estimated are killed at their estimates, or their estimates are raised.
+    overrun : {"kill", "extend", "keep"}
+        Jobs that run longer than estimated are killed at their estimates, or their estimates are raised; or they run
+        on, and the scheduler learns of it as their estimates expire (not under conservative backfilling).
     scheme : str
         The scheme that is shown.
     order : str
@@ -400,6 +417,7 @@ VIEWS = {
     "job by job": lambda schedule, other, window: charts.scatter(other, schedule),
     "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
 }
+_CHOSEN = ("scheme", "against")
 _SCHEMES = [*BY_NAME, *SPECIAL, *RECORDED]
 _MEASURES = {
     "wait_time": "mean wait (s)",

@@ -409,6 +409,23 @@ def test_notes_that_others_may_have_written_are_not_believed(tiny, own, cache):
         archive.fetch(KNOWN)
 
 
+def test_a_log_without_a_checksum_is_not_taken_from_a_folder_that_others_may_write_to(tiny, server, cache):
+    put(cache, f"{UNKNOWN}.swf.gz", gzip.compress(OTHER))
+    cache.chmod(0o777)
+    with pytest.warns(UserWarning, match="is not trusted: others may write to it"):
+        assert archive.find(UNKNOWN) is None
+    cache.chmod(0o700)
+    assert archive.find(UNKNOWN) == cache / f"{UNKNOWN}.swf.gz"
+
+
+def test_a_note_of_somebody_else_is_not_believed(tiny, cache, monkeypatch):
+    path = put(cache, f"{UNKNOWN}.swf.gz", gzip.compress(TEXT))
+    archive.fetch(UNKNOWN)
+    assert archive._unchanged(UNKNOWN, path)
+    monkeypatch.setattr(archive.paths, "is_own", lambda stream: False)
+    assert not archive._unchanged(UNKNOWN, path)
+
+
 def test_the_folder_of_downloads_is_the_users_alone(tiny, server, cache):
     archive.fetch(KNOWN, progress=False)
     assert cache.stat().st_mode & 0o777 == 0o700

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import socket
+from dataclasses import replace
 
 import altair as alt
 import numpy as np
@@ -13,7 +14,7 @@ import vl_convert
 
 import schedlab as sl
 from schedlab import charts
-from schedlab.charts.theme import LOGS
+from schedlab.charts.theme import LOGS, about, about_trace
 
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
@@ -130,6 +131,16 @@ def test_title_and_subtitle(table, single):
     assert max(map(len, narrow["title"]["subtitle"])) <= charts.CHARACTERS
     wide = charts.lines(table, "load", "utilization", column="trace", subtitle=subtitle).to_dict()
     assert wide["title"]["subtitle"] == [subtitle, "each panel has its own scale"]
+
+
+def test_what_arrives_at_one_instant_has_no_load_in_words():
+    trace = sl.model_trace("lublin", jobs=5, procs=8, seed=1)
+    trace = replace(trace, table=trace.table.assign(submit_time=7))
+    words = [about(sl.simulate(trace)), about_trace(trace), repr(trace), trace._repr_html_()]
+    assert words[0] == f"{trace.title}, all submitted at one instant, 5 jobs on 8 processors"
+    assert words[1] == f"{trace.title}, all submitted at one instant, 5 jobs"
+    assert "offered load none (all arrive at once)" in words[2]
+    assert not any(re.search(r"\binf\b", text) for text in words)
 
 
 def test_a_panel_for_each_value_in_the_order_of_the_table(table):

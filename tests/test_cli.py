@@ -333,10 +333,99 @@ def test_show_says_what_a_trace_is_and_what_was_repaired(run, tmp_path):
     ]
 
 
+def test_show_says_how_much_of_the_work_lies_beyond_the_estimates(run, tmp_path):
+    path = tmp_path / "late.swf"
+    late = RECORDS[2].replace(" 3600 ", " 60 ", 1)
+    path.write_text("\n".join([*HEADER, *RECORDS[:2], late, *RECORDS[3:], ""]))
+    trace = sl.read_swf(path)
+    code, out, err = run("show", path)
+    assert code == 0
+    share = 100 * trace.beyond_estimates()[1]
+    words = f"run longer than estimated: 1 job, with {share:.3g} % of the work beyond its estimate"
+    assert words in " ".join(out.split())
+    assert err.count("longer than estimated") == 1
+    assert "longer" not in "".join(run("simulate", path, "--overrun", "kill")[1])
+
+
 def test_show_says_that_there_was_nothing_to_repair(run, log):
     assert run("show", log)[1].endswith("\n\nnothing was left out or filled in\n")
     assert "first submission: 600 s" not in run("show", log)[1]
     assert run("show", "nonesuch")[0] == 3
+
+
+# What goes wrong, in one line that says what to do.
+
+LINES = "\n".join([*HEADER, *RECORDS, ""])
+MISTAKES = {
+    "a short line": (
+        "\n".join([*HEADER, "1 2 3"]),
+        ("show", "X.swf"),
+        (1, "schedlab: X.swf:4: 3 fields, expected 18: '1 2 3'\n"),
+    ),
+    "a web page": (
+        "<html><body>404: not found</body></html>",
+        ("show", "X.swf.gz"),
+        (1, "schedlab: X.swf.gz:1: 3 fields, expected 18: '<html><body>404: not found"),
+    ),
+    "another encoding": (
+        LINES.encode("utf-16"),
+        ("show", "X.swf"),
+        (1, "schedlab: X.swf: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8\n"),
+    ),
+    "a size unknown": ("\n".join(RECORDS), ("show", "X.swf"), (1, "schedlab: X.swf: the header has neither MaxProcs")),
+    "no job of use": (
+        "\n".join([*HEADER, RECORDS[0].replace(" 1200 ", " 0 ", 1)]),
+        ("show", "X.swf"),
+        (1, "schedlab: X.swf: none of 1 records can be simulated; 1: run time is 0\n"),
+    ),
+    "a folder": (None, ("show", "a_folder"), (3, "schedlab: a_folder: a folder or a device, expected a file\n")),
+    "a folder for a log": (None, ("show", "a.swf"), (3, "schedlab: a.swf: a folder or a device, expected a file\n")),
+    "no such text": (None, ("show", "jobs.txt"), (3, "schedlab: jobs.txt: no such file\n")),
+    "no such place": (None, ("show", "./logs/ctc"), (3, "schedlab: ./logs/ctc: no such file\n")),
+    "percents": (
+        LINES,
+        ("simulate", "X.swf", "--load", "90%"),
+        (2, "schedlab simulate: argument --load: expected a number, such as 0.9 for 90 %, got '90%'"),
+    ),
+    "no classes": (LINES, ("simulate", "X.swf", "--classes", ""), (1, "unknown classes ''; known: kurian")),
+    "a folder to write to": (
+        LINES,
+        ("simulate", "X.swf", "--out", "a.swf"),
+        (2, "schedlab simulate: argument --out: 'a.swf' is a folder, expected a file"),
+    ),
+    **{
+        f"an estimate of {value}": (
+            LINES,
+            ("show", "X.swf", "--missing-estimate", value),
+            (2, f"expected run, drop or a positive number of seconds, got '{value}'"),
+        )
+        for value in ("-5", "nan", "1e300", "maybe")
+    },
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_in_one_line(run, tmp_path, mistake):
+    content, (command, name, *options), (code, words) = MISTAKES[mistake]
+    (tmp_path / "a_folder").mkdir()
+    (tmp_path / "a.swf").mkdir()
+    if content is not None:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    found, out, err = run(command, name, *options)
+    assert (found, out) == (code, "")
+    assert words in err
+    assert err.splitlines()[-1].startswith("schedlab")
+    assert len([line for line in err.splitlines() if line.startswith("schedlab")]) == 1
+
+
+def test_a_folder_named_as_a_log_does_not_hide_it(run, tmp_path):
+    (tmp_path / "CTC-SP2-1996").mkdir()
+    assert run("show", "CTC-SP2-1996", "--standin")[0] == 0
+
+
+def test_simulate_says_what_a_reader_of_a_recorded_schedule_must_know(run, log):
+    out = run("simulate", log, "--scheme", "log")[1]
+    assert "no wait is recorded; all jobs are taken to start when they were submitted" in " ".join(out.split())
 
 
 # compare
@@ -544,8 +633,8 @@ def one_line(text):
         (["small.swf", "--between", "May", "Juneish"], 2, "expected a date or a number of seconds, got 'Juneish'"),
         (["small.swf", "--between", "9", "3"], 1, "the period must begin before it ends, got 9.0 to 3.0"),
         (["small.swf", "--between", "2001-01-01", "2002-01-01"], 1, "no job of small was submitted from 2001-01-01"),
-        (["small.swf", "--missing-estimate", "none"], 2, "argument --missing-estimate: expected a number, got 'none'"),
-        (["small.swf", "--missing-estimate", "-1"], 1, "missing_estimate is -1.0, expected"),
+        (["small.swf", "--missing-estimate", "none"], 2, "expected run, drop or a positive number of seconds, got"),
+        (["small.swf", "--missing-estimate", "-1"], 2, "expected run, drop or a positive number of seconds, got '-1'"),
         (["small.swf", "--out", "table.txt"], 2, "argument --out: 'table.txt' has an unknown suffix, expected "),
         (["small.swf", "--out", "nowhere/table.csv"], 1, "nowhere is no folder that can be written to"),
         (["small.swf", "--out", "small.swf/table.csv"], 1, "small.swf is no folder that can be written to"),
@@ -618,7 +707,7 @@ def test_a_log_without_a_size_asks_for_the_option(run, tmp_path):
     for command in ("show", "simulate", "compare"):
         code, out, err = run(command, path)
         assert (code, out) == (1, "")
-        assert err == "schedlab: unsized: the header has neither MaxProcs nor MaxNodes; give --procs\n"
+        assert err == "schedlab: unsized.swf: the header has neither MaxProcs nor MaxNodes; give --procs\n"
         assert run(command, path, "--procs", 8)[0] == 0
 
 

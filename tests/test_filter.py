@@ -352,6 +352,16 @@ def test_what_is_worth_a_look_in_the_archives_logs(name):
     assert accounted["count"].sum() == len(trace.dropped) + len(trace.repaired)
 
 
+@pytest.mark.traces
+@pytest.mark.parametrize(("name", "words"), [("LANL-CM5-1994", "24.7 % of the work"), ("RICC-2010", "6.3 %"), *(
+    (name, "") for name in ("CTC-SP2-1996", "HPC2N-2002", "KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000", "LLNL-Thunder-2007")
+)])
+def test_what_is_cut_at_the_estimates_in_the_archives_logs(name, words):
+    said = sl.load_trace(name).cut_words()
+    assert words in said
+    assert bool(said) == bool(words)
+
+
 # Counted independently, traces/README.md sections 1 and 3.
 COUNTS = [
     ("CTC-SP2-1996-3.1-cln", "run", 77_205),

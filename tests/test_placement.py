@@ -423,6 +423,20 @@ def test_bad_trees(settings, message):
         sl.KaryTree(**{"k": 4, "n": 2, **settings})
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"allocation": "random"}, {"allocation": "random", "seed": 3}),
+        ({"speedup": 0.1}, {"speedup": 0.1, "scale_estimates": True}),
+    ],
+)
+def test_labels_tell_trees_apart(one, other):
+    first, second = sl.KaryTree(2, 2, **one), sl.KaryTree(2, 2, **other)
+    assert str(second).startswith(str(first))
+    assert str(second) != str(first)
+    assert str(sl.KaryTree(2, 2, seed=3, scale_estimates=True)) == str(sl.KaryTree(2, 2))  # which change nothing there
+
+
 def test_numbers_of_numpy_make_the_same_tree():
     assert sl.KaryTree(np.int8(4), np.int8(6), procs=4096, speedup=np.full(6, 0.25)) == sl.KaryTree(
         4, 6, procs=4096, speedup=(0.25,) * 6

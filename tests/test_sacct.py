@@ -777,6 +777,8 @@ def test_any_job_name_is_read(text):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
+        ({"Submit": "0001-01-01T00:00:00"}, f"field 6 (Submit) is '0001-01-01T00:00:00', expected {sacct.A_TIME}"),
+        ({"End": "9999-12-31T23:59:59"}, f"field 9 (End) is '9999-12-31T23:59:59', expected {sacct.A_TIME}"),
         ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {sacct.A_TIME}"),
         ({"State": "DONE"}, "field 15 (State) is 'DONE', expected one of Slurm's job states, such as COMPLETED or"),
         ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {sacct.A_COUNT}"),
@@ -854,6 +856,14 @@ def test_options_have_columns_of_their_own(read):
 def test_options_that_cannot_be_are_refused(read, options, message):
     with pytest.raises(ValueError, match=message):
         read(PLAIN, **options)
+
+
+def test_names_of_clusters_control_no_terminal(read):
+    with pytest.raises(SacctError, match=r"several clusters \(blue, r\\x9fed\), expected one"):
+        read(job(1, Cluster="blue"), job(2, Cluster="r\x9fed"))
+    many = [job(number, Cluster=f"c{number:02}") for number in range(12)]
+    with pytest.raises(SacctError, match=r"several clusters \(c00, .*, c09, ...\), expected one"):
+        read(*many)
 
 
 def test_jobs_of_several_clusters_are_refused(read):
@@ -1061,7 +1071,7 @@ def test_what_every_accounting_has_is_nothing_to_worry_about(read):
     bad = read(*many, job(16, State="DONE"), job(17, AllocCPUS="99"), procs=64, lenient=True)
     assert bad.repairs[["kind", "words"]].to_numpy().tolist() == [
         ["worth a look", "1 line that could not be read (left out)"],
-        ["worth a look", "1 job wider than the machine (left out)"],
+        ["worth a look", "1 job wider than the machine (left out, 3 % of the work)"],
     ]
 
 

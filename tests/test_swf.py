@@ -227,7 +227,7 @@ def test_skipped_lines_are_accounted_for():
         "field": [0, 6, 8],
         "value": ["1 2 3", "x", "-9"],
         "reason": [
-            "3 fields, expected 18",
+            "3 fields, expected 18: '1 2 3'",
             "field 6 (avg_cpu_time) is 'x', expected a number",
             "field 8 (requested_procs) is '-9', expected a number of processors, or -1 for unknown",
         ],
@@ -237,6 +237,7 @@ def test_skipped_lines_are_accounted_for():
 
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
+UTF_16 = "X.swf: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8"
 NO_RECORD = "X.swf: no line is a record, expected at least one of 18 numbers"
 ENDS_EARLY = "X.swf: the gzip stream ends early (truncated download?), expected a complete file"
 
@@ -248,8 +249,8 @@ ENDS_EARLY = "X.swf: the gzip stream ends early (truncated download?), expected 
         pytest.param(b"", "X.swf: the file is empty, expected SWF text", id="empty"),
         pytest.param(gzip.compress(b""), "X.swf: the file is empty, expected SWF text", id="empty gzip"),
         pytest.param(PNG, "X.swf: the file is binary, expected SWF text", id="PNG"),
-        pytest.param("1 2".encode("utf-16"), "X.swf: the file is binary, expected SWF text", id="UTF-16"),
-        pytest.param(b"job,run\n1,2\n", "X.swf:1: 1 field, expected 18", id="CSV"),
+        pytest.param("1 2".encode("utf-16"), UTF_16, id="UTF-16"),
+        pytest.param(b"job,run\n1,2\n", "X.swf:1: 1 field, expected 18: 'job,run'", id="CSV"),
         pytest.param(
             RECORD.replace(b" ", b", "),
             "X.swf:1: field 1 (job_number) is '1,', expected a number",
@@ -565,7 +566,7 @@ def test_a_name_that_controls_a_terminal_is_told_plainly(tmp_path):
     path.write_bytes(b"abc\n")
     with pytest.raises(SWFError) as error:
         read_log(path)
-    assert str(error.value) == r"a\x1b[2Jb.swf:1: 1 field, expected 18"
+    assert str(error.value) == r"a\x1b[2Jb.swf:1: 1 field, expected 18: 'abc'"
     with pytest.raises(FileNotFoundError) as missing:
         read_log(tmp_path / "\x1b.swf")
     assert str(missing.value).isprintable()
@@ -796,6 +797,23 @@ def test_a_cache_of_somebody_else_is_done_without(log_file, cache, monkeypatch):
     with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
         assert_same_log(cached_log(log_file), read_log(log_file))
     assert kept.read_bytes() == b"not to be opened"
+
+
+def test_a_table_that_somebody_else_put_there_is_not_believed(log_file, cache, monkeypatch):
+    cached_log(log_file)
+    fstat = os.fstat
+
+    def foreign(stream):
+        status = list(fstat(stream))
+        status[4] += 1  # its user
+        return os.stat_result(status)
+
+    monkeypatch.setattr(os, "fstat", foreign)
+    parsed = []
+    parse = swf._parse
+    monkeypatch.setattr(swf, "_parse", lambda *given, **options: parsed.append(1) or parse(*given, **options))
+    assert_same_log(cached_log(log_file), read_log(log_file))
+    assert len(parsed) == 2
 
 
 def test_a_system_without_owners_has_its_cache(log_file, cache, monkeypatch):

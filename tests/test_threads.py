@@ -5,11 +5,14 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from schedlab.threads import interruptible, pool
+import schedlab as sl
+from schedlab import schedule, shredded
+from schedlab.threads import abandonable, interruptible, pool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -53,17 +56,91 @@ def test_what_a_kernel_raises_is_raised_where_it_was_called():
 @pytest.mark.reduced
 def test_a_signal_ends_a_kernel_that_runs_beside_the_main_thread():
     begun, ended = threading.Event(), []
+    with interrupted(begun):
+        interruptible(lambda halt: ended.append(spin(begun, halt)))
+    assert ended == ["of no use"]
+
+
+@contextmanager
+def interrupted(begun):
+    """Send Ctrl-C to the main thread when the event comes, and expect that it ends what runs there."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    main = threading.main_thread().ident
+    timer = threading.Thread(target=lambda: begun.wait(60) and signal.pthread_kill(main, signal.SIGINT))
     try:
-        main = threading.main_thread().ident
-        timer = threading.Thread(target=lambda: begun.wait() and signal.pthread_kill(main, signal.SIGINT))
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            interruptible(lambda halt: ended.append(spin(begun, halt)))
+            yield
     finally:
         signal.signal(signal.SIGINT, before)
-    timer.join()
-    assert ended == ["of no use"]
+        timer.join()
+
+
+@pytest.mark.reduced
+def test_a_kernel_without_a_flag_gives_its_result_from_any_thread():
+    assert abandonable(lambda a, b: a + b, 1, 2) == 3
+    with pool(1) as executor:
+        assert executor.submit(abandonable, lambda a: a, 1).result() == 1
+    found = []
+    own = threading.Thread(target=lambda: found.append(abandonable(threading.get_ident) == threading.get_ident()))
+    own.start()
+    own.join()
+    assert found == [True]
+
+
+class Deaf:
+    """A kernel that heeds nobody, until it is allowed to end."""
+
+    def __init__(self):
+        self.begun, self.may_end, self.threads = threading.Event(), threading.Event(), []
+
+    def __call__(self, *_):
+        self.threads.append(threading.current_thread())
+        self.begun.set()
+        self.may_end.wait(60)
+
+
+@pytest.mark.reduced
+def test_a_kernel_without_a_flag_is_left_alone():
+    deaf = Deaf()
+    with interrupted(deaf.begun):
+        abandonable(deaf)
+    assert abandonable(int) == 0  # another thread does the next
+    deaf.may_end.set()
+    deaf.threads[0].join(60)
+    assert not deaf.threads[0].is_alive()
+
+
+@pytest.mark.reduced
+def test_what_ends_a_pool_does_not_wait_for_a_kernel_without_a_flag():
+    deaf = Deaf()
+
+    def broken():
+        with pool(1) as executor:
+            executor.submit(abandonable, deaf)
+            deaf.begun.wait()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        broken()
+    assert not deaf.may_end.is_set()
+    deaf.may_end.set()
+
+
+@pytest.mark.parametrize(
+    ("room", "kernel", "use"),
+    [
+        (schedule, "assign", lambda trace: sl.simulate(trace).processors()),
+        (shredded, "assign", lambda trace: sl.simulate(trace, "ojs").piece_processors()),
+        (shredded, "replay", lambda trace: sl.simulate(trace, "ojs").validate()),
+    ],
+)
+def test_control_c_ends_what_follows_a_simulation(monkeypatch, room, kernel, use):
+    deaf = Deaf()
+    monkeypatch.setattr(room, kernel, deaf)
+    with interrupted(deaf.begun):
+        use(sl.model_trace("lublin", jobs=30, procs=16, seed=1).with_sweeps(0.5))
+    deaf.may_end.set()
 
 
 @pytest.mark.reduced

@@ -1,6 +1,7 @@
 """Traces: nothing changes under the caller's hands, a change does what it says, files come back the same."""
 
 import gzip
+import html
 import re
 import sys
 import tempfile
@@ -132,6 +133,12 @@ def test_dates_are_those_of_the_machine(zone):
     aware = pd.Timestamp(midnight, unit="s", tz="UTC")
     assert log.between(aware, "1996-09-02").jobs.index.tolist() == [3]
     assert log.at(0) == pd.Timestamp("1996-08-20 15:30", tz=here)
+
+
+def test_a_fraction_of_a_second_has_a_date_in_any_year():
+    far = dated([0], 99_999_999_999, "UTC")
+    assert far.at(0.25).isoformat() == "5138-11-16T09:46:39.250000+00:00"
+    assert far.at(5).isoformat() == "5138-11-16T09:46:44+00:00"
 
 
 def test_a_day_in_spring_has_23_hours():
@@ -394,6 +401,34 @@ def test_repr_says_in_one_line_what_is_worth_a_look_and_what_is_not(tmp_path):
     assert trace.repairs["count"].sum() == len(trace.dropped) + len(trace.repaired)
 
 
+def test_repr_says_how_much_of_the_work_is_cut_at_the_estimates_where_it_is_much(tmp_path):
+    trace = sl.read_swf(log_file(tmp_path, record(1), record(2, run=100, requested=70), record(3, run=60)))
+    assert trace.beyond_estimates() == (1, 30 / 170)
+    words = '1 job runs longer than estimated: overrun "kill" cuts off 17.6 % of the work, others keep it'
+    assert repr(trace).splitlines()[1:] == [f"   {words}>"]
+    assert html.escape(words) in trace._repr_html_()
+    little = sl.read_swf(log_file(tmp_path, record(1, run=200, requested=500), record(2, run=61), record(3, run=61)))
+    assert little.beyond_estimates() == (2, pytest.approx(2 / 322))
+    assert "\n" not in repr(little)
+    assert sl.model_trace("lublin", jobs=50, procs=32).beyond_estimates() == (0, 0)
+
+
+def test_what_is_left_out_with_much_of_the_work_says_how_much(tmp_path):
+    lines = [record(1, run=50), record(2, run=20, procs=5), record(3, run=800, requested=-1), record(4, run=-1)]
+    dropped = sl.read_swf(log_file(tmp_path, *lines), missing_estimate="drop")
+    words = "1 job without an estimate (left out, as asked, 88.9 % of the work)"
+    assert dropped.repairs["words"].tolist()[0] == words
+    small = dropped.scale(7, "run_time").with_procs(3)
+    assert set(small.repairs["words"]) == {
+        words,
+        "1 job wider than the machine (left out, 5.56 % of the work)",
+        "1 record without a run time (left out)",
+    }
+    many = [record(number, run=100) for number in range(1, 300)]
+    calm = sl.read_swf(log_file(tmp_path, *many, record(300, procs=9)))
+    assert calm.repairs["words"].tolist() == ["1 job wider than the machine (left out)"]
+
+
 def test_what_a_model_lacks_is_nothing_to_worry_about():
     trace = sl.model_trace("lublin", jobs=50, procs=32)
     assert set(trace.repairs["kind"]) == {"usual"}
@@ -526,7 +561,7 @@ def test_the_header_survives_and_says_what_was_done(tmp_path):
         "read by schedlab as X (file)",
         "machine of 4 processors",
         "first 2 jobs",
-        "worth a look: 1 job wider than the machine (left out); usual: 1 job of 0 s (left out)",
+        "worth a look: 1 job wider than the machine (left out, 55.6 % of the work); usual: 1 job of 0 s (left out)",
     ]
 
 
@@ -578,7 +613,7 @@ def test_a_model_says_that_it_is_one():
 
 def test_a_log_without_a_usable_record_says_why(tmp_path):
     path = log_file(tmp_path, record(1, run=0), record(2, run=-1), record(3, run=0))
-    with pytest.raises(SWFError, match="X: none of .*3 records can be simulated; 2: run time is 0; 1: run"):
+    with pytest.raises(SWFError, match="X.swf: none of .*3 records can be simulated; 2: run time is 0; 1: run"):
         sl.read_swf(path)
     unknown = log_file(tmp_path, record(1, requested=-1), name="Y.swf")
     assert len(sl.read_swf(unknown)) == 1
@@ -588,7 +623,7 @@ def test_a_log_without_a_usable_record_says_why(tmp_path):
 
 def test_a_log_without_a_size_asks_for_it(tmp_path):
     path = log_file(tmp_path, record(1), record(2, procs=3), header=("; Computer: a toy",))
-    with pytest.raises(SWFError, match="X: the header has neither MaxProcs nor MaxNodes; give procs="):
+    with pytest.raises(SWFError, match="X.swf: the header has neither MaxProcs nor MaxNodes; give procs="):
         sl.read_swf(path)
     trace = sl.read_swf(path, procs=2)
     assert trace.procs == 2
@@ -627,7 +662,7 @@ def test_skipped_lines_are_accounted_for(tmp_path):
     assert trace.jobs.index.tolist() == [1, 4]
     assert trace.dropped["reason"].tolist() == [
         "run time is 0",
-        "line 3: 3 fields, expected 18",
+        "line 3: 3 fields, expected 18: 'not a record'",
         "line 5: field 9 (requested_time) is '6x', expected a number",
     ]
     assert trace.dropped.index.tolist() == [2, -1, -1]
@@ -642,7 +677,7 @@ def test_a_file_that_ends_mid_way(tmp_path):
         sl.read_swf(text)
     trace = sl.read_swf(text, lenient=True)
     assert len(trace) == 48
-    assert trace.dropped["reason"].tolist() == ["line 50: 8 fields, expected 18"]
+    assert trace.dropped["reason"].tolist() == ["line 50: 8 fields, expected 18: '49 0 -1 10 2 -1 -1 2'"]
     packed.write_bytes(gzip.compress(whole)[:-20])
     for lenient in (False, True):  # what is missing cannot be counted
         with pytest.raises(SWFError, match="the gzip stream ends early"):

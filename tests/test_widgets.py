@@ -613,6 +613,20 @@ def test_reset_after_the_load_was_changed(trace):
 
 
 @pytest.mark.usefixtures("no_logs")
+@pytest.mark.parametrize("chosen", ["scheme", "against"])
+def test_explore_offers_what_both_schemes_do_with_jobs_beyond_their_estimates(trace, chosen):
+    panel = sl.widgets.explore(trace)
+    rules, schemes = panel.controls["overrun"], panel.controls[chosen]
+    assert rules.options == ("kill", "extend", "keep")
+    rules.value = "keep"
+    schemes.value = "conservative"
+    assert (rules.options, rules.value, panel._error.value) == (("kill", "extend"), "kill", "")
+    rules.value = "extend"
+    schemes.value = "dpsan"
+    assert (rules.options, rules.value, panel._error.value) == (("kill", "extend", "keep"), "extend", "")
+
+
+@pytest.mark.usefixtures("no_logs")
 def test_traces_of_one_name_are_told_apart(trace):
     short = trace.head(20)
     panel = sl.widgets.explore(trace, short, trace, trace.head(20))

@@ -632,13 +632,17 @@ def about(schedule) -> str:
     trace = schedule.trace
     what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
     load = load(schedule.overrun) * trace.procs / schedule.machine.procs
-    said = f"{trace.title}, {what} load {load:.3g}, {len(schedule):,} jobs on {schedule.machine}"
+    said = f"{trace.title}, {_load_words(what, load)}, {len(schedule):,} jobs on {schedule.machine}"
     return "; ".join([said, *schedule.notes])
 
 
 def about_trace(trace) -> str:
     """Say which jobs are shown: the trace, which names a stand-in as such, its load and its jobs."""
-    return f"{trace.title}, offered load {trace.offered_load():.3g}, {len(trace):,} jobs"
+    return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {len(trace):,} jobs"
+
+
+def _load_words(what, load):
+    return f"{what} load {load:.3g}" if np.isfinite(load) else "all submitted at one instant"
 
 
 # -- checks ----------------------------------------------------------------------------------------------

@@ -164,9 +164,14 @@ def _locate(name):
     places = {"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}
     for place, folder in (places | {"cache": paths.cache_dir("traces")}).items():
         for path in (folder / f"{name}.swf.gz", folder / f"{name}.swf"):
-            if path.is_file():
+            if path.is_file() and (place != "cache" or _can_be_checked(name)):
                 return place, path
     return "", None
+
+
+def _can_be_checked(name):
+    """Tell whether what the cache has of a log can be believed: by its checksum, or since nobody else put it there."""
+    return bool(catalogue().loc[name, "sha256"]) or paths.own_folder("traces") is not None
 
 
 def standin_table(name: str) -> Path:
@@ -410,7 +415,8 @@ def _noted(name):
     """Give the text of the note on a trace, "" where there is none that can be believed."""
     with suppress(OSError, UnicodeDecodeError):
         if paths.own_folder("traces"):
-            return _note(name).read_text(encoding="utf-8")
+            with open(_note(name), encoding="utf-8") as note:
+                return note.read() if paths.is_own(note) else ""
     return ""
 
 

@@ -43,7 +43,8 @@ RUNNING = "still running when the record was made"
 SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
 
 KINDS = USUAL, LOOK = ("usual", "worth a look")
-FEW = 0.01  # of the jobs: so many lack something in the best of logs
+FEW = 0.01  # of the jobs: so many lack something in the best of logs; and of the work: less is not worth a word
+WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran, and are left out with their work
 
 
 class Meaning(NamedTuple):
@@ -116,7 +117,7 @@ def usable(
     repaired : DataFrame
         One row per value filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
     """
-    _check_missing_estimate(missing_estimate)
+    check_missing_estimate(missing_estimate)
     part = _is_part(records)
     records, repairs = _numbered(records, part)
     left_out, reasons = _left_out(records, part, procs, missing_estimate == "drop")
@@ -144,7 +145,8 @@ def usable(
     return jobs, dropped, repaired
 
 
-def _check_missing_estimate(given):
+def check_missing_estimate(given) -> None:
+    """Raise where it cannot be said so what becomes of jobs without an estimate."""
     if given in ("run", "drop") or (isinstance(given, int | float | np.number) and 0 < given < EXACT):
         return
     raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
@@ -221,11 +223,18 @@ def _fill(table, field, where, values, reason):
 # What to make of it -------------------------------------------------------------------------------------
 
 
-def account(dropped: pd.DataFrame, repaired: pd.DataFrame, jobs: int, modelled: bool = False) -> pd.DataFrame:
+def account(
+    dropped: pd.DataFrame,
+    repaired: pd.DataFrame,
+    jobs: int,
+    modelled: bool = False,
+    work: pd.Series | None = None,
+) -> pd.DataFrame:
     """Count what was left out and filled in by reason, and tell what is usual from what a reader should look at.
 
     Usual is what cannot change a schedule, such as a size filled in that nothing reads; what is no job that ran; and
     what up to one job in a hundred lacks. All else is worth a look: work that is missing, or numbers that are guesses.
+    Where more than a hundredth of the work is left out, the words say so.
 
     Parameters
     ----------
@@ -235,6 +244,8 @@ def account(dropped: pd.DataFrame, repaired: pd.DataFrame, jobs: int, modelled: 
         Jobs that were kept when the log was read.
     modelled : bool
         The jobs are those of a model, which has no other fields than it needs.
+    work : Series, optional
+        Processor-seconds of each job that was kept when the log was read; index job_number.
 
     Returns
     -------
@@ -244,13 +255,17 @@ def account(dropped: pd.DataFrame, repaired: pd.DataFrame, jobs: int, modelled: 
         "usual"), count, and words, which say the same in short.
     """
     rows = []
+    shares = {} if work is None or dropped.empty else _shares(dropped, work)
     found = [*(_reasons(dropped) if len(dropped) else ()), *(_repairs(repaired) if len(repaired) else ())]
     for key, count, meaning in found:
         kind = meaning.kind or (USUAL if count <= FEW * jobs else LOOK)
         if modelled and key[0] == "repaired" and key[2] in (OTHER_SIZE, RUN_TAKEN):
             kind = USUAL
+        rest = meaning.rest
+        if key[0] == "dropped" and (share := shares.get(key[2], 0)) > FEW:
+            kind, rest = LOOK, f"{rest.removesuffix(')')}, {100 * share:.3g} % of the work)"
         whole = "all " * (key[0] == "repaired" and count == jobs > 1)
-        words = f"{whole}{count:,} {meaning.noun}{'s' * (count != 1)} {meaning.rest}"
+        words = f"{whole}{count:,} {meaning.noun}{'s' * (count != 1)} {rest}"
         rows.append((*key, kind, count, words))
     rows.sort(key=lambda row: (-KINDS.index(row[3]), -row[4]))
     types = {"table": "str", "field": "str", "reason": "str", "kind": "str", "count": "int64", "words": "str"}
@@ -276,6 +291,15 @@ def _listed(rows, most):
     words = rows["words"].tolist()
     rest = int(rows["count"].iloc[most:].sum())
     return ", ".join([*words[:most], *[f"{rest:,} more"] * (rest > 0)])
+
+
+def _shares(dropped, work):
+    """Give for each reason to leave out jobs that ran the share of their work in all work."""
+    ran = dropped[dropped["reason"].str.startswith(WITH_WORK)]
+    size, run = _size(ran).clip(lower=0).astype("float64"), ran["run_time"].clip(lower=0)
+    area = work.reindex(ran.index).fillna(run * size)
+    total = work.astype("float64").sum() + area[~area.index.isin(work.index)].sum()
+    return (area.groupby(ran["reason"]).sum() / total).to_dict() if total > 0 else {}
 
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:

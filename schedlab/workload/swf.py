@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT, scan_records
-from schedlab.paths import own_folder
+from schedlab.paths import is_own, own_folder
 from schedlab.text import plain
 
 FIELDS = (
@@ -423,6 +423,8 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(f"{plain(str(path))}: no such file, expected an SWF log (.swf or .swf.gz)") from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{plain(str(path))} is a folder, expected an SWF log (.swf or .swf.gz)") from None
 
 
 def _parsed(path: Path, content: bytes, *, lenient: bool) -> Log:
@@ -445,6 +447,8 @@ def _uncompressed(content: bytes, name: str) -> bytes:
             raise SWFError(f"{name}: the gzip stream is damaged ({error}), expected a sound file") from None
     if not content:
         raise SWFError(f"{name}: the file is empty, expected SWF text")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SWFError(f"{name}: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8")
     if b"\0" in content[:1024]:
         raise SWFError(f"{name}: the file is binary, expected SWF text")
     return content
@@ -520,7 +524,8 @@ def _record(line: bytes) -> list[float]:
     if len(fields) != len(FIELDS):
         count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
         found = "1 field" if count == 1 else f"{count} fields"
-        raise _BadLine(0, _decoded(line.strip()), f"{found}, expected {len(FIELDS)}")
+        text = _decoded(line.strip())
+        raise _BadLine(0, text, f"{found}, expected {len(FIELDS)}: '{plain(_clipped(text))}'")
     return [_number(text, number) for number, text in enumerate(fields, start=1)]
 
 
@@ -634,7 +639,10 @@ def _save_table(log: Log, source: str, kept: Path) -> None:
 
 def _load_table(kept: Path, source: str, path: Path) -> Log:
     """Give what `_save_table` kept; raise where it is anything else."""
-    with open(kept, "rb") as stream, np.load(stream) as stored:
+    with open(kept, "rb") as stream:
+        if not is_own(stream):
+            raise SWFError(f"{kept.name} belongs to somebody else")
+        stored = np.load(stream)
         columns = {field: stored[field] for field in FIELDS}
         facts, digest = stored["facts"], stored["digest"]
     said = json.loads(facts.tobytes())

@@ -16,7 +16,7 @@ from schedlab import display
 from schedlab.text import plain
 
 from . import archive, swf
-from .filter import BAD_LINE, TOO_WIDE, account, in_one_line, usable
+from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
 from .models._draws import entropy, keys, uniforms, whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
@@ -116,6 +116,8 @@ class Trace:
         ]
         if words := in_one_line(self.repairs):
             lines.append(f"   {words}")
+        if words := self.cut_words():
+            lines.append(f"   {words}")
         return "\n".join([*lines, *(f"   {step}" for step in self.history)]) + ">"
 
     @property
@@ -125,17 +127,18 @@ class Trace:
         Columns table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
         `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
         """
-        return account(self.dropped, self.repaired, len(self.logged_area), self.source == "model")
+        modelled = self.source == "model"
+        return account(self.dropped, self.repaired, len(self.logged_area), modelled, self.logged_area)
 
     def _repr_html_(self) -> str:
         submit = self.table["submit_time"]
         facts = {"jobs": f"{len(self):,}", "processors": f"{self.procs:,}"}
         if len(self):
-            facts["offered load"] = _load_text(self).replace("inf", "none: all arrive at once")
+            facts["offered load"] = _load_text(self)
             first, last = (self.at(float(second)) for second in submit.iloc[[0, -1]])
             facts |= {"users": f"{self.table['user_id'].nunique():,}"}
             facts |= {"first submission": display.instant(first), "last submission": display.instant(last)}
-            late = int((self.table["run_time"] > self.table["requested_time"]).sum())
+            late, _ = self.beyond_estimates()
             facts |= {"run longer than estimated": f"{late:,} jobs" if late else "none"}
         if self.has_speedup:
             facts["effective load"] = f"{self.effective_load():.3f}" if len(self) else "unknown"
@@ -143,7 +146,10 @@ class Trace:
         parts = [display.line(kind.get(self.source, ""), strong=self.name)]
         if self.source == "stand-in":
             parts.append(display.note("a stand-in, not the real log"))
-        parts += [display.facts(facts), *(display.line(step, faint=True) for step in self.history)]
+        parts.append(display.facts(facts))
+        if words := self.cut_words():
+            parts.append(display.note(words))
+        parts += [display.line(step, faint=True) for step in self.history]
         return display.page(*parts, self.account_html())
 
     def account_html(self) -> str:
@@ -212,7 +218,9 @@ class Trace:
             return seconds
         if not self._is_dated(seconds):
             raise ValueError(f"{self.name} has no date at second {seconds}; expected one of the years 1 to 9999")
-        return pd.Timestamp(epoch + seconds, unit="s", tz="UTC").tz_convert(self._zone())
+        # Of seconds with a fraction pandas makes nanoseconds, which end in the year 2262.
+        microseconds = round((epoch + seconds) * 10**6)
+        return pd.Timestamp(microseconds, unit="us", tz="UTC").tz_convert(self._zone())
 
     def _is_dated(self, seconds):
         epoch = self.header.unix_start_time
@@ -274,6 +282,24 @@ class Trace:
     def work(self, overrun: str = "kill") -> int:
         """Sum up run time x processors, in processor-seconds; `overrun` as in `offered_load`."""
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
+
+    def beyond_estimates(self) -> tuple[int, float]:
+        """Give how many jobs run longer than estimated, and the share of all work that lies beyond the estimates.
+
+        That share is what overrun "kill" cuts off.
+        """
+        run, estimate = self.table["run_time"], self.table["requested_time"]
+        procs = self.table["requested_procs"].astype("float64")
+        late, work = run > estimate, (run * procs).sum()
+        return int(late.sum()), float(((run - estimate) * procs)[late].sum() / work) if work else 0.0
+
+    def cut_words(self) -> str:
+        """Say what overrun "kill" cuts off, where it is more than a hundredth of the work; else nothing."""
+        late, share = self.beyond_estimates()
+        if share <= FEW:
+            return ""
+        jobs = f"{late:,} jobs run" if late > 1 else "1 job runs"
+        return f'{jobs} longer than estimated: overrun "kill" cuts off {100 * share:.3g} % of the work, others keep it'
 
     def sequential_work(self, overrun: str = "kill") -> np.ndarray:
         """Give what each job would take on one processor: float64, shape (n_jobs,), processor-seconds.
@@ -740,7 +766,10 @@ def _high_load(load):
 
 
 def _load_text(trace):
-    return f"{trace.offered_load():.3f}" if len(trace) else "unknown"
+    if not len(trace):
+        return "unknown"
+    load = trace.offered_load()
+    return f"{load:.3f}" if np.isfinite(load) else "none (all arrive at once)"
 
 
 def read_swf(
@@ -899,7 +928,7 @@ def from_log(
     """
     size = log.header.procs if procs is None else procs
     if size is None:
-        raise SizeUnknown(f"{log.name}: the header has neither MaxProcs nor MaxNodes; give procs=")
+        raise SizeUnknown(f"{plain(log.path.name)}: the header has neither MaxProcs nor MaxNodes; give procs=")
     check_procs(size)
     table, dropped, repaired = usable(log.records, size, missing_estimate)
     if len(log.skipped):
@@ -908,7 +937,8 @@ def from_log(
         dropped = pd.concat([left_out, dropped])
     if table.empty:
         n_records = len(dropped) - len(log.skipped)
-        raise swf.SWFError(f"{log.name}: none of {n_records:,} records can be simulated; {_summary(dropped)}")
+        none = f"{plain(log.path.name)}: none of {n_records:,} records can be simulated"
+        raise swf.SWFError(f"{none}; {_summary(dropped)}")
     return Trace(table, name, int(size), log.header, source, dropped, repaired, _area(table))
 
 

@@ -365,7 +365,7 @@ def _refused(action):
 
 
 def _plain_error(error):
-    if type(error) not in (sl.SWFError, sl.SacctError, ValueError):
+    if type(error) is not ValueError and not isinstance(error, sl.SWFError | sl.SacctError):
         raise error
     if traceback.extract_tb(error.__traceback__)[-1].filename.startswith(str(Path(np.__file__).parents[1])):
         raise Failure(f"an error of a library: {error}") from error

@@ -20,6 +20,7 @@ LATEST = 2**53 - 1  # seconds; more, no float64 counts
 WIDEST = 2**24  # processors; more, no trace may have
 WIDEST_BY_NODE = 2**20  # the same where a simulation keeps account of each node, or of each task on a processor
 MOST_RESERVED = 10**4  # tasks, where each has a reservation; many more take minutes, and far more are refused
+CHECKED = "schedule.validate().metrics()"
 COMPILING = 1200  # seconds that a run may take more in a new process, whose kernels may not be compiled yet
 
 
@@ -135,10 +136,11 @@ def case(seed, number):
     family = r.choice(["rigid"] * 5 + ["moldable"] * 3 + ["sweeps", "sweeps", "tree", "tree"])
     shortest = 1 if family == "moldable" and r.random() < 0.95 else 0
     jobs, procs = workload(r, shortest, WIDEST_BY_NODE if family in ("sweeps", "tree") else WIDEST)
-    convention = {"overrun": r.choice(["kill", "kill", "extend"]), "events": "batched"}
+    convention = {"overrun": r.choice(["kill", "extend"]), "events": "batched"}
     steps, machine = "", ""
     if family == "rigid":
         kind, settings = rigid(r)
+        convention["overrun"] = r.choice(["kill", "kill", "extend", "keep"])
         convention["events"] = r.choice(["batched", "batched", "each"])
     elif family == "moldable":
         kind, settings = moldable(r)
@@ -154,7 +156,7 @@ def case(seed, number):
     else:
         kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
         machine = tree(r, procs)
-        convention["overrun"] = r.choice(["kill", "extend", "kill-backfilled"])
+        convention["overrun"] = r.choice(["kill", "extend", "keep", "kill-backfilled"])
         machine = f"machine={machine}, " if machine else ""
         if not machine and convention["overrun"] == "kill-backfilled":
             convention["overrun"] = "kill"
@@ -165,7 +167,7 @@ def case(seed, number):
         f"jobs = {jobs}  # submit, run, estimate, procs",
         f"trace = trace_of(jobs, {procs}){steps}",
         f"schedule = sl.simulate(trace, sl.{kind}({call(settings)}), {machine}{call(convention)})",
-        "schedule.validate()",
+        CHECKED,
     ]
 
 
@@ -176,12 +178,12 @@ def simulated(lines):
         warnings.simplefilter("error")
         names = {"sl": sl, "trace_of": trace_of}
         try:
-            exec(code.replace("schedule.validate()", ""), names)
+            exec(code.replace(CHECKED, ""), names)
         except (ValueError, TypeError) as error:
             if "\n" in str(error) or not str(error):
                 raise
             return str(error)
-        names["schedule"].validate()
+        exec(CHECKED, names)
     return ""
 
 
