@@ -92,7 +92,7 @@ def sweep(
 
     with pool(threads) as executor:
         rows = executor.map(row, runs)
-        bar = tqdm(rows, total=len(runs), desc="simulating", unit="run", delay=1, disable=not progress)
+        bar = tqdm(rows, total=len(runs), desc="simulating", unit="run", delay=1, leave=False, disable=not progress)
         return pd.DataFrame(list(bar))
 
 

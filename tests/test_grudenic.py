@@ -41,7 +41,7 @@ def test_the_example_is_that_of_the_paper():
     easy, dpsa = (sl.simulate(paper.example(), scheme).validate() for scheme in (sl.EASY(), sl.DPSA()))
     assert easy.start.tolist()[2:] == [7, 2, 9, 9]
     assert dpsa.start.tolist()[2:] == [7, 9, 2, 2]
-    table = paper.figure1().table.set_index("start, s")
+    table = paper.figure1().table.set_index("measure")
     work = 2 * 4 + 7 * 3 + 2 * 6 + 4 * 3 + 5 * 2 + 4 * 2
     assert table["EASY"].tolist() == pytest.approx([14, work / (7 * 14), 3.0125, 7, 2, 9, 9])
     assert table["DPSAn"].tolist() == pytest.approx([13, work / (7 * 13), 2.6625, 7, 9, 2, 2])

@@ -92,7 +92,7 @@ def test_figure1_draws_its_data(quick):
 
 def test_figure1_tells_what_is_reduced(quick):
     short, full = (core.figure1(size, progress=False) for size in papers.SIZES)
-    assert "Loads in steps of 0.1 (quick; SIZE=full for 0.025)" in short.caption
+    assert "Loads in steps of 0.1 (quick; full size: 0.025)" in short.caption
     assert "Loads in steps of 0.025." in full.caption
     assert short.notes == ("a note",)
 

@@ -77,7 +77,7 @@ def test_every_figure_is_drawn_from_few_jobs(small, function, size):
     figure = function(size, progress=False)
     assert figure.name == function.__name__.replace("_", "-")
     alone = function in (paper.picture, paper.memberships)
-    assert ("SIZE=full" in figure.caption) == (size == "quick" and not alone)
+    assert ("full size:" in figure.caption) == (size == "quick" and not alone)
     assert len(figure.data)
     if figure.chart is not None:
         figure.chart.to_dict()

@@ -104,7 +104,7 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
             "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate "
             "first gives the one reservation to the shortest job, so that wide jobs wait until enough processors are "
             "free by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
-            f"Loads in steps of {step}" + (" (quick; SIZE=full for 0.025)." if size == "quick" else ".")
+            f"Loads in steps of {step}" + (" (quick; full size: 0.025)." if size == "quick" else ".")
         ),
         data=data,
         chart=charts.stacked(panels),

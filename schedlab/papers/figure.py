@@ -127,7 +127,7 @@ def known(what: str, name: str, values: Mapping) -> object:
 
 def watched(results: Iterable, total: int, words: str, progress: bool) -> Iterator:
     """Give results as they come, with a progress bar if they take more than a second."""
-    return iter(tqdm(results, total=total, desc=words, unit="run", delay=1, disable=not progress))
+    return iter(tqdm(results, total=total, desc=words, unit="run", delay=1, leave=False, disable=not progress))
 
 
 def spread(function: Callable, arguments: Iterable) -> Iterator:

@@ -197,7 +197,7 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     its own, and is compared within itself.
     """
     traces = _logs(estimates)
-    bar = tqdm(traces.items(), desc=f"shaking, {estimates}", unit="log", delay=1, disable=not progress)
+    bar = tqdm(traces.items(), desc=f"shaking, {estimates}", unit="log", delay=1, leave=False, disable=not progress)
     rows = [_changes(name, trace.title, COPIES[size], estimates) for name, trace in bar]
     return pd.DataFrame([row for several in rows for row in several])
 
@@ -281,7 +281,7 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
             "makespan (s)": int(schedule.end.max()),
             "utilization": float((schedule.run * schedule.procs).sum() / (EXAMPLE_PROCS * schedule.end.max())),
             "mean slowdown of J1 to J4": float(schedule.jobs["slowdown"].iloc[2:].mean()),
-            **{job: int(start) for job, start in zip(EXAMPLE_NAMES[2:], schedule.start[2:], strict=True)},
+            **{f"start of {job} (s)": int(at) for job, at in zip(EXAMPLE_NAMES[2:], schedule.start[2:], strict=True)},
         }
         for name, schedule in schedules.items()
     }
@@ -296,7 +296,7 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=chart,
-        table=pd.DataFrame(measured).rename_axis("start, s").reset_index(),
+        table=pd.DataFrame(measured).rename_axis("measure").reset_index(),
     )
 
 
@@ -326,7 +326,7 @@ def figure3(size: str | None = None, progress: bool = True, estimates: str = USE
             "no bounds. LLNL's logs record no arrival times: submissions are starts, and little waits."
         ),
         data=data,
-        chart=_bars(data, size, estimates),
+        chart=_bars(data, size, estimates, width=BROAD),
         table=_table(data),
         notes=_notes(_found()),
     )
@@ -359,7 +359,10 @@ def _by_estimates(size, progress):
     return pd.concat([changes(size, progress, estimates).assign(estimates=estimates) for estimates in ESTIMATES])
 
 
-def _bars(data, size, estimates):
+BROAD = 760  # pixels, for bars that have the page to themselves
+
+
+def _bars(data, size, estimates, width=None):
     names = {"change": f"{MEASURE}_change", "shaken": f"{MEASURE}_change_range"}
     return charts.bars(
         data.rename(columns={f"{old}_{end}": f"{new}_{end}" for old, new in names.items() for end in ("low", "high")}),
@@ -369,7 +372,8 @@ def _bars(data, size, estimates):
         published=_published(data, f"{MEASURE}_change"),
         range_label=SHAKEN,
         title=f"DPSA against EASY: {estimates}",
-        subtitle=f"whole logs: {', '.join(data['title'].unique())}; {_copies(size)}",
+        subtitle=f"whole logs, {_copies(size)}",
+        width=width,
     )
 
 
@@ -557,7 +561,7 @@ def figure4_load(size: str | None = None, progress: bool = True) -> Figure:
             f"When DPSAn pays: the last column has the load from which it gains more than {PAYS} % at all higher ones. "
             "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
             f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
-            + ("Three loads (quick; SIZE=full for ten, and ten copies)." if size == "quick" else "Ten loads.")
+            + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
         ),
         data=data,
         chart=chart,
@@ -583,7 +587,7 @@ def bound(size: str | None = None, progress: bool = True) -> Figure:
     runs = list(product("pnw", BUDGETS[size]))
     exact = {variant: _mean(simulate(trace, DPSA(variant=variant))) for variant in "pnw"}
     rows = []
-    for variant, budget in tqdm(runs, desc="searching", unit="run", delay=1, disable=not progress):
+    for variant, budget in tqdm(runs, desc="searching", unit="run", delay=1, leave=False, disable=not progress):
         scheme = DPSA(variant=variant, budget=budget)
         found = scheme.audit(jobs, trace.procs)
         missed, lost = found["missed"] / max(found["decisions"], 1), found["lost"] / max(found["best"], 1)
@@ -603,7 +607,7 @@ def bound(size: str | None = None, progress: bool = True) -> Figure:
             "budgets go into the front of the list, where in a long queue most jobs fit nowhere. The last column has "
             "what the bound does to the mean bounded slowdown, against exact sets, in single runs of the log itself: "
             "where hardly anything is missed, it is chance, as with the single copies of Figure 3. "
-            + ("Budgets up to 1,000 (quick; SIZE=full for more)." if size == "quick" else "")
+            + ("Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
         ).strip(),
         data=data,
         chart=charts.lines(
@@ -629,7 +633,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
     size = chosen_size(size)
     found = _found()
-    bar = tqdm(found.items(), desc="readings", unit="log", delay=1, disable=not progress)
+    bar = tqdm(found.items(), desc="readings", unit="log", delay=1, leave=False, disable=not progress)
     parts = [
         changes.reset_index().assign(trace=label(trace), reading=words)
         for name, trace in bar

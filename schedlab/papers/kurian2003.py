@@ -192,7 +192,7 @@ def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _draws(size, more=""):
-    few = f" (quick; SIZE=full for {SEEDS['full']}{more})" if size == "quick" else ""
+    few = f" (quick; full size: {SEEDS['full']}{more})" if size == "quick" else ""
     return f"{SEEDS[size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw."
 
 
@@ -438,7 +438,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
             for name in SUMMARY
         }
     )
-    few = f" (quick; SIZE=full for {SEEDS['full']}, and more readings)" if size == "quick" else ""
+    few = f" (quick; full size: {SEEDS['full']}, and more readings)" if size == "quick" else ""
     return Figure(
         name="sensitivity",
         title="What the paper does not say",

@@ -181,7 +181,7 @@ S, NEVER = "{:.3f}", "nowhere up to 0.5"
 
 
 def _quick(size, words):
-    return f" {words} (quick; SIZE=full for more)." if size == "quick" else ""
+    return f" {words} (quick; full size: more)." if size == "quick" else ""
 
 
 def _copies(size):

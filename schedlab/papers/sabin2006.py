@@ -261,7 +261,7 @@ def _short(scheme):
 def _draws(size):
     told = _drawn(size)
     if size == "quick":
-        told += f" (quick; SIZE=full for {_drawn('full')})"
+        told += f" (quick; full size: {_drawn('full')})"
     return f"Sample: {told}; the same draws for every scheme. Shaded: 95 % intervals over the draws."
 
 
@@ -536,8 +536,7 @@ WASTED = "wasted, of what jobs hold (%)"
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open, one reading at a time.
 
-    A quick run leaves the iterative scheme out, which takes most of the time; the numbers of the full size are shown
-    with it where they are kept.
+    A quick run leaves the iterative scheme out, which takes most of the time.
     """
     size = chosen_size(size)
     rows = []
@@ -561,10 +560,8 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
                 row[f"{scenario}: {words}"] = _percent(changes(data, one, other, by=["log"]).iloc[0])
         rows.append(row)
     data = pd.DataFrame(rows)
-    full = kept.numbers_of("sabin2006", "sensitivity") if size == "quick" else None
     jobs, draws = READ[size]
-    quick = " Quick: shares only; SIZE=full for the iterative scheme." if size == "quick" else ""
-    both = {KEPT: full, JUST_NOW: data}
+    quick = " Quick: shares only; full size: the iterative scheme, too." if size == "quick" else ""
     return Figure(
         name="sensitivity",
         title="What the paper does not say",
@@ -573,13 +570,12 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
             f"by how many percent it changes under other schemes (95 % intervals over the draws).{quick}"
         ),
         data=data,
-        table=data if full is None else pd.concat([part.assign(size=name) for name, part in both.items()]).fillna(""),
+        table=data,
         notes=(DRAWN, *standing_in([LOG])),
     )
 
 
 READ = {"quick": (3_000, 10), "full": (JOBS, 10)}  # jobs and draws
-KEPT, JUST_NOW = "full, kept", "quick, just now"
 
 
 def readings() -> dict:
@@ -608,7 +604,7 @@ def _sampled(jobs, draws, **settings):
 
 def _beside_words(size):
     jobs, draws = SIDE["full"]
-    return f" Quick; SIZE=full for {draws} draws on {jobs:,} jobs." if size == "quick" else ""
+    return f" Quick; full size: {draws} draws on {jobs:,} jobs." if size == "quick" else ""
 
 
 def _percent(row):
@@ -869,7 +865,7 @@ def heuristic(size: str | None = None, progress: bool = True) -> Figure:
         caption=(
             "Random decisions on 3 to 6 processors. The sum of the estimated completions (from now) that the iterative "
             "scheme finds, compared with the least that any widths have: all are tried, jobs placed in the order "
-            "of the queue." + (f" Quick; SIZE=full for {INSTANCES['full']:,}." if size == "quick" else "")
+            "of the queue." + (f" Quick; full size: {INSTANCES['full']:,}." if size == "quick" else "")
         ),
         data=data,
         table=table,

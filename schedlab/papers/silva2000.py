@@ -45,7 +45,7 @@ ADDED = {"IO/interactive": ("io", "interactive"), "Msg/interactive": ("msg", "in
 SPUN = ("IO/BSP", "IO/Msg")  # mixes under spin control, Figures 8 and 9
 MACHINES = (8, 16)
 FITS = {"kth": "KTH fit", "ctc": "CTC fit"}
-MODELS = {"kth": "Jann model, KTH fit, not Jann's numbers", "ctc": "Jann model, CTC fit"}
+MODELS = {"kth": "Jann model (KTH fit, not Jann's numbers)", "ctc": "Jann model (CTC fit)"}
 WITHOUT, WITH, SPIN = "without information", "with information", "with information and spin control"
 SCHEDULERS = {WITHOUT: "gang", WITH: "priority", SPIN: "spin-block"}
 JOBS, UTILIZATION = "completed", "utilization"
@@ -181,7 +181,7 @@ def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFr
 
 def _reduced(size, runs=RUNS):
     told = _simulated(*runs[size])
-    return f"{told} (quick; SIZE=full for {_simulated(*runs['full'])})" if size == "quick" else told
+    return f"{told} (quick; full size: {_simulated(*runs['full'])})" if size == "quick" else told
 
 
 def _simulated(seeds, faster):
@@ -488,13 +488,11 @@ READ_ON = ("IO", "IO/Msg", "IO/BSP")
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open, one reading at a time."""
     size = chosen_size(size)
-    rows = []
-    for reading, changed in READINGS.items():
-        row = {"reading": reading}
-        for mix in READ_ON:
-            data = _read(mix, changed, size, f"reading: {reading}, {mix}", progress)
-            row |= {f"{mix}: {words}": text for words, text in _told_briefly(data).items()}
-        rows.append(row)
+    rows = [
+        {"mix": mix, "reading": reading, **_told_briefly(_read(mix, changed, size, f"{reading}, {mix}", progress))}
+        for mix in READ_ON
+        for reading, changed in READINGS.items()
+    ]
     data = pd.DataFrame(rows)
     return Figure(
         name="sensitivity",
@@ -728,8 +726,9 @@ def live(
     for name, config in settings.items():
         found = _logged(jobs, config, *window).metrics()
         rows[name] = {words: found[key] for key, words in LISTED.items()}
-    rows = pd.DataFrame(rows).T.rename_axis(f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}").reset_index()
-    return _pictures(jobs, settings, window, color), charts.table(rows)
+    rows = pd.DataFrame(rows).T.rename_axis("scheduler").reset_index()
+    told = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
+    return _pictures(jobs, settings, window, color), charts.table(rows, told)
 
 
 LABELS = {
