@@ -7,6 +7,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from schedlab import papers
+from schedlab.papers import kept
+
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 CHART = "application/vnd.vegalite.v5+json"
 
@@ -39,8 +42,32 @@ def test_controls_of_live_figures_are_in_words(path):
             assert re.search(r"\blabels=", cell.source), cell.source
 
 
-@pytest.mark.parametrize("number", ["03", "04", "05", "06"])
-def test_a_notebook_of_a_paper_says_how_to_get_the_full_size(number):
-    (path,) = (path for path in NOTEBOOKS if path.stem.startswith(number))
-    prose = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
-    assert re.search(r'`paper\.\w+\("full"\)`', prose)
+AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper[-1].isdigit()}
+PAPERS = {path.stem: AUTHORS[end] for path in NOTEBOOKS if (end := path.stem.rpartition("-")[2]) in AUTHORS}
+every_paper = pytest.mark.parametrize(("notebook", "paper"), PAPERS.items(), ids=PAPERS)
+
+
+def prose(notebook):
+    (path,) = (path for path in NOTEBOOKS if path.stem == notebook)
+    return [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+
+
+def test_each_of_the_five_papers_has_its_notebook():
+    assert len(PAPERS) == len(set(PAPERS.values())) == 5
+
+
+@every_paper
+def test_a_notebook_of_a_paper_says_how_to_get_the_full_size(notebook, paper):
+    assert re.search(r'`paper\.\w+\("full"\)`', "\n".join(prose(notebook)))
+
+
+@every_paper
+def test_conclusions_say_what_the_kept_ledger_says(notebook, paper):
+    (words,) = (cell for cell in prose(notebook) if cell.startswith("## What we found"))
+    verdicts = kept.ledger_of(paper).groupby("id")["verdict"].agg(set)
+    quoted = re.findall(rf"\b([A-Z]{{3}}-\w+): ({'|'.join(papers.VERDICTS)})", words)
+    assert len(quoted) >= 3
+    for claim, verdict in quoted:
+        assert verdict in verdicts[claim], claim
+    named = set(re.findall(r"\b[A-Z]{3}-[0-9T]\w*\b", words))
+    assert named <= set(verdicts.index)
