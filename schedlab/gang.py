@@ -40,6 +40,7 @@ NANO = 1_000_000_000
 MOST_PES = 2**15  # more pairs of tasks than of so many could not be drawn with 32 bits
 LONGEST = 10**8  # seconds; sums of a few such times can still be counted in nanoseconds
 DRAWN_AHEAD = 64  # operations of a task, until more are needed
+MOST_AHEAD = 2**27  # of all tasks, 32 bytes each
 LOGGED = 4096  # entries, until more are needed
 EQUAL = 1e-9  # priorities that differ by no more are equal: rounding must not decide whether one is beta
 
@@ -79,7 +80,8 @@ class Workload:
 
         Times that round to 0 ns take 1 ns. Where all jobs have programs, `jobs` needs arrival_time only: the size is
         that of the program, the duration that of its longest task (computing, disk and thinking), the kind what it
-        does. Of the kind only ``"interactive"`` makes a difference, to spin control. It is kept as a tuple of rows.
+        does; so where a cell of theirs is blank. Of the kind only ``"interactive"`` makes a difference, to spin
+        control, and of the duration only the slowdown is measured by it. It is kept as a tuple of rows.
 
     Examples
     --------
@@ -123,12 +125,8 @@ class Workload:
         """Check the user's own jobs and programs, and keep them as rows."""
         jobs = self.jobs
         if self.programs is not None:
-            if not isinstance(jobs, pd.DataFrame):  # rows, as they are kept by another workload
-                jobs = pd.DataFrame(list(jobs), columns=COLUMNS)
-            given = self.programs
-            if isinstance(given, tuple):
-                given = pd.DataFrame(list(given), columns=tables.COLUMNS)
-            given = tables.checked(given, len(jobs))
+            jobs = _as_frame(jobs)
+            given = tables.checked(self.programs, len(jobs), self.pes)
             jobs = _completed_by(jobs, tables.summed_up(given))
             object.__setattr__(self, "programs", tuple(given.itertuples(index=False, name=None)))
         object.__setattr__(self, "jobs", _rows(jobs, self.pes))
@@ -182,8 +180,16 @@ class Workload:
     @property
     def _room(self):
         """How many operations have to be known ahead of a task: a power of two, no less than the longest program."""
-        longest = 0 if self.programs is None else self._programs_table.groupby(["job", "rank"]).size().max()
-        return max(DRAWN_AHEAD, 1 << int(longest - 1).bit_length())
+        if self.programs is None:
+            return DRAWN_AHEAD
+        longest, tasks = self._programs_table.groupby(["job", "rank"]).size().max(), self._jobs_table["size"].sum()
+        room = max(DRAWN_AHEAD, 1 << int(longest - 1).bit_length())
+        if room * tasks > MOST_AHEAD:
+            raise ValueError(
+                f"the longest program has {longest:,} operations, and there are {tasks:,} tasks, each with room for as "
+                f"many: expected at most {MOST_AHEAD:,} in all"
+            )
+        return room
 
     def _uniforms(self, numbers):
         return draws.uniforms(self.seed, "kind", numbers.to_numpy())
@@ -236,40 +242,58 @@ def _mixed(mix):
     return mix
 
 
+def _whole(value):
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _completed_by(jobs, found):
-    """Fill in what programs say of their jobs, or check that it is what the table of jobs says."""
+    """Fill in what programs say of their jobs where the table of jobs says nothing; the sizes must be the same."""
     jobs = jobs.set_axis(pd.RangeIndex(1, len(jobs) + 1))
     for column in ("size", "kind", "duration"):
         if column not in jobs.columns:
             for number in jobs.index.difference(found.index):
                 raise ValueError(f"jobs has no column {column}, and job {number} no program to take it from")
             jobs[column] = found[column]
+        blank = jobs.index[jobs[column].isna()].intersection(found.index)
+        if blank.size:
+            filled = jobs[column].astype(object).mask(jobs.index.isin(blank), found[column])
+            jobs[column] = filled.map(_whole)  # blanks have made fractions of whole numbers
     told = jobs["size"][found.index]
     for number in found.index[told.to_numpy() != found["size"].to_numpy()]:
-        raise ValueError(f"job {number} has {told[number]} tasks, its program {found['size'][number]}")
+        size = told.tolist()[found.index.get_loc(number)]
+        raise ValueError(f"job {number} has {size!r} tasks, expected {found['size'][number]}, as in its program")
     return jobs
+
+
+def _as_frame(jobs):
+    """Give jobs of the user's own, a table or rows, as a DataFrame that has no column twice."""
+    columns = ", ".join(COLUMNS)
+    if isinstance(jobs, pd.DataFrame):
+        for column in COLUMNS:
+            if list(jobs.columns).count(column) > 1:
+                raise ValueError(f"jobs has column {column} more than once, expected {columns}")
+        return jobs
+    if isinstance(jobs, str | Mapping) or not isinstance(jobs, Iterable):
+        found = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
+        raise ValueError(f"jobs is {found}, expected a DataFrame or rows of {columns}")
+    rows = list(jobs)
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
+            raise ValueError(f"job {number} is {row!r}, expected {columns}")
+    values = zip(*(tuple(row) for row in rows), strict=True) if rows else [[]] * len(COLUMNS)
+    # As they are given: a column of its own type for each would turn whole numbers into others.
+    return pd.DataFrame({name: pd.Series(list(each), dtype=object) for name, each in zip(COLUMNS, values, strict=True)})
 
 
 def _rows(jobs, pes):
     """Check jobs of the user's own, and give them as a tuple of rows."""
-    columns = ", ".join(COLUMNS)
-    if isinstance(jobs, pd.DataFrame):
-        for column in COLUMNS:
-            found = list(jobs.columns).count(column)
-            if found != 1:
-                wrong = f"column {column} more than once" if found else f"no column {column}"
-                raise ValueError(f"jobs has {wrong}, expected {columns}")
-        jobs = zip(*(jobs[column].tolist() for column in COLUMNS), strict=True)
-    elif isinstance(jobs, str | Mapping) or not isinstance(jobs, Iterable):
-        found = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
-        raise ValueError(f"jobs is {found}, expected a DataFrame or rows of {columns}")
-    rows = tuple(jobs)
+    jobs = _as_frame(jobs)
+    for column in COLUMNS:
+        if column not in jobs.columns:
+            raise ValueError(f"jobs has no column {column}, expected {', '.join(COLUMNS)}")
+    rows = tuple(zip(*(jobs[column].tolist() for column in COLUMNS), strict=True))
     if not rows:
         raise ValueError("jobs has no rows, expected at least one job")
-    for number, row in enumerate(rows, 1):
-        if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
-            raise ValueError(f"job {number} is {row!r}, expected {columns}")
-    rows = tuple(tuple(row) for row in rows)
     for number, (arrival, size, kind, duration) in enumerate(rows, 1):
         if not (isinstance(arrival, Real) and 0 <= arrival < LONGEST):
             raise ValueError(f"job {number} arrives at {arrival!r}, expected seconds, from 0 to below {LONGEST:g}")
@@ -295,7 +319,8 @@ class Config:
         for one that does I/O.
     reclaim : bool
         The task of the row takes its PE back as soon as its I/O is done. Otherwise the task that was chosen by priority
-        keeps the PE until it blocks or ends, or the next global switch. Not with ``"spin-block"``.
+        keeps the PE until it blocks or ends, or the next global switch. Under ``"gang"``, which chooses nothing by
+        priority, it makes no difference; it cannot be combined with ``"spin-block"``.
     slice, switch : float, seconds
         Between global switches; of a context switch.
     latency, overhead : float, seconds
@@ -395,7 +420,7 @@ class Config:
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected True or False")
         if self.reclaim and self.scheduler == "spin-block":
-            raise ValueError("reclaim is not known under spin-block, expected the scheduler gang or priority with it")
+            raise ValueError("reclaim cannot be combined with spin-block, expected the scheduler gang or priority")
 
     def __str__(self) -> str:
         return self.scheduler
@@ -737,8 +762,8 @@ class GangSchedule:
         Returns
         -------
         DataFrame
-            One row an operation, in order of jobs, ranks and times: job, rank, compute (seconds), operation, seconds,
-            peer.
+            One row an operation, by job (as they are named, or arrive), rank and time: job, rank, compute (seconds),
+            operation, seconds, peer.
 
         Examples
         --------
@@ -750,9 +775,9 @@ class GangSchedule:
         1    1     0     0.05       end      0.0    -1
         """
         for job in jobs:
-            if job not in self.table.index:
-                raise ValueError(f"there is no job {job}, only {len(self.table)} until the horizon")
-        table = self.table.loc[list(jobs)] if jobs else self.table
+            if not isinstance(job, Integral) or job not in self.table.index:
+                raise ValueError(f"there is no job {job!r}, expected a number, 1 to {len(self.table)}")
+        table = self.table.loc[list(dict.fromkeys(jobs))] if jobs else self.table
         operations, _ = self._listed(table, LOGGED)
         return tables.as_table(operations, table)
 

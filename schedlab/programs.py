@@ -4,6 +4,9 @@ A task computes for a while, does an operation, and so on to its end. The table 
 """
 
 from collections import deque
+from itertools import groupby
+from numbers import Real
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -27,13 +30,35 @@ NANO = 1_000_000_000
 LONGEST = 10**8  # seconds, as of `gang`
 
 
-def checked(programs: pd.DataFrame, jobs: int) -> pd.DataFrame:
-    """Check programs of so many jobs, and give them sorted by job and rank, in each task in the order given.
+def as_frame(programs) -> pd.DataFrame:
+    """Give programs as a DataFrame of `COLUMNS`, from a table or from the rows that a workload keeps."""
+    expected = f"expected a DataFrame of {', '.join(COLUMNS)}"
+    if isinstance(programs, tuple):
+        for number, row in enumerate(programs, 1):
+            if not isinstance(row, tuple) or len(row) != len(COLUMNS):
+                raise ValueError(f"row {number} of programs is {row!r}, {expected}")
+        return pd.DataFrame(list(programs), columns=COLUMNS)
+    if not isinstance(programs, pd.DataFrame):
+        raise ValueError(f"programs is a {type(programs).__name__}, {expected}")
+    table = pd.DataFrame(index=pd.RangeIndex(1, len(programs) + 1))
+    for column in COLUMNS:
+        found = list(programs.columns).count(column)
+        if found > 1:
+            raise ValueError(f"programs has column {column} more than once, {expected}")
+        if not found and column not in ("seconds", "peer"):
+            raise ValueError(f"programs has no column {column}, {expected}")
+        table[column] = programs[column].to_numpy() if found else np.nan
+    return table
+
+
+def checked(programs: pd.DataFrame | tuple, jobs: int, pes: int) -> pd.DataFrame:
+    """Check programs of so many jobs on so many PEs.
 
     Returns
     -------
     DataFrame
-        `COLUMNS`: whole numbers and seconds; 0 seconds and peer -1 where the operation has none.
+        `COLUMNS`, sorted by job and rank, in each task in the order given: whole numbers and seconds; 0 seconds and
+        peer -1 where the operation has none.
 
     Raises
     ------
@@ -41,48 +66,33 @@ def checked(programs: pd.DataFrame, jobs: int) -> pd.DataFrame:
         Naming the row, counted from 1 on, the column and the value; or the job and its tasks, where messages or
         barriers do not match or the tasks would wait for one another forever.
     """
-    if not isinstance(programs, pd.DataFrame):
-        raise ValueError(f"programs is a {type(programs).__name__}, expected a DataFrame of {', '.join(COLUMNS)}")
-    table = pd.DataFrame(index=pd.RangeIndex(1, len(programs) + 1))
-    for column in COLUMNS:
-        found = list(programs.columns).count(column)
-        if found > 1:
-            raise ValueError(f"programs has column {column} more than once, expected {', '.join(COLUMNS)}")
-        if not found and column not in ("seconds", "peer"):
-            raise ValueError(f"programs has no column {column}, expected {', '.join(COLUMNS)}")
-        table[column] = programs[column].to_numpy() if found else np.nan
+    table = as_frame(programs).set_axis(pd.RangeIndex(1, len(programs) + 1))
     if table.empty:
         raise ValueError("programs has no rows, expected at least one operation for each task")
     what = table["operation"]
     _every(what.isin(list(OPERATIONS)), table, "operation", ", ".join(OPERATIONS))
     blocks, sends = what.isin(BLOCKS), what.isin(MESSAGES)
     table["job"] = _numbers(table, "job", f"a job's number, 1 to {jobs}", lambda job: (job >= 1) & (job <= jobs))
-    table["rank"] = _numbers(table, "rank", "a task's rank, from 0 on", lambda rank: rank >= 0)
-    sizes = table.groupby("job")["rank"].max() + 1
-    for job, several in table.groupby("job")["rank"]:
-        if several.nunique() < sizes[job]:
-            missing = min(set(range(sizes[job])) - set(several))
-            raise ValueError(
-                f"job {job} has no program for task {missing}, expected one for each rank below {sizes[job]}"
-            )
-    size = table["job"].map(sizes)
+    ranks = f"a task's rank, from 0 on and below the {pes} PEs"
+    table["rank"] = _numbers(table, "rank", ranks, lambda rank: (rank >= 0) & (rank < pes))
+    size = table["job"].map(_sizes(table))
     seconds = f"seconds, from 0 to below {LONGEST:g}"
     table["compute"] = _numbers(table, "compute", seconds, _is_time, whole=False)
-    seconds = _numbers(table, "seconds", f"{seconds}, of disk and think", _is_time, blocks, whole=False)
-    table["seconds"] = seconds.where(blocks, 0.0)
+    table["seconds"] = _numbers(table, "seconds", f"{seconds}, of disk and think", _is_time, blocks, whole=False)
     peers = "the rank of another task of the job, of send and receive"
     peer = _numbers(table, "peer", peers, lambda peer: (peer >= 0) & (peer < size) & (peer != table["rank"]), sends)
     table["peer"] = peer.where(sends, -1)
     table = table.sort_values(["job", "rank"], kind="stable")
     last = ~table.duplicated(["job", "rank"], keep="last")
-    _every(
-        ~(last & ~table["operation"].isin(list(ENDS))), table, "operation", "end, disk or think as a task's last one"
-    )
+    may_end = table["operation"].isin(list(ENDS))
+    _every(~last | may_end, table, "operation", "end, disk or think as a task's last one")
     _every(last | (table["operation"] != "end"), table, "operation", "end as a task's last one only")
-    for job, several in table.groupby("job"):
-        if several["operation"].isin([*MESSAGES, "barrier"]).any():
-            _check_meetings(job, several)
-    return table.astype({"job": "int64", "rank": "int64", "peer": "int64"}).reset_index(drop=True)
+    _check_times(table)
+    _check_messages(table)
+    _check_barriers(table)
+    for job, steps in _waiting(table):
+        _check_ends(job, steps)
+    return table.reset_index(drop=True)
 
 
 def _every(right, table, column, expected):
@@ -94,8 +104,13 @@ def _every(right, table, column, expected):
 
 def _numbers(table, column, expected, fits, needed=None, whole=True):
     """Read a column as numbers that fit, where they are needed; 0 elsewhere."""
+    values = table[column]
+    if values.dtype.kind not in "iufO" or (values.dtype.kind == "O" and isinstance(values.dtype, pd.StringDtype)):
+        raise ValueError(f"programs: column {column} holds {values.dtype}, expected {expected}")
+    if values.dtype.kind == "O":
+        values = values.map(lambda value: value if isinstance(value, Real) and not isinstance(value, bool) else np.nan)
     needed = pd.Series(True, index=table.index) if needed is None else needed
-    numbers = pd.to_numeric(table[column], errors="coerce").astype("float64")
+    numbers = values.astype("float64")
     _every(~needed | (fits(numbers) & (not whole or numbers % 1 == 0)), table, column, expected)
     numbers = numbers.where(needed, 0.0)
     return numbers.astype("int64") if whole else numbers
@@ -105,35 +120,83 @@ def _is_time(seconds):
     return (seconds >= 0) & (seconds < LONGEST)
 
 
-def _check_meetings(job, table):
-    """Check that the tasks of a job, which wait for one another, all come to their ends."""
-    sends = table[table["operation"] == "send"].groupby(["rank", "peer"]).size()
-    receives = table[table["operation"] == "receive"].groupby(["peer", "rank"]).size()
-    for sender, receiver in sends.index.union(receives.index):
-        sent, received = sends.get((sender, receiver), 0), receives.get((sender, receiver), 0)
-        if sent != received:
-            raise ValueError(
-                f"job {job}: task {sender} sends {sent} messages to task {receiver}, which receives {received} from it"
-            )
-    barriers = (table["operation"] == "barrier").groupby(table["rank"]).sum()
-    for rank in barriers.index[barriers != barriers[0]]:
-        raise ValueError(f"job {job}: task {rank} has {barriers[rank]} barriers, task 0 has {barriers[0]}")
-    steps = [list(zip(part["operation"], part["peer"], strict=True)) for _, part in table.groupby("rank")]
+def _sizes(table):
+    """Give the number of tasks of each job, which must have all ranks below it."""
+    tasks = table[["job", "rank"]].drop_duplicates().sort_values(["job", "rank"])
+    gaps = tasks["rank"] != tasks.groupby("job").cumcount()
+    for job, rank in tasks[gaps].to_numpy():
+        missing = int((tasks["job"] == job).to_numpy().nonzero()[0][0])
+        missing = next(at for at, found in enumerate(tasks["rank"].iloc[missing:]) if found != at)
+        raise ValueError(f"job {job} has a program for task {rank}, but none for task {missing}")
+    return tasks.groupby("job").size()
+
+
+def _check_times(table):
+    """Check that what each task takes can be counted in nanoseconds."""
+    takes = (table["compute"] + table["seconds"]).groupby([table["job"], table["rank"]]).sum()
+    for job, rank in takes.index[takes >= LONGEST]:
+        raise ValueError(f"task {rank} of job {job} takes {takes[job, rank]:g} s, expected below {LONGEST:g}")
+
+
+def _check_messages(table):
+    """Check that each task receives as many messages from each other task as that one sends."""
+    counts = {
+        "send": ["job", "rank", "peer"],
+        "receive": ["job", "peer", "rank"],  # who sends, and who receives
+    }
+    sent, received = (
+        table[table["operation"] == name].groupby(by).size().rename_axis(["job", "sender", "receiver"])
+        for name, by in counts.items()
+    )
+    both = pd.concat([sent.rename("sent"), received.rename("received")], axis=1).fillna(0).astype("int64")
+    for (job, sender, receiver), row in both[both["sent"] != both["received"]].iterrows():
+        raise ValueError(
+            f"job {job}: task {sender} sends {row['sent']} messages to task {receiver}, which receives "
+            f"{row['received']} from it, expected as many"
+        )
+
+
+def _check_barriers(table):
+    """Check that all tasks of a job come to as many barriers."""
+    barriers = (table["operation"] == "barrier").groupby([table["job"], table["rank"]]).sum()
+    first = barriers.groupby("job").transform("first")
+    for job, rank in barriers.index[barriers != first]:
+        found, expected = barriers[job, rank], first[job, rank]
+        raise ValueError(f"job {job}: task {rank} has {found} barriers, task 0 has {expected}, expected as many")
+
+
+def _waiting(table):
+    """Give the jobs whose tasks wait for one another, each with the steps of its tasks: operation and peer."""
+    waits = table["operation"].isin(["receive", "barrier"]).groupby(table["job"]).transform("any")
+    table = table[waits]
+    rows = zip(*(table[name].tolist() for name in ("job", "rank", "operation", "peer")), strict=True)
+    tasks = {}
+    for (job, _), steps in groupby(rows, key=itemgetter(0, 1)):
+        tasks.setdefault(job, []).append([step[2:] for step in steps])
+    return tasks.items()
+
+
+def _check_ends(job, steps):
+    """Check that all tasks of a job come to their ends."""
     stuck = _stuck(steps)
     if stuck:
-        told = "; ".join(
+        told = [
             f"task {rank} for the others at a barrier"
             if steps[rank][at][0] == "barrier"
             else f"task {rank} for a message from task {steps[rank][at][1]}"
-            for rank, at in stuck
+            for rank, at in stuck[:3]
+        ]
+        more = [f"and {len(stuck) - 3} more"] if len(stuck) > 3 else []
+        raise ValueError(
+            f"job {job}: its tasks would wait for one another forever: {'; '.join(told + more)}; expected an order of "
+            "sends, receives and barriers in which all can end"
         )
-        raise ValueError(f"job {job}: its tasks would wait for one another forever: {told}")
 
 
 def _stuck(steps):
     """Let tasks go on in any order, as sending waits for nobody; give who waits in the end, and at which step."""
     at, sent = [0] * len(steps), {}
-    waits = [False] * len(steps)  # at a barrier
+    waits = set()  # tasks at a barrier
     able = deque(range(len(steps)))
     while able:
         rank = able.popleft()
@@ -141,30 +204,32 @@ def _stuck(steps):
             operation, peer = steps[rank][at[rank]]
             if operation == "send":
                 sent[rank, peer] = sent.get((rank, peer), 0) + 1
-                able.append(peer)
+                if at[peer] < len(steps[peer]) and steps[peer][at[peer]] == ("receive", rank):
+                    able.append(peer)
             elif operation == "receive":
                 if not sent.get((peer, rank)):
                     break
                 sent[peer, rank] -= 1
             elif operation == "barrier":
-                waits[rank] = True
+                waits.add(rank)
                 break
             at[rank] += 1
-        if all(waits):
-            waits, at = [False] * len(steps), [step + 1 for step in at]
+        if len(waits) == len(steps):
+            waits, at = set(), [step + 1 for step in at]
             able.extend(range(len(steps)))
     return [(rank, step) for rank, step in enumerate(at) if step < len(steps[rank])]
 
 
 def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
     """Give what programs say of their jobs, by job: size, kind, duration (seconds, of the longest task)."""
-    by = programs.groupby("job")
-    time = (programs["compute"] + programs["seconds"]).groupby([programs["job"], programs["rank"]]).sum()
-    size = by["rank"].max() + 1
+    blocks = programs["operation"].isin(BLOCKS)
+    time = nanoseconds(programs["compute"]) + np.where(blocks, nanoseconds(programs["seconds"]), 0)
+    task = pd.Series(time, index=programs.index).groupby([programs["job"], programs["rank"]]).sum() / NANO
+    size = programs.groupby("job")["rank"].max() + 1
     kind = pd.Series("emb", index=size.index)
     for operation, name in (("barrier", "bsp"), ("send", "msg"), ("disk", "io"), ("think", "interactive")):
         kind[programs["job"][programs["operation"] == operation].unique()] = name
-    return pd.DataFrame({"size": size, "kind": kind, "duration": time.groupby("job").max()})
+    return pd.DataFrame({"size": size, "kind": kind, "duration": task.groupby("job").max()})
 
 
 def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Gang scheduling: the kernel beside its twin, what jobs do, and the laws and errors of the room above."""
 
 import math
+import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -576,7 +577,7 @@ PINGPONG = pd.DataFrame(
 
 
 def test_programs_tell_what_their_jobs_are():
-    workload = Workload(pes=2, horizon=2, jobs=pd.DataFrame({"arrival_time": [0]}), programs=PINGPONG)
+    workload = Workload(pes=2, horizon=2, jobs=ONE, programs=PINGPONG)
     assert workload.jobs_table.loc[1].tolist() == [0, 2, "msg", pytest.approx(0.6)]
     found = simulate(workload).validate()
     # The first message is there at 0.1 s and a little, the answer at 0.3 s and a little.
@@ -595,16 +596,52 @@ def test_some_jobs_have_programs_and_others_are_drawn():
     pd.testing.assert_frame_equal(found.programs(1), drawn)
     pd.testing.assert_frame_equal(found.programs(2)[list(PINGPONG)], programs, check_dtype=False)
     pd.testing.assert_frame_equal(found.programs(), pd.concat([drawn, found.programs(2)], ignore_index=True))
-    with pytest.raises(ValueError, match="there is no job 3, only 2 until the horizon"):
-        found.programs(3)
+    for wrong in (3, [1], "1"):
+        with pytest.raises(ValueError, match=r"there is no job .*, expected a number, 1 to 2"):
+            found.programs(wrong)
+    pd.testing.assert_frame_equal(found.programs(1, 1), drawn)
 
 
-def pingpong(row=None, jobs=None, **changes):
+ONE = pd.DataFrame({"arrival_time": [0]})
+
+
+def pingpong(row=None, jobs=ONE, **changes):
     """Change a row of a program, and make a workload of it."""
     programs = PINGPONG.astype(object)
     for column, value in changes.items():
         programs.loc[row, column] = value
-    return Workload(pes=2, jobs=pd.DataFrame({"arrival_time": [0]}) if jobs is None else jobs, programs=programs)
+    return Workload(pes=2, jobs=jobs, programs=programs)
+
+
+def test_programs_without_time_take_the_least():
+    rows = [(1, 0, 0, "send", 1), (1, 0, 0, "end", -1), (1, 1, 0, "receive", 0), (1, 1, 0, "end", -1)]
+    workload = Workload(pes=2, horizon=1, jobs=ONE, programs=pd.DataFrame(rows, columns=list(PINGPONG)))
+    assert workload.jobs_table.loc[1, "duration"] == 2e-9
+    assert simulate(workload).validate().completed == 1
+
+
+def test_blank_cells_of_jobs_are_filled_in_from_their_programs():
+    jobs = pd.DataFrame({"arrival_time": [0.0, 0.3], "size": [1, None], "kind": ["io", None], "duration": [3.0, None]})
+    workload = Workload(pes=2, jobs=jobs, programs=PINGPONG.assign(job=2))
+    assert workload.jobs_table["size"].tolist() == [1, 2]
+    assert workload.jobs_table["kind"].tolist() == ["io", "msg"]
+    with pytest.raises(ValueError, match="job 1 has nan tasks"):
+        Workload(pes=2, jobs=jobs.assign(size=[None, 2]), programs=PINGPONG.assign(job=2))
+
+
+def test_too_much_room_for_programs_is_refused():
+    jobs = pd.DataFrame({"arrival_time": [0.0] * 2000, "size": 1, "kind": "emb", "duration": 1.0})
+    rows = pd.DataFrame({"job": 1, "rank": 0, "compute": 1e-6, "operation": ["disk"] * 100_000, "seconds": 1e-6})
+    workload = Workload(pes=2, jobs=jobs, programs=rows)
+    with pytest.raises(ValueError, match="the longest program has 100,000 operations, and there are 2,000 tasks"):
+        simulate(workload)
+
+
+def test_many_programs_are_checked_in_no_time():
+    many = pd.concat([PINGPONG.assign(job=number) for number in range(1, 3001)])
+    begin = time.perf_counter()
+    Workload(pes=2, jobs=pd.DataFrame({"arrival_time": np.zeros(3000)}), programs=many)
+    assert time.perf_counter() - begin < 5  # 20 before, when each job was looked at by itself
 
 
 @pytest.mark.parametrize(
@@ -621,10 +658,16 @@ def pingpong(row=None, jobs=None, **changes):
         (lambda: pingpong(0, peer=2), "programs, row 1: peer is 2, expected the rank of another task of the job"),
         (lambda: pingpong(2, operation="barrier"), "programs, row 3: operation is 'barrier', expected end, disk or"),
         (lambda: pingpong(1, operation="end"), "programs, row 2: operation is 'end', expected end as a task's last"),
-        (lambda: pingpong([3, 4, 5], rank=2), "job 1 has no program for task 1, expected one for each rank below 3"),
+        (lambda: Workload(pes=3, jobs=ONE, programs=PINGPONG.replace({"rank": 1}, 2)), "no program|none for task 1"),
+        (lambda: pingpong([3, 4, 5], rank=10**18), "programs, row 4: rank is 10{18}, expected .* below the 2 PEs"),
+        (lambda: pingpong([3, 4, 5], rank=True), "programs, row 4: rank is True, expected a task's rank"),
+        (
+            lambda: Workload(pes=2, jobs=ONE, programs=PINGPONG.assign(compute=pd.to_timedelta(1, "s"))),
+            "programs: column compute holds timedelta64.*, expected seconds",
+        ),
         (
             lambda: pingpong(0, operation="receive"),
-            "job 1: task 0 sends 0 messages to task 1, which receives 1 from it",
+            "job 1: task 1 sends 1 messages to task 0, which receives 2 from it, expected as many",
         ),
         (lambda: pingpong([0, 4], operation="barrier"), "job 1: task 0 sends 0 messages to task 1, which receives 1"),
         (
@@ -633,15 +676,24 @@ def pingpong(row=None, jobs=None, **changes):
         ),
         (
             lambda: pingpong([0, 1], operation="barrier", jobs=own(size=2)),
-            "job 1: task 0 sends 0 messages to task 1, which receives 1",
+            "job 1: task 1 sends 1 messages to task 0, which receives 0",
         ),
-        (lambda: pingpong(jobs=own(size=1)), "job 1 has 1 tasks, its program 2"),
+        (lambda: pingpong(jobs=own(size=1)), "job 1 has 1 tasks, expected 2, as in its program"),
+        (lambda: pingpong(jobs=own(size="2")), "job 1 has '2' tasks, expected 2, as in its program"),
+        (lambda: pingpong(jobs=own(size=2)[["size", "size"]]), "jobs has column size more than once"),
+        (lambda: pingpong(jobs=5), "jobs is 5, expected a DataFrame or rows of arrival_time"),
+        (lambda: pingpong(jobs=[(1,)]), r"job 1 is \(1,\), expected arrival_time, size"),
+        (lambda: Workload(jobs=ONE, programs=((0, 1),)), r"row 1 of programs is \(0, 1\), expected a DataFrame of job"),
+        (
+            lambda: Workload(jobs=ONE, programs=PINGPONG[:1].assign(operation="disk", compute=9e7, seconds=9e7)),
+            "task 0 of job 1 takes 1.8e.08 s, expected below 1e.08",
+        ),
         (
             lambda: pingpong(jobs=pd.DataFrame({"arrival_time": [0, 1]})),
             "jobs has no column size, and job 2 no program to take it from",
         ),
         (lambda: Workload(jobs=own(), programs=[1]), "programs is a list, expected a DataFrame of job, rank, compute"),
-        (lambda: Workload(jobs=own(), programs=PINGPONG[["job"]]), "programs has no column rank, expected job, rank"),
+        (lambda: Workload(jobs=own(), programs=PINGPONG[["job"]]), "programs has no column rank, expected a DataFrame"),
         (lambda: Workload(jobs=own(), programs=PINGPONG[:0]), "programs has no rows, expected at least one operation"),
     ],
 )
@@ -654,7 +706,7 @@ def test_tasks_have_the_same_number_of_barriers():
     rows = [(1, 0, 0.1, "barrier"), (1, 0, 0.1, "end"), (1, 1, 0.1, "end")]
     programs = pd.DataFrame(rows, columns=["job", "rank", "compute", "operation"])
     with pytest.raises(ValueError, match="job 1: task 1 has 0 barriers, task 0 has 1"):
-        Workload(pes=2, jobs=pd.DataFrame({"arrival_time": [0]}), programs=programs)
+        Workload(pes=2, jobs=ONE, programs=programs)
 
 
 def own(**changes):

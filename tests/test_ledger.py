@@ -259,10 +259,39 @@ def test_the_kept_figure_stands_beside_a_quick_one(folder):
     shown = made(0.7).kept()
     assert f"<summary>Full size, made {kept.made('tiny')['made']}</summary>" in shown
     assert 'alt="A &amp; B"' in shown
-    assert "<td>&lt;0.5&gt;</td>" in shown
+    assert "&lt;0.5&gt;</td>" in shown
     picture = base64.b64decode(re.search(r"data:image/svg\+xml;base64,([^\"]*)", shown)[1]).decode()
     assert picture.startswith("<svg")
     assert "at load 0.5" in picture
+
+
+def test_what_was_kept_stays_until_the_new_is_whole(folder, figure, monkeypatch):
+    kept.keep("tiny", ledger(rows()), [figure], 1)
+    (folder / "tiny" / ".ipynb_checkpoints").mkdir()
+    before = {path.name for path in (folder / "tiny").iterdir()}
+    broken = replace(figure, chart=object())  # which cannot be saved
+    with pytest.raises(AttributeError):
+        kept.keep("tiny", ledger(rows()), [broken], 1)
+    assert {path.name for path in (folder / "tiny").iterdir()} == before
+    assert [path.name for path in folder.iterdir()] == ["tiny"]
+    kept.keep("tiny", ledger(rows()), [figure], 2)
+    assert [path.name for path in folder.iterdir()] == ["tiny"]
+    assert kept.made("tiny")["seconds"] == 2
+
+
+@pytest.mark.parametrize("name", ["figure1.csv.gz", "made.json"])
+def test_damaged_results_are_named_and_passed_over(folder, figure, name):
+    kept.keep("tiny", ledger(rows()), [figure], 1)
+    (folder / "tiny" / name).write_bytes(b"no")
+    other = replace(figure, data=figure.data * 2, paper="tiny")
+    with pytest.warns(UserWarning, match=r"the kept results in .*tiny cannot be read"):
+        assert other.kept() == ""
+
+
+def test_a_stale_figure_says_so(folder, figure, monkeypatch):
+    kept.keep("tiny", ledger(rows()), [figure], 1)
+    monkeypatch.setattr(kept, "kernels_digest", lambda: "another")
+    assert "; the kernels have changed since" in replace(figure, data=figure.data * 2, paper="tiny").kept()
 
 
 def test_figures_know_their_paper(figure):
@@ -273,6 +302,8 @@ def test_figures_know_their_paper(figure):
     figure9.__module__ = "schedlab.papers.tiny"
     built = rebuilt(figure9)
     assert (built("full").paper, built("full").title, built.__doc__) == ("tiny", "full", "Rebuild it.")
+    figure9.__module__ = "mylab.core"
+    assert rebuilt(figure9)("full").paper == ""
     for paper in papers.modules():
         assert all(hasattr(function, "__wrapped__") for function in paper.FIGURES), paper
 

@@ -196,6 +196,15 @@ def test_noise_on_the_first_jobs_says_nothing_where_the_whole_log_tells_more():
     assert [verdict_on(rows) for rows in (noise, *together)] == ["not reproduced", "reproduced", "trend only"]
 
 
+def test_the_first_jobs_count_at_loads_that_the_whole_log_does_not_have():
+    first, whole = changed((1, -2, 4), (1, -2, 4), (2, 1, 3)), changed((-8, -9, -7), jobs="whole log")
+    told = [check.table()["case"].tolist() for check in paper._checks(pd.concat([first, whole]), "lower")]
+    assert told == [
+        ["one against two, load 0, whole log"],
+        [f"one against two, load {load}, first 5,000 jobs" for load in (0.1, 0.2)],
+    ]
+
+
 def test_cases_say_what_tells_them_apart():
     (check,) = paper._checks(changed((-20, -30, -10), (12, 6, 18)), "lower")
     assert check.table()["case"].tolist() == [f"one against two, load {load:g}, first 5,000 jobs" for load in (0, 0.1)]

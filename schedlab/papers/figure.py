@@ -109,11 +109,13 @@ def chosen_size(size: str | None = None) -> str:
 
 
 def rebuilt(function: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Let a function of a paper's module give figures that know their paper."""
+    """Let a function of a paper's module give figures that know their paper; elsewhere it changes nothing."""
+    package, _, paper = function.__module__.rpartition(".")
 
     @wraps(function)
     def figure(*args, **settings) -> Figure:
-        return replace(function(*args, **settings), paper=function.__module__.rpartition(".")[2])
+        built = function(*args, **settings)
+        return replace(built, paper=paper) if package == __package__ else built
 
     return figure
 

@@ -14,6 +14,9 @@ import io
 import json
 import os
 import platform
+import shutil
+import warnings
+import zlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
@@ -51,11 +54,25 @@ def _code(source):
 
 
 def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: float) -> None:
-    """Keep the ledger and the figures' numbers of a paper; `seconds` is how long they took."""
+    """Keep the ledger and the figures of a paper in place of what was kept; `seconds` is how long they took.
+
+    What was kept before stays until all is written.
+    """
     place = folder() / paper
-    place.mkdir(parents=True, exist_ok=True)
-    for old in place.iterdir():
-        old.unlink()
+    new, old = (place.with_name(f".{paper}-{os.getpid()}-{name}") for name in ("new", "old"))
+    new.mkdir(parents=True)
+    try:
+        _write(new, ledger, figures, seconds)
+        if place.exists():
+            place.rename(old)
+        new.rename(place)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+    ledger_of.cache_clear()
+
+
+def _write(place, ledger, figures, seconds):
     told = [name for name in LEDGER if name != "cases"]
     ledger[told].to_csv(place / "ledger.csv", index=False)
     cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
@@ -124,20 +141,38 @@ def beside(figure: Figure) -> str:
     """Give the kept picture and table of a figure as HTML that unfolds.
 
     Nothing if none are kept, or if they show the same numbers.
+
+    Warns
+    -----
+    UserWarning
+        If what is kept cannot be read.
     """
-    place, about = folder() / figure.paper, made(figure.paper)
-    path = place / f"{figure.name}.csv.gz"
-    if about is None or not path.is_file() or gzip.decompress(path.read_bytes()).decode() == _numbers(figure):
+    place = folder() / figure.paper
+    try:
+        return _unfolding(figure, place)
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        warnings.warn(f"the kept results in {place} cannot be read: {error}", stacklevel=2)
+        return ""
+
+
+def _unfolding(figure, place):
+    about, path = made(figure.paper), place / f"{figure.name}.csv.gz"
+    if about is None or not path.is_file() or _unpacked(path) == _numbers(figure):
         return ""
     parts = []
     if (picture := place / f"{figure.name}.svg.gz").is_file():
-        data = base64.b64encode(gzip.decompress(picture.read_bytes())).decode()
+        data = base64.b64encode(_unpacked(picture).encode()).decode()
         title = html.escape(figure.title)
         style = "max-width: 100%; background: white"
         parts.append(f'<img alt="{title}" loading="lazy" style="{style}" src="data:image/svg+xml;base64,{data}">')
-    if (table := place / f"{figure.name}-table.csv").is_file():
-        told = pd.read_csv(table, dtype=str, keep_default_na=False)
-        parts.append(f'<div style="overflow-x: auto">{told.to_html(index=False, border=0)}</div>')
-    return (
-        f'<details class="schedlab-kept"><summary>Full size, made {about["made"]}</summary>{"".join(parts)}</details>'
-    )
+    if (told := place / f"{figure.name}-table.csv").is_file():
+        from schedlab.charts import table  # here, since it loads altair
+
+        parts.append(f'<div style="overflow-x: auto">{table(pd.read_csv(told).fillna("")).to_html()}</div>')
+    old = "; the kernels have changed since" if stale(figure.paper) else ""
+    words = f"Full size, made {about['made']}{old}"
+    return f'<details class="schedlab-kept"><summary>{words}</summary>{"".join(parts)}</details>'
+
+
+def _unpacked(path):
+    return gzip.decompress(path.read_bytes()).decode()
