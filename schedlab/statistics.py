@@ -441,10 +441,16 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
         Columns.
     by : list of str
         The columns that tell cases apart; the rows of a case differ in their seeds.
+
+    Returns
+    -------
+    Series
+        A number for each row; nan where either value is missing, since only pairs count.
     """
-    cases = table.groupby(by, sort=False)
+    pairs = table[new].notna() & table[old].notna()
+    cases = table.where(pairs).groupby([table[name] for name in by], sort=False)
     top, bottom = (cases[name].transform("mean") for name in (new, old))
-    return top / bottom + (table[new] - top / bottom * table[old]) / bottom
+    return (top / bottom + (table[new] - top / bottom * table[old]) / bottom).where(pairs)
 
 
 def _half(confidence, seeds):

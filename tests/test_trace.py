@@ -404,7 +404,7 @@ def test_repr_says_in_one_line_what_is_worth_a_look_and_what_is_not(tmp_path):
 def test_repr_says_how_much_of_the_work_is_cut_at_the_estimates_where_it_is_much(tmp_path):
     trace = sl.read_swf(log_file(tmp_path, record(1), record(2, run=100, requested=70), record(3, run=60)))
     assert trace.beyond_estimates() == (1, 30 / 170)
-    words = '1 job runs longer than estimated: overrun "kill" cuts off 17.6 % of the work, others keep it'
+    words = '1 job runs longer than estimated: overrun "kill" cuts off 17.6 % of the work, not "extend" or "keep"'
     assert repr(trace).splitlines()[1:] == [f"   {words}>"]
     assert html.escape(words) in trace._repr_html_()
     little = sl.read_swf(log_file(tmp_path, record(1, run=200, requested=500), record(2, run=61), record(3, run=61)))

@@ -35,7 +35,7 @@ PAPER = Paper(
     says="Filling the hole before EASY's reservation with the best set of jobs lowers the mean bounded slowdown.",
     found=(
         ("Preferring narrow jobs (DPSAn) beats EASY on every log at hand where jobs wait", "GRU-1"),
-        ("What first come, first served (DPSAp) changes is lost in chance on most logs", "GRU-2"),
+        ("On most logs the effect of DPSAp, first come, first served, is smaller than chance", "GRU-2"),
         ("Preferring wide jobs (DPSAw) is worse", "GRU-3"),
     ),
 )
@@ -905,7 +905,7 @@ def _near(published):
 
 
 def _mixed(data):
-    """Check that each sign is that of a log; counted are the logs of the rarer one."""
+    """Check that both signs occur: the value is the number of logs with the rarer one."""
     cases = _changed(data, DPSAP)
     turned = cases.assign(value=-cases["value"], low=-cases["high"], high=-cases["low"])
     counts = pd.DataFrame([(each[["value", "low", "high"]] > 0).sum() for each in (cases, turned)])

@@ -148,7 +148,8 @@ class Ratio(NamedTuple):
 def ratio_of(new, old) -> Ratio:
     """Compare two means over the same seeds by their ratio.
 
-    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new.
+    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new. By the logarithm,
+    unlike `schedlab.statistics.ratios_of_means`, so that turning the ratio over turns its interval over.
     """
     new, old = (np.asarray(values, float) for values in (new, old))
     if not old.any():

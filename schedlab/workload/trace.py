@@ -299,7 +299,8 @@ class Trace:
         if share <= FEW:
             return ""
         jobs = f"{late:,} jobs run" if late > 1 else "1 job runs"
-        return f'{jobs} longer than estimated: overrun "kill" cuts off {100 * share:.3g} % of the work, others keep it'
+        cut = f"{100 * share:.3g} % of the work"
+        return f'{jobs} longer than estimated: overrun "kill" cuts off {cut}, not "extend" or "keep"'
 
     def sequential_work(self, overrun: str = "kill") -> np.ndarray:
         """Give what each job would take on one processor: float64, shape (n_jobs,), processor-seconds.
