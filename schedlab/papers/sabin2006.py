@@ -35,7 +35,7 @@ PAPER = Paper(
         "they ask for, plain shares are; an iterative scheme without parameters beats both."
     ),
     found=(
-        ("If jobs scale to the whole machine, iteration beats overbooked shares with efficiency", "SAB-11"),
+        ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1 on the whole log only", "SAB-11"),
         ("If they scale to what they ask for, iteration beats all shares at high load only", "SAB-13"),
         ("Iteration helps small jobs; the largest pay for it", "SAB-12"),
     ),

@@ -29,7 +29,7 @@ PAPER = Paper(
     found=(
         ("Every mix with I/O jobs gains in utilization and throughput", "SIL-8"),
         ("With I/O jobs alone utilization gains by less than twice, since random bursts queue at the disk", "SIL-2"),
-        ("Spin control costs a little utilization and changes throughput little", "SIL-6"),
+        ("Spin control costs up to a tenth of the utilization; whether throughput gains depends on the model", "SIL-6"),
     ),
 )
 MIXES = {
