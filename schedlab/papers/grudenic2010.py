@@ -24,7 +24,7 @@ from schedlab.workload.trace import Trace, load_trace
 from . import kept
 from .core import log_or_standin, standing_in
 from .figure import Figure, Paper, chosen_size, rebuilt
-from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger, untestable
+from .ledger import Check, Claim, Ledger, exact, formatted, interval, judged, ledger, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
 PAPER = Paper(
@@ -426,7 +426,11 @@ def _told(data):
 
 def _ranges(data, kind):
     ends = zip(data[f"{kind}_low"], data[f"{kind}_high"], strict=True)
-    return [f"{low:+.1f} to {high:+.1f}" if np.isfinite([low, high]).all() else "no bounds" for low, high in ends]
+    return [_range(*both) if np.isfinite(both).all() else "no bounds" for both in ends]
+
+
+def _range(low, high):
+    return f"{formatted(low, '{:+.1f}')} to {formatted(high, '{:+.1f}')}"
 
 
 @rebuilt

@@ -78,12 +78,12 @@ def _write(place, ledger, figures, seconds):
     cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
     pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / "cases.csv", index=False)
     for figure in figures:
-        (place / f"{figure.name}.csv.gz").write_bytes(_packed(_numbers(figure)))
+        (place / f"{figure.name}.csv.gz").write_bytes(_packed(_digits(figure.data)))
         if figure.chart is not None:
             figure.chart.save(picture := io.StringIO(), format="svg")
             (place / f"{figure.name}.svg.gz").write_bytes(_packed(picture.getvalue()))
         if figure.table is not None:
-            figure.table.to_csv(place / f"{figure.name}-table.csv", index=False)
+            (place / f"{figure.name}-table.csv").write_text(_digits(figure.table), encoding="utf-8")
     about = {
         "schedlab": __version__,
         **{name: version(name) for name in PACKAGES},
@@ -97,8 +97,8 @@ def _write(place, ledger, figures, seconds):
     (place / "made.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
-def _numbers(figure):
-    return figure.data.to_csv(index=False, float_format="%.9g")
+def _digits(table):
+    return table.to_csv(index=False, float_format="%.9g")
 
 
 def _packed(text):
@@ -157,7 +157,7 @@ def beside(figure: Figure) -> str:
 
 def _unfolding(figure, place):
     about, path = made(figure.paper), place / f"{figure.name}.csv.gz"
-    if about is None or not path.is_file() or _unpacked(path) == _numbers(figure):
+    if about is None or not path.is_file() or _unpacked(path) == _digits(figure.data):
         return ""
     parts = []
     if (picture := place / f"{figure.name}.svg.gz").is_file():

@@ -543,7 +543,6 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     for reading, (changed, shares, iterative) in readings().items():
         if size == "quick" and iterative != ITERATIVE:
             continue
-        row = {"reading": reading}
         plain, wide = (replace(each, **shares) for each in (PLAIN, WIDE))
         pairs = [(wide, plain, f"{_short(WIDE)} (%)")]
         if size == "full":
@@ -555,11 +554,11 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
             data = compare(runs, schemes, f"reading: {reading}", progress)
             data = data[data["group"] == ALL]
             hours = averaged(data[data["scheme"] == str(plain)], ["scheme"])["turnaround"].iloc[0] / 3600
-            row[f"{scenario}: turnaround under {_short(PLAIN)} (h)"] = hours
+            row = {"scenario": scenario, "reading": reading, f"turnaround under {_short(PLAIN)} (h)": hours}
             for one, other, words in pairs:
-                row[f"{scenario}: {words}"] = _percent(changes(data, one, other, by=["log"]).iloc[0])
-        rows.append(row)
-    data = pd.DataFrame(rows)
+                row[words] = _percent(changes(data, one, other, by=["log"]).iloc[0])
+            rows.append(row)
+    data = pd.DataFrame(sorted(rows, key=lambda row: list(SCENARIOS).index(row["scenario"])))
     jobs, draws = READ[size]
     quick = " Quick: shares only; full size: the iterative scheme, too." if size == "quick" else ""
     return Figure(
