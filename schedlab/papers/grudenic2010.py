@@ -364,6 +364,7 @@ BROAD = 760  # pixels, for bars that have the page to themselves
 
 def _bars(data, size, estimates, width=None):
     names = {"change": f"{MEASURE}_change", "shaken": f"{MEASURE}_change_range"}
+    standins = [title for title in data["title"].unique() if "stand-in" in title]
     return charts.bars(
         data.rename(columns={f"{old}_{end}": f"{new}_{end}" for old, new in names.items() for end in ("low", "high")}),
         x="trace",
@@ -372,7 +373,7 @@ def _bars(data, size, estimates, width=None):
         published=_published(data, f"{MEASURE}_change"),
         range_label=SHAKEN,
         title=f"DPSA against EASY: {estimates}",
-        subtitle=f"whole logs, {_copies(size)}",
+        subtitle="; ".join([f"whole logs, {_copies(size)}", *standins]),
         width=width,
     )
 
