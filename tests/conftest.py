@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from schedlab.papers import kept
+
 # A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
@@ -20,6 +22,15 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "traces" in item.keywords and not (LOGS and Path(LOGS).is_dir()):
             item.add_marker(missing)
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch, tmp_path):
+    """Let no results of the full size be kept."""
+    monkeypatch.setattr(kept, "folder", lambda: tmp_path / "no-results")
+    kept.ledger_of.cache_clear()
+    yield
+    kept.ledger_of.cache_clear()
 
 
 @pytest.fixture

@@ -594,7 +594,7 @@ def test_claims_as_json_and_as_markdown(run, claimed):
     assert "not allowed with argument" in err
 
 
-def test_claims_of_the_core_fit_the_terminal(run):
+def test_claims_of_the_core_fit_the_terminal(nothing_kept, run):
     code, out, _ = run("claims", "core")
     assert code == 0
     assert out.count("not testable") >= 7

@@ -265,6 +265,13 @@ def test_the_kept_figure_stands_beside_a_quick_one(folder):
     assert "at load 0.5" in picture
 
 
+def test_a_row_finds_its_kept_one_by_its_statement_where_the_log_is_not_at_hand(folder):
+    full = [exact(Claim("A-1", "", statement, ""), True, "1", trace="KTH") for statement in ("one", "two")]
+    kept.keep("tiny", ledger(full), [], 1)
+    now = [untestable(Claim("A-1", "", statement, ""), "KTH is not at hand") for statement in ("one", "two")]
+    assert papers.counted(ledger(now, kept.ledger_of("tiny")))["reproduced"] == 2
+
+
 def test_what_was_kept_stays_until_the_new_is_whole(folder, figure, monkeypatch):
     kept.keep("tiny", ledger(rows()), [figure], 1)
     (folder / "tiny" / ".ipynb_checkpoints").mkdir()

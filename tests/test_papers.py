@@ -243,7 +243,7 @@ def displayed(monkeypatch):
     return shown
 
 
-def test_a_figure_shows_itself_with_caption_table_and_notes(quick, displayed):
+def test_a_figure_shows_itself_with_caption_table_and_notes(nothing_kept, quick, displayed):
     figure = replace(core.figure1(progress=False), caption="Waits < an hour.", notes=("A <b>note</b>.",))
     figure._ipython_display_()
     chart, words, table = displayed
@@ -252,6 +252,12 @@ def test_a_figure_shows_itself_with_caption_table_and_notes(quick, displayed):
     assert "Note: A &lt;b&gt;note&lt;/b&gt;." in words.data
     assert table.data.equals(figure.table)
     assert repr(figure) == "<Figure figure1: Base schedulers against load>"
+
+
+def test_a_figure_shows_what_is_kept_below(quick, displayed):
+    core.figure1(progress=False)._ipython_display_()
+    assert [type(one).__name__ for one in displayed] == ["VConcatChart", "HTML", "Styler", "HTML"]
+    assert displayed[-1].data.startswith('<details class="schedlab-kept"><summary>Full size, made ')
 
 
 def test_a_table_shows_its_title(quick, displayed):

@@ -202,7 +202,7 @@ def test_it_is_silent_without_progress(paper, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_logs_it_says_that_stand_ins_are_simulated(monkeypatch, tmp_path):
+def test_without_logs_it_says_that_stand_ins_are_simulated(nothing_kept, monkeypatch, tmp_path):
     load = core.load_trace
     monkeypatch.setattr(papers, "PAPERS", ("core",))  # others keep what they loaded, and would keep the short ones
     monkeypatch.setattr(core, "load_trace", lambda name, standin: load(name, standin=standin).head(100))

@@ -291,6 +291,9 @@ class Ledger(pd.DataFrame):
         return as_html(self) if set(LEDGER) <= set(self.columns) else super()._repr_html_()
 
 
+SAME = ["id", "statement", "trace"]
+
+
 def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     """Make a ledger of rows; each must have all columns, a verdict that exists, and the reason where it needs one.
 
@@ -314,8 +317,8 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
         return table
     names = ("measured", "trace", "verdict", "reason", "details", "cases")
     full = kept.rename(columns=dict(zip(names, KEPT, strict=True)))
-    # Where a claim has several rows, statement and trace tell them apart.
-    by = ["id", "statement", "trace"] if kept["id"].duplicated().any() else ["id"]
+    # Where a claim has several rows, their statements tell them apart, or else their traces.
+    by = next(by for by in (["id"], ["id", "statement"], SAME) if by == SAME or not kept.duplicated(by).any())
     return Ledger(table.merge(full.assign(trace=full["kept_trace"])[[*by, *KEPT]], "left", by))
 
 
