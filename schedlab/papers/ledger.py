@@ -421,7 +421,7 @@ def _short(traces):
     """Name a few traces, count many, which a title tells in full."""
     names = re.split(r", (?![^(]*\))", traces)  # a title may have a comma in brackets
     if len(names) <= 2:
-        return "<br>".join(map(_text, names))
+        return "<br>".join(_text(name).replace(" (", "<br>(") for name in names)  # narrow, since names do not wrap
     return f'<span title="{_text(traces)}">on {len(names)} logs</span>'
 
 
