@@ -84,7 +84,7 @@ def test_a_case_without_a_value_is_none():
         ([-3, -2, 1], "trend only", "Holds in 2 of 3 cases; not: +1.0 % (load 0.3)."),
         ([-3, 2, 1], "not reproduced", "Holds in 1 of 3 cases; not: +2.0 % (load 0.2); +1.0 % (load 0.3)."),
         ([3, 2, 1, 4], "not reproduced", "Holds in 0 of 4 cases."),
-        ([(-1, -3, 1)], "not testable", "The intervals are too wide to tell: none of 1 cases is decided."),
+        ([(-1, -3, 1)], "not testable", "Chance leaves open the only case."),
         ([-3, (-1, -3, 1), (-1, -3, 1)], "trend only", "Holds in 1 of 3 cases, 2 are open."),
         ([-3, (-1, -3, 1), 1], "not reproduced", "Holds in 1 of 3 cases, 1 is open; not: +1.0 % (load 0.3)."),
     ],

@@ -250,8 +250,8 @@ def judged(
 
 def _where(checks, n, holds, fails):
     if not (holds or fails):
-        return f"The intervals are too wide to tell: none of {n} cases is decided."
-    told = f"Holds in {holds} of {n} cases"
+        return f"Chance leaves open {'the only case' if n == 1 else f'all of {n} cases'}."
+    told = f"Holds in {holds} of {n} {'case' if n == 1 else 'cases'}"
     left = n - holds - fails
     told += f", {left} {'is' if left == 1 else 'are'} open" if left else ""
     wrong = [
