@@ -633,7 +633,10 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=charts.stacked(
-            [charts.bars(drawn[drawn["scenario"] == scenario], "trace", name, title=scenario) for scenario in SCENARIOS]
+            [
+                charts.bars(drawn[drawn["scenario"] == scenario], "trace", name, title=scenario, width=700)
+                for scenario in SCENARIOS
+            ]
         ),
         notes=(DRAWN, *standing_in([LOG, *OTHER_LOGS])),
     )
