@@ -67,7 +67,8 @@ window.addEventListener('DOMContentLoaded', () => {
 });"""
 ABOUT = (
     "schedlab rebuilds the figures of five papers on parallel job scheduling from real logs, and checks what the "
-    "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict."
+    "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict. "
+    "Verdicts are those of the full size, where its results are kept; charts are of this run."
 )
 RULE = (
     "One rule makes all verdicts. A case holds if its value is as expected and its interval agrees; it is open if the "
