@@ -57,7 +57,7 @@ class Clock:
         self._span = np.array([begin, end])
         try:
             first, last = trace.at(begin), trace.at(end)
-        except (NotImplementedError, ValueError):  # of a year after 9999, say
+        except (NotImplementedError, ValueError):  # pandas and datetime, of years after 9999
             raise ValueError(f"no calendar has a window from {begin:g} to {end:g} s of {trace.name}") from None
         self.dated = isinstance(first, pd.Timestamp)
         if self.dated:

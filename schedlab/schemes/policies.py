@@ -154,6 +154,7 @@ class Policy:
             "report": ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_int64] * len(names))(report),
         }
         given = ", ".join(names)
+        # Compiled code can catch all exceptions or none.
         exec(
             f"def policy({given}):\n"
             f"    try:\n"

@@ -242,7 +242,7 @@ class Trace:
             raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {repr(instant)[:60]}")
         try:
             second = float(instant) if number else self._date(instant).timestamp() - epoch
-        except (ValueError, TypeError, OverflowError, NotImplementedError):
+        except (ValueError, TypeError, OverflowError, NotImplementedError):  # pandas, of what is no date it can count
             second = np.nan
         if np.isnan(second):
             expected = f"a date like 1996-09-01 or seconds on the clock of {self.name}"
