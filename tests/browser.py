@@ -24,7 +24,7 @@ HARMLESS = (
     'Infinite extent for field "published',  # of a panel that has no published number
     '{"signal":"{data: datetime(',  # bounds of a time axis, which Vega-Lite 5.6 reads twice: as dates, and as numbers
 )
-STARTING = "Cannot read properties of null (reading 'widgets')"  # Lab's own, as it starts on a busy machine
+STARTING = "Cannot read properties of null (reading 'widgets')"  # seen once, as Lab opened a notebook
 DRAWN = "() => [...document.querySelectorAll('.jp-RenderedVegaLite')].every(one => one.querySelector('svg, canvas'))"
 SETTLED = f"() => !document.querySelector({BUSY!r})"
 # Charts and ledgers that reach beyond their cell, by so many pixels; tables may, since they scroll.
@@ -183,7 +183,7 @@ class Page:
         self.outside, self.errors, self.warnings = [], [], []
         self.page = chromium.new_page(viewport={"width": width, "height": height})
         self.page.route("**/*", self._gate)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)) if str(error) != STARTING else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._told)
 
     def _gate(self, route):
@@ -204,6 +204,7 @@ class Page:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.page.get_by_text("| Idle").first.wait_for(timeout=60_000)  # Run All before asks for a kernel
         self.page.wait_for_function(DRAWN, timeout=60_000)
+        self.errors[:] = [error for error in self.errors if error != STARTING]  # nothing of ours has run yet
         return self
 
     def command(self, *names):
