@@ -66,9 +66,9 @@ def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: f
         if place.exists():
             place.rename(old)
         new.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
     ledger_of.cache_clear()
 
 
@@ -98,7 +98,7 @@ def _write(place, ledger, figures, seconds):
 
 
 def _digits(table):
-    return table.to_csv(index=False, float_format="%.9g")
+    return table.infer_objects().to_csv(index=False, float_format="%.9g")
 
 
 def _packed(text):
