@@ -695,10 +695,12 @@ def test_numbers_of_a_table():
     assert shown(charts.table(pd.DataFrame({"wait": [1.5, float("nan")]})))[1:] == [["1.5"], ["-"]]
 
 
-def test_a_table_breaks_no_name_at_its_hyphens():
-    frame = pd.DataFrame({"trace": ["HPC2N-2002-2.2-cln"], "said": ["of some words, in a sentence"], "load": [0.5]})
+def test_a_table_breaks_no_name():
+    sentence = "of some words, in a sentence"
+    row = {"trace": "HPC2N-2002-2.2-cln", "said": sentence, "load": 0.5, "policy": "EASY (count)"}
+    frame = pd.DataFrame([row])
     rules = re.findall(r"td\.(col\d) {\s*white-space: nowrap", charts.table(frame).to_html())
-    assert rules == ["col0", "col2"]
+    assert rules == ["col0", "col2", "col3"]
 
 
 def test_a_table_shows_no_row_numbers_that_begin_again_and_no_minus_zero():
@@ -712,7 +714,7 @@ def test_a_head_stands_over_its_column():
     rules = dict(re.findall(r"#T_\w+ \.(col\d) {([^}]*)}", page))  # of head and cells both
     sides = {column: re.search(r"text-align: (\w+)", rule)[1] for column, rule in rules.items()}
     assert sides == {"col0": "left", "col1": "right", "col2": "right"}
-    assert all("padding: .2em .8em" in rule for rule in rules.values())
+    assert all("padding: .2em .6em" in rule for rule in rules.values())
     for column in rules:
         assert re.search(rf'<th class="[^"]*\b{column}"', page)
         assert re.search(rf'<td class="[^"]*\b{column}"', page)

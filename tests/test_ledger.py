@@ -156,7 +156,7 @@ def rows():
 
 def test_a_ledger_shows_itself_one_row_a_claim():
     shown = ledger(rows())._repr_html_()
-    assert shown.count('<tr class="row-') == 3
+    assert shown.count('<tbody class="row-') == 3
     for words in ("B is faster than A", "by 10 %", "-3.0 % [-5.0 to -1.0] (load 0.1)", "Measured on CTC."):
         assert words in shown
     verdicts = re.findall(r'<strong class="verdict [a-z-]+">(.*?)</strong>', shown)
@@ -167,24 +167,30 @@ def test_a_ledger_shows_itself_one_row_a_claim():
         "not reproduced (1)",
         "not testable (1)",
     ]
-    assert "<summary>2 cases</summary>" in shown
-    assert "<summary>more</summary>See section 3." in shown
+    assert "<summary>2 cases</summary><div>See section 3.</div><table>" in shown
+    assert re.findall(r'<td class="reason" colspan="4">([^<]+)', shown) == [
+        "Holds in 0 of 1 case; not: +5.0 %. So.",
+        "The log is not at hand.",
+    ]
     assert EVIL not in shown
     assert "<script" not in shown
 
 
 def test_a_part_of_a_ledger_is_one_and_another_table_is_none():
     table = ledger(rows())
-    assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tr class="row-') == 1
+    assert table[table["verdict"] == "reproduced"]._repr_html_().count('<tbody class="row-') == 1
     assert "schedlab-ledger" not in table[["id", "verdict"]]._repr_html_()
 
 
-def test_traces_do_not_wrap_and_many_are_counted():
+def test_traces_do_not_wrap_and_many_are_counted_and_named_behind_the_fold():
     row = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC (a stand-in, not the log), KTH, SDSC")
     other = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC")
     shown = as_html(ledger([row, other]))
-    assert '<span title="CTC (a stand-in, not the log), KTH, SDSC">on 3 logs</span>' in shown
-    assert ".schedlab-ledger .trace" in shown.replace("\n", " ")
+    assert "<summary>1 case on 3 logs</summary>" in shown
+    assert "<div>Measured on CTC (a stand-in, not the log), KTH, SDSC.</div>" in shown
+    assert "<summary>1 case on CTC</summary>" in shown
+    plain = exact(CLAIM, True, "1.5", trace="KTH")
+    assert '<div class="trace">on KTH</div>' in as_html(ledger([plain, row]))
 
 
 def test_markdown_and_plain_have_a_line_a_claim():

@@ -98,7 +98,9 @@ def test_full_size_is_the_papers_with_twenty_seeds():
 
 def test_a_table_has_published_numbers_beside_measured_ones(small):
     table = paper.table3("quick", progress=False).table.set_index("")
-    assert table["jobs, published"].to_dict() == {
+    sources = ("published", "KTH fit", "CTC fit")
+    assert list(table.index) == [f"{words}, {one}" for words in ("completed jobs", "utilization") for one in sources]
+    assert table.loc["completed jobs, published"].to_dict() == {
         "with information": "50",
         "without information": "43",
         "with information and spin control": "-",
@@ -107,9 +109,9 @@ def test_a_table_has_published_numbers_beside_measured_ones(small):
     data = paper.results("IO/Msg", "quick", progress=False)
     mine = data[(data["pes"] == 8) & (data["fit"] == "KTH fit")].groupby("scheduler")["completed"].mean()
     for name in paper.SCHEDULERS:
-        assert table.loc[name, "jobs, KTH fit"].startswith(f"{mine[name]:.1f} [")
+        assert table.loc["completed jobs, KTH fit", name].startswith(f"{mine[name]:.1f} [")
     ratio = mine["with information"] / mine["without information"]
-    assert table.loc["ratio", "jobs, KTH fit"].startswith(f"{ratio:.2f} [")
+    assert table.loc["completed jobs, KTH fit", "ratio"].startswith(f"{ratio:.2f} [")
 
 
 def test_figures_have_both_fits_and_what_is_published(small):
@@ -376,6 +378,28 @@ def test_what_the_seeds_leave_open_is_not_decided():
     wide = judged(as_published, noise=0.4, seeds=3)
     assert wide["3"]["verdict"] == "not testable"
     assert wide["3"]["reason"].startswith("Chance leaves open all of")
+
+
+def test_gains_are_compared_seed_by_seed():
+    data = made(as_published)
+    luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
+    lucky = data["scheduler"] == paper.WITH
+    data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
+    case = next(check for check in paper.Cases(data).of("4")[0]).cases.iloc[0]
+    assert case["high"] - case["low"] < 0.001
+    data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
+    case = next(check for check in paper.Cases(data).of("4")[0]).cases.iloc[0]
+    mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
+    gains = [mean[mix, paper.WITH] / mean[mix, paper.WITHOUT] for mix in ("IO/Msg", "IO")]
+    assert case["value"] == pytest.approx(gains[0] / gains[1])
+    assert 0.05 < case["high"] - case["low"] < 0.4
+
+
+def test_all_that_chance_moves_has_an_interval():
+    found = paper.Cases(made(as_published))
+    for name in paper.CLAIMS:
+        for check in found.of(name)[0]:
+            assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
 
 
 def test_the_room_is_the_users_too():

@@ -17,9 +17,10 @@ VERDICTS = {
     "not reproduced": "background-color: #fbdcd5; color: #7a1a12",
     "not testable": "background-color: #e4e4e4; color: #333333",
 }
-NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .8em"
-WORDS = "text-align: left; white-space: normal; padding: .2em .8em"
+NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .6em"
+WORDS = "text-align: left; white-space: normal; padding: .2em .6em"
 NAMES = "white-space: nowrap"  # or a log's name would be broken at its hyphens
+SHORT = 16  # characters, of a name in two words
 
 
 def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
@@ -54,12 +55,17 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
         {"selector": f".col{place}", "props": NUMBERS if name in numbers else WORDS}
         for place, name in enumerate(frame.columns)
     ]
-    single = [not frame[name].map(str).str.contains(" ").any() for name in frame.columns]
-    sides += [{"selector": f"td.col{place}", "props": NAMES} for place, one in enumerate(single) if one]
+    whole = [_is_name(frame[name].map(str)) for name in frame.columns]
+    sides += [{"selector": f"td.col{place}", "props": NAMES} for place, one in enumerate(whole) if one]
     styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}, *sides])
     if "verdict" in frame.columns:
         styler = styler.map(lambda verdict: VERDICTS.get(verdict, ""), subset=["verdict"])
     return styler
+
+
+def _is_name(texts):
+    """Tell whether the texts of a column are names or numbers, not sentences."""
+    return not texts.str.contains(" ").any() or texts.str.len().max() <= SHORT
 
 
 def _counts_again(index):

@@ -127,15 +127,21 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
 
 
 def _claim(name, log, scheme, events, exact_estimates, published):
-    words = f"{scheme}, {'exact' if exact_estimates else 'user'} estimates, events {events}, on {log}"
+    estimates = "exact" if exact_estimates else "user"
+    words = f"mean of all jobs under {scheme}, {estimates} estimates, {PASSES[events]}"
     claim = Claim(name, "result files of Gaussier et al., SC 2015", words, _means(published))
-    if archive.find(archive.resolve(log)) is None:
-        return untestable(claim, f"{log} is not at hand", log)
+    full = archive.resolve(log)
+    if archive.find(full) is None:
+        return untestable(claim, f"{log} is not at hand", full)
     trace = load_trace(log, missing_estimate="drop").cut_at_estimates()
     measures = simulate(trace.with_estimates("exact") if exact_estimates else trace, scheme, events=events).metrics()
     measured = {name: f"{measures[name]:.{len(text.partition('.')[2])}f}" for name, text in published.items()}
     return exact(claim, measured == published, _means(measured), trace.title, "differs in a printed digit")
 
 
+PASSES = {"each": "one pass for each event", "batched": "one pass for all events of an instant"}
+MEANS = {"turnaround": "turnaround {} s", "wait_time": "wait {} s", "bounded_slowdown": "bounded slowdown {}"}
+
+
 def _means(values):
-    return ", ".join(f"{name} {text}" for name, text in values.items())
+    return ", ".join(MEANS[name].format(text) for name, text in values.items())

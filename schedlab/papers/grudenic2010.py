@@ -364,7 +364,6 @@ BROAD = 760  # pixels, for bars that have the page to themselves
 
 def _bars(data, size, estimates, width=None):
     names = {"change": f"{MEASURE}_change", "shaken": f"{MEASURE}_change_range"}
-    standins = [title for title in data["title"].unique() if "stand-in" in title]
     return charts.bars(
         data.rename(columns={f"{old}_{end}": f"{new}_{end}" for old, new in names.items() for end in ("low", "high")}),
         x="trace",
@@ -373,9 +372,13 @@ def _bars(data, size, estimates, width=None):
         published=_published(data, f"{MEASURE}_change"),
         range_label=SHAKEN,
         title=f"DPSA against EASY: {estimates}",
-        subtitle="; ".join([f"whole logs, {_copies(size)}", *standins]),
+        subtitle=_with_standins(f"whole logs, {_copies(size)}", data),
         width=width,
     )
+
+
+def _with_standins(words, data):
+    return "; ".join([words, *(title for title in data["title"].unique() if "stand-in" in title)])
 
 
 def _published(data, column):
@@ -512,10 +515,7 @@ def _points(gains, size, estimates):
         label="trace",
         range_label=SHAKEN,
         title=f"What DPSAn gains over EASY: {estimates}",
-        subtitle=(
-            "in the mean bounded slowdown; whole logs, by utilization under EASY: "
-            f"{', '.join(gains['title'])}; {_copies(size)}"
-        ),
+        subtitle=_with_standins(f"in the mean bounded slowdown; whole logs, {_copies(size)}", gains),
     )
 
 

@@ -338,13 +338,19 @@ def counted(table: pd.DataFrame) -> dict[str, int]:
 STYLE = """
 .schedlab-ledger { overflow-x: auto; font-size: 13px; line-height: 1.4; color: inherit; }
 .schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; table-layout: auto; }
-.schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em;
-  border-bottom: 1px solid rgba(128, 128, 128, .4); background: transparent; color: inherit; white-space: normal; }
+.schedlab-ledger tr { background: transparent !important; }
+.schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em 0;
+  background: transparent; color: inherit; white-space: normal; }
+.schedlab-ledger thead, .schedlab-ledger > table > tbody { border-bottom: 1px solid rgba(128, 128, 128, .4); }
+.schedlab-ledger > table > tbody::after { content: ""; display: block; height: .4em; }
 .schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
-.schedlab-ledger .statement, .schedlab-ledger .measured, .schedlab-ledger .reason { min-width: 12em; }
+.schedlab-ledger .statement { min-width: 12em; width: 36%; }
+.schedlab-ledger .published { min-width: 11em; }
+.schedlab-ledger .measured { min-width: 12em; width: 32%; }
 .schedlab-ledger .quick { opacity: .8; display: block; }
+.schedlab-ledger .reason { font-size: 12px; }
 .schedlab-ledger summary { cursor: pointer; white-space: nowrap; }
-.schedlab-ledger details table { width: auto; font-size: 12px; }
+.schedlab-ledger details table { width: auto; }
 .schedlab-ledger label { margin-right: 1.2em; white-space: nowrap; cursor: pointer; }
 """
 # Ground and letters both, so that they are read in a dark notebook too.
@@ -355,11 +361,14 @@ strong.trend-only { background: #fdeecb; color: #5c3d00; }
 strong.not-reproduced { background: #fbdcd5; color: #7a1a12; }
 strong.not-testable { background: #e4e4e4; color: #333333; }
 """
-SHOWN = ("id", "what the paper says", "published", "measured", "verdict", "reason")
+SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
 
 
 def as_html(table: pd.DataFrame) -> str:
-    """Write a ledger as HTML: one row a claim, filters by verdict, the cases behind a fold; needs no script."""
+    """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
+
+    Behind the fold are details, traces and all cases.
+    """
     verdicts = standing(table)
     key = f"l{crc32(table[['id', 'measured']].to_csv().encode()):08x}"
     present = [verdict for verdict in VERDICTS if (verdicts == verdict).any()]
@@ -372,20 +381,20 @@ def as_html(table: pd.DataFrame) -> str:
             f'<label for="{key}-{number}">{verdict} ({count})</label>'
         )
         if verdict != "all":
-            others = f"tr:not(.row-{_class(verdict)})"
-            rules.append(f"#{key}-{number}:checked ~ table > tbody > {others} {{ display: none; }}")
+            others = f"tbody:not(.row-{_class(verdict)})"
+            rules.append(f"#{key}-{number}:checked ~ table > {others} {{ display: none; }}")
     traces = list(dict.fromkeys(trace for trace in table["trace"] if trace not in ("", "no trace")))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
-    rows = "".join(_html_row(row, verdict, one) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True))
+    rows = "".join(_html_rows(row, verdict, one) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True))
     about = f'<p class="trace">Measured on {_text(traces[0])}.</p>' if one else ""
     return (
         f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<table><thead><tr>{head}</tr></thead>{rows}</table></div>"
     )
 
 
-def _html_row(row, verdict, one):
+def _html_rows(row, verdict, one):
     full = "kept" in row and isinstance(row["kept"], str)
     reason, details, cases = (row[f"kept_{name}" if full else name] for name in ("reason", "details", "cases"))
     measured = _text(row["kept"] if full else row["measured"]) or "-"
@@ -393,36 +402,36 @@ def _html_row(row, verdict, one):
         other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
         words = f"just now{other}: {_text(row['measured']) or '-'}, {row['verdict']}"
         measured = f'full size: {measured}<span class="quick">{words}</span>'
-    if cases:
-        lines = [_html_line(cases[0], "th"), *(_html_line(case.values(), "td") for case in cases)]
-        words = f"{len(cases)} case{'s' * (len(cases) > 1)}"
-        measured += f"<details><summary>{words}</summary><table>{''.join(lines)}</table></details>"
-    trace = "" if one or row["trace"] in ("", "no trace") else f'<br><span class="trace">{_short(row["trace"])}</span>'
-    reason = _text(reason)
-    if details:
-        reason += f"<details><summary>more</summary>{_text(details)}</details>"
     cells = {
         "id": _text(row["id"]),
         "statement": f'{_text(row["statement"])} <span class="where">({_text(row["where"])})</span>',
         "published": _text(row["published"]),
-        "measured": measured + trace,
+        "measured": measured,
         "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>',
-        "reason": reason,
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
-    return f'<tr class="row-{_class(verdict)}">{cells}</tr>'
+    below = _text(reason) + _fold(details, "" if one else row["trace"], cases)
+    below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
+    return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
+
+
+def _fold(details, traces, cases):
+    """Write what is behind a claim's fold, and on the fold how many cases on which traces."""
+    names = [] if traces in ("", "no trace") else re.split(r", (?![^(]*\))", traces)  # a title may have such commas
+    many = len(names) > 2
+    on = f"on {len(names)} logs" if many else f"on {' and '.join(names)}" if names else ""
+    told = " ".join([f"{len(cases)} case{'s' * (len(cases) > 1)}"] * bool(cases) + [on] * bool(on))
+    if not (many or details or cases):
+        return f'<div class="trace">{_text(told)}</div>' if told else ""
+    parts = [f"<div>{_text(words)}</div>" for words in (details, f"Measured on {traces}." * many) if words]
+    if cases:
+        lines = [_html_line(cases[0], "th"), *(_html_line(case.values(), "td") for case in cases)]
+        parts.append(f"<table>{''.join(lines)}</table>")
+    return f"<details><summary>{_text(told or 'more')}</summary>{''.join(parts)}</details>"
 
 
 def _html_line(cells, tag):
     return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _short(traces):
-    """Name a few traces, count many, which a title tells in full."""
-    names = re.split(r", (?![^(]*\))", traces)  # a title may have a comma in brackets
-    if len(names) <= 2:
-        return "<br>".join(_text(name).replace(" (", "<br>(") for name in names)  # narrow, since names do not wrap
-    return f'<span title="{_text(traces)}">on {len(names)} logs</span>'
 
 
 def _class(verdict):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from schedlab import charts, gang
 from schedlab.gang import Config, GangSchedule, Workload
-from schedlab.statistics import over_seeds, t_quantile
+from schedlab.statistics import over_seeds, ratios_of_means, t_quantile
 
 from . import kept
 from .figure import Figure, Paper, chosen_size, known, rebuilt, spread, watched
@@ -186,7 +186,7 @@ def _reduced(size, runs=RUNS):
 
 
 def _simulated(seeds, faster):
-    told = f"{seeds} seeds of {HORIZON:,} s"
+    told = f"{seeds} {'seed' if seeds == 1 else 'seeds'} of {HORIZON:,} s"
     return told if faster == 1 else f"{told} in a {faster}th of the time, arrivals and durations likewise"
 
 
@@ -223,24 +223,21 @@ def _table(number):
 
 
 def _beside_published(data, new, old):
-    printed = {WITH: new, WITHOUT: old}
-    rows = {name: {} for name in (*dict.fromkeys([WITH, WITHOUT, *data["scheduler"]]), "ratio")}
-    for place, (measure, words) in enumerate({JOBS: "jobs", UTILIZATION: "utilization"}.items()):
+    """Tabulate both measures, as published and under each fit, a row each; schedulers and their ratio side by side."""
+    named = [*dict.fromkeys([WITH, WITHOUT, *data["scheduler"]]), "ratio"]
+    rows = []
+    for place, (measure, words) in enumerate({JOBS: "completed jobs", UTILIZATION: "utilization"}.items()):
         form = "{:.1f}" if measure == JOBS else "{:.3f}"
-        published = {name: f"{values[place]:g}" for name, values in printed.items()}
-        published["ratio"] = f"{new[place] / old[place]:.2f}"
-        for name, row in rows.items():
-            row[f"{words}, published"] = published.get(name, "-")
+        printed = {WITH: f"{new[place]:g}", WITHOUT: f"{old[place]:g}", "ratio": f"{new[place] / old[place]:.2f}"}
+        rows.append({"": f"{words}, published"} | {name: printed.get(name, "-") for name in named})
         for fit in FITS.values():
-            column = f"{words}, {fit}"
-            means = over_seeds(data[data["fit"] == fit][["scheduler", "seed", measure]], "scheduler")
-            for row in means.set_index("scheduler").itertuples():
-                rows[row.Index][column] = interval(
-                    *(getattr(row, measure + end) for end in ("", "_low", "_high")), form
-                )
-            found = ratios(data[data["fit"] == fit]).set_index("measure").loc[measure]
-            rows["ratio"][column] = interval(found["ratio"], found["ratio_low"], found["ratio_high"], "{:.2f}")
-    return pd.DataFrame(rows).T.rename_axis("").reset_index()
+            part = data[data["fit"] == fit]
+            means = _cases(part, ["scheduler"], part[measure]).set_index("scheduler")
+            row = {name: interval(*mean, form) for name, *mean in means.itertuples()}
+            found = ratios(part).set_index("measure").loc[measure]
+            row["ratio"] = interval(found["ratio"], found["ratio_low"], found["ratio_high"], "{:.2f}")
+            rows.append({"": f"{words}, {fit}"} | {name: row[name] for name in named})
+    return pd.DataFrame(rows)
 
 
 def _named(figure, name, words):
@@ -897,7 +894,7 @@ class Cases:
     """
 
     def __init__(self, data: pd.DataFrame):
-        self._data = data
+        self._data, self._parts = data, _parts(data)
         self._gains = ratios(data).drop(columns="fit").rename(columns=VALUES)
         self._spun = ratios(data[data["mix"].isin(SPUN)], SPIN, WITH).drop(columns="fit").rename(columns=VALUES)
 
@@ -911,24 +908,21 @@ class Cases:
         gains = self._of(self._gains, ("IO",))
         return [
             Check("utilization, ratio", self._measure(gains, UTILIZATION), "within", (1.8, 2.2), form=RATIO),
-            Check("throughput's gain less utilization's", self._apart(gains), "lower", form="{:+.2f}"),
+            self._apart(("IO",)),
         ]
 
     def _claim3(self):
-        part = self._data[(self._data["mix"] == "IO")]
-        means = over_seeds(part[["pes", "scheduler", "seed", "one_task_share"]].dropna(), ["pes", "scheduler"])
-        names = {"one_task_share": "value", "one_task_share_low": "low", "one_task_share_high": "high"}
-        cases = means.rename(columns=names)[["pes", "scheduler", "value", "low", "high"]]
+        part = self._of(self._data, ("IO",)).dropna(subset="one_task_share")
+        cases = _cases(part, ["pes", "scheduler"], part["one_task_share"])
         return [Check("share of one-task jobs", cases, "within", (0.4, 0.6), form=RATIO)]
 
     def _claim4(self):
-        use = self._gains[self._gains["measure"] == UTILIZATION].set_index(["mix", "pes"])["value"]
         steps = [(f"IO/{kind}", "IO") for kind in ("Msg", "BSP")]
         steps += [(f"IO/{kind}/Emb", f"IO/{kind}") for kind in ("Msg", "BSP")]
         alike = [("IO/BSP", "IO/Msg"), ("IO/BSP/Emb", "IO/Msg/Emb")]
         return [
-            Check("gain, of that of the mix before", _compared(use, steps), "lower", 1.0, form=RATIO),
-            Check("gain with BSP, of that with Msg", _compared(use, alike), "within", ABOUT_ONE, form=RATIO),
+            Check("gain, of that of the mix before", self._compared(steps), "lower", 1.0, form=RATIO),
+            Check("gain with BSP, of that with Msg", self._compared(alike), "within", ABOUT_ONE, form=RATIO),
         ]
 
     def _claim5(self):
@@ -949,7 +943,7 @@ class Cases:
             Check(f"{words}, ratio", self._measure(gains, name), "within", ABOUT_ONE, form=RATIO)
             for name, words in WORDS.items()
         )
-        return [*both, Check("throughput's gain less utilization's", self._apart(gains), "lower", form="{:+.2f}")]
+        return [*both, self._apart(COMPUTING)]
 
     def _claim8(self):
         gains = self._of(self._gains, DISKS)
@@ -979,18 +973,24 @@ class Cases:
     def _measure(found, measure):
         return found[found["measure"] == measure].drop(columns="measure")
 
-    @staticmethod
-    def _apart(gains):
-        """Give by how much throughput gains more than utilization, for each mix and machine."""
-        by = gains.pivot_table(index=["mix", "pes"], columns="measure", values="value")
-        return (by[JOBS] - by[UTILIZATION]).rename("value").reset_index().assign(low=np.nan, high=np.nan)
+    def _apart(self, mixes):
+        """Check that throughput gains less than utilization, for each mix and machine."""
+        parts = self._of(self._parts, mixes)
+        cases = _cases(parts, ["mix", "pes"], parts[JOBS] - parts[UTILIZATION])
+        return Check("throughput's gain less utilization's", cases, "lower", form="{:+.2f}")
+
+    def _compared(self, pairs):
+        """Compare the gains in utilization of mixes in pairs, on each machine."""
+        runs = self._parts.pivot_table(UTILIZATION, ["pes", "seed"], "mix").reset_index()
+        several = [runs.assign(mixes=f"{one} over {other}", one=runs[one], other=runs[other]) for one, other in pairs]
+        parts = pd.concat(several, ignore_index=True)
+        by = ["mixes", "pes"]
+        return _cases(parts, by, ratios_of_means(parts, "one", "other", by))
 
     def _mean(self, mix, pes, scheduler, measure):
         data = self._data
         part = data[(data["mix"] == mix) & (data["pes"] == pes) & (data["scheduler"] == scheduler)]
-        means = over_seeds(part[["mix", "pes", "scheduler", "seed", measure]], ["mix", "pes", "scheduler"])
-        names = {measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
-        return means.rename(columns=names)[["mix", "pes", "scheduler", "value", "low", "high"]]
+        return _cases(part, ["mix", "pes", "scheduler"], part[measure])
 
 
 VALUES = {"ratio": "value", "ratio_low": "low", "ratio_high": "high"}
@@ -1001,13 +1001,18 @@ def _near(published):
     return published * (1 - CLOSE), published * (1 + CLOSE)
 
 
-def _compared(use, pairs):
-    """Compare the gains of mixes in pairs, on each machine."""
-    rows = [
-        {"mixes": f"{one} over {other}", "pes": pes, "value": use[(one, pes)] / use[(other, pes)]}
-        for (one, other), pes in product(pairs, MACHINES)
-    ]
-    return pd.DataFrame(rows).assign(low=np.nan, high=np.nan)
+def _parts(data):
+    """Give each seed's part of the gains in throughput and utilization, which average to them."""
+    by, measures = ["mix", "pes"], list(WORDS)
+    new, old = (data.loc[data["scheduler"] == name, [*by, "seed", *measures]] for name in (WITH, WITHOUT))
+    runs = new.merge(old, on=[*by, "seed"], suffixes=("", "_before"))
+    return runs.assign(**{name: ratios_of_means(runs, name, f"{name}_before", by) for name in measures})
+
+
+def _cases(runs, by, values):
+    """Average values of runs over their seeds, as the cases of a check."""
+    means = over_seeds(runs[[*by, "seed"]].assign(value=values), by)
+    return means.rename(columns={"value_low": "low", "value_high": "high"}).drop(columns="seeds")
 
 
 WHY_IO = (
