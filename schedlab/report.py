@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import NamedTuple
 
 import altair as alt
-import pandas as pd
 import vl_convert
 from tqdm.auto import tqdm
 
@@ -36,10 +35,8 @@ main { padding: 1rem 2rem 4rem; max-width: 72rem; }
 h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid #ccc; margin-top: 2.5rem; }
 figure { margin: 1.5rem 0; } figcaption, .says { max-width: 48rem; }
 svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; } th { text-align: left; }
-td:first-child, td.number { white-space: nowrap; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
+.wide th, .wide td { border-bottom: 1px solid #ddd; vertical-align: top; }
 .note { background: #fff4d6; border-left: 4px solid #e69f00; padding: .5rem 1rem; }
 .papers { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
 .papers article { border: 1px solid #ccc; border-radius: .4rem; padding: .8rem 1rem; font-size: .9rem; }
@@ -234,7 +231,8 @@ def _section(section):
             there = f'<a href="#{section.name}-{same.name}">{_text(same.title)}</a>'
             parts.append(f"<figcaption>As for {there}.</figcaption>")
         if figure.table is not None:
-            parts.append(_table(figure.table))
+            table = charts.table(figure.table).to_html(table_uuid=f"{key}-table")
+            parts.append(f'<div class="wide">{table}</div>')
         parts.append(f"{figure.kept()}</figure>")
     return "".join([*parts, "</section>"])
 
@@ -258,18 +256,6 @@ def _traces():
         "D. Tsafrir and D. Krakov, “Experience with using the Parallel Workloads Archive”, J. Parallel Distrib. "
         f"Comput. 74(10), 2014, pp. 2967-2982.</p>{thanks}</section>"
     )
-
-
-def _table(table: pd.DataFrame) -> str:
-    head = "".join(f"<th>{_text(str(column))}</th>" for column in table.columns)
-    body = "".join("<tr>" + "".join(_cell(value) for value in row) + "</tr>" for row in table.itertuples(index=False))
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _cell(value):
-    if isinstance(value, float):
-        return f'<td class="number">{value:,.0f}</td>' if abs(value) >= 1000 else f'<td class="number">{value:.4g}</td>'
-    return f"<td>{_text(str(value))}</td>"
 
 
 def _text(words):

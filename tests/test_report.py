@@ -139,6 +139,11 @@ def test_captions_tables_notes_and_versions(page):
     assert page.tags.count("table") == 2 + 1 + len(papers.VERDICTS)  # figures, ledger, cases behind its folds
 
 
+def test_numbers_stand_below_their_heads(page):
+    rule = re.search(r"#T_tiny-words-table \.col1 {([^}]*)}", page.styles)[1]  # of head and cells both
+    assert "text-align: right" in rule
+
+
 def test_the_front_page_tells_what_each_paper_is_and_how_it_fared(page):
     front = page.text.partition("Papers on job scheduling, rebuilt")[2].partition("Ledger: published")[0]
     for words in (f"A. Author, On {EVIL} , JSSPP 2001", "It is not (A-2).", "One rule makes all verdicts."):

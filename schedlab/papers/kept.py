@@ -168,7 +168,8 @@ def _unfolding(figure, place):
     if (told := place / f"{figure.name}-table.csv").is_file():
         from schedlab.charts import table  # here, since it loads altair
 
-        parts.append(f'<div style="overflow-x: auto">{table(pd.read_csv(told).fillna("")).to_html()}</div>')
+        shown = table(pd.read_csv(told).fillna("")).to_html(table_uuid=f"{figure.paper}-{figure.name}-full")
+        parts.append(f'<div style="overflow-x: auto">{shown}</div>')
     old = "; the kernels have changed since" if stale(figure.paper) else ""
     words = f"Full size, made {about['made']}{old}"
     return f'<details class="schedlab-kept"><summary>{words}</summary>{"".join(parts)}</details>'

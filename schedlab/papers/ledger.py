@@ -340,7 +340,7 @@ STYLE = """
 .schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; table-layout: auto; }
 .schedlab-ledger tr { background: transparent !important; }
 .schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em 0;
-  background: transparent; color: inherit; white-space: normal; }
+  border: none; background: transparent; color: inherit; white-space: normal; }
 .schedlab-ledger thead, .schedlab-ledger > table > tbody { border-bottom: 1px solid rgba(128, 128, 128, .4); }
 .schedlab-ledger > table > tbody::after { content: ""; display: block; height: .4em; }
 .schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
