@@ -36,7 +36,7 @@ h1, h2, h3 { line-height: 1.2; } section { border-top: 1px solid #ccc; margin-to
 figure { margin: 1.5rem 0; } figcaption, .says { max-width: 48rem; }
 svg.marks { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: 1rem 0; }
-.wide th, .wide td { border-bottom: 1px solid #ddd; vertical-align: top; }
+figure th, figure td { border-bottom: 1px solid #ddd; vertical-align: top; }
 .note { background: #fff4d6; border-left: 4px solid #e69f00; padding: .5rem 1rem; }
 .papers { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1rem; }
 .papers article { border: 1px solid #ccc; border-radius: .4rem; padding: .8rem 1rem; font-size: .9rem; }

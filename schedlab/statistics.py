@@ -418,9 +418,9 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
         raise ValueError(f"by is {missing[0] if missing else by!r}, expected columns of the table: {known}")
     measures = [name for name in table.select_dtypes("number").columns if name not in (*by, "seed")]
     groups = table.groupby(by, sort=False, dropna=False)
-    count, mean, error = groups.size(), groups[measures].mean(), groups[measures].sem()
-    half = error.mul(count.map(lambda seeds: _half(confidence, seeds)), axis=0)
-    columns = {"seeds": count}
+    mean, error = groups[measures].mean(), groups[measures].sem()
+    half = error * groups[measures].count().map(lambda seeds: _half(confidence, seeds))  # a run may lack a measure
+    columns = {"seeds": groups.size()}
     for name in measures:
         columns |= {name: mean[name], f"{name}_low": mean[name] - half[name], f"{name}_high": mean[name] + half[name]}
     return pd.DataFrame(columns).reset_index()

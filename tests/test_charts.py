@@ -695,6 +695,11 @@ def test_numbers_of_a_table():
     assert shown(charts.table(pd.DataFrame({"wait": [1.5, float("nan")]})))[1:] == [["1.5"], ["-"]]
 
 
+@pytest.mark.parametrize("values", [[], [True][:0], pd.to_datetime([]), [None], [float("nan")]])
+def test_a_table_takes_columns_without_values(values):
+    assert len(shown(charts.table(pd.DataFrame({"it": values})))) == 1 + len(values)
+
+
 def test_a_table_breaks_no_name():
     sentence = "of some words, in a sentence"
     row = {"trace": "HPC2N-2002-2.2-cln", "said": sentence, "load": 0.5, "policy": "EASY (count)"}

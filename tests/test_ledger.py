@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -188,9 +189,9 @@ def test_traces_do_not_wrap_and_many_are_counted_and_named_behind_the_fold():
     shown = as_html(ledger([row, other]))
     assert "<summary>1 case on 3 logs</summary>" in shown
     assert "<div>Measured on CTC (a stand-in, not the log), KTH, SDSC.</div>" in shown
-    assert "<summary>1 case on CTC</summary>" in shown
+    assert '<summary>1 case on <span class="trace">CTC</span></summary>' in shown
     plain = exact(CLAIM, True, "1.5", trace="KTH")
-    assert '<div class="trace">on KTH</div>' in as_html(ledger([plain, row]))
+    assert '<div>on <span class="trace">KTH</span></div>' in as_html(ledger([plain, row]))
 
 
 def test_markdown_and_plain_have_a_line_a_claim():
@@ -290,6 +291,32 @@ def test_what_was_kept_stays_until_the_new_is_whole(folder, figure, monkeypatch)
     kept.keep("tiny", ledger(rows()), [figure], 2)
     assert [path.name for path in folder.iterdir()] == ["tiny"]
     assert kept.made("tiny")["seconds"] == 2
+
+
+def test_what_was_kept_stays_if_the_new_cannot_take_its_place(folder, figure, monkeypatch):
+    kept.keep("tiny", ledger(rows()), [figure], 1)
+    rename = Path.rename
+
+    def failing(path, target):
+        if path.name.endswith("-new"):
+            raise OSError("no")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OSError, match="no"):
+        kept.keep("tiny", ledger(rows()), [figure], 2)
+    assert [path.name for path in folder.iterdir()] == ["tiny"]
+    assert kept.made("tiny")["seconds"] == 1
+
+
+def test_kept_cases_are_those_of_the_kept_traces(folder):
+    kept.keep("tiny", ledger(rows()), [], 1)
+    now = [row | {"trace": "CTC (stand-in, not the real log)"} for row in rows()]
+    shown = ledger(now, kept.ledger_of("tiny"))._repr_html_()
+    assert "Measured on CTC.<" in shown
+    now[0] |= {"measured": "+7.0 %"}
+    shown = ledger(now, kept.ledger_of("tiny"))._repr_html_()
+    assert "just now, on CTC (stand-in, not the real log): +7.0 %, reproduced" in shown
 
 
 @pytest.mark.parametrize("name", ["figure1.csv.gz", "made.json"])

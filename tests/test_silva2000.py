@@ -395,6 +395,16 @@ def test_gains_are_compared_seed_by_seed():
     assert 0.05 < case["high"] - case["low"] < 0.4
 
 
+def test_a_mix_without_a_gain_is_no_case():
+    def values(mix, pes, name):
+        return (0, 0) if mix == "IO" and name == paper.WITHOUT else as_published(mix, pes, name)
+
+    quantities = [check.cases.assign(quantity=check.quantity) for check in paper.Cases(made(values)).of("4")[0]]
+    cases = pd.concat(quantities)
+    assert "IO/Msg over IO" not in set(cases["mixes"])
+    assert "IO/Msg/Emb over IO/Msg" in set(cases["mixes"])
+
+
 def test_all_that_chance_moves_has_an_interval():
     found = paper.Cases(made(as_published))
     for name in paper.CLAIMS:

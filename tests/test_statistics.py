@@ -424,6 +424,15 @@ def test_one_seed_has_no_interval(table):
     assert found["wait_time_low"].isna().all()
 
 
+def test_runs_that_lack_a_measure_do_not_narrow_its_interval():
+    values = [2.0, 3.0, np.nan, np.nan]
+    lacking = pd.DataFrame({"scheme": "EASY", "seed": range(4), "wait_time": values, "utilization": 0.5})
+    found, whole = (sl.over_seeds(each, "scheme") for each in (lacking, lacking.head(2)))
+    ends = ["wait_time", "wait_time_low", "wait_time_high"]
+    assert found[ends].equals(whole[ends])
+    assert found["seeds"].tolist() == [4]
+
+
 def test_a_ratio_is_that_of_the_means_over_the_seeds():
     # By chance half as much in one run, twice as much in the other: no difference. The runs' own ratios average 1.25.
     table = pd.DataFrame({"case": 1, "seed": [0, 1], "new": [10.0, 20.0], "old": [20.0, 10.0]})

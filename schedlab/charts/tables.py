@@ -55,7 +55,7 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
         {"selector": f".col{place}", "props": NUMBERS if name in numbers else WORDS}
         for place, name in enumerate(frame.columns)
     ]
-    whole = [_is_name(frame[name].map(str)) for name in frame.columns]
+    whole = [_is_name(frame[name].astype(object).map(str)) for name in frame.columns]
     sides += [{"selector": f"td.col{place}", "props": NAMES} for place, one in enumerate(whole) if one]
     styler = styler.set_table_styles([{"selector": "caption", "props": "text-align: left"}, *sides])
     if "verdict" in frame.columns:

@@ -56,7 +56,7 @@ def _code(source):
 def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: float) -> None:
     """Keep the ledger and the figures of a paper in place of what was kept; `seconds` is how long they took.
 
-    What was kept before stays until all is written.
+    What was kept before stays until the new is in its place.
     """
     place = folder() / paper
     new, old = (place.with_name(f".{paper}-{os.getpid()}-{name}") for name in ("new", "old"))
@@ -66,9 +66,11 @@ def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: f
         if place.exists():
             place.rename(old)
         new.rename(place)
-        shutil.rmtree(old, ignore_errors=True)
     finally:
+        if old.exists() and not place.exists():
+            old.rename(place)
         shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
     ledger_of.cache_clear()
 
 
@@ -168,7 +170,8 @@ def _unfolding(figure, place):
     if (told := place / f"{figure.name}-table.csv").is_file():
         from schedlab.charts import table  # here, since it loads altair
 
-        shown = table(pd.read_csv(told).fillna("")).to_html(table_uuid=f"{figure.paper}-{figure.name}-full")
+        read = pd.read_csv(told).rename(columns={"Unnamed: 0": ""}).fillna("")
+        shown = table(read).to_html(table_uuid=f"{figure.paper}-{figure.name}-full")
         parts.append(f'<div style="overflow-x: auto">{shown}</div>')
     old = "; the kernels have changed since" if stale(figure.paper) else ""
     words = f"Full size, made {about['made']}{old}"

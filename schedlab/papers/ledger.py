@@ -349,7 +349,7 @@ STYLE = """
 .schedlab-ledger .measured { min-width: 12em; width: 32%; }
 .schedlab-ledger .quick { opacity: .8; display: block; }
 .schedlab-ledger .reason { font-size: 12px; }
-.schedlab-ledger summary { cursor: pointer; white-space: nowrap; }
+.schedlab-ledger summary { cursor: pointer; }
 .schedlab-ledger details table { width: auto; }
 .schedlab-ledger label { margin-right: 1.2em; white-space: nowrap; cursor: pointer; }
 """
@@ -383,7 +383,8 @@ def as_html(table: pd.DataFrame) -> str:
         if verdict != "all":
             others = f"tbody:not(.row-{_class(verdict)})"
             rules.append(f"#{key}-{number}:checked ~ table > {others} {{ display: none; }}")
-    traces = list(dict.fromkeys(trace for trace in table["trace"] if trace not in ("", "no trace")))
+    measured = [_source(row) for _, row in table.iterrows()]
+    traces = list(dict.fromkeys(trace for trace in measured if trace))
     one = len(traces) == 1
     head = "".join(f"<th>{name}</th>" for name in SHOWN)
     rows = "".join(_html_rows(row, verdict, one) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True))
@@ -394,8 +395,19 @@ def as_html(table: pd.DataFrame) -> str:
     )
 
 
+def _is_full(row):
+    """Tell whether what is shown of a row is of the full size, as it was kept."""
+    return "kept" in row and isinstance(row["kept"], str)
+
+
+def _source(row):
+    """Give the traces on which the cases of a row were measured that are shown, "" where there are none."""
+    trace = row["kept_trace"] if _is_full(row) else row["trace"]
+    return "" if trace == "no trace" else trace
+
+
 def _html_rows(row, verdict, one):
-    full = "kept" in row and isinstance(row["kept"], str)
+    full = _is_full(row)
     reason, details, cases = (row[f"kept_{name}" if full else name] for name in ("reason", "details", "cases"))
     measured = _text(row["kept"] if full else row["measured"]) or "-"
     if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
@@ -410,24 +422,24 @@ def _html_rows(row, verdict, one):
         "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>',
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
-    below = _text(reason) + _fold(details, "" if one else row["trace"], cases)
+    below = _text(reason) + _fold(details, "" if one else _source(row), cases)
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
 
 def _fold(details, traces, cases):
     """Write what is behind a claim's fold, and on the fold how many cases on which traces."""
-    names = [] if traces in ("", "no trace") else re.split(r", (?![^(]*\))", traces)  # a title may have such commas
+    names = re.split(r", (?![^(]*\))", traces) if traces else []  # a title may have such commas
     many = len(names) > 2
-    on = f"on {len(names)} logs" if many else f"on {' and '.join(names)}" if names else ""
-    told = " ".join([f"{len(cases)} case{'s' * (len(cases) > 1)}"] * bool(cases) + [on] * bool(on))
+    on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)
+    told = [f"{len(cases)} case{'s' * (len(cases) > 1)}"] * bool(cases) + [f"on {on}"] * bool(on)
     if not (many or details or cases):
-        return f'<div class="trace">{_text(told)}</div>' if told else ""
+        return f"<div>{' '.join(told)}</div>" if told else ""
     parts = [f"<div>{_text(words)}</div>" for words in (details, f"Measured on {traces}." * many) if words]
     if cases:
         lines = [_html_line(cases[0], "th"), *(_html_line(case.values(), "td") for case in cases)]
         parts.append(f"<table>{''.join(lines)}</table>")
-    return f"<details><summary>{_text(told or 'more')}</summary>{''.join(parts)}</details>"
+    return f"<details><summary>{' '.join(told) or 'more'}</summary>{''.join(parts)}</details>"
 
 
 def _html_line(cells, tag):

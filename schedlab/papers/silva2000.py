@@ -981,7 +981,7 @@ class Cases:
 
     def _compared(self, pairs):
         """Compare the gains in utilization of mixes in pairs, on each machine."""
-        runs = self._parts.pivot_table(UTILIZATION, ["pes", "seed"], "mix").reset_index()
+        runs = self._parts.pivot_table(UTILIZATION, ["pes", "seed"], "mix", dropna=False).reset_index()
         several = [runs.assign(mixes=f"{one} over {other}", one=runs[one], other=runs[other]) for one, other in pairs]
         parts = pd.concat(several, ignore_index=True)
         by = ["mixes", "pes"]
