@@ -258,7 +258,7 @@ class Schedule:
         if isinstance(window, str) and window not in windows:
             raise ValueError(f"unknown window {window!r}; known: makespan, arrivals, or (begin, end) in seconds")
         lasts = np.diff(timeline["time"]).astype("float64")
-        makespan, size = int(end - first), self.machine.procs
+        makespan, size = (end - first).item(), self.machine.procs
         lost = self._lost(timeline)
         capacity = size * makespan
         return {

@@ -196,6 +196,15 @@ def test_the_last_task_withdraws_the_parallel_job_and_the_next_starts_at_once():
     assert sl.simulate(swept(jobs, 3), "easy").start.tolist() == [0, 3, 4]
 
 
+def test_measures_of_the_whole_divide_by_an_end_within_a_second():
+    # One processor is held until 1. Of the sweep's 6 tasks of a third of a second 3 run beside it, 3 in two rounds.
+    schedule = sl.simulate(swept([Job(0, 1, 1, 1, 0), Job(0, 1, 1, 2, 3)], 2), "ojs").validate()
+    values = schedule.metrics()
+    assert values["makespan"] == schedule.end.max() == pytest.approx(5 / 3)
+    assert values["throughput"] == 3600 * 2 / values["makespan"]
+    assert values["mean_queue"] == pytest.approx(1 / (5 / 3))
+
+
 def test_another_site_runs_tasks_at_its_own_speed():
     # The home is full until 8. Its sweep has 2 x 2 tasks of 4 s there, 2 s at the site of twice the speed.
     home = [Job(0, 8, 8, 2, 0), Job(0, 8, 8, 2, 2)]
