@@ -29,21 +29,13 @@ _HOME = {
     "PartitionWarning": "workload.sacct",
     "Flat": "machine",
     "KaryTree": "machine",
-    "FCFS": "schemes",
-    "EASY": "schemes",
-    "Conservative": "schemes",
-    "DPSA": "schemes",
-    "Flooding": "schemes",
-    "FromLog": "schemes",
-    "OpportuneShredding": "schemes",
-    "FairShareMoldable": "schemes",
-    "GreedyMoldable": "schemes",
-    "IterativeMoldable": "schemes",
+    "Case": "schemes.base",
+    "Outcome": "schemes.base",
+    "Scheme": "schemes.base",
     "PolicyError": "schemes.policies",
     "Schedule": "schedule",
     "ScheduleError": "schedule",
-    "ShreddedSchedule": "shredded",
-    "Sites": "shredded",
+    "Sites": "schedule",
     "recorded": "simulation",
     "simulate": "simulation",
     "simulate_many": "simulation",
@@ -60,16 +52,23 @@ _HOME = {
 }
 _ROOMS = ("charts", "gang", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
 
-__all__ = [*_HOME, *_ROOMS]
-
 
 def __getattr__(name):
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in _ROOMS:
         return import_module(f"{__name__}.{name}")
+    if name == "__all__":
+        return [*_HOME, *_schemes(), *_ROOMS]
+    if name[:1].isupper() and name in (schemes := _schemes()):  # modules are not, and schemes import them
+        return schemes[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _schemes():
+    """Give the classes of schemes, which make themselves known."""
+    return import_module(f"{__name__}.schemes").classes()
+
+
 def __dir__():
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__getattr__("__all__")})

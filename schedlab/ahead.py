@@ -1,4 +1,4 @@
-"""Compile every kernel ahead of its first use, several at once: minutes that would else be waited for bit by bit."""
+"""Compile every kernel ahead of its first use, several at once."""
 
 import os
 import subprocess
@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from tqdm.auto import tqdm
 from . import gang
 from .kernels.iterative import decision
 from .machine import KaryTree
-from .schemes import DPSA, EASY
+from .schemes import by_name
 from .simulation import simulate
 from .threads import pool
 from .workload import swf
@@ -23,17 +24,8 @@ from .workload.speedup import Downey
 from .workload.trace import model_trace
 
 
-def _shredding(trace):
-    simulate(trace.with_sweeps(0.5, min_procs=2), "ojs").validate()
-
-
-def _moldable(trace):
-    trace = trace.with_speedup(Downey())
-    for scheme in ("fairshare", "greedy", "iterative"):
-        simulate(trace, scheme)
-    ends, held = np.array([10]), np.array([1])
-    estimate, procs = (trace.jobs[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
-    decision(ends, held, estimate, procs, trace.procs, *trace.laws(), 0)
+def _gang(trace):
+    gang.simulate(gang.Workload("msg", pes=2, horizon=100), "gang").validate()
 
 
 def _trees(trace):
@@ -41,37 +33,45 @@ def _trees(trace):
     schedule.fragmentation()
 
 
-def _gang(trace):
-    gang.simulate(gang.Workload("msg", pes=2, horizon=100), "gang").validate()
-
-
-def _conservative(trace):
-    simulate(trace, "conservative")
-
-
-def _lookahead(trace):
-    simulate(trace, DPSA())
-
-
 def _others(trace):
-    simulate(trace, "fcfs")
-    simulate(trace, EASY(order="sjf")).processors()
+    simulate(trace, "easy-sjf").processors()
     with tempfile.TemporaryDirectory() as folder:
         trace.to_swf(path := Path(folder) / "log.swf")
         swf.read_log(path)
 
 
-KERNELS = f"{__package__}.kernels."
-# Longest first.
-GROUPS = {
-    "gang": _gang,
-    "shredding": _shredding,
-    "moldable": _moldable,
-    "trees": _trees,
-    "conservative": _conservative,
-    "lookahead": _lookahead,
-    "others": _others,
+def _decision(trace):
+    """Decide once, as Sabin's live figures do."""
+    ends, held = np.array([10]), np.array([1])
+    estimate, procs = (trace.jobs[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
+    decision(ends, held, estimate, procs, trace.procs, *trace.with_speedup(Downey()).laws(), 0)
+
+
+NEEDED = {
+    None: lambda trace: trace,
+    "speedup": lambda trace: trace.with_speedup(Downey()),
+    "sweeps": lambda trace: trace.with_sweeps(0.5, min_procs=2),
 }
+KERNELS = f"{__package__}.kernels."
+LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "conservative", "lookahead")
+
+
+def groups() -> dict[str, list[Callable]]:
+    """Give what is compiled together: calls with a trace, by name. The schemes of a module share most of it."""
+    found = {"gang": [_gang], "trees": [_trees], "others": [_others], "moldable": [_decision]}
+    for make in by_name().values():
+        scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")
+        if scheme.simulated:
+            found.setdefault(module, []).append(partial(_simulated, scheme))
+    return {name: found[name] for name in sorted(found, key=_place)}
+
+
+def _simulated(scheme, trace):
+    simulate(NEEDED[scheme.needs](trace), scheme).validate()
+
+
+def _place(name):
+    return LONGEST_FIRST.index(name) if name in LONGEST_FIRST else len(LONGEST_FIRST)
 
 
 def compile_kernels(processes: int | None = None, progress: bool = True) -> None:
@@ -90,8 +90,9 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         If a kernel cannot be compiled, with what was said about it.
     """
     with pool(processes) as executor:
-        done = executor.map(_in_a_process, GROUPS)
-        list(tqdm(done, total=len(GROUPS), desc="compiling", unit="kernels", delay=1, disable=not progress))
+        names = groups()
+        done = executor.map(_in_a_process, names)
+        list(tqdm(done, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
 
 
 def _in_a_process(group):
@@ -106,7 +107,9 @@ def _in_a_process(group):
 
 def compile_group(group: str) -> None:
     """Run the kernels of a group on a few jobs, in this process."""
-    GROUPS[group](model_trace("lublin", jobs=30, procs=16))
+    trace = model_trace("lublin", jobs=30, procs=16)
+    for run in groups()[group]:
+        run(trace)
 
 
 @contextmanager

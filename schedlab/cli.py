@@ -18,8 +18,7 @@ import pandas as pd
 from schedlab import __version__, metrics, papers
 from schedlab.ahead import compile_kernels, on_compiling
 from schedlab.papers.ledger import as_json, as_markdown, summary
-from schedlab.schemes import NAMES as SCHEMES
-from schedlab.schemes import scheme
+from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, has_waits, recorded, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
@@ -64,7 +63,7 @@ UNITS = {
 }
 OF_CLASSES = ("jobs", "wait_time", "median_wait_time", "bounded_slowdown")
 SCHEMES_HELP = (
-    f"{', '.join(SCHEMES)}; fcfs, easy, conservative and DPSA also with an order of the queue, such as easy-sjf; "
+    f"{', '.join(by_name())}; fcfs, easy, conservative and DPSA also with an order of the queue, such as easy-sjf; "
     f"orders: {', '.join(NAMES)}"
 )
 TRACE_HELP = (

@@ -3,17 +3,12 @@
 How evenly slowdowns are spread and what each user got need no simulation: `Schedule.gini`, `Schedule.users`.
 """
 
-
 import numpy as np
 import pandas as pd
 
-from .machine import KaryTree
 from .schedule import Schedule
-from .schemes import Arrivals, Moldable
-from .schemes.orders import run_policies
-from .simulation import arrivals, simulate
+from .simulation import case_of, simulate
 from .threads import pool
-from .workload.trace import KEEP
 
 DEFINITIONS = ("arrivals", "conservative", "fcfs")
 
@@ -30,7 +25,7 @@ def fair_starts(
         ``"arrivals"``: the start under the same scheme if no job had arrived later (later in the trace, of those
         that arrive together). One simulation for each job: a second or so for 2,000 jobs, and four times that for
         twice as many; choose `jobs` of a long trace. ``"conservative"``: the start under conservative backfilling
-        with exact estimates (CONS_P), which there is none of on a tree. ``"fcfs"``: the start under strict first come,
+        with exact estimates (CONS_P), not available on a tree. ``"fcfs"``: the start under strict first come,
         first served. The latter two cost one simulation.
     jobs : list of int, optional
         Job numbers; all if left out.
@@ -40,7 +35,7 @@ def fair_starts(
     Returns
     -------
     Series
-        int64, index job_number, seconds on the clock of the log.
+        Index job_number, seconds on the clock of the log; as `Schedule.start`.
 
     References
     ----------
@@ -63,21 +58,20 @@ def fair_starts(
 
 
 def _without_later(schedule, place, threads):
-    given, origin = arrivals(schedule.trace, schedule.overrun)
-    scheme, machine = schedule.scheme, schedule.machine
-    laws = schedule.trace.laws(machine.procs) if isinstance(scheme, Moldable) else None
+    if len(schedule.traces) > 1:
+        raise ValueError(f"fair starts by arrivals are of one site; {schedule.trace.name} is one of several")
+    if not schedule.scheme.simulated:
+        raise ValueError(f"{schedule.scheme} is what happened and cannot be simulated; choose another definition")
+    scheme, conventions = schedule.scheme, (schedule.overrun, schedule.events)
+    case, origin = case_of(schedule.trace, scheme, schedule.machine, *conventions)
 
     def start(job):
-        first = slice(0, job + 1)
-        known = Arrivals(given.submit[first], given.run[first], given.estimate[first], given.procs[first])
-        if isinstance(machine, KaryTree):
-            return run_policies(lambda: scheme.place(known, machine, schedule.overrun != KEEP)).start[job]
-        if laws is not None:
-            return scheme.run(known, laws.of(first), machine.procs).start[job]
-        return run_policies(lambda: scheme.run(known, machine.procs, schedule.events == "each"))[0][job]
+        outcome = scheme.simulate(case.first(job + 1))
+        return outcome.start[job] / outcome.tick if outcome.in_pieces else outcome.start[job]
 
     with pool(threads) as executor:
-        return origin + np.fromiter(executor.map(start, place.tolist()), dtype="int64", count=len(place))
+        starts = list(executor.map(start, place.tolist()))
+    return origin + np.array(starts, dtype=schedule.start.dtype)
 
 
 def _reference(schedule, definition):

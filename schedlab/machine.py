@@ -1,5 +1,6 @@
 """Machines: what the jobs run on."""
 
+import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
@@ -74,10 +75,8 @@ class KaryTree:
         ``"contiguous"``: the lowest free nodes of the first block with enough of them, at the lowest stage whose blocks
         are large enough. ``"quasi-contiguous"``: if there is none, of a block of the next stage. ``"best-fit"``: of the
         fullest block that fits. ``"first-free"``: the lowest free nodes anywhere. ``"random"``: any free nodes.
-    reservation : {"count", "block"}
-        What EASY promises to the head of the queue. "count": the time at which enough nodes are free, by estimates;
-        only jobs that end by then may be advanced. "block": nodes, in a block; others may have the rest. (Where the
-        allocation knows no blocks, "block" is EASY's rule of the flat machine: others may have the extra processors.)
+    reservation : {"count", "block"}, optional
+        Do not use: it is a setting of the scheme, ``EASY(reservation="block")``, which this one overrules.
     speedup : float, or n floats
         By what share run times fall thanks to locality, from 0 to below 1. One for all jobs (but none for "first-free"
         and "random"), or one for each stage: that of the lowest which has all of a job's nodes in one block, whatever
@@ -104,7 +103,7 @@ class KaryTree:
     n: int
     procs: int | None = None
     allocation: str = "contiguous"
-    reservation: str = "count"
+    reservation: str | None = None
     speedup: float | tuple[float, ...] = 0.0
     scale_estimates: bool = False
     seed: int = 0
@@ -122,9 +121,13 @@ class KaryTree:
             most = self.k**self.n
             if self.procs > most:
                 raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {most:,}")
-        for name, known in (("allocation", ALLOCATIONS), ("reservation", RESERVATIONS)):
+        for name, known in (("allocation", ALLOCATIONS), ("reservation", (None, *RESERVATIONS))):
             if getattr(self, name) not in tuple(known):
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+                names = ", ".join(filter(None, known))
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {names}")
+        if self.reservation is not None:
+            instead = f"give it to the scheme, EASY(reservation={self.reservation!r})"
+            warnings.warn(f"reservation is no longer a setting of KaryTree: {instead}", FutureWarning, stacklevel=3)
         self._check_speedup()
 
     def _check_speedup(self):

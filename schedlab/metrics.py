@@ -220,30 +220,25 @@ def effective_work(run, procs, efficiency=1.0):
     return float((np.asarray(run) * np.asarray(procs) * efficiency).sum())
 
 
-def states(submit, start, end, procs):
-    """Follow the machine and the queue over time.
+def states(time, changes):
+    """Add up what changes over time.
+
+    Parameters
+    ----------
+    time : int64, shape (n_changes,)
+    changes : int64, shape (n_quantities, n_changes)
 
     Returns
     -------
-    DataFrame
-        One row for each distinct instant: time (seconds), and from then until the next row used (processors),
-        queued (jobs) and demand (processors that the queued jobs want).
+    instants : int64, shape (n_instants,)
+        The distinct times.
+    *sums : int64, shape (n_instants,)
+        Of each quantity, from then until the next instant.
     """
-    one = np.ones_like(procs)
-    none = np.zeros_like(procs)
-    time = np.concatenate([submit, start, end])
-    changes = np.stack(
-        [
-            np.concatenate([none, procs, -procs]),
-            np.concatenate([one, -one, none]),
-            np.concatenate([procs, -procs, none]),
-        ]
-    )
     order = np.argsort(time, kind="stable")
     time = time[order]
     last = np.flatnonzero(np.append(np.diff(time) > 0, True))
-    used, queued, demand = np.cumsum(changes[:, order], axis=1)[:, last]
-    return pd.DataFrame({"time": time[last], "used": used, "queued": queued, "demand": demand})
+    return time[last], *np.cumsum(changes[:, order], axis=1)[:, last]
 
 
 def loss_of_capacity(timeline, machine):
@@ -254,7 +249,7 @@ def loss_of_capacity(timeline, machine):
     Parameters
     ----------
     timeline : DataFrame
-        From `states`.
+        `Schedule.timeline`.
     machine : int
         Processors.
     """

@@ -8,13 +8,11 @@ import numpy as np
 
 from .kernels.swf_text import EXACT
 from .machine import Flat, KaryTree
-from .schedule import Schedule
-from .schemes import Arrivals, FromLog, Moldable, Scheme, Shredding
+from .schedule import Schedule, Sites
+from .schemes import Case, Jobs, Scheme
 from .schemes import scheme as scheme_named
-from .schemes.orders import run_policies
-from .shredded import Sites, shredded_schedules
 from .threads import pool
-from .workload.trace import KEEP, KILL_BACKFILLED, OVERRUN, Trace, run_times
+from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
 
 EVENTS = ("batched", "each")
 MOST_WORK = 2**62  # processor-seconds; what int64 can add up, with room to spare
@@ -73,62 +71,11 @@ def simulate(
     1000.0
     """
     check_trace(trace)
-    scheme = scheme_named(scheme)
-    machine = _machine(machine, trace)
+    scheme, machine = scheme_named(scheme), _machine(machine, trace)
     _check_conventions(overrun, events)
-    if not scheme.simulated:
-        if machine != Flat(trace.procs):
-            raise ValueError(f"the log is of {trace.procs:,} processors, not of {machine}")
-        return recorded(trace)
-    tree = isinstance(machine, KaryTree)
-    if tree and events == "each":
-        raise ValueError(f"events are batched on {machine}, got 'each'")
-    if isinstance(scheme, Shredding):
-        if tree:
-            raise ValueError(f"{scheme} cannot run on {machine}: FCFS and EASY place jobs on nodes")
-        return _shredded([trace], scheme, [machine], (1,), None, overrun, events)[0]
-    if isinstance(scheme, Moldable):
-        return _molded(trace, scheme, machine, overrun, events)
-    if overrun == KILL_BACKFILLED and not tree:
-        raise ValueError(f"overrun {overrun!r} is for jobs on nodes: give a KaryTree, not {machine}")
-    if overrun == KEEP and not scheme.keeps:
-        raise _not_kept(scheme)
-    jobs, origin = arrivals(trace, overrun)
-    run, killed, placed = jobs.run, trace.table["run_time"].to_numpy() > jobs.run, None
-    if tree:
-        placed = run_policies(lambda: scheme.place(jobs, machine, overrun != KEEP))
-        start, promise, run, killed = placed.start, placed.promise, placed.run, placed.killed | killed
-    else:
-        start, promise = run_policies(lambda: scheme.run(jobs, machine.procs, events == "each"))
-    start += origin
-    promise[promise >= 0] += origin
-    for array in (start, promise, run, killed):
-        array.flags.writeable = False
-    return Schedule(trace, scheme, machine, overrun, events, start, promise, run, killed, placed)
-
-
-def _molded(trace, scheme, machine, overrun, events):
-    if isinstance(machine, KaryTree):
-        raise ValueError(f"{scheme} cannot run on {machine}: FCFS and EASY place jobs on nodes")
-    _check_special(scheme, overrun, events)
-    trace.check_speedup(scheme)
-    laws = trace.laws(machine.procs)
-    jobs, origin = arrivals(trace, overrun)
-    if (nothing := jobs.run < 1).any():
-        job = trace.table.index[np.argmax(nothing)]
-        raise ValueError(f"job {job} of {trace.name} takes no time, under {scheme} it must; the load filter drops such")
-    longest = (jobs.estimate * laws.speedup(jobs.procs)).sum()  # one after the other, each on one processor
-    if jobs.submit[-1] + longest >= EXACT:
-        seconds = f"{jobs.submit[-1] + longest:.4g} s"
-        raise ValueError(f"the jobs of {trace.name} on one processor each take {seconds}, expected less than 2**53")
-    start, width, run, estimate = scheme.run(jobs, laws, machine.procs)
-    start += origin
-    promise, killed = np.full(len(trace), -1), trace.table["run_time"].to_numpy() > jobs.run
-    for array in (start, width, run, estimate, promise, killed):
-        array.flags.writeable = False
-    return Schedule(
-        trace, scheme, machine, overrun, events, start, promise, run, killed, width=width, estimate=estimate
-    )
+    case, origin = case_of(trace, scheme, machine, overrun, events)
+    scheme.check(case)
+    return Schedule(trace, scheme, machine, case.overrun, case.events, scheme.simulate(case), origin)
 
 
 def recorded(trace: Trace) -> Schedule:
@@ -159,20 +106,7 @@ def recorded(trace: Trace) -> Schedule:
     'log'
     """
     check_trace(trace)
-    if trace.source in ("model", "stand-in"):
-        raise ValueError(f"{trace.name} is a {trace.source}: nothing was recorded; recorded() is for real logs")
-    if trace.altered:
-        raise ValueError(
-            f"{trace.name} was changed ({trace.altered}): the waits that the log records are no longer those of its "
-            "jobs; take recorded() of the log before that"
-        )
-    jobs, _ = arrivals(trace, "extend")
-    table = trace.table
-    start = table["submit_time"].to_numpy() + np.maximum(table["wait_time"].to_numpy(), 0)
-    promise, killed = np.full(len(trace), -1), np.zeros(len(trace), bool)
-    for array in (start, promise, jobs.run, killed):
-        array.flags.writeable = False
-    return Schedule(trace, FromLog(), Flat(trace.procs), "extend", "batched", start, promise, jobs.run, killed)
+    return simulate(trace, "log")
 
 
 def has_waits(trace: Trace) -> bool:
@@ -237,37 +171,26 @@ def simulate_sites(
     for machine in machines:
         if not isinstance(machine, Flat):
             raise ValueError(f"sites are machines without a topology, got {machine}")
-    if not isinstance(scheme, Shredding):
-        alone = [
-            simulate(trace, scheme, machine=one, overrun=overrun) for trace, one in zip(traces, machines, strict=True)
-        ]
-        return Sites(tuple(alone), speeds)
-    return Sites(_shredded(traces, scheme, machines, tuple(map(int, speeds)), begins, overrun, "batched"), speeds)
-
-
-def _shredded(traces, scheme, machines, speeds, begins, overrun, events):
-    _check_special(scheme, overrun, events)
-    jobs, origins = zip(*(arrivals(trace, overrun) for trace in traces), strict=True)
+    cases, origins = zip(
+        *(case_of(trace, scheme, one, overrun) for trace, one in zip(traces, machines, strict=True)), strict=True
+    )
     if begins is not None:
         begins = [int(trace.seconds(begin)) for trace, begin in zip(traces, begins, strict=True)]
-        after = [int(origin) - begin for origin, begin in zip(origins, begins, strict=True)]
-        jobs = [replace(one, submit=one.submit + by - min(after)) for one, by in zip(jobs, after, strict=True)]
+        after = [origin - begin for origin, begin in zip(origins, begins, strict=True)]
+        cases = [_later(case, by - min(after)) for case, by in zip(cases, after, strict=True)]
         origins = [begin + min(after) for begin in begins]
-    return shredded_schedules(traces, scheme, machines, speeds, list(jobs), [int(o) for o in origins], overrun)
+    for case in cases:
+        scheme.check(case)
+    outcomes = scheme.simulate_sites(cases, tuple(map(int, speeds)))
+    schedules = [
+        Schedule(trace, scheme, case.machine, case.overrun, case.events, outcome, origin, site, tuple(traces))
+        for site, (trace, case, outcome, origin) in enumerate(zip(traces, cases, outcomes, origins, strict=True))
+    ]
+    return Sites(tuple(schedules), speeds)
 
 
-def _check_special(scheme, overrun, events):
-    """Raise where a scheme for sweeps or moldable jobs is to follow conventions that are not for it."""
-    if events == "each":
-        raise ValueError(f"events are batched under {scheme}, got 'each'")
-    if overrun == KILL_BACKFILLED:
-        raise ValueError(f"overrun {overrun!r} is for jobs on nodes, not for {scheme}")
-    if overrun == KEEP:
-        raise _not_kept(scheme)
-
-
-def _not_kept(scheme):
-    return ValueError(f"overrun {KEEP!r} is for FCFS, EASY and DPSA, not for {scheme}: take 'kill' or 'extend'")
+def _later(case, seconds):
+    return replace(case, jobs=replace(case.jobs, submit=case.jobs.submit + seconds))
 
 
 def _check_conventions(overrun, events):
@@ -343,8 +266,15 @@ def check_trace(trace) -> None:
         raise TypeError(f"trace is {found}, expected a Trace: load_trace(name) or read_swf(path) gives one")
 
 
-def arrivals(trace: Trace, overrun: str = "kill") -> tuple[Arrivals, int]:
-    """Give the jobs of a trace as the kernels take them, and the second of the log at which the first arrives."""
+def case_of(
+    trace: Trace, scheme: Scheme, machine: Flat | KaryTree | None = None, overrun: str = "kill", events: str = "batched"
+) -> tuple[Case, int]:
+    """Give what a scheme needs to simulate a trace, and the second of the log at which the case begins.
+
+    That is the first submission. Parameters as of `simulate`; the machine is the trace's own if left out.
+    """
+    machine = Flat(trace.procs) if machine is None else machine
+    overrun, events = scheme.conventions(overrun, events)
     table = trace.table
     if table.empty:
         raise ValueError(f"{trace.name} has no jobs to simulate")
@@ -356,7 +286,37 @@ def arrivals(trace: Trace, overrun: str = "kill") -> tuple[Arrivals, int]:
         estimate = np.maximum(estimate, run)
     procs = table["requested_procs"].to_numpy(copy=True)
     _check_limits(trace, submit, np.maximum(run, estimate), procs)
-    return Arrivals(submit - submit[0], run, estimate, procs), submit[0]
+    origin = int(submit[0])
+    cut = table["run_time"].to_numpy() > run
+    jobs = Jobs(submit - origin, run, estimate, procs)
+    more = _NEEDED[scheme.needs](trace, scheme, machine)
+    return Case(jobs, machine, overrun, events, cut, name=trace.name, numbers=table.index, **more), origin
+
+
+def _laws(trace, scheme, machine):
+    trace.check_speedup(scheme)
+    return {"laws": trace.laws(machine.procs)}
+
+
+def _sweeps(trace, scheme, machine):
+    return {"breakdown": trace.table["breakdown"].to_numpy()} if "breakdown" in trace.table else {}
+
+
+def _waits(trace, scheme, machine):
+    if trace.source in ("model", "stand-in"):
+        raise ValueError(f"{trace.name} is a {trace.source}: nothing was recorded; recorded() is for real logs")
+    if trace.altered:
+        raise ValueError(
+            f"{trace.name} was changed ({trace.altered}): the waits that the log records are no longer those of its "
+            "jobs; take recorded() of the log before that"
+        )
+    if machine != Flat(trace.procs):
+        raise ValueError(f"the log is of {trace.procs:,} processors, not of {machine}")
+    return {"waits": trace.table["wait_time"].to_numpy()}
+
+
+# What of the jobs a scheme needs to know beside the arrays that all take.
+_NEEDED = {None: lambda *_: {}, "speedup": _laws, "sweeps": _sweeps, "waits": _waits}
 
 
 def _check_limits(trace, submit, longest, procs):

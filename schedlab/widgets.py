@@ -15,7 +15,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache, lru_cache
 from numbers import Integral, Real
 from textwrap import indent
@@ -29,13 +29,13 @@ import traitlets
 from altair.utils.schemapi import debug_mode
 
 from . import charts
-from .schemes import BY_NAME, RECORDED, SPECIAL, Scheme
+from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
 from .statistics import IntervalWarning, paired
 from .workload import archive
-from .workload.trace import KEEP, OVERRUN, WEEK, Trace, labels, load_trace
+from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
@@ -272,6 +272,7 @@ def explore(*traces: Trace | str) -> "Live":
     first = next(iter(given or offered))
     offered = {first: offered.pop(first)} | offered
     week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, **_WHOLE_LABEL)
+    schemes = [name for name, make in by_name().items() if make.func.needs in (None, "waits")]
     loads = [("as it is", NOTHING), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
     panel = live(
         bench,
@@ -281,9 +282,9 @@ def explore(*traces: Trace | str) -> "Live":
         trace=offered,
         load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide(BENCH_LABELS["load"]), **_WHOLE_LABEL),
         overrun=list(OVERRUN),
-        scheme=_SCHEMES,
+        scheme=schemes,
         order=list(NAMES),
-        against=_SCHEMES,
+        against=schemes,
         view=list(VIEWS),
         week=week,
         weeks=[1, 2, 4, 8, 13, 26, 52],
@@ -319,8 +320,7 @@ BENCH_LABELS = {
 
 def _overruns(*schemes):
     """List the rules for jobs beyond their estimates that all of some schemes know; what happened has its own."""
-    keeps = all(scheme.keeps for scheme in schemes if scheme.simulated)
-    return [rule for rule in OVERRUN if keeps or rule != KEEP]
+    return [rule for rule in OVERRUN if all(rule in scheme.overruns for scheme in schemes if scheme.simulated)]
 
 
 def _menu(traces, logs):
@@ -418,7 +418,6 @@ VIEWS = {
     "arrivals": lambda schedule, other, window: _arrivals(schedule.trace),
 }
 _CHOSEN = ("scheme", "against")
-_SCHEMES = [*BY_NAME, *SPECIAL, *RECORDED]
 _MEASURES = {
     "wait_time": "mean wait (s)",
     "median_wait_time": "median wait (s)",
@@ -498,16 +497,23 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
     source = "trace" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
     source += "" if load is None else f".scale_load({load}, overrun={overrun!r})"
     source += f"  # trace is the one given to explore: {trace.title!r}" if isinstance(trace, Trace) else ""
-    run = f"sl.simulate(workload, sl.{one!r}, overrun={overrun!r})"
+    run = f"sl.simulate(workload, {_call(one)}, overrun={overrun!r})"
     schedule = _simulated(_workload(_trace(trace), load, overrun), one, overrun)
     window = f"window={_window(schedule, week, weeks)}"
     drawn = {
         "over time": f"sl.charts.profile({run}, {window})",
         "Gantt chart": f"sl.charts.gantt({run}, {window})",
-        "job by job": f"sl.charts.scatter(sl.simulate(workload, sl.{other!r}, overrun={overrun!r}), {run})",
+        "job by job": f"sl.charts.scatter(sl.simulate(workload, {_call(other)}, overrun={overrun!r}), {run})",
         "arrivals": "sl.charts.arrivals(workload)",
     }
     return f"import schedlab as sl\nworkload = {source}\n{drawn[view]}"
+
+
+def _call(scheme):
+    """Give the call that makes a scheme, with the settings that are not the usual ones."""
+    given = {each.name: getattr(scheme, each.name) for each in fields(scheme)}
+    told = [f"{each.name}={given[each.name]!r}" for each in fields(scheme) if given[each.name] != each.default]
+    return f"sl.{type(scheme).__name__}({', '.join(told)})"
 
 
 class Code(anywidget.AnyWidget):

@@ -18,7 +18,7 @@ def entry_points():
 
 
 def test_nothing_is_left_to_compile():
-    for group in ahead.GROUPS:
+    for group in ahead.groups():
         ahead.compile_group(group)
     found = entry_points()
     assert len(found) >= 15
@@ -40,13 +40,13 @@ def test_nothing_is_left_to_compile():
 
 def test_each_group_is_compiled_in_a_process_of_its_own_from_any_folder(monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ahead, "GROUPS", {"lookahead": None})
+    monkeypatch.setattr(ahead, "groups", lambda: {"lookahead": None})
     ahead.compile_kernels(progress=False)
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_cannot_be_compiled_is_said(monkeypatch):
-    monkeypatch.setattr(ahead, "GROUPS", {"nonsense": None})
+    monkeypatch.setattr(ahead, "groups", lambda: {"nonsense": None})
     with pytest.raises(RuntimeError, match="(?s)the kernels of nonsense cannot be compiled: .*KeyError: 'nonsense'"):
         ahead.compile_kernels(progress=False)
 

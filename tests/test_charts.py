@@ -245,8 +245,9 @@ def test_what_cannot_be_compared(table):
 def test_the_schemes_of_the_core_have_colours_of_their_own():
     found = charts.colours([str(scheme) for scheme in sl.papers.core.SCHEMES])
     assert len(set(found)) == 4
-    assert set(found) <= set(charts.COLOURS.values())
-    assert len(set(charts.COLOURS.values())) == len(charts.COLOURS)
+    own = sl.schemes.colours()
+    assert set(found) <= set(own.values())
+    assert len(set(own.values())) == len(own)
 
 
 def test_a_scheme_has_its_colour_whatever_else_is_drawn(single):

@@ -122,7 +122,7 @@ def test_help_fits_the_terminal_and_explains_everything(run, command):
 def test_help_names_every_scheme_and_order(run):
     for command in ("simulate", "compare"):
         words = run(command, "--help")[1].replace(",", " ").replace(";", " ").split()
-        assert {*cli.SCHEMES, *cli.NAMES} <= set(words)
+        assert {*schemes.by_name(), *cli.NAMES} <= set(words)
 
 
 @pytest.mark.parametrize("command", [["simulate", "--scheme"], ["compare", "--schemes"]])
@@ -130,13 +130,7 @@ def test_help_and_errors_list_the_same_schemes(run, monkeypatch, log, command):
     monkeypatch.setenv("COLUMNS", "1000")
     err = run(command[0], log, command[1], "esay")[2]
     listed = re.search("known: ([^()]*) \\(see", err)[1]
-    assert set(listed.split(", ")) == {
-        *schemes.BY_NAME,
-        *schemes.SPECIAL,
-        *schemes.RECORDED,
-        *schemes.SWEPT,
-        *schemes.MOLDABLE,
-    }
+    assert set(listed.split(", ")) == set(schemes.by_name())
     assert f" {listed}; fcfs, easy, conservative" in run(command[0], "--help")[1]
 
 

@@ -26,7 +26,7 @@ def test_what_is_valid_passes_and_a_refusal_is_told():
     [
         ("schedule = sl.simulate(trace, sl.FCFS(), machine=1 / 0)", ZeroDivisionError),
         ("raise ValueError('two\\nlines')", ValueError),
-        ("schedule = sl.simulate(trace); schedule.start.flags.writeable = True; schedule.start[1] = -1", Exception),
+        ("start = schedule.outcome.start; start.flags.writeable = True; start[1] = -1", Exception),
         ("import warnings; warnings.warn('overflow', RuntimeWarning)", RuntimeWarning),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 import schedlab as sl
 from schedlab import papers
 from schedlab.papers import grudenic2010 as paper
-from schedlab.simulation import arrivals
+from schedlab.simulation import case_of
 from schedlab.workload.swf import Header
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
@@ -330,10 +330,10 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
 @pytest.mark.parametrize("name", ["SDSC-BLUE-2000", "LLNL-Thunder-2007"])
 def test_a_whole_log_takes_less_than_100_megabytes(name):
     trace = paper.log(name)
-    jobs, _ = arrivals(trace)
-    sl.DPSA(variant="w").run(jobs, trace.procs, False)
+    case, _ = case_of(trace, scheme := sl.DPSA(variant="w"))
+    scheme.simulate(case)
     tracemalloc.start()  # numba's arrays, too
-    sl.DPSA(variant="w").run(jobs, trace.procs, False)
+    scheme.simulate(case)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 16 * len(trace) < peak < 100_000_000

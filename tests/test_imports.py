@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import schedlab as sl
+from schedlab.schemes import classes
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "schedlab"
@@ -27,7 +28,6 @@ ROOMS = (
     "metrics",
     "statistics",
     "schedule",
-    "shredded",
     "programs",
     "gang",
     "simulation",
@@ -115,10 +115,15 @@ def imported(text, module, is_package=False):
 def at_home(name):
     """Give the modules that a name of the package reaches; the bare package reaches all that it offers."""
     if not name or name == "*":
-        return {sl._HOME.get(offered, offered) for offered in sl.__all__}
+        return {home_of(offered) for offered in sl.__all__}
     if name == "__version__":
         return set()
-    return {sl._HOME.get(name, name)}
+    return {home_of(name)}
+
+
+def home_of(name):
+    """Give the module that a name of the package comes from; schemes make themselves known."""
+    return "schemes" if name in classes() else sl._HOME.get(name, name)
 
 
 def sources():
@@ -246,8 +251,8 @@ def test_importing_the_package_does_no_work():
 @pytest.mark.parametrize("name", sl.__all__)
 def test_every_name_leads_somewhere(name):
     # Importing a module plants its name in the package, and so would hide a function of the same name.
-    home = import_module(f"schedlab.{sl._HOME.get(name, name)}")
-    assert getattr(sl, name) is (getattr(home, name) if name in sl._HOME else home)
+    home = import_module(f"schedlab.{home_of(name)}")
+    assert getattr(sl, name) is (home if home_of(name) == name else getattr(home, name))
 
 
 def test_the_top_level_holds_what_it_may():

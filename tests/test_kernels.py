@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from workloads import arrays, crowd, examples, trace_of, workloads
 
 import schedlab as sl
+from schedlab.schemes import Case, Jobs
+from schedlab.schemes.conservative import COMPRESSION
 from schedlab.schemes.orders import NAMES
-from schedlab.schemes.rigid import COMPRESSION, Arrivals
 
 pytestmark = pytest.mark.reduced
 
@@ -236,7 +237,7 @@ def test_the_kernels_leave_their_input_alone():
     columns = arrays(jobs)
     before = [column.copy() for column in columns]
     for scheme in (sl.FCFS(order="wfp3"), sl.EASY(order="xfactor", backfill="sjf"), sl.Conservative(order="sjf")):
-        scheme.run(Arrivals(*columns), 2, False)
+        scheme.simulate(Case(Jobs(*columns), sl.Flat(2)))
     assert all(np.array_equal(old, new) for old, new in zip(before, columns, strict=True))
 
 

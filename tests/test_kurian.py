@@ -228,8 +228,9 @@ def test_other_tasks_are_not_those_of_the_paper(small, monkeypatch, scheme, chan
         schedule = sl.simulate(trace, other)
         if other != paper.SCHEMES[scheme]:
             return schedule
-        outcome = schedule.outcome
-        return replace(schedule, outcome=replace(outcome, pieces=(change(outcome.pieces[0]),)))
+        shared = schedule.outcome.shared
+        shared = replace(shared, pieces=(change(shared.pieces[0]),))
+        return replace(schedule, outcome=replace(schedule.outcome, shared=shared))
 
     monkeypatch.setattr(paper, "SHARES", (30,))
     monkeypatch.setattr(paper, "simulate", changed)

@@ -6,11 +6,10 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import arrays, crowd, examples, trace_of, workloads
+from workloads import case_of, crowd, examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab.kernels import lookahead as kernel
-from schedlab.schemes.rigid import Arrivals
 
 pytestmark = pytest.mark.reduced
 
@@ -74,12 +73,12 @@ def test_bounds_beyond_what_an_int64_can_count_bound_nothing():
     assert all(start == starts[0] for start in starts)
 
 
-def jobs_of(seed):
-    return Arrivals(*arrays(crowd(seed, jobs=60, procs=16)))
+def case_with(seed):
+    return case_of(crowd(seed, jobs=60, procs=16), 16)
 
 
 def test_an_exact_search_misses_nothing():
-    found = sl.DPSA().audit(jobs_of(1), 16)
+    found = sl.DPSA().audit(case_with(1))
     assert found["decisions"] > 0
     assert (found["missed"], found["lost"]) == (0, 0)
     assert found["best"] > 0
@@ -89,8 +88,8 @@ def test_what_the_sets_cost_is_counted():
     # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1: in this order taking whatever fits ends with
     # three of them, so that tables are made; a row for each of three jobs and two more, of two words. At 7 nobody
     # fits behind J1, and at 9 J2, the last, is the head.
-    jobs = Arrivals(*arrays(EXAMPLE))
-    found = sl.DPSA(variant="p").audit(jobs, 7)
+    case = case_of(EXAMPLE, 7)
+    found = sl.DPSA(variant="p").audit(case)
     assert {name: found[name] for name in ("decisions", "greedy", "longest", "table")} == {
         "decisions": 1,
         "greedy": 0,
@@ -98,7 +97,7 @@ def test_what_the_sets_cost_is_counted():
         "table": 5 * 2 * 8,
     }
     assert (found["missed"], found["lost"], found["best"]) == (0, 0, 4)
-    found = sl.DPSA(variant="n").audit(jobs, 7)
+    found = sl.DPSA(variant="n").audit(case)
     assert (found["decisions"], found["greedy"], found["table"]) == (1, 1, 0)
 
 
@@ -119,13 +118,14 @@ def scaled(jobs, factor):
 def test_a_machine_and_jobs_that_are_larger_alike_change_nothing(workload, variant, factor, objective):
     jobs, procs = workload
     scheme = sl.DPSA(variant=variant, objective=objective)
-    start, promise = scheme.run(Arrivals(*arrays(scaled(jobs, factor))), procs * factor, False)
+    large = scheme.simulate(case_of(scaled(jobs, factor), procs * factor))
     if objective == "list":
         expected = twins.dpsa(jobs, procs, variant)
-        assert (start.tolist(), promise.tolist()) == expected
+        assert (large.start.tolist(), large.promise.tolist()) == expected
     else:
-        small = scheme.run(Arrivals(*arrays(jobs)), procs, False)
-        assert [start.tolist(), promise.tolist()] == [array.tolist() for array in small]
+        small = scheme.simulate(case_of(jobs, procs))
+        assert large.start.tolist() == small.start.tolist()
+        assert large.promise.tolist() == small.promise.tolist()
 
 
 @st.composite
@@ -137,14 +137,15 @@ def holes_for_a_few(draw):
     behind = draw(st.lists(st.tuples(sizes, st.sampled_from([50, 50, 1_000])), min_size=2, max_size=9))
     head = draw(st.integers(free + 1, procs))
     jobs = [(0, 100, 100, procs - free), (1, 9, 9, head), *((1, run, run, size) for size, run in behind)]
-    return Arrivals(*arrays(jobs)), procs
+    return case_of(jobs, procs)
 
 
 @examples(600)
 @given(holes_for_a_few(), st.sampled_from("pnw"))
 def test_the_set_is_the_first_that_a_search_finds_whatever_the_machine(hole, variant):
-    exact, search = (sl.DPSA(variant=variant, search=how).run(*hole, False) for how in ("exact", "depth-first"))
-    assert [array.tolist() for array in exact] == [array.tolist() for array in search]
+    exact, search = (sl.DPSA(variant=variant, search=how).simulate(hole) for how in ("exact", "depth-first"))
+    assert exact.start.tolist() == search.start.tolist()
+    assert exact.promise.tolist() == search.promise.tolist()
 
 
 @pytest.mark.parametrize("scheme", [sl.DPSA(variant="p"), sl.DPSA(), sl.DPSA(objective="slowdown")], ids=str)
@@ -153,7 +154,7 @@ def test_few_jobs_cost_as_little_on_a_huge_machine_as_on_a_small_one(scheme):
     sizes = [400_001, 310_007, 300_000, 290_003, 200_009, 190_000]
     jobs = [(0, 100, 100, MILLION // 2), (1, 9, 9, 700_000)]
     jobs += [(1, 50 if i % 2 else 900, 50 if i % 2 else 900, size) for i, size in enumerate(sizes)]
-    found = scheme.audit(Arrivals(*arrays(jobs)), MILLION)
+    found = scheme.audit(case_of(jobs, MILLION))
     assert (found["longest"], found["missed"]) == (6, 0)
     assert 0 < found["table"] <= 8 * 2 * 2 * (1 + 2 + 4 + 8)
 
@@ -170,7 +171,7 @@ def test_too_many_sets_to_rank_are_refused(monkeypatch):
 
 
 def test_a_larger_budget_misses_less():
-    lost = [sl.DPSA(variant="p", budget=budget).audit(jobs_of(2), 16)["lost"] for budget in (0, 1, 10_000)]
+    lost = [sl.DPSA(variant="p", budget=budget).audit(case_with(2))["lost"] for budget in (0, 1, 10_000)]
     assert lost[0] > lost[1] > lost[2] == 0
 
 

@@ -10,12 +10,14 @@ import twin_moldable as twin
 from benchmarks import plain_iterative
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import examples, trace_of
+from workloads import changed, examples, trace_of
 
 import schedlab as sl
 from schedlab.kernels.iterative import decision
-from schedlab.schemes import MOLDABLE, scheme
-from schedlab.simulation import arrivals
+from schedlab.schemes import scheme
+from schedlab.simulation import case_of
+
+MOLDABLE = ("fairshare", "greedy", "iterative")
 
 reduced = pytest.mark.reduced
 
@@ -146,12 +148,12 @@ def test_iterative_is_its_twin(workload, chosen):
 def test_iterative_is_the_straightforward_kernel_where_many_wait():
     trace = sl.model_trace("lublin", jobs=400, procs=64, seed=3).with_speedup(sl.Downey())
     trace = trace.scale_load(1.1, by="effective")
-    jobs, _ = arrivals(trace)
-    start, width, (_, _, _, most) = plain_iterative.iterative(*jobs.arrays, 64, *trace.laws()[1:3])
+    case, _ = case_of(trace, sl.IterativeMoldable())
+    start, width, (_, _, _, most) = plain_iterative.iterative(*case.jobs.arrays, 64, *trace.laws()[1:3])
     assert most > 30  # waiting at a time
     schedule = sl.simulate(trace, "iterative").validate()
     assert (schedule.start - schedule.submit[0]).tolist() == start.tolist()
-    assert schedule.width.tolist() == width.tolist()
+    assert schedule.procs.tolist() == width.tolist()
 
 
 @reduced
@@ -424,9 +426,9 @@ def test_fair_start_times_are_of_a_schedule_without_later_arrivals(schedule):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"width": [5, 3, 2]}, "processors held"),
-        ({"width": [0, 3, 2]}, "job 1 has not 1 to 4 processors, at 0"),
-        ({"width": [2, 2, 2]}, "job 2 is rigid, but was reshaped, at 60"),
+        ({"procs": [5, 3, 2]}, "processors held"),
+        ({"procs": [0, 3, 2]}, "job 1 has not 1 to 4 processors, at 0"),
+        ({"procs": [2, 2, 2]}, "job 2 is rigid, but was reshaped, at 60"),
         ({"run": [59, 30, 4]}, "job 1 is not run as long as its speedup says, from 0"),
         ({"run": [60, 29, 4]}, "job 2 is not run as long as its speedup says, from 60"),
         ({"estimate": [100, 30, 5]}, "job 3 is not estimated to run as long as its speedup says, from 20"),
@@ -436,14 +438,14 @@ def test_fair_start_times_are_of_a_schedule_without_later_arrivals(schedule):
 )
 def test_what_breaks_a_law_is_found(schedule, change, message):
     with pytest.raises(sl.ScheduleError, match=message):
-        replace(schedule, **{name: np.array(values) for name, values in change.items()}).validate()
+        changed(schedule, **{name: np.array(values) for name, values in change.items()}).validate()
 
 
 # --- Settings ---
 
 
 def test_names_and_labels():
-    assert {name: str(one) for name, one in MOLDABLE.items()} == {
+    assert {name: str(scheme(name)) for name in MOLDABLE} == {
         "fairshare": "Fair share (ObF 1, EF 0)",
         "greedy": "Greedy",
         "iterative": "Iterative",

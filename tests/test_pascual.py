@@ -37,12 +37,12 @@ def test_rows_are_those_of_the_schedules(small):
     data = paper.against_speedup(paper.HPC2N, "quick", progress=False)
     assert len(data) == 2 * 3 * 2 * 3
     trace = small[paper.HPC2N].shake(60, 1)
-    for policy, (scheme, rule) in paper.POLICIES.items():
+    for policy, scheme in paper.POLICIES.items():
         free, together = (
             sl.simulate(
                 trace,
                 scheme,
-                machine=sl.KaryTree(4, 4, allocation=allocation, reservation=rule, speedup=0.3),
+                machine=sl.KaryTree(4, 4, allocation=allocation, speedup=0.3),
                 overrun="kill-backfilled",
             ).validate()
             for allocation in ("first-free", "contiguous")

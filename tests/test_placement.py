@@ -10,7 +10,7 @@ import pytest
 import twin_tree
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import examples, trace_of
+from workloads import changed, examples, trace_of
 
 import schedlab as sl
 from schedlab.kernels import nodes as node_kernels
@@ -21,6 +21,7 @@ from schedlab.workload.trace import OVERRUN
 pytestmark = pytest.mark.reduced
 
 TREES = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 2), (4, 2)])
+BLOCK = sl.EASY(reservation="block")
 ON_NODES = {"overrun": "kill-backfilled"}
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5])
 
@@ -77,10 +78,9 @@ def test_placement_is_its_twin(workload, scheme, allocation, reservation, share,
     jobs, k, n, procs = workload
     share = tuple(share[:n]) if isinstance(share, list) else share
     scaled = scaled and not isinstance(share, tuple)
-    tree = sl.KaryTree(
-        k, n, None, allocation, reservation, speedup=share, scale_estimates=scaled, seed=seed
-    )
-    schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, overrun=overrun).validate()
+    tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
+    chosen = sl.FCFS() if scheme == "fcfs" else sl.EASY(reservation=reservation)
+    schedule = sl.simulate(trace_of(jobs, procs), chosen, machine=tree, overrun=overrun).validate()
     expected = twin_tree.placed(
         jobs,
         k,
@@ -112,8 +112,8 @@ def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun)
     jobs, k, n, procs = workload
     jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
     trace = trace_of(jobs, procs)
-    tree = sl.KaryTree(k, n, allocation=allocation, reservation="block")
-    for scheme in ("fcfs", "easy", "easy-sjf", "easy-wfp3"):
+    tree = sl.KaryTree(k, n, allocation=allocation)
+    for scheme in (sl.FCFS(), *(sl.EASY(order, reservation="block") for order in ("fcfs", "sjf", "wfp3"))):
         on_nodes = sl.simulate(trace, scheme, machine=tree, overrun=overrun).validate()
         flat = sl.simulate(trace, scheme, overrun=overrun)
         assert on_nodes.start.tolist() == flat.start.tolist()
@@ -135,8 +135,8 @@ def test_times_on_nodes_are_exact_where_floats_are_not(share):
 @given(tree_workloads(overrun=False), st.sampled_from(list(ALLOCATIONS)))
 def test_a_reservation_of_nodes_is_kept_where_no_estimate_is_exceeded(workload, allocation):
     jobs, k, n, procs = workload
-    tree = sl.KaryTree(k, n, allocation=allocation, reservation="block")
-    sl.simulate(trace_of(jobs, procs), "easy", machine=tree).validate()  # insists on promises
+    tree = sl.KaryTree(k, n, allocation=allocation)
+    sl.simulate(trace_of(jobs, procs), BLOCK, machine=tree).validate()  # insists on promises
 
 
 @given(tree_workloads())
@@ -181,7 +181,7 @@ def test_the_two_rules_of_reservation():
     jobs = [(0, 10, 10, 2), (0, 1, 1, 2), (0, 20, 20, 2), (1, 5, 5, 4), (2, 3, 3, 2), (2, 30, 30, 2)]
     trace = trace_of(jobs, 8)
     starts = {
-        rule: sl.simulate(trace, "easy", machine=sl.KaryTree(4, 2, reservation=rule)).validate()
+        rule: sl.simulate(trace, sl.EASY(reservation=rule), machine=sl.KaryTree(4, 2)).validate()
         for rule in ("count", "block")
     }
     assert starts["count"].jobs["nodes"].tolist()[:3] == ["0-1", "2-3", "4-5"]
@@ -206,13 +206,13 @@ def test_a_backfilled_job_past_its_estimate_is_killed_for_the_head():
     assert waits.start.tolist() == [0, 1, 51]
 
 
-TWO_BLOCKS = sl.KaryTree(4, 2, procs=8, reservation="block")
+TWO_BLOCKS = sl.KaryTree(4, 2, procs=8)
 
 
 def test_only_a_job_with_nodes_in_the_block_is_killed():
     # The head is promised nodes 0-3 at 10; then two jobs are past their estimates, the later one on node 7.
     jobs = [(0, 10, 10, 3), (0, 30, 30, 3), (1, 5, 5, 4), (2, 50, 5, 1), (3, 50, 4, 1)]
-    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    schedule = sl.simulate(trace_of(jobs, 8), BLOCK, machine=TWO_BLOCKS, **ON_NODES).validate()
     assert schedule.jobs["nodes"].tolist() == ["0-2", "4-6", "0-3", "3", "7"]
     assert schedule.start.tolist() == [0, 0, 10, 2, 3]
     assert schedule.killed.tolist() == [False, False, False, True, False]
@@ -221,37 +221,37 @@ def test_only_a_job_with_nodes_in_the_block_is_killed():
 def test_of_blocks_released_together_the_lowest_is_held():
     # Nodes 4-6, given first, and 0-2 are expected at 10 together; the last job must leave node 3 to the head.
     jobs = [(0, 1, 1, 4), (0, 10, 10, 3), (1, 9, 9, 3), (2, 5, 5, 4), (3, 100, 100, 1)]
-    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    schedule = sl.simulate(trace_of(jobs, 8), BLOCK, machine=TWO_BLOCKS, **ON_NODES).validate()
     assert schedule.jobs["nodes"].tolist()[2:] == ["0-2", "0-3", "7"]
     assert schedule.start.tolist() == [0, 0, 1, 10, 3]
     # So they are when nodes 4-6 are past their estimate, hence due in a second, and 0-2 are expected then.
     jobs = [(0, 1, 1, 4), (0, 50, 2, 3), (1, 3, 3, 3), (3, 5, 5, 4), (3, 100, 100, 1)]
-    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    schedule = sl.simulate(trace_of(jobs, 8), BLOCK, machine=TWO_BLOCKS, **ON_NODES).validate()
     assert schedule.jobs["nodes"].tolist()[2:] == ["0-2", "0-3", "7"]
     assert schedule.start.tolist() == [0, 0, 1, 4, 3]
 
 
 def test_long_candidates_leave_held_nodes_free_and_short_ones_may_use_them():
     # Nodes 0-2 are held for the head at 10.
-    tree, jobs = sl.KaryTree(4, 1, reservation="block"), [(0, 10, 10, 2), (1, 5, 5, 3)]
-    schedule = sl.simulate(trace_of([*jobs, (2, 90, 90, 1)], 4), "easy", machine=tree).validate()
+    tree, jobs = sl.KaryTree(4, 1), [(0, 10, 10, 2), (1, 5, 5, 3)]
+    schedule = sl.simulate(trace_of([*jobs, (2, 90, 90, 1)], 4), BLOCK, machine=tree).validate()
     assert schedule.jobs["nodes"].tolist() == ["0-1", "0-2", "3"]
-    both = sl.simulate(trace_of([*jobs, (2, 5, 5, 1), (2, 90, 90, 1)], 4), "easy", machine=tree).validate()
+    both = sl.simulate(trace_of([*jobs, (2, 5, 5, 1), (2, 90, 90, 1)], 4), BLOCK, machine=tree).validate()
     assert both.jobs["nodes"].tolist() == ["0-1", "0-2", "2", "3"]
     assert both.start.tolist() == [0, 10, 2, 2]
 
 
 def test_without_blocks_long_candidates_share_the_extra_processors():
     jobs = [(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)]
-    tree = sl.KaryTree(4, 1, allocation="first-free", reservation="block")
-    assert sl.simulate(trace_of(jobs, 4), machine=tree).validate().start.tolist() == [0, 10, 2, 15]
+    tree = sl.KaryTree(4, 1, allocation="first-free")
+    assert sl.simulate(trace_of(jobs, 4), BLOCK, machine=tree).validate().start.tolist() == [0, 10, 2, 15]
 
 
 def test_no_clock_ticks_while_the_head_is_due():
     # The head is due from 2 on, when nodes 4-7 outlive their estimate. The job advanced on node 3 outlives its own at
     # 8, but nothing happens then, so no pass is made: the head starts at 51, when that job ends.
     jobs = [(0, 5, 5, 3), (0, 60, 2, 4), (1, 5, 5, 4), (1, 50, 7, 1)]
-    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=TWO_BLOCKS, **ON_NODES).validate()
+    schedule = sl.simulate(trace_of(jobs, 8), BLOCK, machine=TWO_BLOCKS, **ON_NODES).validate()
     assert schedule.jobs["nodes"].tolist() == ["0-2", "4-7", "0-3", "3"]
     assert schedule.start.tolist() == [0, 0, 51, 1]
 
@@ -259,8 +259,8 @@ def test_no_clock_ticks_while_the_head_is_due():
 def test_quasi_contiguous_goes_one_stage_up_and_no_further():
     # From 5 on nodes 0 and 4 are free, which only the whole machine has in one block: two stages up.
     jobs = [(0, 1, 1, 1), (0, 10, 10, 3), (0, 5, 5, 1), (0, 10, 10, 3), (2, 5, 5, 2)]
-    tree = sl.KaryTree(2, 3, allocation="quasi-contiguous", reservation="block")
-    schedule = sl.simulate(trace_of(jobs, 8), "easy", machine=tree, **ON_NODES).validate()
+    tree = sl.KaryTree(2, 3, allocation="quasi-contiguous")
+    schedule = sl.simulate(trace_of(jobs, 8), BLOCK, machine=tree, **ON_NODES).validate()
     assert schedule.jobs["nodes"].tolist() == ["0", "1-3", "4", "5-7", "0-1"]
     assert (schedule.promise[-1], schedule.start[-1]) == (10, 10)
 
@@ -338,10 +338,10 @@ def test_measures_of_nodes_need_a_tree():
 def test_a_fair_start_on_a_tree_is_that_without_later_arrivals():
     trace = sl.model_trace("lublin", jobs=60, procs=16, seed=1).scale_load(1.2)
     for allocation in ("contiguous", "random"):
-        tree = sl.KaryTree(4, 2, allocation=allocation, reservation="block", speedup=0.2)
-        fair = sl.fair_starts(sl.simulate(trace, machine=tree, **ON_NODES))
+        tree = sl.KaryTree(4, 2, allocation=allocation, speedup=0.2)
+        fair = sl.fair_starts(sl.simulate(trace, BLOCK, machine=tree, **ON_NODES))
         assert fair.iloc[::9].tolist() == [
-            sl.simulate(trace.head(count), machine=tree, **ON_NODES).start[-1] for count in range(1, 61, 9)
+            sl.simulate(trace.head(count), BLOCK, machine=tree, **ON_NODES).start[-1] for count in range(1, 61, 9)
         ]
 
 
@@ -360,7 +360,7 @@ def test_files_and_charts_show_the_nodes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("ranges", "message"),
     [
         ({"first": [0, 1], "last": [1, 2]}, "job 2 runs on a node that another job holds, at 0"),
         ({"first": [0, 1], "last": [1, 1]}, "job 2 has not as many nodes as it needs"),
@@ -368,11 +368,11 @@ def test_files_and_charts_show_the_nodes(tmp_path):
         ({"first": [1, 4], "last": [2, 5]}, "job 1 is spread over more than a block"),
     ],
 )
-def test_laws_of_nodes(changed, message):
+def test_laws_of_nodes(ranges, message):
     schedule = sl.simulate(trace_of([(0, 5, 5, 2), (0, 5, 5, 2)], 6), machine=sl.KaryTree(2, 3)).validate()
-    placed = schedule.placed._replace(**{name: np.array(values) for name, values in changed.items()})
+    nodes = schedule.outcome.nodes._replace(**{name: np.array(values) for name, values in ranges.items()})
     with pytest.raises(ScheduleError, match=message):
-        replace(schedule, placed=placed).validate()
+        changed(schedule, nodes=nodes).validate()
 
 
 def test_laws_of_run_times():
@@ -380,9 +380,9 @@ def test_laws_of_run_times():
     schedule = sl.simulate(trace_of(jobs, 8), machine=sl.KaryTree(2, 3, speedup=0.5), **ON_NODES).validate()
     assert schedule.run.tolist() == [3, 3]
     with pytest.raises(ScheduleError, match="job 2 does not run as long as it must, from 0"):
-        replace(schedule, run=np.array([3, 2])).validate()
+        changed(schedule, run=np.array([3, 2])).validate()
     with pytest.raises(ScheduleError, match="job 2 was killed for no reason, from 0"):
-        replace(schedule, run=np.array([3, 2]), killed=np.array([False, True])).validate()
+        changed(schedule, run=np.array([3, 2]), killed=np.array([False, True])).validate()
 
 
 def test_laws_of_kills():
@@ -391,14 +391,14 @@ def test_laws_of_kills():
     cut = sl.simulate(trace, machine=tree).validate()
     for killed, job in (([False] * 3, 3), ([True, False, True], 1)):
         with pytest.raises(ScheduleError, match=f"job {job} is wrong about a kill"):
-            replace(cut, killed=np.array(killed)).validate()
+            changed(cut, killed=np.array(killed)).validate()
     fcfs = sl.simulate(trace, "fcfs", machine=tree, **ON_NODES).validate()
     with pytest.raises(ScheduleError, match="job 3 starts at 18 as backfilled, which FCFS does not do"):
-        replace(fcfs, placed=fcfs.placed._replace(advanced=np.array([False, False, True]))).validate()
+        changed(fcfs, backfilled=np.array([False, False, True])).validate()
     with pytest.raises(ScheduleError, match="no job has nodes, the machine is 2-ary 2-tree of 4 nodes, contiguous"):
-        replace(cut, placed=None).validate()
+        changed(cut, nodes=None).validate()
     with pytest.raises(ScheduleError, match="ranges of nodes that belong to no job"):
-        replace(cut, placed=cut.placed._replace(offset=cut.placed.offset[:-1])).validate()
+        changed(cut, nodes=cut.outcome.nodes._replace(offset=cut.outcome.nodes.offset[:-1])).validate()
 
 
 @pytest.mark.parametrize(
@@ -409,7 +409,6 @@ def test_laws_of_kills():
         ({"k": 4, "n": 13}, "a 4-ary 13-tree has more than 16,777,216 nodes"),
         ({"procs": 17}, "17 nodes do not fit on a 4-ary 2-tree"),
         ({"allocation": "worst"}, "unknown allocation 'worst'; known: first-free, contiguous"),
-        ({"reservation": "none"}, "unknown reservation 'none'; known: count, block"),
         ({"speedup": 1.0}, "speedup is 1.0, expected a share from 0 to below 1"),
         ({"speedup": None}, "speedup is None, expected a share"),
         ({"seed": None}, "seed is None, expected a whole number from 0 on"),
@@ -448,7 +447,7 @@ def test_numbers_of_numpy_make_the_same_tree():
 
 def test_what_a_tree_cannot_do():
     trace, tree = trace_of([(0, 1, 1, 1)], 4), sl.KaryTree(2, 2)
-    with pytest.raises(ValueError, match="Conservative cannot run on 2-ary 2-tree of 4 nodes, contiguous: FCFS and"):
+    with pytest.raises(ValueError, match="Conservative cannot run on 2-ary 2-tree of 4 nodes, .*: EASY and FCFS place"):
         sl.simulate(trace, "conservative", machine=tree)
     with pytest.raises(ValueError, match="EASY-SJBF cannot run on .*: on nodes, candidates are tried in the order"):
         sl.simulate(trace, "easy-sjbf", machine=tree)
@@ -467,7 +466,7 @@ def test_room_for_ranges_grows():
     rng = np.random.default_rng(1)
     jobs = [(int(t), int(rng.integers(1, 30)), 30, int(rng.integers(1, 6))) for t in range(2_000)]
     schedule = sl.simulate(trace_of(jobs, 16), machine=sl.KaryTree(2, 4, allocation="random"), **ON_NODES).validate()
-    assert schedule.placed.first.size > len(jobs) + 4 * 16
+    assert schedule.outcome.nodes.first.size > len(jobs) + 4 * 16
 
 
 def test_conflict_names_the_job():
@@ -475,3 +474,30 @@ def test_conflict_names_the_job():
     nodes = np.array([0, 1, 2, 3]), np.array([0, 1, 0]), np.array([0, 1, 0])
     assert node_kernels.conflict(start, end, *nodes, 2) == -1
     assert node_kernels.conflict(start, end, nodes[0], nodes[1] * 0, nodes[2] * 0, 2) == 1
+
+
+# --- The rule of reservation, once a setting of the tree ---
+
+
+def test_the_rule_of_reservation_may_still_be_given_to_the_tree():
+    jobs = [(0, 1, 1, 4), (0, 10, 10, 3), (1, 9, 9, 3), (2, 5, 5, 4), (3, 100, 100, 1)]
+    trace = trace_of(jobs, 8)
+    words = r"reservation is no longer a setting of KaryTree: give it to the scheme, EASY\(reservation='block'\)"
+    with pytest.warns(FutureWarning, match=words):
+        tree = sl.KaryTree(4, 2, procs=8, reservation="block")
+    before, now = sl.simulate(trace, "easy", machine=tree), sl.simulate(trace, BLOCK, machine=TWO_BLOCKS)
+    assert before.validate().start.tolist() == now.validate().start.tolist()
+    assert now.start.tolist() != sl.simulate(trace, "easy", machine=TWO_BLOCKS).start.tolist()
+    with pytest.raises(ValueError, match="unknown reservation 'none'; known: count, block"):
+        sl.KaryTree(4, 2, reservation="none")
+
+
+def test_a_bad_rule_of_reservation():
+    with pytest.raises(ValueError, match="unknown reservation 'none'; known: count, block"):
+        sl.EASY(reservation="none")
+
+
+def test_without_a_topology_both_rules_are_the_same():
+    trace = trace_of([(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)], 4)
+    one, other = (sl.simulate(trace, sl.EASY(reservation=rule)).validate() for rule in ("count", "block"))
+    assert one.start.tolist() == other.start.tolist()

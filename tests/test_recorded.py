@@ -81,8 +81,8 @@ def test_the_plain_name_gives_it_wherever_a_scheme_is_taken(log):
 def test_it_cannot_be_simulated_by_itself(log):
     with pytest.raises(ValueError, match="log is what happened and cannot be simulated"):
         sl.fair_starts(sl.recorded(log), "arrivals")
-    with pytest.raises(ValueError, match="log has an order of its own, got 'sjf'"):
-        sl.FromLog(order="sjf")
+    with pytest.raises(ValueError, match="unknown scheme 'log-sjf'; known: "):
+        sl.simulate(log, "log-sjf")
 
 
 def test_it_cannot_be_written_over(log):

@@ -257,7 +257,7 @@ def test_decisions_made_again_are_those_of_the_schedule(small, scenario):
         assert start.tolist() == asked.reserved(width).tolist()
         begins = start == 0
         assert (schedule.start[asked.queued] == now).tolist() == begins.tolist()
-        assert schedule.width[asked.queued][begins].tolist() == width[begins].tolist()
+        assert schedule.procs[asked.queued][begins].tolist() == width[begins].tolist()
         started += begins.sum()
     assert started == len(schedule)
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workloads import trace_of, workloads
+from workloads import changed, trace_of, workloads
 
 import schedlab as sl
 from schedlab.kernels.assign import assign
@@ -31,7 +31,7 @@ def corrupted(schedule, **starts):
     start = schedule.start.copy()
     for job, instant in starts.items():
         start[int(job.removeprefix("job")) - 1] = instant
-    return replace(schedule, start=start)
+    return changed(schedule, start=start)
 
 
 # Laws ---------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_a_job_that_never_started_is_found():
 def test_a_schedule_of_another_length_is_found(length):
     schedule = simulated("easy")
     with pytest.raises(ScheduleError, match=f"{length} starts for 4 jobs"):
-        replace(schedule, start=np.full(length, 100)).validate()
+        changed(schedule, start=np.full(length, 100)).validate()
 
 
 def test_too_many_processors_are_found():
@@ -93,7 +93,7 @@ def test_a_broken_promise_is_found(scheme):
     late = corrupted(schedule, job2=promised + 1, job3=promised + 50, job4=promised + 90)
     words = f"job 2 starts at {promised + 1}, but had been promised {promised}"
     with pytest.raises(ScheduleError, match=words):
-        replace(late, promise=np.where(np.arange(4) == 1, schedule.promise, -1)).validate()
+        changed(late, promise=np.where(np.arange(4) == 1, schedule.promise, -1)).validate()
     for scheme_without in (sl.EASY(order="sjf"), sl.Conservative(compression="rebuild")):
         replace(late, scheme=scheme_without).validate()
 
@@ -107,15 +107,15 @@ def test_the_first_broken_job_is_named():
 def test_a_job_that_ends_too_soon_or_is_wrong_about_a_kill_is_found(overrun):
     schedule = simulated("easy", overrun=overrun)
     with pytest.raises(ScheduleError, match="job 4 does not run as long as it must"):
-        replace(schedule, run=schedule.run - np.array([0, 0, 0, 1])).validate()
+        changed(schedule, run=schedule.run - np.array([0, 0, 0, 1])).validate()
     with pytest.raises(ScheduleError, match="job 4 is wrong about a kill"):
-        replace(schedule, killed=schedule.killed ^ np.array([False, False, False, True])).validate()
+        changed(schedule, killed=schedule.killed ^ np.array([False, False, False, True])).validate()
 
 
 def test_promises_bind_unless_a_job_runs_on_past_its_estimate():
     for jobs, binds in ((JOBS, False), (JOBS[:3], True)):
         schedule = sl.simulate(trace_of(jobs, 4), "easy", overrun="keep").validate()
-        late = replace(schedule, promise=np.where(schedule.promise >= 0, schedule.start - 1, -1))
+        late = changed(schedule, promise=np.where(schedule.promise >= 0, schedule.start - 1, -1))
         if binds:
             with pytest.raises(ScheduleError, match="job 2 starts at 10, but had been promised 9"):
                 late.validate()

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import twin_shredding
 from hypothesis import given
@@ -61,7 +62,7 @@ def simulated(sites, scheme, speeds):
 
 def found(sites):
     """Give what came of it in the twin's form, exact."""
-    result = sites[0].outcome
+    result = sites[0].outcome.shared
     begin, tick = sites[0].origin, result.tick  # the same for all: the clocks agree
     outcomes, placed = [], []
 
@@ -71,7 +72,7 @@ def found(sites):
     for home, schedule in enumerate(sites):
         outcomes.append([])
         placed.append([])
-        ends = schedule._own
+        ends = schedule.outcome._own
         for job in range(len(schedule)):
             entry, sweep = ends[job], result.sweep[ends[job]]
             tasks, began, ran = {}, None, None
@@ -139,7 +140,7 @@ def test_shifting_all_times_shifts_the_schedule(sites, scheme):
         sl.simulate(swept([job._replace(submit=job.submit + by) for job in jobs], procs), scheme)
         for by in (0, 10**8)
     )
-    assert [piece.tolist() for piece in later.outcome.pieces[0]] == [p.tolist() for p in plain.outcome.pieces[0]]
+    assert [piece.tolist() for piece in later.outcome.pieces] == [p.tolist() for p in plain.outcome.pieces]
     assert later.origin - 10**8 == plain.origin
 
 
@@ -159,7 +160,7 @@ def test_kur_0_a_job_of_p_processors_is_ten_p_tasks_of_a_tenth():
     jobs = [Job(0, 1000, 1000, 16, 0), Job(1, 100, 100, 12, 10)]
     trace = swept(jobs, 16)
     schedule = sl.simulate(trace, "flooding").validate()
-    assert schedule.outcome.tasks.tolist() == [120]
+    assert schedule.outcome.shared.tasks.tolist() == [120]
     pieces = schedule.pieces[schedule.pieces["tasks"] > 0]
     assert (pieces["end_time"] - pieces["start_time"] == 10).all()
     # 7 rounds of 16 and one of 8, from the end of the first job on.
@@ -174,7 +175,7 @@ def test_tasks_fill_the_hole_before_the_head_and_the_parallel_job_runs_the_rest(
     jobs = [Job(0, 10, 10, 3, 0), Job(0, 4, 4, 4, 2)]
     schedule = sl.simulate(swept(jobs, 4), "ojs").validate()
     assert schedule.start.tolist() == [0, 0]
-    assert schedule.parallel_start.tolist() == [0, 10]
+    assert schedule.jobs["parallel_start"].tolist() == [0, 10]
     assert schedule.promise.tolist() == [-1, 10]
     assert schedule.end.tolist() == [10, 12]
     assert schedule.jobs["tasks_alone"].tolist() == [0, 5]
@@ -190,7 +191,7 @@ def test_the_last_task_withdraws_the_parallel_job_and_the_next_starts_at_once():
     jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
     schedule = sl.simulate(swept(jobs, 3), "ojs").validate()
     # Two tasks run at 0, the last at 1; with that the sweep is gone, and the idle processor is the third job's.
-    assert np.isnan(schedule.parallel_start[1])
+    assert np.isnan(schedule.jobs["parallel_start"].iloc[1])
     assert schedule.start.tolist() == [0, 0, 1]
     assert schedule.end.tolist() == [3, 2, 6]
     assert sl.simulate(swept(jobs, 3), "easy").start.tolist() == [0, 3, 4]
@@ -220,28 +221,33 @@ def test_a_smaller_site_gets_a_copy_of_its_full_size():
     home = [Job(0, 100, 100, 10, 0), Job(0, 10, 10, 8, 1)]
     sites = [swept(home, 10), swept([Job(0, 1, 1, 5, 0)], 5)]
     everywhere = sl.simulate_sites(sites, sl.OpportuneShredding(everywhere=True)).validate()
-    assert everywhere.schedules[0].outcome.width.tolist() == [10, 8, 5, 5]
+    assert everywhere.schedules[0].outcome.shared.width.tolist() == [10, 8, 5, 5]
     # There the copy is ahead of the job of the same instant, whose home comes later: two rounds, of 5 and of 3 tasks.
-    assert everywhere[0].parallel_start.tolist() == [0, 0]
+    assert everywhere[0].jobs["parallel_start"].tolist() == [0, 0]
     assert everywhere[0].end.tolist() == [100, 20]
     assert everywhere[1].start.tolist() == [20]
 
 
 def tampered(schedule, piece=None, **changes):
-    """Give the schedule with other values at one place: of the pieces, or of a column of the outcome."""
-    outcome = schedule.outcome
-    pieces = outcome.pieces[0]
+    """Give the schedule with other values at one place: of a piece, or of a column of what came of all sites."""
+    shared = schedule.outcome.shared
+    pieces, expected = shared.pieces[0], shared.expected[0]
     for name, value in changes.items():
-        if piece is not None:
-            column = getattr(pieces, name).copy()
-            column[piece] = value
-            pieces = pieces._replace(**{name: column})
-        else:
+        if piece is None:
             at, value = value
-            column = getattr(outcome, name).copy()
-            column[at] = value
-            outcome = replace(outcome, **{name: column})
-    return replace(schedule, outcome=replace(outcome, pieces=(pieces,)))
+            shared = replace(shared, **{name: altered(getattr(shared, name), at, value)})
+        elif name == "expected":
+            expected = altered(expected, piece, value)
+        else:
+            pieces = pieces._replace(**{name: altered(getattr(pieces, name), piece, value)})
+    shared = replace(shared, pieces=(pieces,), expected=(expected,))
+    return replace(schedule, outcome=replace(schedule.outcome, shared=shared))
+
+
+def altered(column, at, value):
+    column = column.copy()
+    column[at] = value
+    return column
 
 
 LOCALS = pytest.mark.parametrize("local", ["easy", "conservative"])
@@ -251,7 +257,7 @@ LOCALS = pytest.mark.parametrize("local", ["easy", "conservative"])
 def test_validate_finds_tasks_that_delay_what_is_promised(local):
     jobs = [Job(0, 10, 10, 3, 0), Job(0, 8, 8, 4, 2)]
     schedule = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(local=local)).validate()
-    task, tick = np.flatnonzero(schedule.outcome.pieces[0].tasks)[-1], schedule.outcome.tick
+    task, tick = np.flatnonzero(schedule.outcome.pieces.tasks)[-1], schedule.outcome.tick
     with pytest.raises(ScheduleError, match=r"at 4.0 s: tasks delay what the local scheduler has promised"):
         tampered(schedule, task, expected=11 * tick).validate()
     tampered(schedule, task, expected=10 * tick).validate()  # up to the shadow time there is room
@@ -267,8 +273,8 @@ def test_validate_finds_tasks_that_delay_what_is_promised(local):
 def test_validate_finds_tasks_that_delay_a_promise_while_a_sweep_is_withdrawn(local):
     jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
     schedule = sl.simulate(swept(jobs, 3), sl.OpportuneShredding(local=local)).validate()
-    task = np.flatnonzero(schedule.outcome.pieces[0].tasks)[-1]  # with its start the sweep is gone
-    with pytest.raises(ScheduleError, match=r"at 1.0 s: tasks delay"):
+    task = np.flatnonzero(schedule.outcome.pieces.tasks)[-1]  # with its start the sweep is gone
+    with pytest.raises(ScheduleError, match=r"at 1 s: tasks delay"):
         tampered(schedule, task, expected=4).validate()
 
 
@@ -287,12 +293,12 @@ def test_validate_finds_a_job_that_waits_though_a_withdrawal_made_room(local):
     # As in the test above on withdrawals: the last job could start at 1.
     jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
     schedule = sl.simulate(swept(jobs, 3), sl.OpportuneShredding(local=local)).validate()
-    events = schedule.outcome.events
+    events = schedule.outcome.shared.events
     row = np.flatnonzero((events[:, 4] == 1) & (events[:, 0] == 2))[0]
     piece = 1  # of the parallel jobs the second
     later = tampered(schedule, piece, start=2, end=7, expected=7)
     later = tampered(later, start=(2, 2), gone=(2, 2), events=((row, 2), 2))
-    with pytest.raises(ScheduleError, match=r"at 1.0 s: a job waits that the local scheduler could start"):
+    with pytest.raises(ScheduleError, match=r"at 1 s: a job waits that the local scheduler could start"):
         later.validate()
 
 
@@ -302,8 +308,56 @@ def test_validate_finds_a_job_that_the_local_scheduler_would_not_start(local):
     schedule = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(local=local)).validate()
     assert schedule.start[2] == 0
     longer = tampered(tampered(schedule, 2, expected=20), estimate=(2, 20))
-    with pytest.raises(ScheduleError, match=r"at 0.0 s: a job starts that the local scheduler would not start"):
+    with pytest.raises(ScheduleError, match=r"at 0 s: a job starts that the local scheduler would not start"):
         longer.validate()
+
+
+# --- Files and processors ---
+
+
+def test_files_have_the_jobs_of_a_sweep_in_one_record(tmp_path):
+    # Of four processors one is held until 3; the sweep's six tasks of a third of a second go around it.
+    jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 2, 3), Job(1, 2, 2, 4, 0)]
+    schedule = sl.simulate(swept(jobs, 4), sl.OpportuneShredding()).validate()
+    assert schedule.allocations() == ["0", "1-2", "0-3"]
+    schedule.to_csv(tmp_path / "a.csv")
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert table["allocated_resources"].tolist() == schedule.allocations()
+    assert table["execution_time"].tolist() == (schedule.end - schedule.start).tolist()
+    schedule.to_swf(tmp_path / "a.swf")
+    again = sl.read_swf(tmp_path / "a.swf", lenient=True).table
+    assert again["run_time"].tolist() == [3, 1, 2]
+    assert "sweeps ran in pieces" in (tmp_path / "a.swf").read_text()
+
+
+def test_the_processors_of_all_tasks_of_a_job_are_told():
+    # Task by task on one processor while 3 of 4 are held; then three at once.
+    jobs = [Job(0, 10, 10, 3, 0), Job(0, 4, 4, 4, 2)]
+    schedule = sl.simulate(swept(jobs, 4), "ojs").validate()
+    assert schedule.allocations() == ["0-2", "0-3"]
+    assert len(schedule.processors().offset) - 1 == len(schedule.pieces) == 7
+
+
+# --- Fairness ---
+
+
+@pytest.mark.parametrize("scheme", ["ojs", "flooding"])
+def test_fair_starts_are_of_a_schedule_without_later_arrivals(scheme):
+    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=1).with_sweeps(0.3, min_procs=2, seed=1)
+    schedule = sl.simulate(trace, scheme).validate()
+    fair = sl.fair_starts(schedule)
+    for count in range(1, 61, 7):
+        part = trace.head(count)
+        part = sl.simulate(part, scheme) if part.table["breakdown"].any() else sl.simulate(part, "easy")
+        assert fair.iloc[count - 1] == part.start[-1]
+    assert sl.fair_start_miss(schedule)["jobs"] == 60
+    assert sl.fair_start_miss(schedule, "fcfs")["unfair"] < 1
+
+
+def test_fair_starts_of_one_of_several_sites_are_refused():
+    sites = sl.simulate_sites([swept([Job(0, 1, 1, 1, 1)], 1)] * 2)
+    with pytest.raises(ValueError, match="fair starts by arrivals are of one site; a test is one of several"):
+        sl.fair_starts(sites[1])
 
 
 # --- What is refused ----------------------------------------------------------------------------------------
@@ -333,15 +387,6 @@ def test_sites_that_cannot_be_are_refused(settings, message):
         sl.simulate_sites([swept([Job(0, 1, 1, 1, 1)], 1)], **settings)
 
 
-def test_what_has_one_start_for_a_job_is_refused(tmp_path):
-    schedule = sl.simulate(swept([Job(0, 1, 1, 1, 1)], 1), "ojs")
-    for write in (schedule.to_swf, schedule.to_csv):
-        with pytest.raises(ValueError, match="under OJS jobs run in pieces"):
-            write(tmp_path / "a")
-    with pytest.raises(TypeError, match="under OJS jobs run in pieces"):
-        sl.fair_start_miss(schedule)
-
-
 def test_conventions_that_do_not_apply_are_refused():
     trace = swept([Job(0, 1, 1, 1, 1)], 1)
     for given_so, message in (
@@ -354,8 +399,8 @@ def test_conventions_that_do_not_apply_are_refused():
     for scheme in (sl.Flooding, sl.OpportuneShredding):
         with pytest.raises(ValueError, match="unknown local 'fcfs'; known: easy, conservative"):
             scheme(local="fcfs")
-    with pytest.raises(ValueError, match="order of OJS must be 'fcfs'"):
-        sl.OpportuneShredding(order="sjf")
+    with pytest.raises(ValueError, match="unknown scheme 'ojs-sjf'; known: "):
+        sl.simulate(trace, "ojs-sjf")
     with pytest.raises(TypeError, match="release is 1"):
         sl.OpportuneShredding(release=1)
     with pytest.raises(ValueError, match="traces is an empty list"):

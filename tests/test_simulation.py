@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from workloads import trace_of, workloads
 
 import schedlab as sl
-from schedlab.schemes.rigid import COMPRESSION
+from schedlab.schemes.conservative import COMPRESSION
 from schedlab.simulation import simulate_each
 
 SCHEMES = [sl.FCFS(), sl.EASY(), sl.EASY(order="sjf"), sl.EASY(backfill="sjf"), sl.Conservative()]
@@ -50,7 +50,7 @@ def test_a_job_that_is_kept_is_expected_to_end_when_it_does_not():
 @pytest.mark.parametrize("scheme", ["conservative", "ojs", "flooding", "fairshare", "greedy", "iterative"])
 def test_schemes_that_cannot_keep_jobs_past_their_estimates_say_so(scheme):
     trace = trace_of(OVERRUN, 2).with_sweeps(0.5, min_procs=2).with_speedup(sl.Downey())
-    words = "overrun 'keep' is for FCFS, EASY and DPSA, not for .*: take 'kill' or 'extend'"
+    words = "overrun 'keep' is for DPSA, EASY and FCFS, not for .*: take 'kill' or 'extend'"
     with pytest.raises(ValueError, match=words):
         sl.simulate(trace, scheme, overrun="keep")
     with pytest.raises(ValueError, match=words):

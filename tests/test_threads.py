@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import schedlab as sl
-from schedlab import schedule, shredded
+from schedlab.schedule import base, laws
 from schedlab.threads import abandonable, interruptible, pool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -130,9 +130,9 @@ def test_what_ends_a_pool_does_not_wait_for_a_kernel_without_a_flag():
 @pytest.mark.parametrize(
     ("room", "kernel", "use"),
     [
-        (schedule, "assign", lambda trace: sl.simulate(trace).processors()),
-        (shredded, "assign", lambda trace: sl.simulate(trace, "ojs").piece_processors()),
-        (shredded, "replay", lambda trace: sl.simulate(trace, "ojs").validate()),
+        (base, "assign", lambda trace: sl.simulate(trace).processors()),
+        (base, "assign", lambda trace: sl.simulate(trace, "ojs").processors()),
+        (laws, "replay", lambda trace: sl.simulate(trace, "ojs").validate()),
     ],
 )
 def test_control_c_ends_what_follows_a_simulation(monkeypatch, room, kernel, use):
@@ -205,7 +205,7 @@ runs = {
     "rebuild": lambda jobs: sl.simulate(busy.head(jobs), sl.Conservative(compression="rebuild")),
     "easy": lambda jobs: sl.simulate(busy.head(jobs), sl.EASY(order="wfp3")),
     "search": lambda jobs: sl.simulate(puzzle.head(jobs), sl.DPSA(search="depth-first")),
-    "tree": lambda jobs: sl.simulate(busy.head(jobs), "easy-wfp3", machine=sl.KaryTree(2, 10, reservation="block")),
+    "tree": lambda jobs: sl.simulate(busy.head(jobs), sl.EASY("wfp3", reservation="block"), machine=sl.KaryTree(2, 10)),
     "shredding": lambda jobs: sl.simulate(sweeps.head(jobs), sl.OpportuneShredding(local="conservative")),
     "iterative": lambda jobs: sl.simulate(moldable.head(jobs), "iterative"),
     "greedy": lambda jobs: sl.simulate(moldable.head(jobs), "greedy"),

@@ -688,6 +688,6 @@ def test_the_code_for_a_log_loads_it():
     assert code.splitlines() == [
         "import schedlab as sl",
         "workload = sl.load_trace('KTH-SP2-1996').scale_load(0.8, overrun='kill')",
-        "sl.charts.profile(sl.simulate(workload, sl.EASY(order='sjf', backfill=None), overrun='kill'), "
+        "sl.charts.profile(sl.simulate(workload, sl.EASY(order='sjf'), overrun='kill'), "
         "window=(1204650, 2414250))",  # the log begins at 599,850 s
     ]

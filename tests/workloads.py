@@ -1,11 +1,15 @@
 """Small workloads for hypothesis: full of ties, zero run times, full-machine jobs and estimates of all kinds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
 from twins import Job
 
+from schedlab.machine import Flat
+from schedlab.schemes import Case, Jobs
 from schedlab.workload.swf import FIELDS, Header
 from schedlab.workload.trace import Trace
 
@@ -49,6 +53,19 @@ def arrays(jobs):
     """Give submit, run, estimate and procs as the kernels take them."""
     table = np.array(jobs, dtype=np.int64)
     return tuple(np.ascontiguousarray(table[:, column]) for column in range(4))
+
+
+def case_of(jobs, procs, **settings):
+    """Make a case of jobs as a twin takes them, on processors without a topology."""
+    return Case(Jobs(*arrays(jobs)), Flat(procs), **settings)
+
+
+def changed(schedule, **columns):
+    """Give the schedule with other columns of its outcome, instants on the clock of the log."""
+    for name in columns.keys() & {"start", "promise"}:
+        instants = np.asarray(columns[name])
+        columns[name] = np.where(instants >= 0, instants - schedule.origin, instants)
+    return replace(schedule, outcome=replace(schedule.outcome, **columns))
 
 
 def trace_of(jobs, procs):

@@ -10,7 +10,6 @@ from .tables import VERDICTS, table
 from .theme import (
     AXES,
     CHARACTERS,
-    COLOURS,
     DASHES,
     HEIGHT,
     IN_HOURS,
@@ -32,7 +31,6 @@ from .timeline import gantt, gantts, profile
 __all__ = [
     "AXES",
     "CHARACTERS",
-    "COLOURS",
     "DASHES",
     "HEIGHT",
     "IN_HOURS",

@@ -10,7 +10,7 @@ from ..schedule import Schedule
 from ..workload.trace import WEEK, Trace, labels, model_trace, run_times
 from .series import lines
 from .theme import (
-    COLOURS,
+    BLUE,
     DURATIONS,
     HEIGHT,
     INK,
@@ -261,7 +261,7 @@ def scatter(
     titles = [f"{_title(column)}, {name}" for name in names]
     points = (
         alt.Chart(table.iloc[::every])
-        .mark_circle(size=14, opacity=0.35, color=COLOURS["EASY"])
+        .mark_circle(size=14, opacity=0.35, color=BLUE)
         .encode(
             x=alt.X("x:Q", title=titles[0], **ends),
             y=alt.Y("y:Q", title=titles[1], **ends),

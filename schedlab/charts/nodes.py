@@ -43,7 +43,7 @@ def tree(
     """
     check_kind(schedule, Schedule)
     machine = schedule.machine
-    if schedule.placed is None:
+    if schedule.outcome.nodes is None:
         raise ValueError(f"the chart needs jobs on nodes; this schedule is of {machine} without a topology")
     if machine.procs > MOST_ROWS:
         raise ValueError(f"{machine} has more nodes than a chart takes, {MOST_ROWS:,}")

@@ -14,6 +14,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from schedlab import schemes
+
 WIDTH, HEIGHT = 240, 220  # of one of three panels, in pixels
 WIDE = 720  # of a chart that has the page to itself
 PAGE = 924  # what a notebook has room for beside the list of files on a screen 1366 pixels wide, axes included
@@ -33,33 +35,9 @@ EMBED = {"actions": False, "renderer": "svg"}
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
-# Okabe and Ito's palette, told apart with any colour vision; the same scheme is the same colour everywhere.
-COLOURS = {
-    "log": "#332288",
-    "FCFS": "#999999",
-    "EASY": "#0072B2",
-    "EASY (count)": "#004C8C",
-    "EASY (block)": "#74C3F0",
-    "EASY-SJF": "#E69F00",
-    "EASY-SJBF": "#56B4E9",
-    "Conservative": "#D55E00",
-    "Conservative-SJF": "#009E73",
-    "DPSAp": "#88CCEE",
-    "DPSAn": "#117733",
-    "DPSAw": "#882255",
-    "FCFS-SJF": "#CC79A7",
-    "Flooding": "#AA4499",
-    "OJS": "#DDAA33",
-    # Shares of one overbooking are of one hue, darker with the efficiency.
-    "Fair share (ObF 1, EF 0)": "#9ECAE1",
-    "Fair share (ObF 1, EF 0.5)": "#4292C6",
-    "Fair share (ObF 1, EF 1)": "#08519C",
-    "Fair share (ObF 4, EF 0)": "#FDAE6B",
-    "Fair share (ObF 4, EF 0.5)": "#F16913",
-    "Fair share (ObF 4, EF 1)": "#A63603",
-    "Greedy": "#807DBA",
-    "Iterative": "#238B45",
-}
+# Of Okabe and Ito's palette, told apart with any colour vision. The same scheme is the same colour everywhere: its
+# class says which (`schedlab.schemes`).
+BLUE, ORANGE, VERMILION = "#0072B2", "#E69F00", "#D55E00"
 # Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
 LOGS = {
     "CTC-SP2-1996": "#332288",
@@ -385,7 +363,7 @@ def panels(count: int, width: float | None, height: float | None) -> tuple[int, 
 
 def colours(names: list[str]) -> list[str]:
     """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn."""
-    known = COLOURS | CLASSES | GROUPS | GANGS
+    known = schemes.colours() | CLASSES | GROUPS | GANGS
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
 

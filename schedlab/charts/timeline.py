@@ -8,16 +8,17 @@ import pandas as pd
 
 from .. import metrics
 from ..schedule import Schedule
-from ..shredded import ShreddedSchedule
 from .theme import (
+    BLUE,
     CLASSES,
-    COLOURS,
     DURATIONS,
     GROUPS,
     INK,
     MOST_ROWS,
+    ORANGE,
     PER_JOB,
     STATES,
+    VERMILION,
     WIDE,
     about,
     axis,
@@ -196,10 +197,10 @@ class _Gantt:
     def __init__(self, schedule, window, processors, limit):
         begin, end = self.window = window
         self.schedule, self.clock = schedule, Clock(schedule.trace, begin, end)
-        self.apart = isinstance(schedule, ShreddedSchedule)
-        start, until, procs, tasks = _pieces(schedule) if self.apart else _whole_jobs(schedule)
+        self.apart = schedule.outcome.in_pieces
+        start, until, procs, tasks = _pieces(schedule)
         area = np.clip(np.minimum(until, end) - np.maximum(start, begin), 0, None) * procs
-        offset, first, last = schedule.piece_processors() if self.apart else schedule.processors()
+        offset, first, last = schedule.processors()
         self.size = schedule.machine.procs
         # A log may hold more processors than there are.
         self.low, self.high = _processors(processors, max(self.size, int(last.max()) + 1))
@@ -357,37 +358,29 @@ def _processors(processors, size):
     return int(first), int(last) + 1
 
 
-def _whole_jobs(schedule):
-    """Give what held processors: start, end, processors; and how many tasks of a sweep it was: none."""
-    return schedule.start, schedule.end, schedule.procs, np.zeros_like(schedule.procs)
-
-
 def _pieces(schedule):
-    """Give the same of a schedule with tasks: of tasks that started together, how many they are."""
-    return (schedule.pieces[name].to_numpy() for name in ("start_time", "end_time", "procs", "tasks"))
+    """Give what held processors: start, end, processors; and how many tasks of a sweep it was, 0 for a whole job."""
+    pieces = schedule.outcome.pieces
+    return schedule.seconds(pieces.start), schedule.seconds(pieces.end), pieces.procs, pieces.tasks
 
 
 def _jobs_of_pieces(schedule, drawn):
     """Give the job of each piece, be it from another site."""
-    result, pieces = schedule.outcome, schedule.outcome.pieces[schedule.site]
-    frames = []
+    pieces, frames = schedule.outcome.pieces, []
+    submit, start = schedule.seconds(pieces.submit), schedule.seconds(pieces.start)
     for site, trace in enumerate(schedule.traces):
         own = drawn[pieces.home[drawn] == site]
         if not own.size:
             continue
         table = trace.table.iloc[pieces.job[own]]
-        entries = result.entries(site)
-        at = entries.start + np.flatnonzero(result.home[entries] == site)
-        submit = np.empty(len(trace))
-        submit[result.job[at]] = schedule.origin + result.submit[at] / result.tick
         frames.append(
             table.assign(
                 place=own,
                 home_site=site,
                 procs=table["requested_procs"],
                 breakdown=table.get("breakdown", 0),
-                submit_time=submit[pieces.job[own]],
-                wait_time=schedule.pieces["start_time"].to_numpy()[own] - submit[pieces.job[own]],
+                submit_time=submit[own],
+                wait_time=start[own] - submit[own],
             )
         )
     return pd.concat(frames).sort_values("place")
@@ -396,8 +389,8 @@ def _jobs_of_pieces(schedule, drawn):
 def _window(schedule, window):
     if window is None:
         # Tasks from elsewhere may end after all jobs of a site.
-        last = schedule.pieces["end_time"].max() if isinstance(schedule, ShreddedSchedule) else 0
-        return float(schedule.trace.table["submit_time"].iloc[0]), float(np.fmax(schedule.end.max(), last))
+        last = schedule.seconds(schedule.outcome.pieces.end.max(initial=0))
+        return float(schedule.trace.table["submit_time"].iloc[0]), float(max(schedule.end.max(), last))
     begin, end = (schedule.trace.seconds(instant) for instant in window)
     if not -np.inf < begin < end < np.inf:
         raise ValueError(f"the window must begin before it ends, got {window[0]} to {window[1]}")
@@ -499,17 +492,17 @@ def profile(
     words = ["processors in use", f"of {schedule.machine.procs:,} (dashed)"]
     work = ["work queued", "(processor-hours)"]
     whole = alt.vconcat(
-        panel("used", words, 130, COLOURS["EASY"], size, used="processors in use"),
+        panel("used", words, 130, BLUE, size, used="processors in use"),
         panel(
             "queued",
             queue,
             110,
-            COLOURS["EASY-SJF"],
+            ORANGE,
             *[longest] * binned,
             queued="jobs queued",
             longest="jobs queued, at most",
         ),
-        panel("backlog", work, 110, COLOURS["Conservative"], labels=True, backlog=" ".join(work)),
+        panel("backlog", work, 110, VERMILION, labels=True, backlog=" ".join(work)),
         data={"values": table.to_dict("records")},  # a table Altair would clean and convert: 9 ms more
         spacing=14,
     )
@@ -520,15 +513,11 @@ def profile(
 
 def _states(schedule, begin, end):
     """Give the states of machine and queue in a window, and whether they are means over bins."""
-    start, until, procs, _ = _whole_jobs(schedule)
-    submit = came = schedule.trace.table["submit_time"].to_numpy()
-    work = gone_work = (schedule.end - schedule.start) * procs
-    left = begun = schedule.start
-    if isinstance(schedule, ShreddedSchedule):
-        start, until, procs, _ = _pieces(schedule)
-        work = schedule.run * schedule.trace.table["requested_procs"].to_numpy()
-        came, left = schedule.queued()
-        begun, gone_work = schedule.departures()
+    start, until, procs, _ = _pieces(schedule)
+    submit, work, outcome = schedule.submit, schedule.run * schedule.procs, schedule.outcome
+    came, left = map(schedule.seconds, outcome.queued())
+    begun, gone_work = outcome.begun()
+    begun = schedule.seconds(begun)
     time = np.concatenate([submit, came, left, begun, start, until])
     time = np.unique(np.append(begin, time[(time > begin) & (time < end)]))
     # Sums over the jobs by now, not `Schedule.timeline`, which sorts all instants of the whole log: 20 ms for 80.

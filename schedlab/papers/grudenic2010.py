@@ -14,7 +14,7 @@ from schedlab import charts
 from schedlab.metrics import bounded_slowdown
 from schedlab.schedule import Schedule
 from schedlab.schemes import DPSA, EASY
-from schedlab.simulation import arrivals, simulate, simulate_many
+from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, over_seeds, paired, ratios_of_means, t_quantile
 from schedlab.sweeps import sweep
 from schedlab.workload import archive, swf
@@ -588,13 +588,12 @@ def bound(size: str | None = None, progress: bool = True) -> Figure:
     trace = log(AUDITED)
     if trace is None:
         return _nothing("bound", "Beyond the paper: the quality of a bounded search")
-    jobs, _ = arrivals(trace)
     runs = list(product("pnw", BUDGETS[size]))
     exact = {variant: _mean(simulate(trace, DPSA(variant=variant))) for variant in "pnw"}
     rows = []
     for variant, budget in tqdm(runs, desc="searching", unit="run", delay=1, leave=False, disable=not progress):
         scheme = DPSA(variant=variant, budget=budget)
-        found = scheme.audit(jobs, trace.procs)
+        found = scheme.audit(case_of(trace, scheme)[0])
         missed, lost = found["missed"] / max(found["decisions"], 1), found["lost"] / max(found["best"], 1)
         row = {"scheme": f"DPSA{variant}", "budget": budget, "decisions": found["decisions"]}
         worse = 100 * (_mean(simulate(trace, scheme)) / exact[variant] - 1)
@@ -714,11 +713,11 @@ def effort(size: str | None = None, progress: bool = True) -> Figure:
     found = _found()
     rows = []
     for trace in found.values():
-        jobs, _ = arrivals(trace)
         for scheme in SCHEMES[1:]:
-            told = scheme.audit(jobs, trace.procs)
+            case, _ = case_of(trace, scheme)
+            told = scheme.audit(case)
             begin = time.perf_counter()
-            scheme.run(jobs, trace.procs, False)
+            scheme.simulate(case)
             seconds = time.perf_counter() - begin
             row = {"trace": label(trace), "procs": trace.procs, "jobs": len(trace), "scheme": str(scheme)}
             rows.append({**row, "seconds": seconds, **{fact: told[fact] for fact in EFFORT}})

@@ -10,7 +10,6 @@ import pandas as pd
 from schedlab import charts, metrics
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, Flooding, OpportuneShredding
-from schedlab.shredded import ShreddedSchedule
 from schedlab.simulation import simulate, simulate_sites
 from schedlab.statistics import over_seeds, ratios_of_means
 from schedlab.workload.trace import Trace
@@ -724,7 +723,7 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
     return ledger([_divided(), *rows], kept.ledger_of("kurian2003"))
 
 
-def tasks_of(schedule: ShreddedSchedule) -> pd.DataFrame:
+def tasks_of(schedule: Schedule) -> pd.DataFrame:
     """Tell what held processors for each sweep: tasks that ran apart, and the parallel job that ran the rest.
 
     Returns
@@ -746,7 +745,7 @@ def tasks_of(schedule: ShreddedSchedule) -> pd.DataFrame:
     return table.fillna({"tasks": 0, "held": 0, "processor_seconds": 0, "joint": 0})
 
 
-def wrong_tasks(schedule: ShreddedSchedule) -> list[str]:
+def wrong_tasks(schedule: Schedule) -> list[str]:
     """Name what of the tasks that ran in a schedule is not as the paper makes them."""
     table = tasks_of(schedule)
     length, wanted = table["run_time"] / BREAKDOWN, BREAKDOWN * table["procs"]

@@ -39,7 +39,7 @@ PAPER = Paper(
 HPC2N, THUNDER, BLUE = LOGS = ("HPC2N-2002", "LLNL-Thunder-2007", "SDSC-BLUE-2000")
 TREES = {HPC2N: (4, 4), THUNDER: (4, 6), BLUE: (4, 6)}  # k, n; section 3 of the paper
 CONTIGUOUS, ANYWHERE = "contiguous", "first-free"
-POLICIES = {"FCFS": (FCFS(), "count"), "EASY (count)": (EASY(), "count"), "EASY (block)": (EASY(), "block")}
+POLICIES = {"FCFS": FCFS(), "EASY (count)": EASY(), "EASY (block)": EASY(reservation="block")}
 BACKFILLING = ("EASY (count)", "EASY (block)")
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
@@ -96,7 +96,7 @@ def _against_speedup(name, shares, policies, copies, progress):
     placed = [(ANYWHERE, 0.0), *((CONTIGUOUS, share) for share in shares)]
     runs = [(seed, policy, *place) for seed, policy, place in product(range(copies), policies, placed)]
     jobs = [
-        (shaken[seed], POLICIES[policy][0], machine(name, allocation, reservation=POLICIES[policy][1], speedup=share))
+        (shaken[seed], POLICIES[policy], machine(name, allocation, speedup=share))
         for seed, policy, allocation, share in runs
     ]
     rows, free = [], {}
@@ -365,10 +365,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
     for name in LOGS if size == "full" else (HPC2N,):
         trace = log_or_standin(name)
         runs = list(product(POLICIES, ALLOCATIONS))
-        jobs = [
-            (trace, POLICIES[policy][0], machine(name, allocation, reservation=POLICIES[policy][1]))
-            for policy, allocation in runs
-        ]
+        jobs = [(trace, POLICIES[policy], machine(name, allocation)) for policy, allocation in runs]
         done = watched(simulate_each(jobs, overrun=KILL_BACKFILLED), len(jobs), f"allocations on {name}", progress)
         for (policy, allocation), schedule in zip(runs, done, strict=True):
             rows.append({"trace": trace.title, "policy": policy, "allocation": allocation, **_measures(schedule)})
@@ -412,7 +409,7 @@ def by_stage(size: str | None = None, progress: bool = True) -> Figure:
     k, n = TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     jobs = [
-        (trace, EASY(), machine(HPC2N, allocation, reservation="block", speedup=_falling(share, n)))
+        (trace, EASY(reservation="block"), machine(HPC2N, allocation, speedup=_falling(share, n)))
         for allocation, share in runs
     ]
     done = watched(simulate_each(jobs, overrun=KILL_BACKFILLED), len(jobs), "speed-up by stage", progress)
@@ -463,12 +460,9 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     trace = log_or_standin(HPC2N)
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
-        scheme, rule = POLICIES[policy]
-        trees = [machine(HPC2N, ANYWHERE, reservation=rule)]
-        trees += [
-            machine(HPC2N, reservation=rule, speedup=share, scale_estimates=scaled) for share in COARSE[size]
-        ]
-        free, *done = simulate_each([(trace, scheme, tree) for tree in trees], overrun=overrun)
+        trees = [machine(HPC2N, speedup=share, scale_estimates=scaled) for share in COARSE[size]]
+        runs = [(trace, POLICIES[policy], tree) for tree in (machine(HPC2N, ANYWHERE), *trees)]
+        free, *done = simulate_each(runs, overrun=overrun)
         free, *means = (_means(schedule) for schedule in (free, *done))
         found = pd.DataFrame({"s": COARSE[size], "difference": [mean[TOTAL] - free[TOTAL] for mean in means]})
         at = crossing(found)
@@ -564,8 +558,7 @@ def _head(trace, jobs):
 
 @lru_cache(maxsize=16)
 def _simulated(trace, policy, tree):
-    scheme, rule = POLICIES[policy]
-    return simulate(trace, scheme, machine=KaryTree(**{**vars(tree), "reservation": rule}), overrun=KILL_BACKFILLED)
+    return simulate(trace, POLICIES[policy], machine=tree, overrun=KILL_BACKFILLED)
 
 
 # The ledger --------------------------------------------------------------------------------------------------

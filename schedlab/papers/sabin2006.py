@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from schedlab import charts, metrics
+from schedlab import charts, metrics, schemes
 from schedlab.kernels.iterative import decision
 from schedlab.kernels.speedup import DOWNEY, durations
 from schedlab.schedule import Schedule
@@ -211,7 +211,7 @@ def results(scenario: str, size: str, progress: bool = True, schemes=EVERY) -> p
     runs = [
         (workload, scheme)
         for workload, scheme in product(workloads(scenario, size), schemes)
-        if workload.jobs is not None or not isinstance(scheme, GreedyMoldable)
+        if workload.jobs is not None or scheme != GreedyMoldable()
     ]
     return _compared(runs, f"moldable jobs, {scenario}", progress)
 
@@ -1100,9 +1100,9 @@ def _planned(schedule, asked, width, tried):
     widths = np.concatenate([asked.held, width])
     part = replace(trace, table=trace.table.iloc[places].assign(state=state).iloc[order])
     start, lasts, widths = start[order], lasts[order], widths[order]
-    none = np.zeros(len(part), bool)
     conventions = schedule.scheme, schedule.machine, schedule.overrun, schedule.events
-    return Schedule(part, *conventions, start, none - 1, lasts, none, width=widths, estimate=lasts)
+    planned = schemes.Outcome(part.table["submit_time"].to_numpy(), start, run=lasts, procs=widths, estimate=lasts)
+    return Schedule(part, *conventions, planned)
 
 
 FIGURES = (

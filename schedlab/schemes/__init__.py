@@ -1,68 +1,23 @@
-"""Schemes: names and settings in frozen dataclasses, and the call of the kernel behind each."""
+"""Schemes: names and settings in frozen dataclasses, and the call of the kernel behind each.
 
-from functools import partial
+Every module here is loaded, so that its schemes are known by their names; so are the packages of others that name
+theirs as entry points of the group ``schedlab.schemes``.
+"""
 
-from .fromlog import FromLog
-from .lookahead import DPSA
-from .moldable import FairShareMoldable, GreedyMoldable, IterativeMoldable, Moldable, Molded
-from .placement import Placed
-from .rigid import EASY, FCFS, Arrivals, Conservative, Scheme
-from .shredding import Flooding, OpportuneShredding, Shredding
+from importlib import import_module
+from pkgutil import iter_modules
 
-BY_NAME = {
-    "fcfs": FCFS,
-    "easy": EASY,
-    "conservative": Conservative,
-    "dpsap": partial(DPSA, variant="p"),
-    "dpsan": partial(DPSA, variant="n"),
-    "dpsaw": partial(DPSA, variant="w"),
-}
-SPECIAL = {"easy-sjbf": EASY(backfill="sjf")}
-RECORDED = {"log": FromLog()}
-SWEPT = {"flooding": Flooding(), "ojs": OpportuneShredding()}  # for traces with parameter sweeps
-MOLDABLE = {  # for traces with speed-up data
-    "fairshare": FairShareMoldable(),
-    "greedy": GreedyMoldable(),
-    "iterative": IterativeMoldable(),
-}
-NAMES = tuple(sorted((*BY_NAME, *SPECIAL, *RECORDED, *SWEPT, *MOLDABLE)))
+from .base import Case, Jobs, Outcome, Pieces, Ranges, Scheme, by_name, classes, colours, scheme
 
-__all__ = [
-    "BY_NAME",
-    "DPSA",
-    "EASY",
-    "FCFS",
-    "NAMES",
-    "Arrivals",
-    "Conservative",
-    "FairShareMoldable",
-    "Flooding",
-    "FromLog",
-    "GreedyMoldable",
-    "IterativeMoldable",
-    "Moldable",
-    "Molded",
-    "OpportuneShredding",
-    "Placed",
-    "Scheme",
-    "Shredding",
-    "scheme",
-]
+__all__ = ["Case", "Jobs", "Outcome", "Pieces", "Ranges", "Scheme", "by_name", "classes", "colours", "scheme"]
 
 
-def scheme(given: "str | Scheme") -> Scheme:
-    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
+def __getattr__(name):
+    """Give the class of a scheme."""
+    if name in (found := classes()):
+        return found[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    ``"log"`` is what really happened (`schedlab.recorded`). A scheme is given back as it is.
-    """
-    if isinstance(given, Scheme):
-        return given
-    if not isinstance(given, str):
-        raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
-    name, _, order = given.lower().partition("-")
-    for special in (SPECIAL, RECORDED, SWEPT, MOLDABLE):
-        if given.lower() in special:
-            return special[given.lower()]
-    if name not in BY_NAME:
-        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(NAMES)}")
-    return BY_NAME[name](order=order or "fcfs")
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

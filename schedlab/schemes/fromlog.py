@@ -2,34 +2,33 @@
 
 from dataclasses import dataclass
 
-from .rigid import Arrivals, Scheme
+import numpy as np
+
+from .base import Case, Outcome, Scheme
 
 
 @dataclass(frozen=True)
 class FromLog(Scheme):
-    """The starts that a log records (`schedlab.recorded`). Nothing is simulated, and no law is sure to be kept.
-
-    Parameters
-    ----------
-    order : "fcfs"
-        For the sake of the other schemes; the log has its own order.
-    """
+    """The starts that a log records (`schedlab.recorded`). Nothing is simulated, and no law is sure to be kept."""
 
     label = "log"
+    names = {"log": {}}
+    colours = {"log": "#332288"}
+    needs = "waits"
     simulated = False
-
-    def __post_init__(self):
-        if self.order != "fcfs":
-            raise ValueError(f"log has an order of its own, got {self.order!r}")
 
     @property
     def origin(self) -> str:
         """As of `Scheme`."""
         return "starts as the log records them"
 
-    def run(self, jobs: Arrivals, procs: int, each: bool):
-        """Refuse: what happened on these jobs cannot be told for others."""
-        raise ValueError("log is what happened and cannot be simulated")
+    def conventions(self, overrun: str, events: str) -> tuple[str, str]:
+        """As of `Scheme`: jobs ran as long as the log says."""
+        return "extend", "batched"
+
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`; a job whose wait is not recorded starts when it is submitted."""
+        return case.outcome(case.jobs.submit + np.maximum(case.waits, 0))
 
     def notes(self, schedule) -> tuple[str, ...]:
         """Say where the log has no waits, and where it holds more processors than there are."""

@@ -10,10 +10,13 @@ from numbers import Integral, Real
 import numpy as np
 
 from schedlab.kernels import lookahead as kernel
+from schedlab.machine import Flat
 from schedlab.threads import interruptible
+from schedlab.workload.trace import OVERRUN
 
-from .orders import check_worth, order_name, prepare, prepare_worth, unused
-from .rigid import Arrivals, Scheme
+from .base import Case, Outcome
+from .orders import check_worth, explained, order_name, prepare_worth, unused
+from .rigid import Queued
 
 VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
 SEARCHES = {"exact": kernel.EXACT, "depth-first": kernel.DEPTH_FIRST}
@@ -25,13 +28,13 @@ LONGEST = 1_000_000  # seconds; some days
 
 
 @dataclass(frozen=True)
-class DPSA(Scheme):
+class DPSA(Queued):
     """Lookahead backfilling: the set of waiting jobs that uses the most free processors fills the hole before the head.
 
     Parameters
     ----------
     order : str or function
-        See `Scheme`.
+        See `Queued`.
     variant : {"p", "n", "w"}
         Order of the list in which sets are met, and the first of those that use as many processors wins: by priority,
         narrow jobs first, wide jobs first.
@@ -62,7 +65,9 @@ class DPSA(Scheme):
     budget: int | None = None
     seconds: float | None = None
 
-    keeps = True
+    names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
+    colours = {"DPSAp": "#88CCEE", "DPSAn": "#117733", "DPSAw": "#882255"}
+    overruns = OVERRUN
 
     def __post_init__(self):
         super().__post_init__()
@@ -86,9 +91,8 @@ class DPSA(Scheme):
         """The paper's names: DPSAp, DPSAn, DPSAw."""
         return f"DPSA{self.variant}"
 
-    @property
-    def promises(self) -> bool:
-        """As with EASY, only under first come, first served does a head stay at the head until it starts."""
+    def promises(self, machine: Flat) -> bool:
+        """Tell whether promises are kept: as with EASY, only first come, first served."""
         return self.order == "fcfs"
 
     def __str__(self) -> str:
@@ -104,12 +108,13 @@ class DPSA(Scheme):
         said = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
         return f"{super().__str__()} ({said})" if said else super().__str__()
 
-    def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Give the start and promised start of each job in seconds; see `schedlab.kernels.lookahead`."""
-        start, promise, _ = self._simulate(jobs, procs, each, audit=False)
-        return start, promise
+    @explained
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`; see `schedlab.kernels.lookahead`."""
+        start, promise, _ = self._lookahead(case, audit=False)
+        return case.outcome(start, promise)
 
-    def audit(self, jobs: Arrivals, procs: int, each: bool = False) -> dict[str, int]:
+    def audit(self, case: Case) -> dict[str, int]:
         """Tell what the sets cost, and how far those that a bounded search starts are from the best ones.
 
         Returns
@@ -120,20 +125,20 @@ class DPSA(Scheme):
             used fewer processors than the best; lost, best: processors by which they missed it, and in all best sets,
             summed over decisions.
         """
-        _, _, facts = self._simulate(jobs, procs, each, audit=True)
+        _, _, facts = self._lookahead(case, audit=True)
         return dict(zip(FACTS, facts.tolist(), strict=True))
 
-    def _simulate(self, jobs, procs, each, audit):
-        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
+    def _lookahead(self, case, audit):
+        jobs, order = case.jobs, self.queue(case)
         ranked = self.objective != "list"
         with _clock(self.seconds is not None) as ticks:
             return interruptible(
                 kernel.lookahead,
                 *jobs.arrays,
-                procs,
+                case.machine.procs,
                 *order.parts,
                 VARIANTS[self.variant],
-                jobs.submit.size if self.depth is None else min(self.depth, jobs.submit.size),
+                len(jobs) if self.depth is None else min(self.depth, len(jobs)),
                 ranked,
                 prepare_worth(OBJECTIVES.get(self.objective, self.objective)) if ranked else unused(),
                 SEARCHES[self.search],
@@ -141,7 +146,7 @@ class DPSA(Scheme):
                 ticks,
                 UNBOUNDED if self.seconds is None else round(self.seconds / TICK),
                 audit,
-                each,
+                case.per_event,
             )
 
 

@@ -1,52 +1,47 @@
 """Schemes for moldable jobs, whose processors the scheduler chooses: fair share, greedy and iterative."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import NamedTuple
 
 import numpy as np
 
 from schedlab.kernels import moldable as kernel
 from schedlab.kernels.iterative import iterative
 from schedlab.kernels.speedup import durations
+from schedlab.kernels.swf_text import EXACT
 from schedlab.threads import interruptible
-from schedlab.workload.speedup import Laws
 
-from .rigid import Arrivals, Scheme
-
-
-class Molded(NamedTuple):
-    """What becomes of jobs whose processors were chosen; all int64, shape (n_jobs,), in the order of the arrivals.
-
-    Attributes
-    ----------
-    start : seconds since the first submission
-    width : processors
-    run, estimate : seconds on these
-    """
-
-    start: np.ndarray
-    width: np.ndarray
-    run: np.ndarray
-    estimate: np.ndarray
+from .base import Case, Outcome, Scheme
 
 
-@dataclass(frozen=True)
 class Moldable(Scheme, ABC):
     """What the schemes for moldable jobs have in common; `Trace.with_speedup` says how jobs speed up."""
 
-    order: str = field(default="fcfs", init=False, repr=False)
+    needs = "speedup"
 
-    def run(self, jobs: Arrivals, laws: Laws, procs: int) -> Molded:
-        """Simulate jobs, of which each runs at least a second."""
-        start, width = self.choose(jobs, laws, procs)
-        run, estimate = (durations(seconds, jobs.procs, width, *laws) for seconds in (jobs.run, jobs.estimate))
-        return Molded(start, width, run, estimate)
+    def check(self, case: Case) -> None:
+        """As of `Scheme`."""
+        super().check(case)
+        jobs = case.jobs
+        if (nothing := jobs.run < 1).any():
+            job = f"job {case.number(np.argmax(nothing))} of {case.name}"
+            raise ValueError(f"{job} takes no time, under {self} it must; the load filter drops such")
+        longest = (jobs.estimate * case.laws.speedup(jobs.procs)).sum()  # one after the other, each on one processor
+        if jobs.submit[-1] + longest >= EXACT:
+            seconds = f"{jobs.submit[-1] + longest:.4g} s"
+            raise ValueError(f"the jobs of {case.name} on one processor each take {seconds}, expected less than 2**53")
+
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`."""
+        start, procs = self.choose(case)
+        jobs = case.jobs
+        run, estimate = (durations(seconds, jobs.procs, procs, *case.laws) for seconds in (jobs.run, jobs.estimate))
+        return case.outcome(start, run=run, procs=procs, estimate=estimate)
 
     @abstractmethod
-    def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
-        """Give the start (seconds) and the processors of each job, as of `Molded`."""
+    def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
+        """Give the start (seconds since the begin of the case) and the processors of each job; int64."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +85,15 @@ class FairShareMoldable(Moldable):
     backfill: str = "any"
 
     label = "Fair share"
+    names = {"fairshare": {}}
+    colours = {  # of one overbooking one hue, darker with the efficiency
+        "Fair share (ObF 1, EF 0)": "#9ECAE1",
+        "Fair share (ObF 1, EF 0.5)": "#4292C6",
+        "Fair share (ObF 1, EF 1)": "#08519C",
+        "Fair share (ObF 4, EF 0)": "#FDAE6B",
+        "Fair share (ObF 4, EF 0.5)": "#F16913",
+        "Fair share (ObF 4, EF 1)": "#A63603",
+    }
 
     def __post_init__(self):
         for name, known in (
@@ -121,13 +125,13 @@ class FairShareMoldable(Moldable):
         ]
         return f"{self.label} ({', '.join(said)})"
 
-    def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
+    def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
         return interruptible(
             kernel.fair_share,
-            *jobs.arrays,
-            procs,
-            *laws,
+            *case.jobs.arrays,
+            case.machine.procs,
+            *case.laws,
             float(self.overbooking),
             float(self.efficiency),
             self.weight == "proportional",
@@ -150,10 +154,12 @@ class GreedyMoldable(Moldable):
     """
 
     label = "Greedy"
+    names = {"greedy": {}}
+    colours = {"Greedy": "#807DBA"}
 
-    def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
+    def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        return interruptible(kernel.greedy, *jobs.arrays, procs, *laws)
+        return interruptible(kernel.greedy, *case.jobs.arrays, case.machine.procs, *case.laws)
 
 
 @dataclass(frozen=True)
@@ -178,6 +184,8 @@ class IterativeMoldable(Moldable):
     head: int | None = None
 
     label = "Iterative"
+    names = {"iterative": {}}
+    colours = {"Iterative": "#238B45"}
 
     def __post_init__(self):
         if self.head is None:
@@ -188,9 +196,10 @@ class IterativeMoldable(Moldable):
     def __str__(self) -> str:
         return self.label if self.head is None else f"{self.label} (first {self.head})"
 
-    def choose(self, jobs: Arrivals, laws: Laws, procs: int) -> tuple[np.ndarray, np.ndarray]:
+    def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.iterative`."""
-        return interruptible(iterative, *jobs.arrays, procs, *laws, min(self.head or 0, jobs.submit.size))
+        head = min(self.head or 0, len(case.jobs))
+        return interruptible(iterative, *case.jobs.arrays, case.machine.procs, *case.laws, head)
 
 
 def _shown(value):

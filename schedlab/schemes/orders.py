@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 
 import numba
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from schedlab.kernels import priority
 from schedlab.text import plain
 
+from .base import Jobs
 from .policies import MOVING, Policy, PolicyError, is_function, watched
 
 FIXED = MOVING[1:]
@@ -90,15 +91,15 @@ def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf"))
     return f"own-{name}" if name.lower() in named else name
 
 
-def prepare(order: str | Callable, submit: np.ndarray, estimate: np.ndarray, procs: np.ndarray) -> Order:
-    """Turn an order into what the kernels take, for jobs in arrival order."""
-    arrival = np.arange(submit.size)
+def prepare(order: str | Callable, jobs: Jobs) -> Order:
+    """Turn an order into what the kernels take."""
+    arrival = np.arange(len(jobs))
     if order == "fcfs":
         return Order(arrival, False, unused())
     policy = Policy.of(NAMED[order] if isinstance(order, str) else order, "order")
     if policy.moving:
         return Order(arrival, True, _compiled(policy, MOVING))
-    value = priority.scores(_compiled(policy, FIXED), submit, estimate, procs)
+    value = priority.scores(_compiled(policy, FIXED), jobs.submit, jobs.estimate, jobs.procs)
     if np.isnan(value).any():
         raise ValueError(f"order {policy.name} gives nan")
     rank = np.empty_like(arrival)
@@ -144,6 +145,16 @@ def run_policies(run: Callable):
         return found
     finally:
         _running.reset(token)
+
+
+def explained(simulate: Callable):
+    """Let a scheme's `simulate` say where a user's function fails in it, as `run_policies` does."""
+
+    @wraps(simulate)
+    def run(scheme, case):
+        return run_policies(lambda: simulate(scheme, case))
+
+    return run
 
 
 def _failure(run, running):

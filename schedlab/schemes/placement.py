@@ -1,81 +1,57 @@
-"""Schemes on a k-ary n-tree: what places jobs there, and what comes of it."""
+"""Schemes on a k-ary n-tree: what places jobs there."""
 
-from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from schedlab.kernels import placement as kernel
 from schedlab.kernels.nodes import MODULUS
 from schedlab.kernels.placement import shortened
-from schedlab.machine import KaryTree
 from schedlab.threads import interruptible
+
+from .base import Case, Outcome, Ranges
+from .orders import Order
 
 FCFS, COUNT, BLOCK = kernel.NONE, kernel.COUNT, kernel.BLOCK
 RULES = {"count": COUNT, "block": BLOCK}
 PARTS = 10**9  # of a time, at most: what is left of it must not overflow
 
 
-class Placed(NamedTuple):
-    """Jobs with their nodes, each array in the order of the jobs.
-
-    Attributes
-    ----------
-    start, promise, run : int64, shape (n_jobs,), seconds
-        As of `schedlab.kernels.placement.placed`.
-    killed, advanced : bool, shape (n_jobs,)
-    offset : int64, shape (n_jobs + 1,)
-    first, last : int64, shape (n_ranges,)
-        The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
-    """
-
-    start: np.ndarray
-    promise: np.ndarray
-    run: np.ndarray
-    killed: np.ndarray
-    advanced: np.ndarray
-    offset: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-
-
-def place(jobs, tree: KaryTree, order, rule: int, kills: bool) -> Placed:
-    """Simulate jobs on a tree.
+def place(case: Case, order: Order, rule: int) -> Outcome:
+    """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement.placed`.
 
     Parameters
     ----------
-    jobs : Arrivals
-    tree : KaryTree
+    case : Case
+        Of a `KaryTree`.
     order : Order
     rule : {FCFS, COUNT, BLOCK}
-    kills : bool
-        Backfilled jobs that are past their estimates may be killed.
     """
+    jobs, tree = case.jobs, case.machine
     policy, (kept, parts) = tree.policy, fractions(tree.saved())
-    estimate = jobs.estimate
-    if tree.scale_estimates:
-        estimate = shortened(estimate, kept[-1], parts[-1])
-    n = jobs.submit.size
-    return Placed(
-        *interruptible(
-            kernel.placed,
-            *replace(jobs, estimate=estimate).arrays,
-            tree.procs,
-            *order.parts,
-            np.full(n, tree.n) if policy.whole else tree.stage(jobs.procs),
-            _seeds(tree.seed, n) if policy.drawn else np.zeros(n, np.int64),
-            kept,
-            parts,
-            policy.whole,
-            policy.relaxed,
-            policy.best,
-            rule,
-            kills,
-            tree.k,
-            tree.n,
-        )
+    estimate = shortened(jobs.estimate, kept[-1], parts[-1]) if tree.scale_estimates else jobs.estimate
+    start, promise, run, killed, advanced, *nodes = interruptible(
+        kernel.placed,
+        jobs.submit,
+        jobs.run,
+        estimate,
+        jobs.procs,
+        tree.procs,
+        *order.parts,
+        np.full(len(jobs), tree.n) if policy.whole else tree.stage(jobs.procs),
+        _seeds(tree.seed, len(jobs)) if policy.drawn else np.zeros(len(jobs), np.int64),
+        kept,
+        parts,
+        policy.whole,
+        policy.relaxed,
+        policy.best,
+        rule,
+        case.kills,
+        tree.k,
+        tree.n,
     )
+    killed = killed if case.cut is None else killed | case.cut
+    return case.outcome(start, promise, run=run, killed=killed, backfilled=advanced, nodes=Ranges(*nodes))
 
 
 def fractions(saved):

@@ -1,52 +1,22 @@
-"""Schemes for rigid jobs: FCFS, EASY and conservative backfilling."""
+"""Schemes for rigid jobs: FCFS and EASY backfilling, on processors without a topology and on the nodes of a tree."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from schedlab.kernels import conservative as conservative_kernel
 from schedlab.kernels.easy import easy
 from schedlab.kernels.fcfs import fcfs
-from schedlab.machine import KaryTree
+from schedlab.machine import Flat, KaryTree
 from schedlab.threads import interruptible
+from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
 
 from . import placement
-from .orders import check_order, order_name, prepare
-
-COMPRESSION = {
-    "queue": conservative_kernel.QUEUE,
-    "reservation": conservative_kernel.RESERVATION,
-    "none": conservative_kernel.NONE,
-    "rebuild": conservative_kernel.REBUILD,
-}
+from .base import Case, Outcome, Scheme
+from .orders import Order, check_order, explained, order_name, prepare
 
 
 @dataclass(frozen=True)
-class Arrivals:
-    """The jobs of a trace as the kernels take them; each int64, shape (n_jobs,), in arrival order.
-
-    Attributes
-    ----------
-    submit : seconds since the first submission
-    run, estimate : seconds, ``run <= estimate`` but for a scheme that `keeps` jobs past their estimates
-    procs : processors
-    """
-
-    submit: np.ndarray
-    run: np.ndarray
-    estimate: np.ndarray
-    procs: np.ndarray
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The four, in the order in which every kernel takes them."""
-        return self.submit, self.run, self.estimate, self.procs
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """What the schemes for rigid jobs have in common.
+class Queued(Scheme):
+    """What the schemes that serve a queue in some order have in common.
 
     Parameters
     ----------
@@ -59,10 +29,7 @@ class Scheme:
 
     order: str | Callable = "fcfs"
 
-    label = ""
-    promises = False  # whether a promised start is kept, so that `validate` may insist on it
-    simulated = True
-    keeps = False  # whether jobs may run on past their estimates
+    events = ("batched", "each")
 
     def __post_init__(self):
         check_order(self.order)
@@ -70,133 +37,114 @@ class Scheme:
     def __str__(self) -> str:
         return self.label if self.order == "fcfs" else f"{self.label}-{order_name(self.order).upper()}"
 
-    @property
-    def origin(self) -> str:
-        """Where the starts come from, in words for a file's header."""
-        return f"simulated with {self}"
-
-    def notes(self, schedule) -> tuple[str, ...]:
-        """Say what a reader of a schedule must know."""
-        return ()
-
-    def place(self, jobs: Arrivals, tree: KaryTree, kills: bool = True) -> placement.Placed:
-        """Simulate jobs on a tree, each on its own nodes; with `kills` backfilled jobs may end past their estimates."""
-        raise ValueError(f"{self} cannot run on {tree}: FCFS and EASY place jobs on nodes")
+    def queue(self, case: Case) -> Order:
+        """Give the order of the queue as the kernels take it."""
+        return prepare(self.order, case.jobs)
 
 
 @dataclass(frozen=True)
-class FCFS(Scheme):
+class FCFS(Queued):
     """First come, first served; the first job that does not fit blocks all behind it.
 
     Parameters
     ----------
     order : str or function
-        See `Scheme`. Another order makes this list scheduling by that priority.
+        See `Queued`. Another order makes this list scheduling by that priority.
     """
 
     label = "FCFS"
-    keeps = True
+    names = {"fcfs": {}}
+    colours = {"FCFS": "#999999", "FCFS-SJF": "#CC79A7"}
+    machines = (Flat, KaryTree)
+    overruns = (*OVERRUN, KILL_BACKFILLED)
+    backfills = False
 
-    def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Give the start and promised start of each job in seconds; see `schedlab.kernels.fcfs`."""
-        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        return interruptible(fcfs, *jobs.arrays, procs, *order.parts, each)
+    @property
+    def in_order(self) -> bool:
+        """Only under first come, first served that of the queue is that of arrival."""
+        return self.order == "fcfs"
 
-    def place(self, jobs: Arrivals, tree: KaryTree, kills: bool = True) -> placement.Placed:
-        """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
-        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        return placement.place(jobs, tree, order, placement.FCFS, kills)
+    @explained
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`; see `schedlab.kernels.fcfs` and `schedlab.kernels.placement`."""
+        if isinstance(case.machine, KaryTree):
+            return placement.place(case, self.queue(case), placement.FCFS)
+        settings = (case.machine.procs, *self.queue(case).parts, case.per_event)
+        return case.outcome(*interruptible(fcfs, *case.jobs.arrays, *settings))
 
 
 @dataclass(frozen=True)
-class EASY(Scheme):
+class EASY(Queued):
     """EASY (aggressive) backfilling: the job at the head of the queue holds the one reservation.
 
     Parameters
     ----------
     order : str or function
-        See `Scheme`.
+        See `Queued`.
     backfill : str or function, optional
         Order in which candidates for backfilling are tried, if not that of the queue; "sjf" makes EASY-SJBF.
+    reservation : {"count", "block"}
+        What the head of the queue is promised on a tree. "count": the time at which enough nodes are free, by
+        estimates; only jobs that end by then may start ahead of it. "block": nodes, in a block; others may have the
+        rest. Where nodes need not lie together, on a tree or on a flat machine, "block" is EASY's usual rule: others
+        may have the extra processors; on a flat machine "count" is the same.
 
     References
     ----------
-    Lifka 1995; Skovira et al. 1996; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
+    Lifka 1995; Skovira et al. 1996; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. On a tree: Pascual and
+    Miguel-Alonso, Technical Report EHU-KAT-IK-09-08, University of the Basque Country, 2008.
     """
 
     backfill: str | Callable | None = None
+    reservation: str = "count"
 
     label = "EASY"
-    keeps = True
+    names = {"easy": {}, "easy-sjbf": {"backfill": "sjf"}}
+    colours = {
+        "EASY": "#0072B2",
+        "EASY (count)": "#004C8C",
+        "EASY (block)": "#74C3F0",
+        "EASY-SJF": "#E69F00",
+        "EASY-SJBF": "#56B4E9",
+    }
+    machines = (Flat, KaryTree)
+    overruns = (*OVERRUN, KILL_BACKFILLED)
 
     def __post_init__(self):
         super().__post_init__()
         if self.backfill is not None:
             check_order(self.backfill)
-
-    def __str__(self) -> str:
-        if self.backfill is None:
-            return super().__str__()
-        name = "SJBF" if self.backfill == "sjf" else f"BACKFILL-{order_name(self.backfill).upper()}"
-        return f"{super().__str__()}-{name}"
-
-    @property
-    def promises(self) -> bool:
-        """Only under first come, first served does a head stay at the head until it starts."""
-        return self.order == "fcfs"
-
-    def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Give the start and promised start of each job in seconds; see `schedlab.kernels.easy`."""
-        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        own = order if self.backfill is None else prepare(self.backfill, jobs.submit, jobs.estimate, jobs.procs)
-        return interruptible(easy, *jobs.arrays, procs, *order.parts, self.backfill is not None, *own.parts, each)
-
-    def place(self, jobs: Arrivals, tree: KaryTree, kills: bool = True) -> placement.Placed:
-        """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement`."""
-        if self.backfill is not None:
-            raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
-        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        return placement.place(jobs, tree, order, placement.RULES[tree.reservation], kills)
-
-
-@dataclass(frozen=True)
-class Conservative(Scheme):
-    """Conservative backfilling: every waiting job holds a reservation.
-
-    Parameters
-    ----------
-    order : str or function
-        See `Scheme`. It orders compression and rebuilding; a new job is always placed behind those that wait.
-    compression : {"queue", "reservation", "none", "rebuild"}
-        When a job ends early: visit the waiting jobs in the order of the queue or of their reservations and move
-        each to its earliest time, or leave them; or place all of them anew at every pass, which keeps no promise.
-
-    References
-    ----------
-    Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
-    """
-
-    compression: str = "queue"
-
-    label = "Conservative"
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.compression not in COMPRESSION:
-            raise ValueError(f"unknown compression {self.compression!r}; known: {', '.join(COMPRESSION)}")
+        if self.reservation not in placement.RULES:
+            raise ValueError(f"unknown reservation {self.reservation!r}; known: {', '.join(placement.RULES)}")
 
     def __str__(self) -> str:
         name = super().__str__()
-        return name if self.compression == "queue" else f"{name} ({self.compression})"
+        if self.backfill is not None:
+            name += "-SJBF" if self.backfill == "sjf" else f"-BACKFILL-{order_name(self.backfill).upper()}"
+        return name if self.reservation == "count" else f"{name} ({self.reservation})"
 
-    @property
-    def promises(self) -> bool:
-        """A reservation only ever moves to an earlier time, unless all are made anew."""
-        return self.compression != "rebuild"
+    def promises(self, machine: Flat | KaryTree) -> bool:
+        """Tell whether promises are kept: only first come, first served, and not by a count of scattered nodes."""
+        if self.order != "fcfs":
+            return False  # a head may lose its place before it starts
+        return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
 
-    def run(self, jobs: Arrivals, procs: int, each: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Give the start and promised start of each job in seconds; see `schedlab.kernels.conservative`."""
-        order = prepare(self.order, jobs.submit, jobs.estimate, jobs.procs)
-        compression = COMPRESSION[self.compression]
-        kernel = conservative_kernel.conservative
-        return interruptible(kernel, *jobs.arrays, procs, *order.parts, compression, each)
+    def _rule(self, tree):
+        return tree.reservation or self.reservation
+
+    def check(self, case: Case) -> None:
+        """As of `Scheme`."""
+        super().check(case)
+        if self.backfill is not None and isinstance(case.machine, KaryTree):
+            tree = case.machine
+            raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
+
+    @explained
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`; see `schedlab.kernels.easy` and `schedlab.kernels.placement`."""
+        order = self.queue(case)
+        if isinstance(case.machine, KaryTree):
+            return placement.place(case, order, placement.RULES[self._rule(case.machine)])
+        own = order if self.backfill is None else prepare(self.backfill, case.jobs)
+        settings = (case.machine.procs, *order.parts, self.backfill is not None, *own.parts, case.per_event)
+        return case.outcome(*interruptible(easy, *case.jobs.arrays, *settings))

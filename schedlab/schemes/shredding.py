@@ -1,17 +1,19 @@
 """Schemes for parameter sweeps: flooding and opportune job shredding; and what comes of them at each site."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, lcm
-from typing import NamedTuple
 
 import numpy as np
 
 from schedlab.kernels import shredding as kernel
 from schedlab.kernels.replay import ARRIVED, WITHDRAWN
+from schedlab.machine import Flat
 from schedlab.threads import interruptible
 
-from .rigid import Arrivals, Conservative, Scheme
+from .base import Case, Jobs, Outcome, Pieces, Scheme
+from .conservative import Conservative
 
 LOCAL = ("easy", "conservative")
 MOST_RESERVED = 10_000_000  # tasks, each with a reservation of its own: minutes, and gigabytes
@@ -21,15 +23,12 @@ MOST_RESERVED = 10_000_000  # tasks, each with a reservation of its own: minutes
 class Shredding(Scheme):
     """What the schemes for parameter sweeps have in common; `Trace.with_sweeps` marks the sweeps."""
 
-    order: str = "fcfs"
     local: str = "easy"
 
+    needs = "sweeps"
     release = everywhere = flooding = False
-    promises = True
 
     def __post_init__(self):
-        if self.order != "fcfs":
-            raise ValueError(f"order of {self.label} must be 'fcfs', in which it serves the sweeps, got {self.order!r}")
         if self.local not in LOCAL:
             raise ValueError(f"unknown local {self.local!r}; known: {', '.join(LOCAL)}")
 
@@ -37,9 +36,31 @@ class Shredding(Scheme):
         said = [*[self.local] * (self.local != "easy"), *(o for o in ("release", "everywhere") if getattr(self, o))]
         return f"{self.label} ({', '.join(said)})" if said else self.label
 
-    def run(self, jobs: Arrivals, procs: int, each: bool):
-        """Refuse: a sweep has no one start time."""
-        raise TypeError(f"under {self} jobs run in pieces; simulate and simulate_sites know them")
+    def promises(self, machine: Flat) -> bool:
+        """Tell whether promises are kept: those of the local scheduler are."""
+        return True
+
+    def check(self, case: Case) -> None:
+        """As of `Scheme`."""
+        super().check(case)
+        if case.breakdown is None:
+            return  # other sites may have sweeps
+        if case.breakdown.dtype.kind not in "iu" or (case.breakdown < 0).any():
+            raise ValueError(f"breakdown of {case.name} has values that are no whole numbers from 0 on")
+        if (case.jobs.run[case.breakdown > 0] < 1).any():
+            raise ValueError(f"{case.name} has a sweep that takes no time; with_sweeps marks none such")
+
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`."""
+        return self.simulate_sites([case], (1,))[0]
+
+    def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> tuple[Outcome, ...]:
+        """As of `Scheme`; see `schedlab.kernels.shredding`."""
+        if all(case.breakdown is None for case in cases):
+            names = ", ".join(case.name for case in cases)
+            raise ValueError(f"{self} needs sweeps, and {names} has none marked: trace.with_sweeps() marks some")
+        shared = shred(self, cases, tuple(speeds))
+        return tuple(_at_site(shared, site, case) for site, case in enumerate(cases))
 
 
 @dataclass(frozen=True)
@@ -48,7 +69,6 @@ class Flooding(Shredding):
 
     Parameters
     ----------
-    order : {"fcfs"}
     local : {"easy", "conservative"}
         The local scheduler. Under EASY the tasks of a sweep are a count; under conservative backfilling each has a
         reservation of its own, and the time that a simulation takes grows with them.
@@ -59,6 +79,8 @@ class Flooding(Shredding):
     """
 
     label = "Flooding"
+    names = {"flooding": {}}
+    colours = {"Flooding": "#AA4499"}
     flooding = True
 
 
@@ -68,7 +90,6 @@ class OpportuneShredding(Shredding):
 
     Parameters
     ----------
-    order : {"fcfs"}
     local : {"easy", "conservative"}
         The local scheduler, which is not modified.
     release : bool
@@ -86,6 +107,8 @@ class OpportuneShredding(Shredding):
     everywhere: bool = False
 
     label = "OJS"
+    names = {"ojs": {}}
+    colours = {"OJS": "#DDAA33"}
 
     def __post_init__(self):
         super().__post_init__()
@@ -94,28 +117,8 @@ class OpportuneShredding(Shredding):
                 raise TypeError(f"{name} is {getattr(self, name)!r}, expected True or False")
 
 
-class Pieces(NamedTuple):
-    """What held the processors of a site: a job, or tasks of one sweep that started together; all int64, shape (n,).
-
-    Attributes
-    ----------
-    home, job : where the job was submitted, and its place there
-    start, end, expected : ticks; the last is the end as the local scheduler estimated it
-    procs : processors
-    tasks : tasks that ran, if started apart from the parallel job; else 0
-    """
-
-    home: np.ndarray
-    job: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
-    expected: np.ndarray
-    procs: np.ndarray
-    tasks: np.ndarray
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcome:
+class Shared:
     """What comes of sweeps on one site or several. Times in ticks since the begin that all sites share.
 
     Attributes
@@ -136,9 +139,11 @@ class Outcome:
     lost : int64, shape (n_sites,), processor-ticks
     events : int64, shape (n_rows, 5)
         The log of `schedlab.kernels.shredding.shredded`.
+    flooding : bool
     pieces : tuple of Pieces
         For each site.
-    flooding : bool
+    expected : tuple of int64 array, shape (n_pieces,), ticks
+        For each site the ends of its pieces as the local scheduler estimated them.
     """
 
     tick: int
@@ -159,6 +164,7 @@ class Outcome:
     events: np.ndarray
     flooding: bool
     pieces: tuple[Pieces, ...]
+    expected: tuple[np.ndarray, ...]
 
     @cached_property
     def log(self) -> np.ndarray:
@@ -169,8 +175,8 @@ class Outcome:
         """Give the entries of a site's queue."""
         return slice(int(self.offset[site]), int(self.offset[site + 1]))
 
-    def states(self, site: int) -> tuple[np.ndarray, ...]:
-        """Follow a site: instants in ticks; from each on processors used, jobs queued, processors that they want."""
+    def changes(self, site: int) -> tuple[np.ndarray, np.ndarray]:
+        """Give what changes when at a site, as of `Outcome`; a queued sweep wants no more than it has tasks left."""
         own, pieces = self.entries(site), self.pieces[site]
         sweep, width = self.sweep[own], self.width[own]
         full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
@@ -196,12 +202,7 @@ class Outcome:
         used.append(np.zeros(fall.size, "int64"))
         queued.append(np.zeros(fall.size, "int64"))
         wanted = [np.zeros(2 * pieces.procs.size, "int64"), full, -left, -fall]
-        time = np.concatenate(time)
-        order = np.argsort(time, kind="stable")
-        time = time[order]
-        last = np.flatnonzero(np.append(np.diff(time) > 0, True))
-        sums = np.cumsum(np.stack([np.concatenate(column) for column in (used, queued, wanted)])[:, order], axis=1)
-        return time[last], *sums[:, last]
+        return np.concatenate(time), np.stack([np.concatenate(column) for column in (used, queued, wanted)])
 
     def happened(self, site: int) -> tuple[np.ndarray, ...]:
         """Follow what happened at a site, in its order, as `schedlab.kernels.replay.replay` takes it.
@@ -244,30 +245,144 @@ class Outcome:
         return tuple(column[order] for column in columns[:5])
 
 
-def shred(
-    scheme: Shredding,
-    jobs: list[Arrivals],
-    breakdown: list[np.ndarray],
-    machines: list[int],
-    speeds: tuple[int, ...],
-) -> Outcome:
+@dataclass(frozen=True, eq=False, repr=False)
+class AtSite(Outcome):
+    """What comes of the jobs that were submitted at a site, and of the site's machine.
+
+    A job starts when its first processor is held, and ends with its last task, wherever that runs.
+
+    Attributes
+    ----------
+    shared : Shared
+        What came of all sites.
+    site : int
+        Which of them this is.
+    breakdown : int64, shape (n_jobs,)
+        As of `Case`.
+    """
+
+    shared: Shared | None = None
+    site: int = 0
+    breakdown: np.ndarray | None = None
+
+    in_pieces = True
+
+    @property
+    def tick(self) -> int:
+        """Ticks in a second: tasks need not take whole seconds."""
+        return self.shared.tick
+
+    @property
+    def lost(self) -> int:
+        """The loss of capacity in processor-ticks."""
+        return int(self.shared.lost[self.site])
+
+    @cached_property
+    def _own(self):
+        """The entries of the site's own jobs."""
+        entries = self.shared.entries(self.site)
+        return entries.start + np.flatnonzero(self.shared.home[entries] == self.site)
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """As of `Outcome`."""
+        own, shared = self._own, self.shared
+        sweep, ends = shared.sweep[own], shared.start[own] + self.run * self.tick
+        return np.where(sweep >= 0, shared.end[sweep], ends) if shared.end.size else ends
+
+    @property
+    def pieces(self) -> Pieces:
+        """What held the site's processors, jobs of other sites included."""
+        return self.shared.pieces[self.site]
+
+    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+        """As of `Outcome`."""
+        return self.shared.changes(self.site)
+
+    def queued(self) -> tuple[np.ndarray, np.ndarray]:
+        """As of `Outcome`."""
+        entries = self.shared.entries(self.site)
+        return self.shared.submit[entries], self.shared.gone[entries]
+
+    @cached_property
+    def parallel_start(self) -> np.ndarray:
+        """Start of each job as a parallel one, -1 where only tasks ran; int64, ticks."""
+        shared, began = self.shared, np.full(self.submit.size, -1)
+        at_home = shared.home == self.site
+        np.maximum.at(began, shared.job[at_home], shared.start[at_home])
+        return began
+
+    @property
+    def promised_start(self) -> np.ndarray:
+        """As of `Outcome`: that of the parallel job, -1 where only tasks ran."""
+        return self.parallel_start
+
+    def begun(self) -> tuple[np.ndarray, np.ndarray]:
+        """As of `Outcome`; the tasks of a sweep have equal parts of its work."""
+        shared, work = self.shared, self.run * self.procs
+        sweep = shared.sweep[self._own]
+        swept = np.flatnonzero(sweep >= 0)
+        task = np.zeros(shared.tasks.size)
+        task[sweep[swept]] = work[swept] / shared.tasks[sweep[swept]]
+        plain = np.flatnonzero(sweep < 0)
+        joint = swept[self.parallel_start[swept] >= 0]
+        log = shared.log[task[shared.log[:, kernel.SWEEP]] > 0]
+        times = [self.start[plain], self.parallel_start[joint], log[:, kernel.START]]
+        claimed = shared.claimed[sweep[joint]] * task[sweep[joint]]
+        parts = [work[plain], claimed, log[:, kernel.COUNT] * task[log[:, kernel.SWEEP]]]
+        return np.concatenate(times), np.concatenate(parts)
+
+    def columns(self, seconds) -> dict[str, np.ndarray]:
+        """As of `Outcome`: breakdown, parallel_start (nan if only tasks ran), tasks_alone, which ran apart from it."""
+        shared, sweep = self.shared, self.shared.sweep[self._own]
+        alone = np.zeros(sweep.size, "int64")
+        alone[sweep >= 0] = (shared.tasks - shared.claimed)[sweep[sweep >= 0]]
+        began = self.parallel_start
+        began = np.where(began >= 0, seconds(began), np.nan)
+        return {"breakdown": self.breakdown, "parallel_start": began, "tasks_alone": alone}
+
+
+def _at_site(shared, site, case):
+    """Give the outcome of a site."""
+    entries = shared.entries(site)
+    own = entries.start + np.flatnonzero(shared.home[entries] == site)
+    first = np.full(len(case.jobs), np.iinfo(np.int64).max)
+    for pieces in shared.pieces:
+        mine = pieces.home == site
+        np.minimum.at(first, pieces.job[mine], pieces.start[mine])
+    return AtSite(
+        submit=case.jobs.submit * shared.tick,
+        start=first,
+        run=case.jobs.run,
+        procs=case.jobs.procs,
+        promise=shared.promise[own],
+        killed=case.cut,
+        shared=shared,
+        site=site,
+        breakdown=_rounds(case),
+    )
+
+
+def _rounds(case):
+    return np.zeros(len(case.jobs), "int64") if case.breakdown is None else case.breakdown
+
+
+def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> Shared:
     """Simulate sites together.
 
     Parameters
     ----------
-    jobs : list of Arrivals
-        Of each site; seconds since a begin that all share.
-    breakdown : list of int64 array, shape (n_jobs,)
-        0 for an ordinary job.
-    machines : list of int
-        Processors of each site.
+    scheme : Shredding
+    cases : sequence of Case
+        One for each site; seconds since a begin that all share.
     speeds : tuple of int
     """
+    jobs, machines = [case.jobs for case in cases], [case.machine.procs for case in cases]
     home = np.repeat(np.arange(len(jobs)), [one.submit.size for one in jobs])
     job = np.concatenate([np.arange(one.submit.size) for one in jobs])
     columns = zip(*(one.arrays for one in jobs), strict=True)
     submit, run, estimate, procs = (np.concatenate(column) for column in columns)
-    parts = np.concatenate(breakdown)
+    parts = np.concatenate([_rounds(case) for case in cases])
     queue = np.lexsort((job, home, submit))
     home, job, submit, run, estimate, procs, parts = (
         column[queue] for column in (home, job, submit, run, estimate, procs, parts)
@@ -320,7 +435,7 @@ def shred(
     np.maximum.at(last, log[:, kernel.SWEEP], log[:, kernel.START])
     np.maximum.at(last, of[sweeps], start[sweeps])  # a parallel job that starts cancels the copies
     gone[sweeps] = last[of[sweeps]]
-    pieces = []
+    pieces, ends = [], []
     for site in range(len(machines)):
         entry = offset[site] + np.flatnonzero(start[offset[site] : offset[site + 1]] >= 0)
         parallel, procs, lasts = _held(
@@ -331,14 +446,15 @@ def shred(
             Pieces(
                 np.concatenate([home[row[parallel]], home[swept[batch]]]),
                 np.concatenate([job[row[parallel]], job[swept[batch]]]),
+                np.concatenate([submit[row[parallel]], submit[swept[batch]]]) * tick,
                 np.concatenate([start[parallel], began]),
                 np.concatenate([start[parallel] + lasts, began + task_run[site, batch]]),
-                np.concatenate([start[parallel] + expected[parallel], began + task_estimate[site, batch]]),
                 np.concatenate([procs, count]),
                 np.concatenate([np.zeros(parallel.size, "int64"), count]),
             )
         )
-    return Outcome(
+        ends.append(np.concatenate([start[parallel] + expected[parallel], began + task_estimate[site, batch]]))
+    return Shared(
         tick,
         offset,
         submit[row] * tick,
@@ -357,6 +473,7 @@ def shred(
         events,
         scheme.flooding,
         tuple(pieces),
+        tuple(ends),
     )
 
 
@@ -369,8 +486,9 @@ def _flooded(offset, submit, run, estimate, procs, sweep, machines, tasks):
         count = np.ones(own.size, "int64")
         count[sweep[own] >= 0] = tasks[sweep[own][sweep[own] >= 0]]
         entry = np.repeat(own, count)
-        jobs = Arrivals(*(column[entry] for column in (submit, run, estimate, procs)))
-        began, promised = Conservative().run(jobs, machine, False)
+        jobs = Jobs(*(column[entry] for column in (submit, run, estimate, procs)))
+        outcome = Conservative().simulate(Case(jobs, Flat(machine)))
+        began, promised = outcome.start, outcome.promise
         first = np.cumsum(count) - count  # of the tasks of a sweep the first to be promised a start
         promise[own] = promised[first]
         start[own] = np.where(sweep[own] >= 0, -1, began[first])

@@ -29,8 +29,7 @@ import plain_iterative
 import twins  # the tests' own
 
 import schedlab as sl
-from schedlab.schemes.rigid import Arrivals
-from schedlab.simulation import arrivals
+from schedlab.simulation import case_of
 
 LOGS = (
     "KTH-SP2-1996",
@@ -49,18 +48,6 @@ def wfp3_of_a_user(now, submit, estimate, procs):
     return -(((now - submit) / max(estimate, 1)) ** 3) * procs
 
 
-class OnTree:
-    """A scheme that places jobs on the nodes of a 4-ary tree; its baseline is the same scheme without."""
-
-    def __init__(self, scheme, **settings):
-        self.scheme, self.settings = scheme, settings
-
-    def run(self, jobs, procs, each):
-        """Do what `Scheme.run` does."""
-        stages = next(n for n in range(1, 13) if 4**n >= procs)
-        return self.scheme.place(jobs, sl.KaryTree(4, stages, procs, **self.settings))
-
-
 TWIN_JOBS = 1_000
 SCHEMES = {
     "FCFS": (sl.FCFS(), twins.fcfs),
@@ -70,11 +57,13 @@ SCHEMES = {
     "DPSAp": (sl.DPSA(variant="p"), None),  # the twin's search has no bound, and no end where many wait
     "DPSAn": (sl.DPSA(variant="n"), None),
     "DPSAw": (sl.DPSA(variant="w"), None),
-    "FCFS, contiguous": (OnTree(sl.FCFS()), None),  # the twin knows every node, and is slower by far
-    "EASY, contiguous": (OnTree(sl.EASY()), None),
-    "EASY, nodes promised": (OnTree(sl.EASY(), reservation="block"), None),
     "EASY-WFP3": (sl.EASY(order="wfp3"), None),
     "EASY-WFP3 of a user": (sl.EASY(order=wfp3_of_a_user), None),
+}
+ON_TREES = {  # contiguous; the twin knows every node, and is slower by far
+    "FCFS, contiguous": (sl.FCFS(), None),
+    "EASY, contiguous": (sl.EASY(), None),
+    "EASY, nodes promised": (sl.EASY(reservation="block"), None),
 }
 
 
@@ -97,11 +86,11 @@ def bytes_held(run):
     return peak
 
 
-def twin_ratio(scheme, twin, jobs, procs, runs):
+def twin_ratio(scheme, twin, case, runs):
     """Give how many times faster the kernel is than its twin on the first jobs."""
-    few = Arrivals(jobs.submit[:TWIN_JOBS], jobs.run[:TWIN_JOBS], jobs.estimate[:TWIN_JOBS], jobs.procs[:TWIN_JOBS])
-    rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in vars(few).values()), strict=True)]
-    return seconds(lambda: twin(rows, procs), 1) / seconds(lambda: scheme.run(few, procs, False), runs)
+    few = case.first(TWIN_JOBS)
+    rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in few.jobs.arrays), strict=True)]
+    return seconds(lambda: twin(rows, case.machine.procs), 1) / seconds(lambda: scheme.simulate(few), runs)
 
 
 def swept():
@@ -138,20 +127,20 @@ def molded():
     for parallelism in ("system", "requested"):
         for load in (0.7, 0.9):
             trace = log.with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
-            jobs, _ = arrivals(trace)
-            yield parallelism, load, sl.EASY(), jobs, lambda jobs=jobs: sl.EASY().run(jobs, 512, False)
+            case, _ = case_of(trace, sl.IterativeMoldable())
+            yield parallelism, load, sl.EASY(), len(trace), partial(sl.EASY().simulate, case)
             # At 0.9 greedy takes minutes.
             for scheme in (*paper, *others) if load > 0.7 else (*paper, *others, sl.GreedyMoldable()):
-                yield parallelism, load, scheme, jobs, partial(scheme.choose, jobs, trace.laws(), 512)
+                yield parallelism, load, scheme, len(trace), partial(scheme.choose, case)
 
 
 def compare_molded(runs):
     """Print the table of moldable jobs."""
     print(f"{'A':<11}{'load':>4}  {'scheme':<42}{'ms':>9}{'jobs/s':>11}{'bytes/job':>11}{'x EASY':>9}")
     easy = None
-    for parallelism, load, scheme, jobs, run in molded():
+    for parallelism, load, scheme, count, run in molded():
         run()  # compiles
-        taken, held, count = seconds(run, runs), bytes_held(run), jobs.submit.size
+        taken, held = seconds(run, runs), bytes_held(run)
         if isinstance(scheme, sl.EASY):
             easy = taken
         print(
@@ -168,10 +157,9 @@ def compare_iterative(runs):
     for count, load in ((5_000, 0.9), (len(log), 0.7)):
         for parallelism in ("system", "requested"):
             trace = log.head(count).with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
-            jobs, _ = arrivals(trace)
-            laws = trace.laws()
-            run = partial(sl.IterativeMoldable().choose, jobs, laws, 512)
-            plain = partial(plain_iterative.iterative, *jobs.arrays, 512, *laws[1:3])
+            case, _ = case_of(trace, scheme := sl.IterativeMoldable())
+            run = partial(scheme.choose, case)
+            plain = partial(plain_iterative.iterative, *case.jobs.arrays, 512, *case.laws[1:3])
             (start, width), (plain_start, plain_width, counted) = run(), plain()
             assert (start == plain_start).all()
             assert (width == plain_width).all()
@@ -207,15 +195,14 @@ def main():
     print(f"{'log':<24}{'scheme':<22}{'jobs':>8}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}{'x twin':>9}")
     for log in options.logs:
         trace = sl.load_trace(log)
-        jobs, _ = arrivals(trace)
-        for name, (scheme, twin) in SCHEMES.items():
-            scheme.run(jobs, trace.procs, False)  # compiles
-
-            def run(scheme=scheme, jobs=jobs, procs=trace.procs):
-                return scheme.run(jobs, procs, False)
-
+        stages = next(n for n in range(1, 13) if 4**n >= trace.procs)
+        machines = {name: sl.KaryTree(4, stages, trace.procs) for name in ON_TREES}
+        for name, (scheme, twin) in (SCHEMES | ON_TREES).items():
+            case, _ = case_of(trace, scheme, machines.get(name))
+            run = partial(scheme.simulate, case)
+            run()  # compiles
             taken, held = seconds(run, options.runs), bytes_held(run)
-            ratio = f"{twin_ratio(scheme, twin, jobs, trace.procs, options.runs):,.0f}" if twin else ""
+            ratio = f"{twin_ratio(scheme, twin, case, options.runs):,.0f}" if twin else ""
             print(
                 f"{trace.name:<24}{name:<22}{len(trace):>8,}{1e3 * taken:>9.1f}{len(trace) / taken:>12,.0f}"
                 f"{held / len(trace):>11.0f}{ratio:>9}"

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import sys
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -64,15 +65,16 @@ def schedules():
     for log in LOGS:
         trace = log_or_standin(log).head(JOBS)
         for scheme, events, overrun in product(RIGID, ("batched", "each"), ("kill", "extend", KEEP)):
-            if overrun != KEEP or scheme.keeps:
+            if overrun in scheme.overruns:
                 yield _named(trace, scheme, events=events, overrun=overrun)
         small = trace.with_procs(256)
         for order, allocation, reservation, overrun in product(*ON_TREES):
-            tree = sl.KaryTree(4, 4, allocation=allocation, reservation=reservation, speedup=0.2)
-            scheme = sl.FCFS() if order is None else sl.EASY(order=order)
+            tree = sl.KaryTree(4, 4, allocation=allocation, speedup=0.2)
+            plain = sl.FCFS() if order is None else sl.EASY(order=order)
+            scheme = plain if order is None else replace(plain, reservation=reservation)
             schedule = sl.simulate(small, scheme, machine=tree, overrun=overrun)
             name = f"{small.title}, {allocation} {reservation} tree, {order or 'no'} backfilling, {overrun}"
-            yield name, digest(schedule.jobs, schedule.metrics().to_frame())
+            yield name, digest(schedule.jobs, schedule.metrics().rename(str(plain)).to_frame())
         moldable = trace.head(1_000).with_speedup(sl.Downey("system", (0, 2)), 0.8, 1)
         for name in ("fairshare", "greedy", "iterative"):
             yield _named(moldable, sl.schemes.scheme(name))

@@ -116,7 +116,6 @@ def tree(r, procs):
         return None
     settings = {
         "allocation": r.choice(["contiguous", "quasi-contiguous", "best-fit", "first-free", "random"]),
-        "reservation": r.choice(["count", "block"]),
         "speedup": r.choice([0, 0.25, 0.99, tuple(r.choice([0, 0.1, 0.5]) for _ in range(n))]),
         "seed": r.randrange(10),
     }
@@ -155,6 +154,8 @@ def case(seed, number):
         steps = f".with_sweeps({share}, min_procs={least}, breakdown={parts})"
     else:
         kind, settings = r.choice(["FCFS", "EASY", "EASY"]), {"order": order(r)}
+        if kind == "EASY":
+            settings["reservation"] = r.choice(["count", "block"])
         machine = tree(r, procs)
         convention["overrun"] = r.choice(["kill", "extend", "keep", "kill-backfilled"])
         machine = f"machine={machine}, " if machine else ""

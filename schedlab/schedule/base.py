@@ -1,4 +1,4 @@
-"""`Schedule`: when each job of a trace started and ended, what that is worth, and whether it is possible."""
+"""`Schedule`: when each job of a trace held which processors, and what that is worth."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,16 +6,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from . import display, metrics, statistics
-from .kernels import nodes as node_kernels
-from .kernels.assign import assign
-from .machine import Flat, KaryTree
-from .schemes import FCFS, Placed, Scheme
-from .schemes.placement import fractions, shortened
-from .text import cell
-from .threads import abandonable
-from .workload import swf
-from .workload.trace import KEEP, KILL_BACKFILLED, Trace, run_times
+from schedlab import display, metrics, statistics
+from schedlab.kernels import nodes as node_kernels
+from schedlab.kernels.assign import assign
+from schedlab.machine import Flat, KaryTree
+from schedlab.schemes import Outcome, Ranges, Scheme
+from schedlab.threads import abandonable
+from schedlab.workload.trace import Trace
+
+from . import export, laws
 
 SHOWN = (
     "wait_time",
@@ -30,13 +29,12 @@ SHOWN = (
 MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown")  # over jobs
 
 
-class ScheduleError(AssertionError):
-    """A schedule breaks a law of scheduling; the message names the law, the job and the time."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
     """The result of a simulation.
+
+    Times are seconds on the clock of the log: int64; float64 where the tasks of sweeps ran by themselves, which need
+    not take whole seconds.
 
     Attributes
     ----------
@@ -45,16 +43,14 @@ class Schedule:
     machine : Flat or KaryTree
     overrun, events : str
         The conventions it was simulated under (`simulate`).
-    start, promise : int64, shape (n_jobs,), seconds on the clock of the log
-        In the order of the trace's jobs. The promise is the first start time that the scheme reserved
-        for a job, -1 where it never did.
-    run : int64, shape (n_jobs,), seconds
-        Run times as simulated: cut where a job was killed, shortened by a place in one block of a tree.
-    killed : bool, shape (n_jobs,)
-    placed : Placed, optional
-        On a tree: the nodes of each job, and which were backfilled.
-    width, estimate : int64, shape (n_jobs,), optional
-        Under a scheme for moldable jobs: the processors that it chose for each, and the seconds estimated on these.
+    outcome : Outcome
+        What the scheme made of the case.
+    origin : int, seconds on the clock of the log
+        When the clock of the outcome begins.
+    site : int
+        Which of several sites this is (`simulate_sites`).
+    traces : tuple of Trace
+        Of all sites; the trace alone if there are no others.
     """
 
     trace: Trace
@@ -62,16 +58,17 @@ class Schedule:
     machine: Flat | KaryTree
     overrun: str
     events: str
-    start: np.ndarray
-    promise: np.ndarray
-    run: np.ndarray
-    killed: np.ndarray
-    placed: Placed | None = None
-    width: np.ndarray | None = None
-    estimate: np.ndarray | None = None
+    outcome: Outcome
+    origin: int = 0
+    site: int = 0
+    traces: tuple[Trace, ...] = ()
+
+    def __post_init__(self):
+        if not self.traces:
+            object.__setattr__(self, "traces", (self.trace,))
 
     def __len__(self) -> int:
-        return len(self.start)
+        return len(self.outcome.start)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -113,33 +110,87 @@ class Schedule:
         yield display.picture(time, used, queued, self.machine.procs, (begin, end))
         yield display.facts(shown)
 
-    @cached_property
-    def procs(self) -> np.ndarray:
-        """Processors that each job held; int64, shape (n_jobs,)."""
-        return self.trace.table["requested_procs"].to_numpy() if self.width is None else self.width
-
-    @cached_property
-    def _estimate(self) -> np.ndarray:
-        return self.trace.table["requested_time"].to_numpy() if self.estimate is None else self.estimate
-
-    @cached_property
-    def _sequential_work(self) -> np.ndarray | None:
-        """What each job does in processor-seconds, float64; None without speed-up data."""
-        if not self.trace.has_speedup:
-            return None
-        if self.width is not None:
-            return self.trace.sequential_work(self.overrun)  # run times on the chosen processors are rounded up
-        return self.run * self.trace.laws(int(self.procs.max())).speedup(self.procs)
+    def seconds(self, ticks):
+        """Give ticks of the outcome as seconds on the clock of the log."""
+        tick = self.outcome.tick
+        return self.origin + (ticks if tick == 1 else ticks / tick)
 
     @cached_property
     def submit(self) -> np.ndarray:
         """Submission of each job; int64, shape (n_jobs,), seconds on the clock of the log."""
         return self.trace.table["submit_time"].to_numpy()
 
-    @property
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Start of each job: when its first processor is held; shape (n_jobs,), seconds on the clock of the log."""
+        return _fixed(self.seconds(self.outcome.start))
+
+    @cached_property
     def end(self) -> np.ndarray:
-        """End of each job; int64, shape (n_jobs,), seconds on the clock of the log."""
-        return self.start + self.run
+        """End of each job, with its last task; shape (n_jobs,), seconds on the clock of the log."""
+        return _fixed(self.seconds(self.outcome.end))
+
+    @cached_property
+    def promise(self) -> np.ndarray:
+        """The first start that the scheme promised to each job, -1 where it never did; as `start`."""
+        promise = self.outcome.promise
+        return _fixed(np.where(promise >= 0, self.seconds(promise), -1))
+
+    @property
+    def run(self) -> np.ndarray:
+        """Run time of each job as simulated: cut where a job was killed, shortened by its place on a tree; seconds.
+
+        int64, shape (n_jobs,); of a sweep that of the parallel job, whatever its tasks did.
+        """
+        return self.outcome.run
+
+    @property
+    def procs(self) -> np.ndarray:
+        """Processors that each job held, the parallel job of a sweep; int64, shape (n_jobs,)."""
+        return self.outcome.procs
+
+    @property
+    def killed(self) -> np.ndarray:
+        """Jobs that ended before their work was done; bool, shape (n_jobs,)."""
+        return self.outcome.killed
+
+    @cached_property
+    def estimate(self) -> np.ndarray:
+        """How long each job was expected to run on its processors; int64, shape (n_jobs,), seconds."""
+        given = self.outcome.estimate
+        return self.trace.table["requested_time"].to_numpy() if given is None else given
+
+    @cached_property
+    def _sequential_work(self) -> np.ndarray | None:
+        """What each job does in processor-seconds, float64; None without speed-up data."""
+        if not self.trace.has_speedup:
+            return None
+        if self.outcome.estimate is not None:
+            return self.trace.sequential_work(self.overrun)  # run times on the chosen processors are rounded up
+        return self.run * self.trace.laws(int(self.procs.max())).speedup(self.procs)
+
+    @cached_property
+    def pieces(self) -> pd.DataFrame:
+        """What held the machine's processors when: a job, or tasks of one sweep that started together.
+
+        home_site, job_number (there), start_time and end_time (seconds on the clock of the log), procs, tasks (0 for
+        what is no task).
+        """
+        pieces = self.outcome.pieces
+        number = np.empty(pieces.job.size, "int64")
+        for site, trace in enumerate(self.traces):
+            own = pieces.home == site
+            number[own] = trace.table.index.to_numpy()[pieces.job[own]]
+        return pd.DataFrame(
+            {
+                "home_site": pieces.home,
+                "job_number": number,
+                "start_time": self.seconds(pieces.start),
+                "end_time": self.seconds(pieces.end),
+                "procs": pieces.procs,
+                "tasks": pieces.tasks,
+            }
+        )
 
     @cached_property
     def _table(self) -> pd.DataFrame:
@@ -156,29 +207,32 @@ class Schedule:
         table["slowdown"] = metrics.slowdown(turnaround, self.run)
         table["bounded_slowdown"] = metrics.bounded_slowdown(turnaround, self.run)
         table["promised_start"] = self.promise
-        if self.width is not None:
-            table["estimate"] = self.estimate
+        for name, column in self.outcome.columns(self.seconds).items():
+            table[name] = column
         if self._sequential_work is not None:
             table["sequential_work"] = self._sequential_work
             table["wasted"] = self.run * self.procs - self._sequential_work
-        if self.placed is not None:
-            table["backfilled"] = self.placed.advanced
         return table
 
     @property
     def jobs(self) -> pd.DataFrame:
         """One row a job: the trace's columns, and what the simulation makes of them.
 
-        run_time is as simulated (cut at the estimate where jobs are killed, `killed` says which), wait_time is
-        the simulated one; new are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
-        promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds. On a tree
-        also backfilled, and nodes as ranges ("0-3 7"). With speed-up data also sequential_work (what the job would take
-        on one processor) and wasted, the rest of what it held, in processor-seconds; and where the scheme chose procs,
-        estimate, the seconds on these (requested_procs and requested_time stay the trace's).
+        run_time is as simulated (cut at the estimate where jobs are killed, `killed` says which), wait_time is the
+        simulated one; new are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
+        promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds.
+
+        - On a tree also backfilled, and nodes as ranges ("0-3 7").
+        - With speed-up data also sequential_work (what the job would take on one processor) and wasted, the rest of
+          what it held, in processor-seconds; and where the scheme chose procs, estimate, the seconds on these
+          (requested_procs and requested_time stay the trace's).
+        - Where sweeps ran in pieces also breakdown, parallel_start (of the parallel job, nan where it never did) and
+          tasks_alone, which ran apart from it. start_time and end_time are those of the first and the last task;
+          slowdown divides by the run time of the parallel job.
         """
         table = self._table.copy(deep=False)
-        if self.placed is not None:
-            table["nodes"] = self._ranges
+        if self.outcome.nodes is not None:
+            table["nodes"] = self.allocations()
         return table
 
     # -- measures ----------------------------------------------------------------------------------------
@@ -260,11 +314,10 @@ class Schedule:
         lasts = np.diff(timeline["time"]).astype("float64")
         makespan, size = (end - first).item(), self.machine.procs
         lost = self._lost(timeline)
-        capacity = size * makespan
+        capacity, pieces = size * makespan, self.outcome.pieces
+        held = (self.seconds(pieces.start), self.seconds(pieces.end), pieces.procs)
         return {
-            "utilization": metrics.utilization(
-                self.start, self.end, self.procs, size, windows[window] if isinstance(window, str) else window
-            ),
+            "utilization": metrics.utilization(*held, size, windows[window] if isinstance(window, str) else window),
             "makespan": makespan,
             "throughput": 3600 * len(self) / makespan if makespan else float("nan"),
             "loss_of_capacity": lost,
@@ -287,11 +340,26 @@ class Schedule:
         return self._lost(self.timeline())
 
     def _lost(self, timeline):
-        return metrics.loss_of_capacity(timeline, self.machine.procs)
+        lost = self.outcome.lost
+        return metrics.loss_of_capacity(timeline, self.machine.procs) if lost is None else lost / self.outcome.tick
+
+    @cached_property
+    def states(self) -> tuple[np.ndarray, ...]:
+        """Instants in ticks of the outcome; from each on processors in use, jobs queued, processors that they want."""
+        return metrics.states(*self.outcome.changes())
 
     def timeline(self) -> pd.DataFrame:
-        """Follow the machine and the queue: time (seconds), used (processors), queued (jobs), demand (processors)."""
-        return metrics.states(self.submit, self.start, self.end, self.procs)
+        """Follow the machine and the queue over time.
+
+        Returns
+        -------
+        DataFrame
+            One row for each distinct instant: time (seconds), and from then until the next row used (processors),
+            queued (jobs) and demand (processors that the queued jobs want; a queued sweep no more than it has tasks
+            left).
+        """
+        time, used, queued, demand = self.states
+        return pd.DataFrame({"time": self.seconds(time), "used": used, "queued": queued, "demand": demand})
 
     def locality(self) -> pd.DataFrame:
         """Tell how near to each other the nodes of each job on a tree are.
@@ -339,184 +407,98 @@ class Schedule:
     # -- laws --------------------------------------------------------------------------------------------
 
     def validate(self) -> "Schedule":
-        """Check the laws of scheduling, and give the schedule back.
+        """Check the laws of scheduling (`schedlab.schedule.laws`), and give the schedule back.
 
         Every job starts exactly once and not before its submission; never are more processors held than there are;
         a job runs as long as the trace and `overrun` say; FCFS starts jobs in the order of its queue; a kept promise
         (EASY's for the head of a first come, first served queue, conservative's for every job; none where jobs run on
-        past their estimates) is a start no later than promised. On a tree: a job has as
-        many nodes as it needs, all of them installed and nobody else's, in one block of its stage where the allocation
-        says so, and runs as long as its place lets it, or was killed past its estimate after it had been backfilled.
-        Where the scheme chose processors, a moldable job has 1 to all of them and runs as long as its speedup on these
+        past their estimates) is a start no later than promised.
+
+        On a tree: a job has as many nodes as it needs, all of them installed and nobody else's, in one block of its
+        stage where the allocation says so, and runs as long as its place lets it, or was killed past its estimate
+        after it had been backfilled.
+
+        Where the scheme chose processors: a moldable job has 1 to all of them and runs as long as its speedup on these
         says, as recomputed from the trace; a rigid one beside it runs as the trace has it.
+
+        Where sweeps ran in pieces: each task of each sweep runs once, and a sweep ends with its last; the loss of
+        capacity is what the states of machine and queue say; and tasks never disturb the local schedule. For that the
+        site is replayed: whenever tasks start, the local scheduler had nothing left to start, and the reservation of
+        EASY's head, or all those of conservative backfilling, are the same with them as without them. Under flooding
+        tasks are jobs of the queue like others.
 
         Raises
         ------
         ScheduleError
         """
-        if len(self.start) != len(self.trace):
-            raise ScheduleError(f"{len(self.start)} starts for {len(self.trace)} jobs")
-        self._forbid(self.start < self.submit, "job {job} starts at {start}, before its submission at {submit}")
-        timeline = self.timeline()
-        over = np.flatnonzero(timeline["used"] > self.machine.procs)
-        if over.size:
-            at = timeline.iloc[over[0]]
-            raise ScheduleError(f"{at['used']} processors held at {at['time']} s, there are {self.machine.procs}")
-        if isinstance(self.scheme, FCFS) and self.scheme.order == "fcfs":
-            late = np.append(False, np.diff(self.start) < 0)
-            self._forbid(late, "job {job} starts at {start}, before a job submitted earlier")
-        if isinstance(self.machine, KaryTree):
-            self._check_nodes()
-        elif self.width is not None:
-            self._check_widths()
-        else:
-            self._check_run_times()
-        if self.scheme.promises and self._keeps_promises():
-            broken = (self.promise >= 0) & (self.start > self.promise)
-            self._forbid(broken, "job {job} starts at {start}, but had been promised {promise}")
+        laws.check(self)
         return self
 
-    def _keeps_promises(self):
-        """Tell whether promises bind: not if nodes that must lie together were only counted, nor if jobs overrun."""
-        table = self.trace.table
-        if self.overrun in (KEEP, KILL_BACKFILLED) and (table["run_time"] > table["requested_time"]).any():
-            return False
-        return self.placed is None or self.machine.reservation == "block" or self.machine.policy.whole
-
-    def _check_run_times(self):
-        given = run_times(self.trace.table, self.overrun).to_numpy()
-        self._forbid(self.run != given, "job {job} does not run as long as it must, from {start}")
-        cut = given < self.trace.table["run_time"].to_numpy()
-        self._forbid(self.killed != cut, "job {job} is wrong about a kill, from {start}")
-
-    def _check_widths(self):
-        table, size = self.trace.table, self.machine.procs
-        requested, laws = table["requested_procs"].to_numpy(), self.trace.laws(size)
-        outside = (self.width < 1) | (self.width > size)
-        self._forbid(outside, f"job {{job}} has not 1 to {size} processors, at {{start}}")
-        self._forbid(~laws.moldable & (self.width != requested), "job {job} is rigid, but was reshaped, at {start}")
-        run = run_times(table, self.overrun).to_numpy()
-        estimate = np.maximum(run, table["requested_time"].to_numpy())
-        for seconds, given, what in ((run, self.run, "run"), (estimate, self.estimate, "estimated to run")):
-            due = np.where(laws.moldable, laws.durations(seconds, requested, self.width), seconds)
-            self._forbid(given != due, f"job {{job}} is not {what} as long as its speedup says, from {{start}}")
-
-    def _check_nodes(self):
-        if self.placed is None:
-            raise ScheduleError(f"{self.scheme} on {self.trace.name}: no job has nodes, the machine is {self.machine}")
-        tree, (offset, first, last) = self.machine, self.placed[-3:]
-        if offset.size != len(self) + 1 or offset[0] != 0 or not offset[-1] == first.size == last.size:
-            raise ScheduleError(f"{self.scheme} on {self.trace.name}: ranges of nodes that belong to no job")
-        job = np.repeat(np.arange(len(self)), np.diff(offset))
-        given = np.bincount(job, weights=last - first + 1, minlength=len(self))
-        self._forbid(given != self.procs, "job {job} has not as many nodes as it needs, at {start}")
-        nowhere = job[(first < 0) | (last >= tree.procs)]
-        self._forbid(nowhere, "job {job} runs on a node that is not installed, at {start}")
-        taken = abandonable(node_kernels.conflict, self.start, self.end, offset, first, last, tree.procs)
-        self._forbid([taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
-        stage = self.locality()["stage"].to_numpy()
-        if not tree.policy.whole:
-            scattered = stage > tree.stage(self.procs) + tree.policy.relaxed
-            self._forbid(scattered, "job {job} is spread over more than a block of its stage, at {start}")
-        given, left = run_times(self.trace.table, self.overrun).to_numpy(), fractions(tree.saved())[:, stage]
-        due = shortened(given, *left)
-        stopped = self.killed & (self.run < due)
-        estimate = self.trace.table["requested_time"].to_numpy()
-        past = self.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
-        self._forbid((self.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
-        self._forbid(stopped & ~(past & self.placed.advanced), "job {job} was killed for no reason, from {start}")
-        cut = given < self.trace.table["run_time"].to_numpy()
-        self._forbid(self.killed != (cut | stopped), "job {job} is wrong about a kill, from {start}")
-        if isinstance(self.scheme, FCFS):
-            self._forbid(self.placed.advanced, "job {job} starts at {start} as backfilled, which FCFS does not do")
-
-    def _forbid(self, where, words):
-        where = np.asarray(where)
-        bad = np.flatnonzero(where) if where.dtype == bool else where
-        if bad.size:
-            i = bad[0]
-            raise ScheduleError(
-                f"{self.scheme} on {self.trace.name}: "
-                + words.format(
-                    job=self.trace.table.index[i],
-                    start=self.start[i],
-                    submit=self.submit[i],
-                    promise=self.promise[i],
-                )
-            )
-
-    # -- files -------------------------------------------------------------------------------------------
+    # -- processors and files ----------------------------------------------------------------------------
 
     def to_swf(self, path) -> None:
-        """Write the simulated log as SWF: the trace's records with the simulated waits and run times."""
-        table = self.jobs
-        table["allocated_procs"] = table["procs"]
-        nodes = f" on a {self.machine}" if isinstance(self.machine, KaryTree) else ""
-        notes = [f"; Note: {self.scheme.origin}{nodes} (overrun {self.overrun})"]
-        if self.width is not None:
-            notes.append("; Note: run times are on the allocated processors, requested times on the requested ones")
-        simulated = swf.Header((*self.trace.swf_header().lines, *notes))
-        swf.write_log((simulated, table.reset_index()[list(swf.FIELDS)]), path)
+        """Write the simulated log as SWF (`schedlab.schedule.export.to_swf`)."""
+        export.to_swf(self, path)
 
     def to_csv(self, path) -> None:
-        """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
+        """Write the schedule in the columns of Batsim's jobs file (`schedlab.schedule.export.to_csv`)."""
+        export.to_csv(self, path)
 
-        Times in seconds. The processors of a job are those of `processors`, as intervals ("0-3 7"). A job that was
-        killed counts as no success. A name that a spreadsheet would take for a formula gets a ``'`` in front
-        (`schedlab.text.cell`).
-        """
-        jobs = self.jobs
-        pd.DataFrame(
-            {
-                "job_id": jobs.index,
-                "workload_name": cell(self.trace.name),
-                "profile": "",
-                "submission_time": jobs["submit_time"],
-                "requested_number_of_resources": jobs["procs"],
-                "requested_time": self._estimate,
-                "success": (~jobs["killed"]).astype(int),
-                "final_state": np.where(jobs["killed"], "COMPLETED_WALLTIME_REACHED", "COMPLETED_SUCCESSFULLY"),
-                "starting_time": jobs["start_time"],
-                "execution_time": jobs["run_time"],
-                "finish_time": jobs["end_time"],
-                "waiting_time": jobs["wait_time"],
-                "turnaround_time": jobs["turnaround"],
-                "stretch": jobs["slowdown"],
-                "allocated_resources": self.allocations(),
-                "consumed_energy": -1,
-                "metadata": "",
-            }
-        ).to_csv(path, index=False)
+    def processors(self) -> Ranges:
+        """Give the processors of each of the `pieces`, where jobs run in one piece those of each job.
 
-    def processors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give the processors of each job: its nodes on a tree, else the lowest-numbered free ones at its start.
+        On a tree its nodes, else the lowest-numbered ones that are free when it starts.
 
         Returns
         -------
-        offset : int64, shape (n_jobs + 1,)
-            The intervals of the j-th job are ``offset[j]:offset[j + 1]``.
+        offset : int64, shape (n_pieces + 1,)
+            The intervals of the i-th piece are ``offset[i]:offset[i + 1]``.
         first, last : int64, shape (n_intervals,)
             Processor numbers from 0, both ends included.
         """
-        if self.placed is not None:
-            return self.placed[-3:]
-        size = self.machine.procs
+        if self.outcome.nodes is not None:
+            return self.outcome.nodes
+        size, pieces = self.machine.procs, self.outcome.pieces
         if not self.scheme.simulated:
             size = max(size, int(self.held[0].max(initial=0)))  # a log may hold more than there are
-        return abandonable(assign, self.start, self.end, self.procs, size)
+        return Ranges(*abandonable(assign, pieces.start, pieces.end, pieces.procs, size))
 
     def allocations(self) -> list[str]:
-        """Give the `processors` of each job as text ("0-3 7")."""
-        return self._ranges if self.placed is not None else self._written()
+        """Give the processors of this machine that each job held as text ("0-3 7"), those of all its pieces."""
+        return self._nodes if self.outcome.nodes is not None else self._allocations()
 
     @cached_property
-    def _ranges(self):
-        return self._written()
+    def _nodes(self):
+        return self._allocations()
 
-    def _written(self):
+    def _allocations(self):
         offset, first, last = self.processors()
+        if self.outcome.in_pieces:
+            offset, first, last = _joined(self.outcome.pieces, self.site, len(self), offset, first, last)
         interval = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return [" ".join(interval[a:b]) for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]
+
+
+def _fixed(array):
+    """Let nobody write into an array that a schedule gives away."""
+    array.flags.writeable = False
+    return array
+
+
+def _joined(pieces, site, n_jobs, offset, first, last):
+    """Give the processors of each job from those of its pieces."""
+    piece = np.repeat(np.arange(pieces.job.size), np.diff(offset))
+    own = pieces.home[piece] == site
+    job, first, last = pieces.job[piece[own]], first[own], last[own]
+    order = np.lexsort((first, job))
+    joined = []
+    for of, low, high in zip(job[order].tolist(), first[order].tolist(), last[order].tolist(), strict=True):
+        if joined and joined[-1][0] == of and low <= joined[-1][2] + 1:
+            joined[-1][2] = max(joined[-1][2], high)
+        else:
+            joined.append([of, low, high])
+    job, first, last = np.array(joined, "int64").reshape(-1, 3).T
+    return Ranges(np.searchsorted(job, np.arange(n_jobs + 1)), first, last)
 
 
 def _means(groups):

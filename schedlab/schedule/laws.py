@@ -1,0 +1,226 @@
+"""The laws of scheduling, one function each: what `Schedule.validate` checks.
+
+Each raises a `ScheduleError` that names the job and the time where its law is broken.
+"""
+
+import numpy as np
+
+from schedlab.kernels import nodes as node_kernels
+from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
+from schedlab.machine import KaryTree
+from schedlab.schemes.placement import fractions, shortened
+from schedlab.threads import abandonable
+from schedlab.workload.trace import KEEP, KILL_BACKFILLED, run_times
+
+DISTURBED = {
+    OVERLOOKED: "a job waits that the local scheduler could start",
+    DELAYED: "tasks delay what the local scheduler has promised",
+    UNDUE: "a job starts that the local scheduler would not start",
+}
+
+
+class ScheduleError(AssertionError):
+    """A schedule breaks a law of scheduling; the message names the law, the job and the time."""
+
+
+def check(schedule) -> None:
+    """Check all laws that bind a schedule, by its scheme, its machine and what came of its case."""
+    scheme, outcome = schedule.scheme, schedule.outcome
+    every_job_starts(schedule)
+    no_start_before_submission(schedule)
+    no_more_processors_than_there_are(schedule)
+    if scheme.in_order:
+        starts_in_order_of_arrival(schedule)
+    if outcome.in_pieces:
+        every_task_runs_once(schedule)
+        if not outcome.shared.flooding:
+            tasks_disturb_nobody(schedule)
+        the_loss_is_that_of_the_timeline(schedule)
+    elif isinstance(schedule.machine, KaryTree):
+        every_job_has_its_nodes(schedule)
+        run_times_follow_from_places(schedule)
+    elif outcome.estimate is not None:
+        run_times_follow_from_processors(schedule)
+    else:
+        run_times_are_those_of_the_trace(schedule)
+    if not scheme.backfills and outcome.backfilled is not None:
+        forbid(schedule, outcome.backfilled, "job {job} starts at {start} as backfilled, which {scheme} does not do")
+    if scheme.promises(schedule.machine) and not _overruns(schedule):
+        promises_are_kept(schedule)
+
+
+def forbid(schedule, where, words, **columns) -> None:
+    """Raise where a law is broken.
+
+    Parameters
+    ----------
+    where : bool, shape (n_jobs,), or places of jobs
+    words : str
+        With any of ``{job}``, ``{start}``, ``{submit}``, ``{promise}``, ``{scheme}`` of the first such job.
+    **columns : array, shape (n_jobs,)
+        More of that job to be named in them.
+    """
+    where = np.asarray(where)
+    bad = np.flatnonzero(where) if where.dtype == bool else where
+    if bad.size:
+        i = bad[0]
+        told = words.format(
+            job=schedule.trace.table.index[i],
+            start=schedule.start[i],
+            submit=schedule.submit[i],
+            promise=schedule.promise[i],
+            scheme=schedule.scheme,
+            **{name: column[i] for name, column in columns.items()},
+        )
+        raise ScheduleError(f"{schedule.scheme} on {schedule.trace.name}: {told}")
+
+
+def every_job_starts(schedule) -> None:
+    """Every job has one start."""
+    if len(schedule.start) != len(schedule.trace):
+        raise ScheduleError(f"{len(schedule.start)} starts for {len(schedule.trace)} jobs")
+
+
+def no_start_before_submission(schedule) -> None:
+    """No job starts before it is submitted."""
+    early = schedule.outcome.start < (schedule.submit - schedule.origin) * schedule.outcome.tick
+    forbid(schedule, early, "job {job} starts at {start}, before its submission at {submit}")
+
+
+def no_more_processors_than_there_are(schedule) -> None:
+    """Never are more processors held than the machine has, those of tasks and of other sites' jobs included."""
+    timeline = schedule.timeline()
+    over = np.flatnonzero(timeline["used"] > schedule.machine.procs)
+    if over.size:
+        at = timeline.iloc[over[0]]
+        raise ScheduleError(f"{at['used']:.0f} processors held at {at['time']} s, there are {schedule.machine.procs}")
+
+
+def starts_in_order_of_arrival(schedule) -> None:
+    """Jobs start in the order in which they arrive."""
+    late = np.append(False, np.diff(schedule.outcome.start) < 0)
+    forbid(schedule, late, "job {job} starts at {start}, before a job submitted earlier")
+
+
+def promises_are_kept(schedule) -> None:
+    """No job starts later than it was promised."""
+    promise, start = schedule.outcome.promise, schedule.outcome.promised_start
+    late = (promise >= 0) & (start > promise)
+    forbid(schedule, late, "job {job} starts at {at}, but had been promised {promise}", at=schedule.seconds(start))
+
+
+def _overruns(schedule):
+    """Tell whether jobs run past their estimates: no promise binds then."""
+    table = schedule.trace.table
+    return schedule.overrun in (KEEP, KILL_BACKFILLED) and (table["run_time"] > table["requested_time"]).any()
+
+
+def run_times_are_those_of_the_trace(schedule) -> None:
+    """A job runs as long as the trace and the convention on overruns say, and is killed only where it is cut."""
+    given = run_times(schedule.trace.table, schedule.overrun).to_numpy()
+    forbid(schedule, schedule.run != given, "job {job} does not run as long as it must, from {start}")
+    _kills_are(schedule, given)
+
+
+def _kills_are(schedule, given, stopped=False):
+    cut = given < schedule.trace.table["run_time"].to_numpy()
+    forbid(schedule, schedule.killed != (cut | stopped), "job {job} is wrong about a kill, from {start}")
+
+
+def run_times_follow_from_processors(schedule) -> None:
+    """A moldable job has 1 to all processors and runs as long as its speedup says; a rigid one is as in the trace."""
+    table, size = schedule.trace.table, schedule.machine.procs
+    requested, laws = table["requested_procs"].to_numpy(), schedule.trace.laws(size)
+    outside = (schedule.procs < 1) | (schedule.procs > size)
+    forbid(schedule, outside, f"job {{job}} has not 1 to {size} processors, at {{start}}")
+    reshaped = ~laws.moldable & (schedule.procs != requested)
+    forbid(schedule, reshaped, "job {job} is rigid, but was reshaped, at {start}")
+    run = run_times(table, schedule.overrun).to_numpy()
+    estimate = np.maximum(run, table["requested_time"].to_numpy())
+    for seconds, given, what in ((run, schedule.run, "run"), (estimate, schedule.estimate, "estimated to run")):
+        due = np.where(laws.moldable, laws.durations(seconds, requested, schedule.procs), seconds)
+        forbid(schedule, given != due, f"job {{job}} is not {what} as long as its speedup says, from {{start}}")
+
+
+def every_job_has_its_nodes(schedule) -> None:
+    """A job on a tree has as many nodes as it needs: installed, nobody else's, in one block where that is asked for."""
+    name, tree = f"{schedule.scheme} on {schedule.trace.name}", schedule.machine
+    if schedule.outcome.nodes is None:
+        raise ScheduleError(f"{name}: no job has nodes, the machine is {tree}")
+    offset, first, last = schedule.outcome.nodes
+    if offset.size != len(schedule) + 1 or offset[0] != 0 or not offset[-1] == first.size == last.size:
+        raise ScheduleError(f"{name}: ranges of nodes that belong to no job")
+    job = np.repeat(np.arange(len(schedule)), np.diff(offset))
+    given = np.bincount(job, weights=last - first + 1, minlength=len(schedule))
+    forbid(schedule, given != schedule.procs, "job {job} has not as many nodes as it needs, at {start}")
+    nowhere = job[(first < 0) | (last >= tree.procs)]
+    forbid(schedule, nowhere, "job {job} runs on a node that is not installed, at {start}")
+    held = (schedule.start, schedule.end, offset, first, last)
+    taken = abandonable(node_kernels.conflict, *held, tree.procs)
+    forbid(schedule, [taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
+    if not tree.policy.whole:
+        scattered = schedule.locality()["stage"].to_numpy() > tree.stage(schedule.procs) + tree.policy.relaxed
+        forbid(schedule, scattered, "job {job} is spread over more than a block of its stage, at {start}")
+
+
+def run_times_follow_from_places(schedule) -> None:
+    """A job on a tree runs as long as its place lets it, or was killed past its estimate after it was backfilled."""
+    tree, table = schedule.machine, schedule.trace.table
+    left = fractions(tree.saved())[:, schedule.locality()["stage"].to_numpy()]
+    given, estimate = run_times(table, schedule.overrun).to_numpy(), table["requested_time"].to_numpy()
+    due = shortened(given, *left)
+    stopped = schedule.killed & (schedule.run < due)
+    past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
+    forbid(schedule, (schedule.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
+    unfounded = stopped & ~(past & schedule.outcome.backfilled)
+    forbid(schedule, unfounded, "job {job} was killed for no reason, from {start}")
+    _kills_are(schedule, given, stopped)
+
+
+def every_task_runs_once(schedule) -> None:
+    """Each task of each sweep runs once, at some site, and a sweep ends with its last."""
+    shared = schedule.outcome.shared
+    ran, ends = shared.claimed.copy(), np.full(shared.tasks.size, -1)
+    batches = np.concatenate([[site.home, site.job, site.end, site.tasks] for site in shared.pieces], axis=1)
+    every = shared.sweep >= 0
+    keys = zip(shared.home[every].tolist(), shared.job[every].tolist(), strict=True)
+    number = dict(zip(keys, shared.sweep[every].tolist(), strict=True))
+    sweep = np.array([number.get(key, -1) for key in zip(*batches[:2].tolist(), strict=True)], "int64")
+    of = sweep >= 0
+    np.add.at(ran, sweep[of], batches[3][of])
+    np.maximum.at(ends, sweep[of], batches[2][of])
+    wrong = np.flatnonzero((ran != shared.tasks) | (ends != shared.end))
+    if wrong.size:
+        raise ScheduleError(
+            f"{schedule.scheme}: of sweep {wrong[0]}, {ran[wrong[0]]} of {shared.tasks[wrong[0]]} tasks ran, "
+            f"the last until tick {ends[wrong[0]]} of {shared.end[wrong[0]]}"
+        )
+
+
+def tasks_disturb_nobody(schedule) -> None:
+    """Whenever tasks start, the local scheduler had nothing left to start, and its promises are as without them.
+
+    The site is replayed for that (`schedlab.kernels.replay`).
+    """
+    outcome, site = schedule.outcome, schedule.site
+    shared, pieces, name = outcome.shared, outcome.pieces, f"{schedule.scheme} on {schedule.trace.name}"
+    time, kind, entry, piece, more = shared.happened(site)
+    begun = piece >= 0
+    taken = begun.sum() + (more >= 0).sum()
+    if taken != pieces.start.size or (pieces.start[piece[begun]] != time[begun]).any():
+        raise ScheduleError(f"{name}: the pieces are not those of the log")
+    own, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
+    asked, conservative = (shared.width[own], shared.estimate[own]), schedule.scheme.local == "conservative"
+    happened = (time, kind, entry, piece, more)
+    found, tick = abandonable(replay, *happened, *held, *asked, schedule.machine.procs, conservative)
+    if found != KEPT:
+        raise ScheduleError(f"{name}, at {schedule.seconds(tick)} s: {DISTURBED[found]}")
+
+
+def the_loss_is_that_of_the_timeline(schedule) -> None:
+    """The loss of capacity that the kernel counts is what the states of machine and queue say."""
+    time, used, queued, demand = schedule.states
+    wanted = np.minimum(demand, schedule.machine.procs - used)[:-1]
+    if int((wanted * np.diff(time)).sum()) != schedule.outcome.lost or queued[-1]:
+        name = f"{schedule.scheme} on {schedule.trace.name}"
+        raise ScheduleError(f"{name}: the loss of capacity is not that of the timeline")

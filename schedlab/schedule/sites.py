@@ -1,0 +1,86 @@
+"""`Sites`: the schedules of several sites that were simulated together."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from schedlab import display, metrics
+
+from .base import MEANS, Schedule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sites:
+    """The result of a simulation of several sites.
+
+    Attributes
+    ----------
+    schedules : tuple of Schedule
+        One for each site, of the jobs that were submitted there; its machine and its `pieces` are of what ran there.
+    speeds : tuple of int
+    """
+
+    schedules: tuple[Schedule, ...]
+    speeds: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.schedules)
+
+    def __iter__(self):
+        return iter(self.schedules)
+
+    def __getitem__(self, site: int) -> Schedule:
+        return self.schedules[site]
+
+    def __repr__(self) -> str:
+        traces = ", ".join(schedule.trace.title for schedule in self.schedules)
+        return f"<Sites {self.schedules[0].scheme}, speeds {self.speeds}: {traces}>"
+
+    def _repr_html_(self) -> str:
+        speeds = ", ".join(map(str, self.speeds))
+        head = display.line(f"at {len(self)} sites, speeds {speeds}", strong=str(self.schedules[0].scheme))
+        return display.page(head, *(part for schedule in self for part in schedule._page()))
+
+    @property
+    def jobs(self) -> pd.DataFrame:
+        """The jobs of all sites; index site and job_number."""
+        return pd.concat([schedule.jobs for schedule in self.schedules], keys=range(len(self)), names=["site"])
+
+    def metrics(self, by=None, tau: float = metrics.TAU) -> pd.Series | pd.DataFrame:
+        """Measure all sites together.
+
+        Parameters
+        ----------
+        by : optional
+            ``"site"``: a row for each site, of all that `Schedule.metrics` measures. Else classes of jobs, as there.
+        tau : float, seconds
+            Of the bounded slowdown.
+
+        Returns
+        -------
+        Series or DataFrame
+            jobs; means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; without
+            `by` also loss_of_capacity (processor-seconds, all sites) and its share of all processors x makespans.
+        """
+        if isinstance(by, str) and by == "site":
+            table = pd.DataFrame([schedule.metrics(tau=tau) for schedule in self.schedules])
+            return metrics.MeasureTable(table.set_axis(pd.RangeIndex(len(self), name="site")))
+        per_job = pd.concat([schedule._per_job(tau) for schedule in self.schedules], ignore_index=True)[list(MEANS)]
+        if by is not None:
+            labels = pd.concat([metrics.classes(schedule.jobs, by) for schedule in self.schedules], ignore_index=True)
+            groups = per_job.groupby(labels, observed=False, dropna=False)
+            means = groups.mean()
+            means.insert(0, "jobs", groups.size())
+            return metrics.MeasureTable(means)
+        wholes = [schedule.metrics() for schedule in self.schedules]
+        lost = sum(whole["loss_of_capacity"] for whole in wholes)
+        capacity = sum(one.machine.procs * whole["makespan"] for one, whole in zip(self, wholes, strict=True))
+        whole = {"loss_of_capacity": lost, "loss_of_capacity_share": lost / capacity if capacity else float("nan")}
+        values = pd.concat([pd.Series({"jobs": float(len(per_job))}), per_job.mean(), pd.Series(whole)])
+        return metrics.Measures(values.rename(str(self.schedules[0].scheme)))
+
+    def validate(self) -> "Sites":
+        """Check the laws of scheduling at every site (`Schedule.validate`), and give the sites back."""
+        for schedule in self.schedules:
+            schedule.validate()
+        return self

@@ -1,0 +1,433 @@
+"""What all schemes have in common: a `Case` in, an `Outcome` out, and what callers may ask a `Scheme`."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property, partial
+from importlib.metadata import entry_points
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from schedlab.machine import Flat, KaryTree
+from schedlab.workload.speedup import Laws
+from schedlab.workload.trace import KEEP, KILL_BACKFILLED
+
+NEEDS = (None, "speedup", "sweeps", "waits")
+ENTRY_POINTS = "schedlab.schemes"  # the group in which packages of others name theirs
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """Jobs as the kernels take them; each int64, shape (n_jobs,), in the order of arrival.
+
+    Attributes
+    ----------
+    submit : seconds since the begin of the case
+    run, estimate : seconds, ``run <= estimate`` unless the case lets jobs run past their estimates
+    procs : processors
+    """
+
+    submit: np.ndarray
+    run: np.ndarray
+    estimate: np.ndarray
+    procs: np.ndarray
+
+    def __len__(self) -> int:
+        return self.submit.size
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The four, in the order in which every kernel takes them."""
+        return self.submit, self.run, self.estimate, self.procs
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What one simulation needs: jobs, the machine, the conventions, and what some schemes must know of the jobs.
+
+    Attributes
+    ----------
+    jobs : Jobs
+    machine : Flat or KaryTree
+    overrun, events : str
+        The conventions, as in `schedlab.simulate`.
+    cut : bool, shape (n_jobs,), optional
+        Jobs whose run time was cut at their estimate.
+    laws : Laws, optional
+        How the jobs speed up; for a scheme that `needs` "speedup".
+    breakdown : int64, shape (n_jobs,), optional
+        Rounds of tasks of each sweep, 0 for an ordinary job; for a scheme that needs "sweeps".
+    waits : int64, shape (n_jobs,), optional
+        Seconds that the log records; for a scheme that needs "waits".
+    name : str
+        Of the trace, for errors.
+    numbers : sequence, optional
+        Job numbers, for errors; counted from 1 if left out.
+    """
+
+    jobs: Jobs
+    machine: Flat | KaryTree
+    overrun: str = "kill"
+    events: str = "batched"
+    cut: np.ndarray | None = None
+    laws: Laws | None = None
+    breakdown: np.ndarray | None = None
+    waits: np.ndarray | None = None
+    name: str = "the trace"
+    numbers: Sequence | None = None
+
+    @property
+    def per_event(self) -> bool:
+        """One scheduling pass for each event, not for each instant."""
+        return self.events == "each"
+
+    @property
+    def kills(self) -> bool:
+        """Whether jobs may end at their estimates."""
+        return self.overrun != KEEP
+
+    def number(self, place: int) -> int:
+        """Give the number of a job by its place."""
+        return place + 1 if self.numbers is None else self.numbers[place]
+
+    def first(self, count: int) -> "Case":
+        """Give the case in which only the first so many jobs arrive."""
+        known = slice(0, count)
+        shorter = {
+            each.name: None if (column := getattr(self, each.name)) is None else column[known]
+            for each in fields(self)
+            if each.name in ("cut", "breakdown", "waits", "numbers")
+        }
+        jobs = Jobs(*(column[known] for column in self.jobs.arrays))
+        return replace(self, jobs=jobs, laws=None if self.laws is None else self.laws.of(known), **shorter)
+
+    def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":
+        """Give the outcome in which each job starts then and holds its processors for its run time.
+
+        Parameters
+        ----------
+        start : int64, shape (n_jobs,), seconds since the begin of the case
+        promise : int64, shape (n_jobs,), seconds, optional
+            The first start that was promised to each job, -1 where none was.
+        **more
+            Other fields of `Outcome`.
+        """
+        own = {"run": self.jobs.run, "procs": self.jobs.procs, "killed": self.cut}
+        return Outcome(submit=self.jobs.submit, start=start, promise=promise, **(own | more))
+
+
+class Pieces(NamedTuple):
+    """What held the processors of a machine: a job, or tasks of one sweep that started together; all shape (n_pieces,).
+
+    Attributes
+    ----------
+    home, job : int64
+        The site where the job was submitted, and its place there.
+    submit, start, end : int64, ticks
+        The first of the job's submission.
+    procs : int64
+    tasks : int64
+        Tasks that ran, if started apart from the parallel job; else 0.
+    """
+
+    home: np.ndarray
+    job: np.ndarray
+    submit: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    procs: np.ndarray
+    tasks: np.ndarray
+
+
+class Ranges(NamedTuple):
+    """Processors of pieces: those of piece i are the intervals ``offset[i]:offset[i + 1]``, both ends included.
+
+    Attributes
+    ----------
+    offset : int64, shape (n_pieces + 1,)
+    first, last : int64, shape (n_intervals,)
+    """
+
+    offset: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """What comes of a case: who held how many processors, and which, from when to when.
+
+    Times are ticks since the begin of the case: seconds, where a second has one tick. Here each job is one piece; a
+    scheme whose jobs run in several gives a kind of its own.
+
+    Attributes
+    ----------
+    submit, start : int64, shape (n_jobs,), ticks
+    run : int64, shape (n_jobs,), seconds
+        How long each job ran, or would have in one piece.
+    procs : int64, shape (n_jobs,)
+    promise : int64, shape (n_jobs,), ticks
+        The first start that the scheme promised to each job, -1 where it never did.
+    killed : bool, shape (n_jobs,)
+        Jobs that ended before their work was done.
+    estimate : int64, shape (n_jobs,), seconds, optional
+        Where the scheme chose the processors: how long the job was expected to run on these.
+    backfilled : bool, shape (n_jobs,), optional
+        Jobs that started ahead of others, where the scheme says so.
+    nodes : Ranges, optional
+        Where the scheme chose them: the processors of each piece.
+    """
+
+    submit: np.ndarray
+    start: np.ndarray
+    run: np.ndarray
+    procs: np.ndarray
+    promise: np.ndarray | None = None
+    killed: np.ndarray | None = None
+    estimate: np.ndarray | None = None
+    backfilled: np.ndarray | None = None
+    nodes: Ranges | None = None
+
+    tick: ClassVar[int] = 1  # ticks in a second
+    in_pieces: ClassVar[bool] = False  # whether a job may run in several pieces, at several times
+    lost: ClassVar[int | None] = None  # processor-ticks, where the kernel counts the loss of capacity by itself
+
+    def __post_init__(self):
+        if self.promise is None:
+            object.__setattr__(self, "promise", np.full(self.submit.size, -1))
+        if self.killed is None:
+            object.__setattr__(self, "killed", np.zeros(self.submit.size, bool))
+        for each in fields(self):
+            array = getattr(self, each.name)
+            if isinstance(array, np.ndarray):
+                # A view: kernels are compiled once more for arrays that cannot be written.
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, each.name, array)
+
+    @property
+    def end(self) -> np.ndarray:
+        """End of each job; int64, shape (n_jobs,), ticks."""
+        return self.start + self.run
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """What held the machine's processors."""
+        none = np.zeros_like(self.start)
+        return Pieces(none, np.arange(none.size), self.submit, self.start, self.end, self.procs, none)
+
+    @property
+    def promised_start(self) -> np.ndarray:
+        """The start of each job that promises are about; int64, shape (n_jobs,), ticks."""
+        return self.start
+
+    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give what changes when: processors in use, jobs queued, and processors that the queued jobs want.
+
+        Returns
+        -------
+        time : int64, shape (n_changes,), ticks
+        change : int64, shape (3, n_changes)
+        """
+        one, none = np.ones_like(self.procs), np.zeros_like(self.procs)
+        used = np.concatenate([none, self.procs, -self.procs])
+        queued, wanted = np.concatenate([one, -one, none]), np.concatenate([self.procs, -self.procs, none])
+        return np.concatenate([self.submit, self.start, self.end]), np.stack([used, queued, wanted])
+
+    def queued(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give when the entries of the machine's queue came and left it; ticks."""
+        return self.submit, self.start
+
+    def begun(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give when work of the jobs began, wherever it ran: ticks, and processor-seconds."""
+        return self.start, self.run * self.procs
+
+    def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
+        """Give the columns that `Schedule.jobs` has of this outcome only.
+
+        Parameters
+        ----------
+        seconds : function
+            Makes seconds on the clock of the log of ticks.
+        """
+        own = {"estimate": self.estimate, "backfilled": self.backfilled}
+        return {name: column for name, column in own.items() if column is not None}
+
+
+class Scheme:
+    """A policy by which queued jobs get processors.
+
+    A scheme of your own is a subclass with `simulate`; make it a frozen dataclass if it has settings. What it can do is
+    said by attributes of the class, which `schedlab.simulate`, `schedlab.sweep`, the checks and the charts ask.
+
+    Attributes
+    ----------
+    label : str
+        What it is called in tables and charts; the name of the class if left out. ``str(scheme)`` adds its settings.
+    names : dict of str to dict
+        Plain names (``"easy"``), each with the settings that it stands for. Defining the class makes them known.
+    colours : dict of str to str
+        Colours of charts, by what ``str(scheme)`` gives.
+    needs : {None, "speedup", "sweeps", "waits"}
+        What it must know of the jobs: how they speed up, which are parameter sweeps, how long they waited in the log.
+    machines : tuple of type
+        Machines that it can take: `Flat`, `KaryTree`.
+    overruns, events : tuple of str
+        Conventions that it knows, as in `schedlab.simulate`.
+    in_order : bool
+        Whether jobs start in the order of their arrival, so that `Schedule.validate` insists.
+    backfills : bool
+        Whether jobs may start ahead of others.
+    simulated : bool
+        Whether its starts are simulated, and not those of a log.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> class OneByOne(sl.Scheme):
+    ...     def simulate(self, case):
+    ...         start, now = [], 0
+    ...         for submit, run in zip(case.jobs.submit, case.jobs.run):
+    ...             start.append(max(now, submit))
+    ...             now = start[-1] + run
+    ...         return case.outcome(np.array(start))
+    >>> trace = sl.model_trace("lublin", jobs=100, seed=1)
+    >>> sl.simulate(trace, OneByOne()).validate().metrics()["max_queue"] > 1
+    True
+    """
+
+    label: ClassVar[str] = ""
+    names: ClassVar[Mapping[str, Mapping]] = {}
+    colours: ClassVar[Mapping[str, str]] = {}
+    needs: ClassVar[str | None] = None
+    machines: ClassVar[tuple[type, ...]] = (Flat,)
+    overruns: ClassVar[tuple[str, ...]] = ("kill", "extend")
+    events: ClassVar[tuple[str, ...]] = ("batched",)
+    in_order: ClassVar[bool] = False
+    backfills: ClassVar[bool] = True
+    simulated: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **more):
+        super().__init_subclass__(**more)
+        if cls.needs not in NEEDS:
+            raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
+        for name, settings in vars(cls).get("names", {}).items():
+            before = _named.get(name)
+            if before is not None and before.func.__qualname__ != cls.__qualname__:
+                raise ValueError(f"the name {name!r} of {cls.__name__} is taken by {before.func.__name__}")
+            _named[name] = partial(cls, **settings)
+
+    def __str__(self) -> str:
+        return self.label or type(self).__name__
+
+    @property
+    def origin(self) -> str:
+        """Where the starts come from, in words for a file's header."""
+        return f"simulated with {self}"
+
+    def notes(self, schedule) -> tuple[str, ...]:
+        """Say what a reader of a schedule must know."""
+        return ()
+
+    def promises(self, machine: Flat | KaryTree) -> bool:
+        """Tell whether no job starts later than it was promised on a machine, so that `Schedule.validate` insists."""
+        return False
+
+    def conventions(self, overrun: str, events: str) -> tuple[str, str]:
+        """Give the conventions by which it goes, where others were asked for."""
+        return overrun, events
+
+    def check(self, case: Case) -> None:
+        """Raise where a case is none that it can take.
+
+        Raises
+        ------
+        ValueError
+            Naming what was found and what it can take instead.
+        """
+        tree = isinstance(case.machine, KaryTree)
+        if not isinstance(case.machine, self.machines):
+            others = _who(lambda other: isinstance(case.machine, other.machines))
+            raise ValueError(f"{self} cannot run on {case.machine}: {others} place jobs on nodes")
+        if case.events not in self.events or (tree and case.per_event):
+            where = f"on {case.machine}" if tree else f"under {self}"
+            raise ValueError(f"events are batched {where}, got {case.events!r}")
+        if case.overrun == KILL_BACKFILLED and not tree:
+            instead = f": give a KaryTree, not {case.machine}" if KaryTree in self.machines else f", not for {self}"
+            raise ValueError(f"overrun {case.overrun!r} is for jobs on nodes{instead}")
+        if case.overrun not in self.overruns:
+            others, known = _who(lambda other: case.overrun in other.overruns), " or ".join(map(repr, self.overruns))
+            raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
+
+    def simulate(self, case: Case) -> Outcome:
+        """Simulate a case, which `check` has passed."""
+        raise NotImplementedError(f"{type(self).__name__} has no simulate(case)")
+
+    def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> Sequence[Outcome]:
+        """Simulate several sites; apart from each other, unless a scheme lets them share jobs.
+
+        Parameters
+        ----------
+        cases : sequence of Case
+            One for each site; their times are seconds since a begin that all share.
+        speeds : sequence of int
+            How fast the sites are, compared with each other.
+        """
+        return [self.simulate(case) for case in cases]
+
+
+_named: dict[str, partial] = {}
+
+
+def _who(can):
+    """Name the classes that can do something: "FCFS and EASY"."""
+    *more, last = [name for name, one in classes().items() if can(one)] or ["none"]
+    return f"{', '.join(more)} and {last}" if more else last
+
+
+@cache
+def _load_others() -> None:
+    """Load the schemes that other packages name, once."""
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            point.load()
+        except Exception as error:  # somebody else's code: what is at home must go on without it
+            warnings.warn(f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}", stacklevel=2)
+
+
+def by_name() -> Mapping[str, partial]:
+    """Give all plain names, each with the call that makes its scheme."""
+    _load_others()
+    return dict(sorted(_named.items()))
+
+
+def classes() -> dict[str, type[Scheme]]:
+    """Give the classes that have plain names, by their own."""
+    return {make.func.__name__: make.func for make in by_name().values()}
+
+
+def colours() -> dict[str, str]:
+    """Give the colours of all schemes, by what they are called."""
+    return {label: colour for scheme in classes().values() for label, colour in scheme.colours.items()}
+
+
+def scheme(given: str | Scheme) -> Scheme:
+    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
+
+    ``"log"`` is what really happened (`schedlab.recorded`). A scheme is given back as it is.
+    """
+    if isinstance(given, Scheme):
+        return given
+    if not isinstance(given, str):
+        raise TypeError(f"scheme is {given!r}, expected a scheme such as EASY() or its name")
+    known, name = _named, given.lower()
+    if name not in known and name.partition("-")[0] not in known:
+        known = by_name()
+    if name in known:
+        return known[name]()
+    name, _, order = name.partition("-")
+    if name not in known or "order" not in known[name].func.__dataclass_fields__:
+        raise ValueError(f"unknown scheme {given!r}; known: {', '.join(by_name())}")
+    return known[name](order=order)

@@ -1,0 +1,184 @@
+"""What callers may ask of any scheme: one of a user's own, one of another package, and all that are built in."""
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+from workloads import changed, trace_of
+
+import schedlab as sl
+from schedlab import charts, schemes
+from schedlab.schedule import ScheduleError
+from schedlab.schemes import base
+
+pytestmark = pytest.mark.reduced
+
+JOBS = [(0, 5, 9, 2), (1, 3, 3, 3), (2, 4, 4, 1), (20, 0, 1, 4)]
+
+
+@pytest.fixture(autouse=True)
+def names_as_they_were(monkeypatch):
+    """Let no test leave a name behind."""
+    monkeypatch.setattr(base, "_named", dict(base._named))
+
+
+class OneByOne(sl.Scheme):
+    """One job at a time, in the order of arrival."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        start, now = [], 0
+        for submit, run in zip(case.jobs.submit, case.jobs.run, strict=True):
+            start.append(max(now, submit))
+            now = start[-1] + run
+        return case.outcome(np.array(start))
+
+
+def test_a_scheme_of_ones_own_is_simulated_measured_and_drawn():
+    trace = trace_of(JOBS, 4)
+    schedule = sl.simulate(trace, OneByOne()).validate()
+    assert schedule.start.tolist() == [0, 5, 8, 20]
+    assert schedule.metrics()["wait_time"] == (4 + 6) / 4
+    assert str(schedule.scheme) == "OneByOne"
+    assert sl.fair_starts(schedule).tolist() == schedule.start.tolist()
+    assert schedule.allocations()[:3] == ["0-1", "0-2", "0"]
+    charts.gantt(schedule).to_dict()
+    charts.profile(schedule).to_dict()
+    table = sl.sweep(trace=trace, scheme=[OneByOne(), "easy"], seed=range(2), progress=False)
+    assert table["scheme"].unique().tolist() == ["OneByOne", "EASY"]
+    sites = sl.simulate_sites([trace, trace], OneByOne()).validate()
+    assert sites[1].start.tolist() == schedule.start.tolist()
+
+
+def test_the_laws_bind_a_scheme_of_ones_own():
+    class Hasty(sl.Scheme):
+        def simulate(self, case):
+            return case.outcome(case.jobs.submit)
+
+    with pytest.raises(ScheduleError, match="5 processors held at 1 s, there are 4"):
+        sl.simulate(trace_of(JOBS, 4), Hasty()).validate()
+
+    class Promising(OneByOne):
+        def promises(self, machine):
+            return True
+
+    schedule = sl.simulate(trace_of(JOBS, 4), Promising()).validate()
+    with pytest.raises(ScheduleError, match="job 2 starts at 5, but had been promised 4"):
+        changed(schedule, promise=[-1, 4, -1, -1]).validate()
+
+
+def test_a_scheme_without_simulate_says_so():
+    class Nothing(sl.Scheme):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"Nothing has no simulate\(case\)"):
+        sl.simulate(trace_of(JOBS, 4), Nothing())
+
+
+def test_what_a_scheme_does_not_take_is_refused():
+    trace = trace_of(JOBS, 4)
+    for settings, message in (
+        ({"events": "each"}, "events are batched under OneByOne, got 'each'"),
+        ({"overrun": "keep"}, "overrun 'keep' is for DPSA, EASY and FCFS, not for OneByOne: take 'kill' or 'extend'"),
+        ({"overrun": "kill-backfilled"}, "overrun 'kill-backfilled' is for jobs on nodes, not for OneByOne"),
+        ({"machine": sl.KaryTree(2, 2)}, "OneByOne cannot run on 2-ary 2-tree .*: EASY and FCFS place jobs on nodes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sl.simulate(trace, OneByOne(), **settings)
+
+
+def test_defining_a_scheme_makes_its_names_and_colours_known():
+    @dataclass(frozen=True)
+    class Slow(OneByOne):
+        order: str = "fcfs"
+
+        label = "Slow"
+        names = {"slow": {}, "slower": {"order": "sjf"}}  # noqa: RUF012
+        colours = {"Slow": "#123456"}  # noqa: RUF012
+
+    assert schemes.scheme("slow") == Slow()
+    assert schemes.scheme("slower") == schemes.scheme("slow-sjf") == Slow(order="sjf")
+    assert sl.Slow is Slow
+    assert "Slow" in dir(sl)
+    assert charts.colours(["Slow"]) == ["#123456"]
+    with pytest.raises(ValueError, match="unknown scheme 'esay'; known: .*, slow, slower"):
+        schemes.scheme("esay")
+
+
+def test_a_name_belongs_to_one_scheme():
+    with pytest.raises(ValueError, match="the name 'easy' of Easier is taken by EASY"):
+
+        class Easier(sl.Scheme):
+            names = {"easy": {}}  # noqa: RUF012
+
+    for _ in range(2):  # a cell that is run again
+
+        class Mine(sl.Scheme):
+            names = {"mine": {}}  # noqa: RUF012
+
+    assert type(schemes.scheme("mine")) is Mine
+    with pytest.raises(ValueError, match="needs of Odd is 'luck'; known: None, 'speedup', 'sweeps', 'waits'"):
+
+        class Odd(sl.Scheme):
+            needs = "luck"
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Install packages that name their schemes as entry points."""
+
+    def install(**packages):
+        points = [EntryPoint(name, value, base.ENTRY_POINTS) for name, value in packages.items()]
+        monkeypatch.setattr(base, "entry_points", lambda group: points if group == "schedlab.schemes" else [])
+        base._load_others.cache_clear()
+
+    yield install
+    base._load_others.cache_clear()
+
+
+def test_schemes_of_other_packages_are_found_by_their_entry_points(installed, monkeypatch, tmp_path):
+    (tmp_path / "theirs.py").write_text(
+        "import schedlab as sl\n\nclass Theirs(sl.EASY):\n    label = 'Theirs'\n    names = {'theirs': {}}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    installed(theirs="theirs")
+    assert str(schemes.scheme("theirs")) == "Theirs"
+    assert sl.simulate(trace_of(JOBS, 4), "theirs").start.tolist() == [0, 5, 2, 20]
+
+
+def test_a_package_that_cannot_be_loaded_does_not_stop_the_others(installed):
+    installed(broken="no_such_module_of_theirs")
+    with pytest.warns(UserWarning, match="the schemes of broken .* cannot be loaded: ModuleNotFoundError"):
+        known = schemes.by_name()
+    assert "easy" in known
+
+
+@pytest.mark.parametrize("name", schemes.by_name())
+def test_every_scheme_says_what_it_is(name):
+    scheme = schemes.scheme(name)
+    assert isinstance(scheme, sl.Scheme)
+    assert scheme.label
+    assert getattr(sl, type(scheme).__name__) is type(scheme)
+    assert str(scheme) in schemes.colours()
+    assert sl.Flat in scheme.machines
+    assert scheme.needs in base.NEEDS
+
+
+def test_a_case_of_fewer_jobs_has_what_is_theirs():
+    trace = trace_of(JOBS, 4).with_sweeps(1, min_procs=2)
+    case, _ = sl.simulation.case_of(trace, schemes.scheme("ojs"))
+    few = case.first(2)
+    assert len(few.jobs) == len(few.breakdown) == len(few.cut) == 2
+    assert few.number(1) == 2
+    assert (few.machine, few.name) == (case.machine, case.name)
+
+
+def test_what_an_outcome_gives_away_cannot_be_written_and_the_case_can():
+    case, _ = sl.simulation.case_of(trace_of(JOBS, 4), sl.EASY())
+    outcome = sl.EASY().simulate(case)
+    with pytest.raises(ValueError, match="read-only"):
+        outcome.start[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        outcome.run[0] = 1
+    case.jobs.run[0] = case.jobs.run[0]  # or kernels would be compiled once more for it
