@@ -40,7 +40,9 @@ _HOME = {
     "simulate": "simulation",
     "simulate_many": "simulation",
     "simulate_sites": "simulation",
-    "sweep": "sweeps",
+    "RunError": "experiment",
+    "grid": "experiment",
+    "sweep": "experiment",
     "batch_means": "statistics",
     "Interval": "statistics",
     "IntervalWarning": "statistics",
@@ -50,7 +52,7 @@ _HOME = {
     "fair_starts": "fairness",
     "fairness_table": "fairness",
 }
-_ROOMS = ("charts", "gang", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
+_ROOMS = ("charts", "experiment", "gang", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
 
 
 def __getattr__(name):

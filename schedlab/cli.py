@@ -17,12 +17,12 @@ import pandas as pd
 
 from schedlab import __version__, metrics, papers
 from schedlab.ahead import compile_kernels, on_compiling
+from schedlab.experiment import sweep
 from schedlab.papers.ledger import as_json, as_markdown, summary
 from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, has_waits, recorded, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
-from schedlab.sweeps import sweep
 from schedlab.text import cell, plain
 from schedlab.workload import archive
 from schedlab.workload.filter import check_missing_estimate

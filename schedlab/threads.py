@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 
 import numpy as np
@@ -32,6 +33,38 @@ def pool(threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
         raise
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def stoppable() -> Iterator[type]:
+    """Let work on the threads of somebody else's pool end early when an exception leaves the block.
+
+    Gives a wrapper for the functions that the threads call: kernels within them (`interruptible`) then heed the flag
+    that an exception sets.
+    """
+    outer = getattr(_thread, "halt", None)
+    halt = _new_halt() if outer is None else outer
+    try:
+        yield partial(_Belonging, halt)
+    except BaseException:
+        if outer is None:
+            halt[0] = 1
+        raise
+
+
+class _Belonging:
+    """A function whose kernels belong to a block; it can be pickled, for pools of processes."""
+
+    def __init__(self, halt, function):
+        self.halt, self.function = halt, function
+
+    def __call__(self, *arguments):
+        before = getattr(_thread, "halt", None)
+        _thread.halt = self.halt
+        try:
+            return self.function(*arguments)
+        finally:
+            _thread.halt = before
 
 
 def interruptible(kernel: Callable, *arguments):

@@ -223,7 +223,8 @@ for name, run in runs.items():
             print("done", flush=True)
         except KeyboardInterrupt as error:
             seconds, steps = time.process_time() - heard, traceback.extract_tb(error.__traceback__)
-            where = {step.name for step in steps} & {"interruptible", "result_iterator"}  # of a kernel, of a pool
+            kernel_or_pools = {"interruptible", "result_iterator", "_retrieve"}
+            where = {step.name for step in steps} & kernel_or_pools
             print("interrupted", seconds, flush=True)
 """
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from schedlab import charts
+from schedlab.experiment import sweep
 from schedlab.schemes import EASY, FCFS, Conservative
 from schedlab.simulation import simulate
-from schedlab.sweeps import sweep
 from schedlab.workload import archive, standin
 from schedlab.workload.trace import Trace, load_trace, model_trace
 

@@ -11,12 +11,12 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from schedlab import charts
+from schedlab.experiment import sweep
 from schedlab.metrics import bounded_slowdown
 from schedlab.schedule import Schedule
 from schedlab.schemes import DPSA, EASY
 from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, over_seeds, paired, ratios_of_means, t_quantile
-from schedlab.sweeps import sweep
 from schedlab.workload import archive, swf
 from schedlab.workload.models.tsafrir import fit_tsafrir
 from schedlab.workload.trace import Trace, load_trace

@@ -160,13 +160,23 @@ def find(name: str) -> Path | None:
 
 def _locate(name):
     """Give the place ("SCHEDLAB_DATA", "cache" or "") and the path (or None) of an official name."""
-    own = os.environ.get("SCHEDLAB_DATA")
-    places = {"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}
-    for place, folder in (places | {"cache": paths.cache_dir("traces")}).items():
+    for place, folder in _folders().items():
         for path in (folder / f"{name}.swf.gz", folder / f"{name}.swf"):
             if path.is_file() and (place != "cache" or _can_be_checked(name)):
                 return place, path
     return "", None
+
+
+def _folders():
+    """Give the folders in which logs are looked for, in this order."""
+    own = os.environ.get("SCHEDLAB_DATA")
+    return ({"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}) | {"cache": paths.cache_dir("traces")}
+
+
+def at_hand() -> list[str]:
+    """List the files in the folders where logs are looked for: what a name of a log may stand for now."""
+    folders = [folder for folder in _folders().values() if folder.is_dir()]
+    return sorted(file.path for folder in folders for file in os.scandir(folder) if ".swf" in file.name)
 
 
 def _can_be_checked(name):

@@ -1,0 +1,218 @@
+"""Digests of values and functions: two that are the same have the same, in any process, and others have others.
+
+They are the keys of what is remembered (`schedlab.experiment`). A function of the user's own counts with its code, the
+values that it closes over, and the globals that it names, functions among them: editing a helper makes a new key.
+"""
+
+import functools
+import hashlib
+import inspect
+import sys
+import sysconfig
+import types
+from collections.abc import Mapping, Set
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from .workload.trace import Trace
+
+LENGTH = 32  # hexadecimal digits
+# Code in these folders is told by its name alone: it does not change while Python runs.
+_INSTALLED = tuple(
+    str(Path(folder)) for folder in (Path(__file__).parent, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+)
+_of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
+
+
+class NoDigestError(TypeError):
+    """There is no telling whether two such values are the same."""
+
+
+def digest(*values) -> str:
+    """Give a digest of values: numbers, text, arrays, tables, traces, schemes, functions, and what is made of them.
+
+    Raises
+    ------
+    NoDigestError
+        For something else, such as an open file.
+    """
+    sha = hashlib.sha256()
+    for value in values:
+        _feed(sha, value, set())
+    return sha.hexdigest()[:LENGTH]
+
+
+def _feed(sha, value, seen):
+    """Tell a hash what a value is; `seen` are functions and classes above it, which may name themselves."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    kind = type(value)
+    _name(sha, kind.__name__)
+    if value is None or kind in (bool, int, float, complex, str, bytes):
+        _name(sha, repr(value))
+    elif kind in (tuple, list):
+        _all(sha, value, seen)
+    elif isinstance(value, Set):
+        _name(sha, *sorted(_alone(one, seen) for one in value))
+    elif kind in (dict, types.MappingProxyType):
+        _name(sha, *sorted(_alone(pair, seen) for pair in value.items()))
+    elif kind is range or kind is slice:
+        _name(sha, repr(value))
+    elif isinstance(value, np.ndarray):
+        _array(sha, value, seen)
+    elif isinstance(value, pd.DataFrame | pd.Series | pd.Index):
+        _table(sha, value, seen)
+    elif isinstance(value, Trace):
+        if value not in _of_traces:
+            _of_traces[value] = _alone(_state(value), seen)
+        _name(sha, _of_traces[value])
+    elif isinstance(value, functools.partial):
+        _all(sha, (value.func, value.args, value.keywords), seen)
+    elif isinstance(value, types.ModuleType):
+        _name(sha, value.__name__)
+    elif isinstance(value, type):
+        _class(sha, value, seen)
+    elif isinstance(value, types.MethodType):
+        _all(sha, (value.__func__, value.__self__), seen)
+    elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
+        _function(sha, getattr(value, "py_func", value), seen)
+    elif isinstance(value, types.BuiltinFunctionType | np.ufunc):
+        _name(sha, f"{getattr(value, '__module__', '')}.{value.__name__}")
+    elif isinstance(value, types.CodeType):
+        _code(sha, value, seen)
+    elif isinstance(value, Path):
+        _all(sha, (str(value), _stamp(value)), seen)
+    elif is_dataclass(value):
+        _class(sha, kind, seen)
+        _all(sha, [getattr(value, each.name) for each in fields(value)], seen)
+    else:
+        _other(sha, value, seen)
+
+
+def _name(sha, *words):
+    for word in words:
+        sha.update(f"{len(word)}:{word}".encode())
+
+
+def _all(sha, values, seen):
+    _name(sha, str(len(values)))
+    for value in values:
+        _feed(sha, value, seen)
+
+
+def _alone(value, seen):
+    sha = hashlib.sha256()
+    _feed(sha, value, seen)
+    return sha.hexdigest()
+
+
+def _array(sha, array, seen):
+    _name(sha, str(array.dtype), str(array.shape))
+    if array.dtype.hasobject:
+        _all(sha, array.ravel().tolist(), seen)
+    else:
+        sha.update(np.ascontiguousarray(array).tobytes())
+
+
+def _table(sha, table, seen):
+    names = list(table.columns) if isinstance(table, pd.DataFrame) else [table.name]
+    kinds = table.dtypes.tolist() if isinstance(table, pd.DataFrame) else [table.dtype]
+    index = [] if isinstance(table, pd.Index) else list(table.index.names)
+    _all(sha, [*names, *map(str, kinds), *index], seen)
+    try:
+        _array(sha, pd.util.hash_pandas_object(table).to_numpy(), seen)
+    except TypeError:  # of objects that cannot be hashed, such as lists
+        _all(sha, table.to_numpy().ravel().tolist(), seen)
+
+
+def _state(value):
+    return [getattr(value, each.name) for each in fields(value)]
+
+
+def _installed(module):
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return module in sys.builtin_module_names or (path is not None and path.startswith(_INSTALLED))
+
+
+def _class(sha, kind, seen):
+    """Tell a class by its name; one of the user's own by its methods and attributes, too."""
+    _name(sha, kind.__module__, kind.__qualname__)
+    if _installed(kind.__module__) or id(kind) in seen:
+        return
+    own = {
+        name: value
+        for name, value in vars(kind).items()
+        if not (name.startswith("__") and name.endswith("__")) or inspect.isfunction(value)
+    }
+    seen = seen | {id(kind)}
+    for name in sorted(own):
+        value = getattr(own[name], "__func__", getattr(own[name], "fget", own[name]))  # static and class methods
+        value = getattr(value, "func", value)  # cached properties
+        _name(sha, name)
+        if not inspect.isdatadescriptor(value):
+            _feed(sha, value, seen)
+    for base in kind.__bases__:
+        _class(sha, base, seen)
+
+
+def _function(sha, function, seen):
+    """Tell a function by its name; one of the user's own by its code and by what it names from outside, too."""
+    _name(sha, function.__module__ or "", function.__qualname__)
+    named = _installed(function.__module__) and "<" not in function.__qualname__  # not made by another, nor a lambda
+    if named or id(function) in seen:
+        return
+    seen = seen | {id(function)}
+    _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__], seen)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        _name(sha, name)
+        _feed(sha, _content(cell), seen)
+    if _installed(function.__module__):
+        return
+    for name in sorted(_names(function.__code__) & function.__globals__.keys()):
+        _name(sha, name)
+        _feed(sha, function.__globals__[name], seen)
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
+
+
+def _names(code):
+    """Give the names that code and the functions within it take from outside."""
+    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _code(sha, code, seen):
+    """Tell code by what it does, wherever it stands."""
+    sha.update(code.co_code)
+    _all(sha, [code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags], seen)
+    _all(sha, code.co_consts, seen)
+
+
+def _stamp(path):
+    """Give what changes when a file does."""
+    return (path.stat().st_mtime_ns, path.stat().st_size) if path.exists() else None
+
+
+def _other(sha, value, seen):
+    kind = type(value)
+    _class(sha, kind, seen)
+    if isinstance(value, Mapping):
+        _name(sha, *sorted(_alone(pair, seen) for pair in value.items()))
+        return
+    if not _installed(kind.__module__) and hasattr(value, "__dict__"):
+        _feed(sha, vars(value), seen)
+        return
+    try:
+        _name(sha, joblib.hash(value))
+    except Exception as error:  # whatever its pickling raises
+        raise NoDigestError(f"there is no telling one {kind.__name__} from another: {error}") from None

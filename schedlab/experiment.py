@@ -1,0 +1,477 @@
+"""Experiments: a function of simple values, run over a grid of them. `sweep` is the everyday form of `grid`.
+
+Whatever is studied here, the papers' figures included, has the same pool, the same memory of what was run, the same
+progress bar, and the same form of result: a tidy table with one row a run, or a run and class.
+"""
+
+import inspect
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import wraps
+from itertools import product
+from numbers import Integral, Real
+from threading import Lock
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+from tqdm.auto import tqdm
+
+from .digests import NoDigestError, digest
+from .kernels._jit import CACHE
+from .schemes import Scheme
+from .schemes import scheme as scheme_named
+from .simulation import check_trace, simulate
+from .threads import stoppable
+from .workload import archive
+from .workload.trace import Trace, labels
+
+ERRORS = ("raise", "keep")
+MOST_RUNS = 100_000  # remembered; the oldest go first
+
+
+class RunError(RuntimeError):
+    """A run of a grid failed; the message names its values, and the cause is what it raised."""
+
+
+def grid(
+    run: Callable,
+    cases: Iterable[Mapping] | None = None,
+    /,
+    *,
+    threads: int | None = None,
+    progress: bool = True,
+    errors: str = "raise",
+    words: str = "running",
+    **values,
+) -> pd.DataFrame:
+    """Run a function over every combination of values, and collect what it gives in one tidy table.
+
+    A run whose function, values and kernels are the same as before in this session is not run again (`forget`).
+
+    Parameters
+    ----------
+    run : function
+        Takes the values by name and gives measures: a mapping or Series for one row, a DataFrame for several, or a
+        number. It must depend on nothing but its values: give it seeds and names of logs, not open files.
+    cases : iterable of mapping, optional
+        Values that belong together, where a study is no full product; each case is combined with all of `values`.
+    threads : int, optional
+        How many runs at a time. Default: what `joblib.parallel_config` says, else one for each core. The table is the
+        same for any number.
+    progress : bool
+        Show a progress bar with the remaining time, if it takes over a second.
+    errors : {"raise", "keep"}
+        What becomes of a run that fails. "raise": the grid ends with a `RunError`. "keep": its row has the error in the
+        column ``error``, which is empty in the others.
+    words : str
+        What the progress bar says.
+    **values
+        For each parameter of the function one value, or several: a list, tuple, range, array or any other iterable.
+        A text is one value. A tuple that is one value stands in a list: ``sigma=[(0, 2)]``.
+
+    Returns
+    -------
+    DataFrame
+        The values of each run, then its measures; in the order of `cases` and of the product. Traces and schemes stand
+        there by their names, numbered where two of one name differ.
+
+    Raises
+    ------
+    RunError
+        Naming the values of the run.
+    ValueError, TypeError
+        For an empty list, or names that the function does not take.
+
+    Notes
+    -----
+    Runs go over `joblib.Parallel`: by threads, since kernels let other threads run, or by whatever backend is chosen
+    with ``joblib.parallel_config(backend=...)``. Other processes need a function that can be pickled.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def run(load, scheme, seed):
+    ...     trace = sl.model_trace("lublin", jobs=200, seed=seed).scale_load(load)
+    ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
+    >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", sl.EASY()], seed=range(3))
+    >>> table.columns.tolist(), len(table)
+    (['load', 'scheme', 'seed', 'wait_time', 'utilization'], 12)
+    """
+    if errors not in ERRORS:
+        raise ValueError(f"unknown errors {errors!r}; known: {', '.join(ERRORS)}")
+    several = {name: _several(name, value, not _is_several(value)) for name, value in values.items()}
+    cases = [{}] if cases is None else [dict(case) for case in cases]
+    combined = [dict(zip(several, combination, strict=True)) for combination in product(*several.values())]
+    runs = [case | more for case in cases for more in combined]
+    if not runs:
+        return pd.DataFrame()
+    for case in cases:
+        if both := case.keys() & several.keys():
+            raise ValueError(f"{', '.join(sorted(both))}: given in the cases and beside them")
+    _check_names(run, runs)
+    return table_of(run, runs, _named(runs), threads=threads, progress=progress, errors=errors, words=words)
+
+
+def table_of(
+    run: Callable,
+    runs: Sequence[Mapping],
+    names: Sequence[Mapping],
+    *,
+    threads: int | None = None,
+    progress: bool = True,
+    errors: str = "raise",
+    words: str = "running",
+) -> pd.DataFrame:
+    """Do what `grid` does for runs that are listed one by one, with the names that their rows get.
+
+    Parameters
+    ----------
+    run : function
+    runs : sequence of mapping
+        The values of each run.
+    names : sequence of mapping
+        For each run the first columns of its rows.
+    threads, progress, errors, words
+        As of `grid`.
+    """
+    keys = _keys(run, runs)
+    found = _memory.found(keys)
+    wanted = {key: place for place, key in reversed([*enumerate(keys)]) if key not in found}  # each once, in order
+    wanted = dict(sorted(wanted.items(), key=lambda item: item[1]))
+    n_jobs = get_active_backend()[1] if threads is None else threads
+    pool = Parallel(n_jobs=-1 if n_jobs is None else _positive(n_jobs), prefer="threads", return_as="generator")
+    done = iter(())
+    try:
+        with stoppable() as within:
+            done = pool(delayed(within(_measured))(run, runs[place]) for place in wanted.values())
+            bar = tqdm(done, total=len(wanted), desc=words, unit="run", delay=1, leave=False, disable=not progress)
+            for key, measured in zip(wanted, bar, strict=True):
+                if isinstance(measured, Exception) and errors == "raise":
+                    raise _failed(names[wanted[key]], measured) from measured
+                found[key] = measured
+                _memory.keep(key, measured)
+    except BaseException as error:
+        if hasattr(done, "throw"):
+            with suppress(BaseException):  # only so can joblib end its workers without a warning
+                done.throw(error)
+        raise
+    return _tabled(names, [found[key] for key in keys], errors == "keep")
+
+
+def _failed(names, error):
+    told = ", ".join(f"{name}={value}" for name, value in names.items())
+    return RunError(f"the run with {told} failed: {_words(error)}")
+
+
+def _words(error):
+    return f"{type(error).__name__}: {error}"
+
+
+def _positive(n_jobs):
+    if n_jobs == 0:
+        raise ValueError("threads must be greater than 0, got 0")
+    return n_jobs
+
+
+def _is_several(value):
+    """Tell whether several values are given, not one."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Scheme | Trace | pd.DataFrame)
+
+
+def _several(name, given, single):
+    """List what is given, one or several."""
+    found = [given] if single else list(given)
+    if not found:
+        raise ValueError(f"{name} is an empty list, expected at least one {name}")
+    return [one.item() if isinstance(one, np.generic) else one for one in found]
+
+
+def _check_names(run, runs):
+    """Raise where the function does not take what it is to be given."""
+    parameters = inspect.signature(run).parameters
+    own = inspect.signature(grid).parameters.keys() & parameters.keys() - {"run", "cases", "values"}
+    if own:
+        raise ValueError(f"{', '.join(sorted(own))}: parameters of grid; give those of the function other names")
+    for values in runs:
+        try:
+            inspect.signature(run).bind(**values)
+        except TypeError as error:
+            raise TypeError(f"the function takes {', '.join(parameters)}; with {', '.join(values)}: {error}") from None
+
+
+def _named(runs):
+    """Give the values of runs as they stand in a table."""
+    columns = {}
+    for name in dict.fromkeys(name for values in runs for name in values):
+        own = [values[name] for values in runs if name in values]
+        columns[name] = _labels(own)
+    return [{name: columns[name].get(_identity(value), value) for name, value in values.items()} for values in runs]
+
+
+def _identity(value):
+    """Give what tells values apart that have names: schemes by what they are, traces by which they are."""
+    return value if isinstance(value, Scheme) else id(value)
+
+
+def _labels(values):
+    """Name the traces, the schemes and what else is no plain value, and number different ones of one name."""
+    traces = {id(one): one for one in values if isinstance(one, Trace)}
+    named = dict(zip(traces, labels(traces.values()), strict=True))
+    others = {_identity(one): one for one in values if not isinstance(one, Trace | str | Real | None | tuple)}
+    taken = Counter()
+    for key, one in others.items():
+        name = getattr(one, "__name__", str(one))
+        taken[name] += 1
+        named[key] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+    return named
+
+
+def _measured(run, values):
+    """Run once; give measures, or the error: joblib would give another one, without its cause."""
+    try:
+        return _plain(run(**values))
+    except Exception as error:
+        return error
+
+
+def _plain(found):
+    """Give what a run gave as a table of its own, or as a dict."""
+    if isinstance(found, pd.DataFrame):
+        return found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
+    if isinstance(found, Mapping | pd.Series):
+        return {str(name): found[name] for name in found.keys()}  # noqa: SIM118 - a Series gives its values
+    if isinstance(found, Real):
+        return {"value": found}
+    raise TypeError(f"the run gave a {type(found).__name__}, expected measures: a mapping, a Series or a DataFrame")
+
+
+def _tabled(names, measured, kept):
+    """Put the rows of runs below one another."""
+    rows = []
+    for about, found in zip(names, measured, strict=True):
+        failed = isinstance(found, Exception)
+        error, own = {"error": _words(found) if failed else ""} if kept else {}, {} if failed else found
+        if both := about.keys() & {*own}:
+            raise ValueError(f"the run gives {', '.join(sorted(both))}, which is among its values, too")
+        rows.append((about, own, error))
+    if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
+        return pd.DataFrame([{**about, **own, **error} for about, own, error in rows])
+    tables = []
+    for about, own, error in rows:
+        table = own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else [])
+        front = pd.DataFrame({name: [value] * len(table) for name, value in about.items()}, index=table.index)
+        tables.append(pd.concat([front, table], axis=1).assign(**error))
+    return pd.concat(tables, ignore_index=True)
+
+
+# --- What was run before ------------------------------------------------------------------------------------
+
+
+class _Memory:
+    """What runs gave, by their keys; whatever was used last is kept longest."""
+
+    def __init__(self, most):
+        self.most, self.lock, self.runs = most, Lock(), OrderedDict()
+
+    def found(self, keys):
+        with self.lock:
+            for key in keys:
+                if key in self.runs:
+                    self.runs.move_to_end(key)
+            return {key: self.runs[key] for key in keys if key in self.runs}
+
+    def keep(self, key, measured):
+        if isinstance(key, str) and not isinstance(measured, Exception):  # failures are tried again
+            with self.lock:
+                self.runs[key] = measured
+                while len(self.runs) > self.most:
+                    self.runs.popitem(last=False)
+
+    def clear(self):
+        with self.lock:
+            self.runs.clear()
+
+
+_memory = _Memory(MOST_RUNS)
+_remembered = []
+
+
+def forget() -> None:
+    """Forget what was run and remembered in this session."""
+    _memory.clear()
+    for clear in _remembered:
+        clear()
+
+
+def _keys(run, runs):
+    """Give a key for each run; a number, which is no key, where there is no telling its values."""
+    told = {}  # by identity: the same trace is in many runs
+
+    def of(value):
+        if id(value) not in told:
+            told[id(value)] = digest(value)
+        return told[id(value)]
+
+    try:
+        about = digest(run, *_surroundings())
+        return [digest(about, {name: of(value) for name, value in values.items()}) for values in runs]
+    except NoDigestError:
+        return list(range(len(runs)))
+
+
+def _surroundings():
+    """Give what results depend on beside the values: the kernels, and which logs a name finds."""
+    return str(CACHE), archive.at_hand()
+
+
+def remember(most: int):
+    """Make a function give what it gave before for the same values; for traces and schedules, which are large.
+
+    Parameters
+    ----------
+    most : int
+        How many results are kept. Two threads that ask for the same one wait for one run.
+    """
+
+    def decorate(function):
+        kept, lock, signature = OrderedDict(), Lock(), inspect.signature(function)
+
+        @wraps(function)
+        def remembering(*arguments, **settings):
+            given = signature.bind(*arguments, **settings)
+            given.apply_defaults()
+            try:
+                key = digest(given.arguments, *_surroundings())
+            except NoDigestError:
+                return function(*arguments, **settings)
+            with lock:
+                mine = key not in kept
+                future = kept.setdefault(key, Future())
+                kept.move_to_end(key)
+                while len(kept) > most:
+                    kept.popitem(last=False)
+            if not mine:
+                return future.result()
+            try:
+                future.set_result(function(*arguments, **settings))
+            except BaseException as error:
+                with lock:
+                    kept.pop(key, None)
+                future.set_exception(error)
+                raise
+            return future.result()
+
+        remembering.forget = kept.clear
+        _remembered.append(kept.clear)
+        return remembering
+
+    return decorate
+
+
+# --- The everyday form --------------------------------------------------------------------------------------
+
+
+def sweep(
+    trace: Trace | Callable[[int], Trace] | Iterable[Trace | Callable[[int], Trace]],
+    scheme: str | Scheme | Sequence[str | Scheme] = "easy",
+    load: float | Sequence[float] | None = None,
+    seed: int | Iterable[int] | None = None,
+    *,
+    shake: int = 60,
+    by: str = "run_time",
+    tau: float = 10.0,
+    threads: int | None = None,
+    progress: bool = True,
+    **conventions,
+) -> pd.DataFrame:
+    """Simulate every combination of traces, offered loads, schemes and seeds.
+
+    What was simulated before in this session is not simulated again (`forget`). `grid` does the same for a function of
+    your own.
+
+    Parameters
+    ----------
+    trace : Trace, or several
+        Or functions of a seed that each give a trace.
+    scheme : Scheme or name, or several
+    load : float, or several, optional
+        Offered loads to scale each trace to; its own if left out.
+    seed : int, or several, optional
+        Replications: a trace is shaken with each seed (`Trace.shake`), after its load is scaled; a function of a
+        seed is called with each. `schedlab.statistics.over_seeds` averages over them.
+    shake : int, seconds
+        How far submissions of a shaken trace move at most.
+    by : {"run_time", "interarrival", "effective"}
+        How to scale (`Trace.scale_load`).
+    tau : float, seconds
+        Of the bounded slowdown.
+    threads : int, optional
+        As of `grid`.
+    progress : bool
+        Show a progress bar, if it takes over a second.
+    **conventions
+        machine, overrun and events, as in `simulate`.
+
+    Returns
+    -------
+    DataFrame
+        One row a run: trace, load, scheme, seed (where seeds are given), and the measures of `Schedule.metrics`.
+        Different traces of one title are told apart by what was done to them (`schedlab.workload.trace.labels`). The
+        load is the one asked for; else that of the unshaken trace, and the mean over the seeds where each has its own
+        trace.
+
+    Raises
+    ------
+    ValueError
+        For an empty list, a load that is not above 0, an unknown scheme or convention, a function without seeds.
+    """
+    traces = _several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
+    seeds = _several("seed", seed, seed is None or isinstance(seed, Integral))
+    families = [(_family(one, seeds), callable(one)) for one in traces]
+    told = labels(family for family, _ in families)
+    marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(told, families, strict=True)]
+    schemes = [scheme_named(one) for one in _several("scheme", scheme, isinstance(scheme, str | Scheme))]
+    called = _labels(schemes)
+    loads = _several("load", load, load is None or isinstance(load, Real))
+    overrun = conventions.get("overrun", "kill")
+    names, runs = [], []
+    for ((family, made), mark), target in product(zip(families, marks, strict=True), loads):
+        own = sum(one.offered_load(overrun) for one in family) / len(family) if target is None else target
+        for one in family:
+            _scaled(one, target, by, overrun)  # says at once if that cannot be
+        for using, (each, copy) in product(schemes, zip(seeds, family if made else family * len(seeds), strict=True)):
+            about = {"trace": f"{copy.title}{mark}", "load": own, "scheme": called[using], "seed": each}
+            names.append({name: value for name, value in about.items() if value is not None})
+            moved = None if made else each
+            run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}
+            runs.append(run | {"conventions": conventions})
+    try:
+        return table_of(_simulated, runs, names, threads=threads, progress=progress, words="simulating")
+    except RunError as error:
+        raise error.__cause__ from None
+
+
+def _family(trace, seeds):
+    """Give the traces that a function makes of the seeds; or the one trace given."""
+    if callable(trace) and seeds == [None]:
+        raise ValueError("a trace is a function, which needs seeds: seed=range(10)")
+    family = [trace(seed) for seed in seeds] if callable(trace) else [trace]
+    for one in family:
+        check_trace(one)
+    return family
+
+
+@remember(4)
+def _scaled(trace, load, by, overrun):
+    return trace if load is None else trace.scale_load(load, by=by, overrun=overrun)
+
+
+def _simulated(trace, load, by, scheme, seed, shake, tau, conventions):
+    trace = _scaled(trace, load, by, conventions.get("overrun", "kill"))
+    if seed is not None:
+        trace = trace.shake(shake, seed)  # here and not before: copies for all seeds would fill the memory
+    return simulate(trace, scheme, **conventions).metrics(tau=tau)

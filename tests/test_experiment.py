@@ -1,0 +1,493 @@
+"""Grids of runs: every combination once, the same for any number of threads, and nothing simulated twice."""
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab import experiment
+from schedlab.digests import NoDigestError, digest
+
+SCHEMES = ("fcfs", sl.EASY(), "easy-sjf", sl.Conservative())
+LOADS = (0.6, 0.9)
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (300, 120)]
+
+
+@pytest.fixture(scope="module")
+def table(traces):
+    return sl.sweep(traces, SCHEMES, LOADS, progress=False)
+
+
+def test_a_row_for_each_combination_in_order(traces, table):
+    titles = [f"{trace.title}, {trace.history[0]}" for trace in traces]
+    names = [(title, load, scheme) for title in titles for load in LOADS for scheme in SCHEMES]
+    assert table.index.tolist() == [*range(16)]
+    assert table.columns[:3].tolist() == ["trace", "load", "scheme"]
+    found = table[["trace", "load", "scheme"]].itertuples(index=False, name=None)
+    expected = [(trace, load, {"fcfs": "FCFS", "easy-sjf": "EASY-SJF"}.get(s, str(s))) for trace, load, s in names]
+    assert list(found) == expected
+    assert table["jobs"].tolist() == [300] * 8 + [120] * 8
+
+
+def test_the_measures_are_those_of_the_schedules(traces, table):
+    rows = table.iterrows()
+    for trace in traces:
+        for load in LOADS:
+            for scheme in SCHEMES:
+                expected = sl.simulate(trace.scale_load(load), scheme).validate().metrics()
+                _, row = next(rows)
+                assert row[expected.index].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, None])
+def test_the_table_is_the_same_for_any_number_of_threads(traces, table, threads):
+    pd.testing.assert_frame_equal(sl.sweep(traces, SCHEMES, LOADS, threads=threads, progress=False), table, rtol=0)
+
+
+@pytest.mark.parametrize("by", ["run_time", "interarrival"])
+def test_loads_are_reached_as_asked(traces, by):
+    table = sl.sweep(traces, "easy", [0.4, 0.8, 1.2], by=by, progress=False)
+    assert table["offered_load"].tolist() == pytest.approx(table["load"].tolist(), rel=0.01)
+    scaled = [trace.scale_load(load, by=by) for trace in traces for load in (0.4, 0.8, 1.2)]
+    spans = [np.ptp(trace.jobs["submit_time"]) for trace in scaled]
+    assert (len(set(spans)) == 2) == (by == "run_time")
+    assert (table["makespan"] >= spans).all()
+
+
+def test_without_a_load_the_traces_keep_their_own(traces):
+    for overrun in ("kill", "extend"):
+        table = sl.sweep(traces, "easy", overrun=overrun, progress=False)
+        assert table["load"].tolist() == [trace.offered_load(overrun) for trace in traces]
+
+
+@pytest.mark.parametrize("load", [0.7, np.float64(0.7), [0.7], pd.Series([0.7]), np.array([0.7])])
+@pytest.mark.parametrize("scheme", ["easy", sl.EASY(), ["easy"], (sl.EASY(),)])
+def test_single_values_are_taken(traces, load, scheme):
+    table = sl.sweep(traces[1], scheme, load, progress=False)
+    assert table[["load", "scheme"]].to_dict("records") == [{"load": 0.7, "scheme": "EASY"}]
+
+
+def test_a_whole_number_is_a_load(traces):
+    for load in (1, np.int64(1)):
+        assert sl.sweep(traces[1], load=load, progress=False)["load"].tolist() == [1]
+
+
+def test_traces_may_come_from_a_generator(traces):
+    assert len(sl.sweep((trace for trace in traces), progress=False)) == 2
+
+
+def test_a_stand_in_says_so(traces):
+    table = sl.sweep(replace(traces[1], name="CTC", source="stand-in"), progress=False)
+    assert table["trace"].tolist() == ["CTC (stand-in, not the real log)"]
+
+
+def test_conventions_and_tau_are_passed_on():
+    trace = trace_of([(0, 10, 5, 1), (1, 4, 4, 2), (2, 3, 3, 1)], 2)
+    killed, extended = (sl.sweep(trace, overrun=what, progress=False).iloc[0] for what in ("kill", "extend"))
+    assert (killed["killed"], extended["killed"]) == (1, 0)
+    assert extended["makespan"] > killed["makespan"]
+    assert sl.sweep(trace, machine=4, progress=False)["wait_time"].tolist() == [0]
+    short, long = (sl.sweep(trace, tau=tau, progress=False).iloc[0] for tau in (1, 1000))
+    assert short["bounded_slowdown"] > long["bounded_slowdown"] == 1
+    together = trace_of([(0, 5, 5, 2), (5, 4, 4, 2), (5, 1, 1, 1)], 2)
+    for events, waits in (("batched", 1), ("each", 4)):
+        table = sl.sweep(together, "easy-sjf", events=events, progress=False)
+        assert table["wait_time"].tolist() == [waits / 3]
+
+
+def test_what_is_wrong_is_said(traces):
+    for wrong, words in (
+        ({"load": [0.5, -1]}, "load must be greater than 0, got -1"),
+        ({"load": float("nan")}, "load must be greater than 0, got nan"),
+        ({"scheme": ["easy", "esay"]}, "unknown scheme 'esay'"),
+        ({"load": 0.5, "by": "size"}, "unknown by 'size'"),
+        ({"events": "all"}, "unknown events 'all'"),
+        ({"threads": 0}, "greater than 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            sl.sweep(traces[1], **wrong, progress=False)
+
+
+@pytest.mark.parametrize("name", ["trace", "scheme", "load", "seed"])
+@pytest.mark.parametrize("made", [True, False])
+def test_an_empty_list_is_an_error(traces, name, made):
+    given = {"trace": (lambda seed: traces[1]) if made else traces[1], "seed": 1} | {name: ()}
+    with pytest.raises(ValueError, match=f"^{name} is an empty list, expected at least one {name}$"):
+        sl.sweep(**given, progress=False)
+
+
+def test_progress_shows_on_standard_error_where_it_takes_long(traces, monkeypatch, capsys):
+    done = experiment.simulate
+    monkeypatch.setattr(experiment, "simulate", lambda *args, **options: time.sleep(0.55) or done(*args, **options))
+    for progress in (True, False):
+        experiment.forget()
+        sl.sweep(traces[1], ["fcfs", "easy"], threads=1, progress=progress)
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert ("simulating" in err) == progress
+
+
+def test_what_is_quick_is_silent(traces, capsys):
+    sl.sweep(traces[1], "easy", progress=False)  # now compiled
+    sl.sweep(traces[1], "easy")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_schemes_of_one_name_are_numbered(traces):
+    def order(key):
+        return sl.FCFS(order=key)
+
+    short, wide = order(lambda submit, estimate, procs: estimate), order(lambda submit, estimate, procs: -procs)
+    table = sl.sweep(traces[0], [short, wide, short], progress=False)
+    first = str(short)
+    assert table["scheme"].tolist() == [first, f"{first} (2)", first]
+
+
+def test_traces_of_one_name_are_told_apart_by_what_was_done_to_them(traces):
+    trace = replace(traces[1], name="CTC", source="archive", history=()).head(100)
+    exact, tripled = trace.with_estimates("exact"), trace.with_estimates("factor", factor=3)
+    table = sl.sweep([trace, exact, tripled, exact], ["fcfs", "easy"], progress=False)
+    names = ["CTC", "CTC, estimates: exact", "CTC, estimates: run time x 3", "CTC, estimates: exact"]
+    assert table["trace"].tolist() == [name for name in names for _ in range(2)]
+    sl.charts.lines(table.iloc[:6], x="load", y="wait_time", dash="trace")
+
+
+def test_traces_that_differ_in_nothing_that_can_be_said_are_numbered(traces):
+    one, other = (replace(trace, name="CTC", source="archive", history=()) for trace in traces)
+    table = sl.sweep([one, other, one], progress=False)
+    assert table["trace"].tolist() == ["CTC", "CTC (2)", "CTC"]
+
+
+def test_a_family_has_one_name_for_all_its_seeds(traces):
+    def drawn(seed):
+        return sl.model_trace("lublin", jobs=60, procs=64, seed=seed)
+
+    def exact(seed):
+        return drawn(seed).with_estimates("factor", factor=3)
+
+    table = sl.sweep([drawn, exact], seed=[1, 2], progress=False)
+    title = "Lublin-Feitelson model"
+    assert table["trace"].tolist() == [title, title, *2 * [f"{title}, estimates: run time x 3"]]
+
+
+@pytest.mark.parametrize("given", ["CTC-SP2-1996", ["CTC-SP2-1996"], 7 * [None]])
+def test_traces_must_be_traces(given):
+    with pytest.raises(TypeError, match=r"^trace is .*, expected a Trace: load_trace\(name\) or read_swf\(path\)"):
+        sl.sweep(given, progress=False)
+
+
+def test_an_interrupt_leaves_undone_what_has_not_begun(monkeypatch):
+    done = []
+
+    def one(*arguments, **conventions):
+        done.append(arguments)
+        time.sleep(0.01)
+        return sl.simulate(*arguments, **conventions)
+
+    def interrupted(rows, **_):
+        yield next(iter(rows))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiment, "simulate", one)
+    monkeypatch.setattr(experiment, "tqdm", interrupted)
+    trace = sl.model_trace("lublin", jobs=20, procs=16)
+    with pytest.raises(KeyboardInterrupt):
+        sl.sweep(trace, "easy", [0.5 + i / 1000 for i in range(400)], threads=2)
+    assert 1 <= len(done) < 50
+
+
+# --- grid ---
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    experiment.forget()
+
+
+def product_of(a, b=1, seed=0):
+    return {"product": a * b, "seeded": seed}
+
+
+def test_a_grid_has_a_row_for_each_combination_in_order():
+    table = sl.grid(product_of, a=[3, 1], b=(10, 20), seed=range(2), progress=False)
+    assert table.columns.tolist() == ["a", "b", "seed", "product", "seeded"]
+    assert table[["a", "b", "seed"]].to_numpy().tolist() == [
+        [a, b, seed] for a in (3, 1) for b in (10, 20) for seed in (0, 1)
+    ]
+    assert (table["product"] == table["a"] * table["b"]).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, None])
+def test_a_grid_is_the_same_for_any_number_of_threads(threads):
+    def slow_first(a):
+        time.sleep(0.02 * (a == 0))
+        return {"b": a}
+
+    assert sl.grid(slow_first, a=range(20), threads=threads, progress=False)["b"].tolist() == [*range(20)]
+
+
+@pytest.mark.parametrize(("backend", "jobs"), [("threading", 2), ("loky", 2), ("sequential", None)])
+def test_a_grid_runs_on_the_backend_that_joblib_is_told(backend, jobs):
+    with joblib.parallel_config(backend=backend, n_jobs=jobs):
+        table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(4), progress=False)
+    assert table["b"].tolist() == [1, 2, 3, 4]
+    assert (os.getpid() in set(table["pid"])) == (backend != "loky")
+
+
+def test_several_rows_a_run_and_numbers_alone():
+    def by_class(a):
+        return pd.DataFrame({"wait": [a, 2 * a]}, index=pd.Index(["SN", "LW"], name="class"))
+
+    table = sl.grid(by_class, a=[1, 5], progress=False)
+    assert table.to_dict("list") == {"a": [1, 1, 5, 5], "class": ["SN", "LW"] * 2, "wait": [1, 2, 5, 10]}
+    assert sl.grid(lambda a: a / 2, a=3, progress=False).to_dict("list") == {"a": [3], "value": [1.5]}
+    assert sl.grid(lambda a: pd.Series({"b": a}), a=[3], progress=False).to_dict("list") == {"a": [3], "b": [3]}
+
+
+def test_cases_are_combined_with_all_values():
+    table = sl.grid(product_of, [{"a": 1, "b": 2}, {"a": 5, "b": 6}], seed=[7, 8], progress=False)
+    assert table[["a", "b", "seed"]].to_numpy().tolist() == [[1, 2, 7], [1, 2, 8], [5, 6, 7], [5, 6, 8]]
+    assert sl.grid(product_of, [], seed=[7, 8], progress=False).empty
+
+
+def test_schemes_and_traces_stand_in_a_grid_by_their_names(traces):
+    def run(trace, scheme, order):
+        return {"mean": sl.simulate(trace, scheme).metrics()["wait_time"], "text": str(order)}
+
+    schemes = [sl.EASY(order=order) for order in (lambda procs: procs, lambda procs: -procs)]
+    table = sl.grid(run, trace=traces, scheme=["easy", *schemes], order=[(0, 2)], progress=False)
+    names = str(schemes[0])
+    assert table["scheme"].tolist()[:3] == ["easy", names, f"{names} (2)"]
+    assert table["trace"].nunique() == 2
+    assert table["order"].tolist() == [(0, 2)] * 6
+    assert table["mean"][0] == sl.simulate(traces[0], "easy").metrics()["wait_time"]
+
+
+def fails_at_2(a):
+    if a == 2:
+        raise ZeroDivisionError("a is two")
+    return {"b": a}
+
+
+def test_a_run_that_fails_is_named_and_may_be_kept():
+    words = "the run with a=2 failed: ZeroDivisionError: a is two"
+    with pytest.raises(experiment.RunError, match=words) as caught:
+        sl.grid(fails_at_2, a=range(4), progress=False)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    table = sl.grid(fails_at_2, a=range(4), errors="keep", progress=False)
+    assert table["error"].tolist() == ["", "", "ZeroDivisionError: a is two", ""]
+    assert table["b"].isna().tolist() == [False, False, True, False]
+    only = sl.grid(fails_at_2, a=2, errors="keep", progress=False)
+    assert only.to_dict("list") == {"a": [2], "error": ["ZeroDivisionError: a is two"]}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sl.grid(product_of, a=[]), "a is an empty list, expected at least one a"),
+        (lambda: sl.grid(product_of, a=1, errors="some"), "unknown errors 'some'; known: raise, keep"),
+        (lambda: sl.grid(product_of, [{"a": 1}], a=[1]), "a: given in the cases and beside them"),
+        (lambda: sl.grid(product_of, c=1), "the function takes a, b, seed; with c: .*'a'|'c'"),
+        (lambda: sl.grid(lambda threads: {}, threads=2), "threads: parameters of grid"),
+        (lambda: sl.grid(lambda a: {"a": 1}, a=1), "the run gives a, which is among its values, too"),
+        (lambda: sl.grid(lambda a: "abc", a=1), "the run gave a str, expected measures"),
+        (lambda: sl.grid(product_of, a=1, threads=0), "threads must be greater than 0, got 0"),
+    ],
+)
+def test_a_grid_that_cannot_be(make, message):
+    with pytest.raises((ValueError, TypeError, experiment.RunError), match=message):
+        make()
+
+
+# --- What was run before ---
+
+
+def test_nothing_is_run_twice_and_a_value_of_progress_is_no_part_of_a_key():
+    ran = []
+
+    def run(a, seed):
+        ran.append((a, seed))
+        return {"b": a + seed}
+
+    key = digest(run)
+    one = sl.grid(run, a=[1, 2, 1], seed=range(2), progress=False)
+    assert len(ran) == 4
+    assert digest(run) != key  # it closes over a list, which has changed
+    ran.clear()
+    same = sl.grid(run, a=[1, 2, 1], seed=range(2), progress=False)
+    assert one.equals(same)
+
+
+def test_a_second_grid_runs_what_is_missing(tmp_path):
+    log, name = tmp_path / "log", str(tmp_path / "log")  # a path would be told by what is in its file
+
+    def run(a):
+        with open(name, "a") as file:
+            file.write(f"{a} ")
+        return {"b": a}
+
+    sl.grid(run, a=[1, 2], progress=True)
+    table = sl.grid(run, a=[3, 2, 1], progress=False)
+    assert sorted(log.read_text().split()) == ["1", "2", "3"]
+    assert table["b"].tolist() == [3, 2, 1]
+    table.loc[0, "b"] = 99  # of the caller's copy
+    assert sl.grid(run, a=[3], progress=False)["b"].tolist() == [3]
+    experiment.forget()
+    sl.grid(run, a=[3], progress=False)
+    assert len(log.read_text().split()) == 4
+
+
+def test_a_sweep_remembers_too(traces, monkeypatch):
+    first = sl.sweep(traces[1], ["fcfs", "easy"], 0.7, seed=range(2), progress=False)
+    monkeypatch.setattr(experiment, "simulate", None)
+    assert sl.sweep(traces[1], ["easy", "fcfs"], 0.7, seed=range(2), progress=False).shape == first.shape
+    with pytest.raises(TypeError, match="NoneType"):
+        sl.sweep(traces[1], "easy", 0.7, seed=range(2), tau=60, progress=False)
+
+
+def test_what_is_remembered_is_made_once_and_only_so_much_is_kept():
+    made = []
+
+    @experiment.remember(2)
+    def trace(seed, jobs=10):
+        made.append(seed)
+        return sl.model_trace("lublin", jobs=jobs, seed=seed)
+
+    assert trace(1) is trace(1, 10) is trace(jobs=10, seed=1)
+    assert made == [1]
+    assert trace(2) is not trace(1)
+    trace(3)
+    trace(2)
+    assert made == [1, 2, 3, 2]  # of 1 and 3, the last two then
+    experiment.forget()
+    trace(3)
+    assert made == [1, 2, 3, 2, 3]
+
+
+def test_two_threads_that_ask_for_the_same_wait_for_one_run():
+    made = []
+
+    @experiment.remember(2)
+    def slow(a):
+        made.append(a)
+        time.sleep(0.2)
+        if a < 0:
+            raise ValueError("below 0")
+        return object()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(slow, [1] * 4))) == 1
+    assert made == [1]
+    for _ in range(2):  # a failure is not remembered
+        with pytest.raises(ValueError, match="below 0"):
+            slow(-1)
+    assert made == [1, -1, -1]
+
+
+def test_a_log_that_has_come_is_not_taken_for_its_stand_in(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def run(name):
+        return {"there": (tmp_path / f"{name}.swf").exists()}
+
+    assert sl.grid(run, name="a", progress=False)["there"].tolist() == [False]
+    (tmp_path / "a.swf").write_text("; MaxProcs: 1")
+    assert sl.grid(run, name="a", progress=False)["there"].tolist() == [True]
+
+
+# --- Digests ---
+
+HELPER_FACTOR = 2
+
+
+def helper(a):
+    return HELPER_FACTOR * a
+
+
+def uses_helper(a):
+    return helper(a)
+
+
+def test_a_function_is_told_by_what_it_names(monkeypatch):
+    before = digest(uses_helper)
+    assert digest(uses_helper) == before
+    monkeypatch.setattr(sys.modules[__name__], "HELPER_FACTOR", 3)
+    assert digest(uses_helper) != before
+    monkeypatch.undo()
+    assert digest(uses_helper) == before
+    monkeypatch.setattr(sys.modules[__name__], "helper", lambda a: a)
+    assert digest(uses_helper) != before
+
+
+def test_closures_defaults_and_partials_are_told_apart():
+    def made(by, default=0):
+        return lambda procs, b=default: procs * by + b
+
+    assert digest(made(1)) == digest(made(1)) != digest(made(2)) != digest(made(1, default=1))
+    assert digest(partial(helper, 1)) == digest(partial(helper, 1)) != digest(partial(helper, 2))
+    assert digest(sl.EASY(order=made(1))) != digest(sl.EASY(order=made(2)))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 1.0, True, "1", None, b"1", (1,), [1], {1}, {1: 1}, range(1), np.array([1]), np.array([1.0])],
+        [np.nan, np.inf, 0.1, 0.1 + 2**-56, -0.0],
+        [sl.EASY(), sl.EASY("sjf"), sl.EASY(backfill="sjf"), sl.FCFS()],
+        [sl.KaryTree(2, 2), sl.KaryTree(2, 3), sl.Flat(4), sl.Flat(8)],
+        [pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), pd.DataFrame({"a": [1.0]}), pd.Series([1]), pd.Index([1])],
+        [len, np.sin, np, helper, uses_helper, sl.EASY, sl.sweep, sl.grid],
+    ],
+)
+def test_what_differs_has_another_digest(values):
+    assert len({digest(value) for value in values}) == len(values)
+    assert [digest(value) for value in values] == [digest(value) for value in values]
+
+
+def test_traces_are_told_by_their_jobs_and_history(traces):
+    one, other = traces
+    again = sl.model_trace("lublin", jobs=300, procs=64, seed=300)
+    assert digest(one) == digest(again) != digest(other)
+    assert digest(one.scale_load(0.8)) == digest(again.scale_load(0.8)) != digest(one)
+    assert digest(one.shake(60, 1)) != digest(one.shake(60, 2))
+
+
+def test_a_class_of_ones_own_is_told_by_its_methods():
+    def made(by):
+        class Mine(sl.Scheme):
+            def simulate(self, case):
+                return case.outcome(case.jobs.submit * by)
+
+        return Mine()
+
+    assert digest(made(1)) == digest(made(1)) != digest(made(2))
+
+
+def test_what_cannot_be_told_is_run_each_time(tmp_path):
+    with open(tmp_path / "a", "w") as file:
+        with pytest.raises(NoDigestError, match="no telling one TextIOWrapper from another"):
+            digest(file)
+        table = sl.grid(lambda a, to: {"b": to.write(a)}, a=["xy"] * 2, to=[file], progress=False)
+    assert table["b"].tolist() == [2, 2]
+    assert (tmp_path / "a").read_text() == "xyxy"
+
+
+def test_a_path_is_told_by_its_file(tmp_path):
+    path = tmp_path / "a"
+    before = digest(path)
+    path.write_text("1")
+    assert digest(path) != before
