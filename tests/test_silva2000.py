@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import charts, gang, papers
+from schedlab import charts, experiment, gang, papers
 from schedlab.papers import silva2000 as paper
 
 
@@ -16,9 +16,9 @@ def small(monkeypatch):
     monkeypatch.setattr(paper, "SIDE", {"quick": (2, 2000), "full": (3, 2000)})
     monkeypatch.setattr(paper, "SCALED", {"quick": (1, 5000), "full": (2, 5000)})
     monkeypatch.setattr(paper, "SIZES", {"quick": (8, 32), "full": (8, 16, 32)})
-    paper.outcome.cache_clear()
+    experiment.forget()
     yield
-    paper.outcome.cache_clear()
+    experiment.forget()
 
 
 # What is simulated

@@ -1,7 +1,6 @@
 """Silva and Scherson: gang scheduling that runs other tasks of a PE where measurements at run time say it pays."""
 
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -9,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts, gang
+from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.statistics import over_seeds, ratios_of_means, t_quantile
 
 from . import kept
-from .figure import Figure, Paper, chosen_size, known, rebuilt, spread, watched
+from .figure import Figure, Paper, chosen_size, known, rebuilt
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
 
 TITLE = "Gang scheduling with runtime measurements (Silva and Scherson)"
@@ -70,35 +70,30 @@ TABLES = {
 # What is simulated -------------------------------------------------------------------------------------------
 
 
-@cache
-def outcome(workload: Workload, config: Config) -> dict[str, float]:
-    """Measure a simulation, unless that was done already: see `GangSchedule.metrics`."""
-    return gang.simulate(workload, config).metrics().to_dict()
+def outcome(workload: Workload, config: Config) -> pd.Series:
+    """Measure a simulation: see `GangSchedule.metrics`."""
+    return gang.simulate(workload, config).metrics()
 
 
 def compare(workloads, configs: dict[str, Config], words: str, progress: bool = True) -> pd.DataFrame:
-    """Simulate workloads under schedulers, whatever was not simulated before.
+    """Simulate workloads under schedulers.
 
     Returns
     -------
     DataFrame
         One row for each workload and scheduler: mix, pes, fit, seed, scheduler, and the measures of `outcome`.
     """
-    runs = [(name, workload, name_of, config) for name, workload in workloads for name_of, config in configs.items()]
-    done = watched(spread(lambda run: outcome(run[1], run[3]), runs), len(runs), words, progress)
-    return pd.DataFrame(
-        [
-            {**_about(name, workload), "scheduler": name_of, **found}
-            for (name, workload, name_of, _), found in zip(runs, done, strict=True)
-        ]
-    )
+    combined = list(product(workloads, configs.items()))
+    names = [_about(*given) | {"scheduler": scheduler} for given, (scheduler, _) in combined]
+    runs = [{"workload": workload, "config": config} for (_, workload), (_, config) in combined]
+    return table_of(outcome, runs, names, words=words, progress=progress)
 
 
 def _about(name, workload):
     return {"mix": name, "pes": workload.pes, "fit": FITS[workload.table], "seed": workload.seed}
 
 
-@lru_cache(maxsize=1024)
+@remember(1024)
 def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **settings) -> Workload:
     """Give the jobs of an experiment of 50,000 s, or the same jobs that come and go so many times as fast.
 
@@ -322,7 +317,7 @@ SHOWN = {"mix": "IO/Msg", "pes": 8, "table": "kth", "seed": 1, "faster": 25}
 PICTURED = (1_200.0, 1_201.0)
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _logged(workload, config, begin, end) -> GangSchedule:
     return gang.simulate(workload, config, log=(begin, end))
 
@@ -409,7 +404,7 @@ PHASES = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", "prio
 FOLLOWED = 20.0  # seconds of its own
 
 
-@lru_cache(maxsize=64)
+@remember(64)
 def _followed(kind="msg", mean=0.1, seed=0, **settings):
     """Follow a task of two among tasks of other jobs; the bursts of its kind have this mean."""
     rows = ((0.0, 2, kind, FOLLOWED), (0.0, 2, "emb", 6 * FOLLOWED), (0.0, 1, "io", 6 * FOLLOWED))
@@ -518,7 +513,7 @@ def _read(mix, changed, size, words, progress):
     return data.assign(scheduler=data["scheduler"].replace(SPIN, WITH))
 
 
-@cache
+@remember(1024)
 def _with_disk_on_top(workload):
     """Lengthen I/O jobs by the mean time that their tasks wait for the disk."""
     jobs, config = workload.jobs_table, Config()
@@ -710,7 +705,7 @@ def live(
     -------
     chart, table
     """
-    jobs = _jobs(mix, pes, table, seed, faster)
+    jobs = workload(mix, pes, table, seed, faster)
     settings = configs(WITHOUT, scheduler, slice=slice, alpha=alpha, beta=beta, delta=delta)
     if not second >= 0:
         raise ValueError(f"second must be from 0 on, got {second}")
@@ -743,7 +738,6 @@ LABELS = {
     "faster": "jobs come and go, times as fast",
     "color": "colours for",
 }
-_jobs = lru_cache(maxsize=16)(workload)
 LISTED = {
     "jobs": "jobs",
     JOBS: "completed",
