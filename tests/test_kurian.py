@@ -1,12 +1,14 @@
 """The paper on job shredding: its figures from a small log, what is compared with what, and the ledger's verdicts."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import schedlab as sl
+from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import kurian2003 as paper
 from schedlab.workload.swf import Header
@@ -29,18 +31,16 @@ def small(monkeypatch):
     monkeypatch.setattr(paper, "SEEDS", {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "LOADS", (0.7, 0.9))
     monkeypatch.setattr(paper, "SITE_LOADS", {"quick": (0.7, 0.9), "full": (0.7, 0.9)})
-    for function in (paper._single, paper._several, paper._sites_of):
-        function.cache_clear()
+    experiment.forget()
     yield log
-    for function in (paper._single, paper._several, paper._sites_of):
-        function.cache_clear()
+    experiment.forget()
 
 
 def test_improvements_are_those_of_the_schedules(small):
     trace = paper.subset()
     assert (len(trace), trace.procs) == (80, 64)
     assert (trace.table["requested_time"] == trace.table["run_time"]).all()
-    data = paper.experiment(trace, 2, (20,), (0.9,), ("shredding",), progress=False)
+    data = paper.draws(trace, 2, (20,), (0.9,), ("shredding",), progress=False)
     scaled = trace.shake(60, 1).scale_load(0.9)
     marked = scaled.with_sweeps(0.2, seed=1)
     old, new = sl.simulate(scaled, "easy"), sl.simulate(marked, sl.OpportuneShredding()).validate()
@@ -63,8 +63,8 @@ def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
         return sl.simulate(trace, scheme)
 
     monkeypatch.setattr(paper, "simulate", noted)
-    monkeypatch.setattr(paper, "spread", map)
-    paper.experiment(paper.subset(), 3, (5, 20), (0.9,), progress=False)
+    monkeypatch.setattr(paper, "grid", partial(sl.grid, threads=1))
+    paper.draws(paper.subset(), 3, (5, 20), (0.9,), progress=False)
     assert len(simulated) == 3 * (1 + 2 * 2)
     draws = [simulated[i : i + 5] for i in range(0, 15, 5)]
     for base, *others in draws:
@@ -78,7 +78,7 @@ def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
 def test_sites_are_shaken_each_in_its_own_way(small, monkeypatch):
     simulated = []
     monkeypatch.setattr(paper, "simulate", lambda trace, scheme: simulated.append(trace) or sl.simulate(trace, scheme))
-    monkeypatch.setattr(paper, "spread", map)
+    monkeypatch.setattr(paper, "grid", partial(sl.grid, threads=1))
     paper.over_sites(2, (20,), (0.9,), progress=False)
     moved = [
         tuple(trace.table["submit_time"].loc[site.table.index] - site.table["submit_time"])[:20]

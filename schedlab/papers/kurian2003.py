@@ -1,13 +1,13 @@
 """Kurian, Balaji and Sadayappan: opportune job shredding, which runs tasks of sweeps in the holes of a schedule."""
 
-from functools import lru_cache
-from itertools import product
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from schedlab import charts, metrics
+from schedlab.experiment import grid, remember
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, Flooding, OpportuneShredding
 from schedlab.simulation import simulate, simulate_sites
@@ -16,7 +16,7 @@ from schedlab.workload.trace import Trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, rebuilt, spread, watched
+from .figure import Figure, Paper, chosen_size, rebuilt
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
@@ -91,19 +91,14 @@ def single(size: str, progress: bool = True) -> pd.DataFrame:
     A seed chooses the sweeps and shakes the submissions, of the jobs under EASY too: schedules are chaotic, and a base
     that were the same run for all draws would bring its luck into all of them.
     """
-    return _single(SEEDS[chosen_size(size)], SHARES, LOADS, tuple(SCHEMES), progress)
+    return draws(subset(), SEEDS[chosen_size(size)], progress=progress)
 
 
-@lru_cache(maxsize=4)
-def _single(seeds, shares, loads, schemes, progress):
-    return experiment(subset(), seeds, shares, loads, schemes, progress=progress)
-
-
-def experiment(
+def draws(
     trace: Trace,
     seeds: int,
-    shares=SHARES,
-    loads=LOADS,
+    shares=None,
+    loads=None,
     schemes=tuple(SCHEMES),
     *,
     breakdown: int = BREAKDOWN,
@@ -113,23 +108,23 @@ def experiment(
     **options,
 ) -> pd.DataFrame:
     """Do what `single` does, for any trace and reading; the options are the scheme's."""
-    copies = [trace.shake(SHAKE, seed) for seed in range(seeds)]
+    marks = {"breakdown": breakdown, "of": of}
+    run = partial(_draw, trace, shares=shares or SHARES, schemes=schemes, local=local, marks=marks, options=options)
+    words = f"shredding {trace.name}"
+    data = grid(run, load=loads or LOADS, seed=range(seeds), words=words, progress=progress)
+    return data[["share", "load", "scheme", "seed", *data.columns.drop(["share", "load", "scheme", "seed"])]]
 
-    def rows(run):
-        load, seed = run
-        scaled = copies[seed].scale_load(load)
-        base, found = _measured(simulate(scaled, LOCAL[local])), []
-        for share in shares:
-            marked = scaled.with_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of)
-            for scheme in schemes:
-                schedule = simulate(marked, type(SCHEMES[scheme])(local=local, **options))
-                about = {"share": share, "load": load, "scheme": scheme, "seed": seed}
-                found += [{**about, **row} for row in _better(schedule, base)]
-        return found
 
-    runs = list(product(loads, range(seeds)))
-    done = watched(spread(rows, runs), len(runs), f"shredding {trace.name}", progress)
-    return pd.DataFrame([row for several in done for row in several])
+def _draw(trace, load, seed, shares, schemes, local, marks, options):
+    """Compare schemes with the local scheduler alone, for one load and draw of the sweeps."""
+    scaled = trace.shake(SHAKE, seed).scale_load(load)
+    base, rows = _measured(simulate(scaled, LOCAL[local])), []
+    for share in shares:
+        marked = scaled.with_sweeps(share / 100, seed=seed, **marks)
+        for scheme in schemes:
+            schedule = simulate(marked, type(SCHEMES[scheme])(local=local, **options))
+            rows += [{"share": share, "scheme": scheme, **row} for row in _better(schedule, base)]
+    return pd.DataFrame(rows)
 
 
 LOCAL = {"easy": EASY(), "conservative": Conservative()}
@@ -319,38 +314,32 @@ def several(size: str, progress: bool = True) -> pd.DataFrame:
         As of `single`, with a column site; the groups are sweeps and other jobs.
     """
     size = chosen_size(size)
-    return _several(SEEDS[size], SITE_LOADS[size], progress)
-
-
-@lru_cache(maxsize=2)
-def _several(seeds, loads, progress):
-    return over_sites(seeds, loads=loads, progress=progress)
+    return over_sites(SEEDS[size], loads=SITE_LOADS[size], progress=progress)
 
 
 def over_sites(seeds: int, shares=SHARES, loads=LOADS, *, progress: bool = True, **options) -> pd.DataFrame:
     """Do what `several` does, for any shares and loads; the options are the scheme's."""
-    traces = months()
+    run = partial(_draw_at_sites, months(), shares=shares, options=options)
+    data = grid(run, load=loads, seed=range(seeds), words="three sites", progress=progress)
+    return data[["share", "load", "seed", *data.columns.drop(["share", "load", "seed"])]]
 
-    def rows(run):
-        load, seed = run
-        # Each site's submissions are moved by numbers of its own.
-        scaled = [trace.shake(SHAKE, len(traces) * seed + i).scale_load(load) for i, trace in enumerate(traces)]
-        base, found = [_measured(simulate(trace, EASY())) for trace in scaled], []
-        for share in shares:
-            marked = [trace.with_sweeps(share / 100, breakdown=BREAKDOWN, seed=seed) for trace in scaled]
-            scheme, begins = OpportuneShredding(**options), [begin for begin, _ in MONTHS]
-            sites = simulate_sites(marked, scheme, speeds=SPEEDS, begins=begins)
-            found += [
-                {"share": share, "load": load, "seed": seed, "site": _site(i), **row}
-                for i, schedule in enumerate(sites)
-                for row in _better(schedule, base[i])
-                if row["group"] in (SWEEPS, OTHERS)
-            ]
-        return found
 
-    runs = list(product(loads, range(seeds)))
-    done = watched(spread(rows, runs), len(runs), "three sites", progress)
-    return pd.DataFrame([row for several in done for row in several])
+def _draw_at_sites(traces, load, seed, shares, options):
+    """Compare shredding over sites with EASY at each of them, for one load and draw of the sweeps."""
+    # Each site's submissions are moved by numbers of its own.
+    scaled = [trace.shake(SHAKE, len(traces) * seed + i).scale_load(load) for i, trace in enumerate(traces)]
+    base, rows = [_measured(simulate(trace, EASY())) for trace in scaled], []
+    for share in shares:
+        marked = [trace.with_sweeps(share / 100, breakdown=BREAKDOWN, seed=seed) for trace in scaled]
+        begins = [begin for begin, _ in MONTHS]
+        sites = simulate_sites(marked, OpportuneShredding(**options), speeds=SPEEDS, begins=begins)
+        rows += [
+            {"share": share, "site": _site(i), **row}
+            for i, schedule in enumerate(sites)
+            for row in _better(schedule, base[i])
+            if row["group"] in (SWEEPS, OTHERS)
+        ]
+    return pd.DataFrame(rows)
 
 
 def _site(i):
@@ -424,7 +413,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     seeds, chosen = SEEDS[size], {"shares": (5,), "loads": (0.8,), "progress": progress}
     rows = []
     for reading, (trace, settings) in readings(size).items():
-        data = experiment(trace, seeds, schemes=(SHREDDING,), **chosen, **settings)
+        data = draws(trace, seeds, schemes=(SHREDDING,), **chosen, **settings)
         rows.append({"reading": reading, "jobs": len(trace), **_summary(data)})
     for reading, settings in COPIES.items():
         data = over_sites(seeds, **chosen, **settings)
@@ -602,7 +591,7 @@ NAMES = (LOG, *OTHER_LOGS["full"])
 RATIOS = {" : ".join(map(str, speeds)): speeds for speeds in (SPEEDS, (1, 1, 1), (1, 2, 4), (4, 2, 1))}
 
 
-@lru_cache(maxsize=16)
+@remember(16)
 def _sites_of(name, load, sites):
     """Give the traces of some sites at a load, and the measures of their schedules under EASY."""
     trace = log_or_standin(name)
