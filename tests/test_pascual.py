@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
+from schedlab import experiment
 from schedlab.papers import judged
 from schedlab.papers import pascual2008 as paper
 
@@ -28,9 +29,9 @@ def small(monkeypatch):
     monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
     monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
-    paper._against_speedup.cache_clear()
+    experiment.forget()
     yield traces
-    paper._against_speedup.cache_clear()
+    experiment.forget()
 
 
 def test_rows_are_those_of_the_schedules(small):

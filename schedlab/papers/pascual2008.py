@@ -1,23 +1,24 @@
 """Pascual and Miguel-Alonso: what contiguous placement in a k-ary n-tree costs, and what speed-up pays for it."""
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from schedlab import charts
+from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, FCFS
-from schedlab.simulation import simulate, simulate_each
+from schedlab.simulation import simulate
 from schedlab.statistics import over_seeds
 from schedlab.workload.trace import KILL_BACKFILLED, Trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, rebuilt, watched
+from .figure import Figure, Paper, chosen_size, rebuilt
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger, untestable
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"
@@ -86,29 +87,34 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     Schedules are chaotic. How far chance carries a figure is what its spread over the copies tells.
     """
     size = chosen_size(size)
-    return _against_speedup(name, SHARES[size], tuple(POLICIES), COPIES[size], progress)
-
-
-@lru_cache(maxsize=8)
-def _against_speedup(name, shares, policies, copies, progress):
-    trace = log_or_standin(name)
-    shaken = [trace, *(trace.shake(SHAKE, seed) for seed in range(1, copies))]
-    placed = [(ANYWHERE, 0.0), *((CONTIGUOUS, share) for share in shares)]
-    runs = [(seed, policy, *place) for seed, policy, place in product(range(copies), policies, placed)]
-    jobs = [
-        (shaken[seed], POLICIES[policy], machine(name, allocation, speedup=share))
-        for seed, policy, allocation, share in runs
-    ]
+    trace, shares = log_or_standin(name), SHARES[size]
+    trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
+    data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=list(POLICIES), tree=trees)
     rows, free = [], {}
-    done = watched(simulate_each(jobs, overrun=KILL_BACKFILLED), len(jobs), f"placing {name}", progress)
-    for (seed, policy, allocation, share), schedule in zip(runs, done, strict=True):
-        means = _means(schedule)
-        if allocation == ANYWHERE:  # the first of each copy and policy
+    for run, tree in zip(data.to_dict("records"), trees * (len(data) // len(trees)), strict=True):
+        means = {key: run[key] for key in MEANS}
+        if tree.allocation == ANYWHERE:  # the first of each copy and policy
             free = means
-        row = {"trace": trace.title, "seed": seed, "policy": policy, "allocation": allocation, **means}
+        row = {"trace": trace.title, "seed": run["seed"], "policy": run["policy"], "allocation": tree.allocation}
+        row |= means
         row |= {"free_minutes": free[WAIT], "ratio": _ratio(means, free), "difference": means[TOTAL] - free[TOTAL]}
-        rows += [{**row, "s": each} for each in (shares if allocation == ANYWHERE else (share,))]
+        rows += [{**row, "s": each} for each in (shares if tree.allocation == ANYWHERE else (tree.speedup,))]
     return pd.DataFrame(rows)
+
+
+def _on_trees(trace, words, progress, **values):
+    """Place the jobs of a trace under policies on trees; one row a run."""
+    return grid(partial(_place, trace), words=words, progress=progress, **values)
+
+
+def _place(trace, policy, tree, seed=0, overrun=KILL_BACKFILLED, local=False):
+    """Measure a schedule of a trace, or of its copy with a seed; also how local its jobs are."""
+    trace = trace.shake(SHAKE, seed) if seed else trace
+    schedule = simulate(trace, POLICIES[policy], machine=tree, overrun=overrun)
+    return _measures(schedule) if local else _means(schedule)
+
+
+MEANS = (WAIT, TOTAL, "waiting", "killed")
 
 
 def _means(schedule: Schedule):
@@ -364,12 +370,12 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
         trace = log_or_standin(name)
-        runs = list(product(POLICIES, ALLOCATIONS))
-        jobs = [(trace, POLICIES[policy], machine(name, allocation)) for policy, allocation in runs]
-        done = watched(simulate_each(jobs, overrun=KILL_BACKFILLED), len(jobs), f"allocations on {name}", progress)
-        for (policy, allocation), schedule in zip(runs, done, strict=True):
-            rows.append({"trace": trace.title, "policy": policy, "allocation": allocation, **_measures(schedule)})
-    data = pd.DataFrame(rows)
+        trees = [machine(name, allocation) for allocation in ALLOCATIONS]
+        found = _on_trees(trace, f"allocations on {name}", progress, policy=list(POLICIES), tree=trees, local=True)
+        found.insert(0, "trace", trace.title)
+        found["tree"] = [*ALLOCATIONS] * len(POLICIES)
+        rows.append(found.drop(columns="local").rename(columns={"tree": "allocation"}))
+    data = pd.concat(rows, ignore_index=True)
     return Figure(
         name="allocations",
         title="Beyond the paper: five allocations",
@@ -408,16 +414,9 @@ def by_stage(size: str | None = None, progress: bool = True) -> Figure:
     trace = log_or_standin(HPC2N)
     k, n = TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
-    jobs = [
-        (trace, EASY(reservation="block"), machine(HPC2N, allocation, speedup=_falling(share, n)))
-        for allocation, share in runs
-    ]
-    done = watched(simulate_each(jobs, overrun=KILL_BACKFILLED), len(jobs), "speed-up by stage", progress)
-    rows = [
-        {"allocation": allocation, "speed-up within one switch": share, **_means(schedule)}
-        for (allocation, share), schedule in zip(runs, done, strict=True)
-    ]
-    data = pd.DataFrame(rows)
+    trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
+    found = _on_trees(trace, "speed-up by stage", progress, policy="EASY (block)", tree=trees)
+    data = pd.DataFrame(runs, columns=["allocation", "speed-up within one switch"]).join(found[list(MEANS)])
     chart = charts.lines(
         data,
         x="speed-up within one switch",
@@ -461,9 +460,9 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
         trees = [machine(HPC2N, speedup=share, scale_estimates=scaled) for share in COARSE[size]]
-        runs = [(trace, POLICIES[policy], tree) for tree in (machine(HPC2N, ANYWHERE), *trees)]
-        free, *done = simulate_each(runs, overrun=overrun)
-        free, *means = (_means(schedule) for schedule in (free, *done))
+        trees = [machine(HPC2N, ANYWHERE), *trees]
+        done = _on_trees(trace, f"{reading}, {policy}", progress, policy=policy, tree=trees, overrun=overrun)
+        free, *means = done.to_dict("records")
         found = pd.DataFrame({"s": COARSE[size], "difference": [mean[TOTAL] - free[TOTAL] for mean in means]})
         at = crossing(found)
         row = {"reading": reading, "policy": policy, "wait at s = 0, times as long": _ratio(means[0], free)}
@@ -551,12 +550,12 @@ LABELS = {
 }
 
 
-@lru_cache(maxsize=4)
+@remember(4)
 def _head(trace, jobs):
     return trace.head(jobs)
 
 
-@lru_cache(maxsize=16)
+@remember(16)
 def _simulated(trace, policy, tree):
     return simulate(trace, POLICIES[policy], machine=tree, overrun=KILL_BACKFILLED)
 
