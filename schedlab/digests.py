@@ -7,6 +7,7 @@ values that it closes over, and the globals that it names, functions among them:
 import functools
 import hashlib
 import inspect
+import os
 import sys
 import sysconfig
 import types
@@ -24,7 +25,8 @@ from .workload.trace import Trace
 LENGTH = 32  # hexadecimal digits
 # Code in these folders is told by its name alone: it does not change while Python runs.
 _INSTALLED = tuple(
-    str(Path(folder)) for folder in (Path(__file__).parent, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    f"{Path(folder)}{os.sep}"
+    for folder in (Path(__file__).parent, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
 _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
@@ -42,8 +44,11 @@ def digest(*values) -> str:
         For something else, such as an open file.
     """
     sha = hashlib.sha256()
-    for value in values:
-        _feed(sha, value, set())
+    try:
+        for value in values:
+            _feed(sha, value, set())
+    except RecursionError:
+        raise NoDigestError("a value that holds itself has no digest") from None
     return sha.hexdigest()[:LENGTH]
 
 
@@ -60,10 +65,10 @@ def _feed(sha, value, seen):
     elif isinstance(value, Set):
         _name(sha, *sorted(_alone(one, seen) for one in value))
     elif kind in (dict, types.MappingProxyType):
-        _name(sha, *sorted(_alone(pair, seen) for pair in value.items()))
+        _all(sha, list(value.items()), seen)
     elif kind is range or kind is slice:
         _name(sha, repr(value))
-    elif isinstance(value, np.ndarray):
+    elif kind is np.ndarray:
         _array(sha, value, seen)
     elif isinstance(value, pd.DataFrame | pd.Series | pd.Index):
         _table(sha, value, seen)
@@ -83,13 +88,18 @@ def _feed(sha, value, seen):
         _function(sha, getattr(value, "py_func", value), seen)
     elif isinstance(value, types.BuiltinFunctionType | np.ufunc):
         _name(sha, f"{getattr(value, '__module__', '')}.{value.__name__}")
+        if not isinstance(getattr(value, "__self__", None), types.ModuleType | None):
+            _feed(sha, value.__self__, seen)
     elif isinstance(value, types.CodeType):
         _code(sha, value, seen)
     elif isinstance(value, Path):
         _all(sha, (str(value), _stamp(value)), seen)
     elif is_dataclass(value):
         _class(sha, kind, seen)
-        _all(sha, [getattr(value, each.name) for each in fields(value)], seen)
+        _all(sha, _state(value), seen)
+        known = {each.name for each in fields(value)}
+        if not _installed(kind.__module__):  # those installed keep there what follows from their fields
+            _feed(sha, {name: more for name, more in sorted(vars(value).items()) if name not in known}, seen)
     else:
         _other(sha, value, seen)
 
@@ -152,7 +162,7 @@ def _class(sha, kind, seen):
     seen = seen | {id(kind)}
     for name in sorted(own):
         value = getattr(own[name], "__func__", getattr(own[name], "fget", own[name]))  # static and class methods
-        value = getattr(value, "func", value)  # cached properties
+        value = value.func if isinstance(value, functools.cached_property) else value
         _name(sha, name)
         if not inspect.isdatadescriptor(value):
             _feed(sha, value, seen)
@@ -167,7 +177,7 @@ def _function(sha, function, seen):
     if named or id(function) in seen:
         return
     seen = seen | {id(function)}
-    _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__], seen)
+    _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         _name(sha, name)
         _feed(sha, _content(cell), seen)
@@ -207,9 +217,11 @@ def _other(sha, value, seen):
     kind = type(value)
     _class(sha, kind, seen)
     if isinstance(value, Mapping):
-        _name(sha, *sorted(_alone(pair, seen) for pair in value.items()))
-        return
+        _all(sha, list(value.items()), seen)
     if not _installed(kind.__module__) and hasattr(value, "__dict__"):
+        for base in (int, float, complex, str, bytes, tuple, list, set, frozenset):
+            if isinstance(value, base):
+                _feed(sha, base(value), seen)
         _feed(sha, vars(value), seen)
         return
     try:

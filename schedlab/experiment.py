@@ -145,15 +145,16 @@ def table_of(
     n_jobs = get_active_backend()[1] if threads is None else threads
     pool = Parallel(n_jobs=-1 if n_jobs is None else _positive(n_jobs), prefer="threads", return_as="generator")
     done = iter(())
+    bar = tqdm(total=len(wanted), desc=words, unit="run", delay=1, leave=False, disable=not progress)
     try:
-        with stoppable() as within:
+        with bar, stoppable() as within:
             done = pool(delayed(within(_measured))(run, runs[place]) for place in wanted.values())
-            bar = tqdm(done, total=len(wanted), desc=words, unit="run", delay=1, leave=False, disable=not progress)
-            for key, measured in zip(wanted, bar, strict=True):
+            for key, measured in zip(wanted, done, strict=True):
                 if isinstance(measured, Exception) and errors == "raise":
                     raise _failed(names[wanted[key]], measured) from measured
                 found[key] = measured
                 _memory.keep(key, measured)
+                bar.update()
     except BaseException as error:
         if hasattr(done, "throw"):
             with suppress(BaseException):  # only so can joblib end its workers without a warning
@@ -213,8 +214,11 @@ def _named(runs):
 
 
 def _identity(value):
-    """Give what tells values apart that have names: schemes by what they are, traces by which they are."""
-    return value if isinstance(value, Scheme) else id(value)
+    """Give what tells values with names apart: schemes by value, traces and others by identity."""
+    try:
+        return digest(value) if isinstance(value, Scheme) else id(value)
+    except NoDigestError:
+        return id(value)
 
 
 def _labels(values):
@@ -255,7 +259,7 @@ def _tabled(names, measured, kept):
     for about, found in zip(names, measured, strict=True):
         failed = isinstance(found, Exception)
         error, own = {"error": _words(found) if failed else ""} if kept else {}, {} if failed else found
-        if both := about.keys() & {*own}:
+        if both := (about.keys() | error.keys()) & {*own} | about.keys() & error.keys():
             raise ValueError(f"the run gives {', '.join(sorted(both))}, which is among its values, too")
         rows.append((about, own, error))
     if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
@@ -444,7 +448,7 @@ def sweep(
         for one in family:
             _scaled(one, target, by, overrun)  # says at once if that cannot be
         for using, (each, copy) in product(schemes, zip(seeds, family if made else family * len(seeds), strict=True)):
-            about = {"trace": f"{copy.title}{mark}", "load": own, "scheme": called[using], "seed": each}
+            about = {"trace": f"{copy.title}{mark}", "load": own, "scheme": called[_identity(using)], "seed": each}
             names.append({name: value for name, value in about.items() if value is not None})
             moved = None if made else each
             run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}

@@ -11,6 +11,7 @@ from .machine import Flat, KaryTree
 from .schedule import Schedule, Sites
 from .schemes import Case, Jobs, Scheme
 from .schemes import scheme as scheme_named
+from .schemes.base import checked
 from .threads import pool
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
 
@@ -74,8 +75,7 @@ def simulate(
     scheme, machine = scheme_named(scheme), _machine(machine, trace)
     _check_conventions(overrun, events)
     case, origin = case_of(trace, scheme, machine, overrun, events)
-    scheme.check(case)
-    return Schedule(trace, scheme, machine, case.overrun, case.events, scheme.simulate(case), origin)
+    return Schedule(trace, scheme, machine, case.overrun, case.events, scheme.outcome(case), origin)
 
 
 def recorded(trace: Trace) -> Schedule:
@@ -182,6 +182,7 @@ def simulate_sites(
     for case in cases:
         scheme.check(case)
     outcomes = scheme.simulate_sites(cases, tuple(map(int, speeds)))
+    outcomes = [checked(scheme, case, outcome) for case, outcome in zip(cases, outcomes, strict=True)]
     schedules = [
         Schedule(trace, scheme, case.machine, case.overrun, case.events, outcome, origin, site, tuple(traces))
         for site, (trace, case, outcome, origin) in enumerate(zip(traces, cases, outcomes, origins, strict=True))

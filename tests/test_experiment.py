@@ -1,8 +1,11 @@
 """Grids of runs: every combination once, the same for any number of threads, and nothing simulated twice."""
 
+import gc
 import os
+import re
 import sys
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -11,6 +14,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from tqdm.auto import tqdm
 from workloads import trace_of
 
 import schedlab as sl
@@ -197,12 +201,12 @@ def test_an_interrupt_leaves_undone_what_has_not_begun(monkeypatch):
         time.sleep(0.01)
         return sl.simulate(*arguments, **conventions)
 
-    def interrupted(rows, **_):
-        yield next(iter(rows))
-        raise KeyboardInterrupt
+    class Interrupted(tqdm):
+        def update(self, n=1):
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(experiment, "simulate", one)
-    monkeypatch.setattr(experiment, "tqdm", interrupted)
+    monkeypatch.setattr(experiment, "tqdm", Interrupted)
     trace = sl.model_trace("lublin", jobs=20, procs=16)
     with pytest.raises(KeyboardInterrupt):
         sl.sweep(trace, "easy", [0.5 + i / 1000 for i in range(400)], threads=2)
@@ -292,6 +296,30 @@ def test_a_run_that_fails_is_named_and_may_be_kept():
     assert table["b"].isna().tolist() == [False, False, True, False]
     only = sl.grid(fails_at_2, a=2, errors="keep", progress=False)
     assert only.to_dict("list") == {"a": [2], "error": ["ZeroDivisionError: a is two"]}
+
+
+def fails_at_once_or_waits(place):
+    if place == 0:
+        raise ValueError("the first fails")
+    time.sleep(0.3)
+    return place
+
+
+def within_another_grid(outer):
+    return sl.grid(fails_at_once_or_waits, place=range(outer, outer + 4), progress=False)["value"].sum()
+
+
+@pytest.mark.parametrize("progress", [True, False])
+@pytest.mark.parametrize("run", [fails_at_once_or_waits, within_another_grid])
+def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
+    values = {"place" if run is fails_at_once_or_waits else "outer": range(6)}
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with pytest.raises(sl.RunError, match="the first fails"):
+            sl.grid(run, threads=2, progress=progress, **values)
+        time.sleep(1)
+        gc.collect()
+    assert [str(one.message) for one in warned] == []
 
 
 @pytest.mark.parametrize(
@@ -475,6 +503,53 @@ def test_a_class_of_ones_own_is_told_by_its_methods():
         return Mine()
 
     assert digest(made(1)) == digest(made(1)) != digest(made(2))
+
+
+class Later(sl.EASY):
+    """EASY, all jobs so many seconds later."""
+
+    def __init__(self, by):
+        super().__init__()
+        object.__setattr__(self, "by", by)
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        return case.outcome(super().simulate(case).start + self.by)
+
+
+def test_schemes_that_a_dataclass_takes_for_equal_are_told_apart(traces):
+    table = sl.sweep(traces[1], [Later(1), Later(1000)], progress=False)
+    assert table["scheme"].tolist() == ["EASY", "EASY (2)"]
+    assert table["wait_time"][1] - table["wait_time"][0] == pytest.approx(999)
+
+
+class Seed(int):
+    """A number of a kind of its own."""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (re.compile("1").match, re.compile("2").match),
+        ({1: 5.0}.get, {1: 6.0}.get),
+        (Seed(1), Seed(2)),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    ],
+)
+def test_what_looks_alike_has_another_digest(one, other):
+    assert digest(one) != digest(other)
+
+
+def test_what_holds_itself_has_no_digest():
+    one = []
+    one.append(one)
+    with pytest.raises(NoDigestError, match="holds itself"):
+        digest(one)
+
+
+def test_a_measure_called_error_is_not_lost():
+    with pytest.raises(ValueError, match="the run gives error, which is among its values, too"):
+        sl.grid(lambda a: {"error": a}, a=[1], errors="keep", progress=False)
 
 
 def test_what_cannot_be_told_is_run_each_time(tmp_path):

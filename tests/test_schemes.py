@@ -68,6 +68,55 @@ def test_the_laws_bind_a_scheme_of_ones_own():
         changed(schedule, promise=[-1, 4, -1, -1]).validate()
 
 
+@pytest.mark.parametrize(
+    ("give", "message"),
+    [
+        (lambda case: case.jobs.submit, "Wrong gave a ndarray, expected an Outcome: case.outcome"),
+        (lambda case: None, "Wrong gave a NoneType, expected an Outcome"),
+        (lambda case: case.outcome(case.jobs.submit[:-1]), r"start of shape \(3,\), expected one for each of 4"),
+        (lambda case: case.outcome(case.jobs.submit + 0.5), "gave start of type float64, expected whole numbers"),
+        (lambda case: case.outcome(case.jobs.submit, [1, 2]), r"gave promise of shape \(2,\)"),
+        (lambda case: case.outcome(case.jobs.submit, killed=case.jobs.submit), "gave killed of type int64"),
+    ],
+)
+def test_what_is_no_outcome_of_the_case_is_refused(give, message):
+    class Wrong(sl.Scheme):
+        def simulate(self, case):
+            return give(case)
+
+    with pytest.raises((TypeError, ValueError), match=message):
+        sl.simulate(trace_of(JOBS, 4), Wrong())
+    with pytest.raises((TypeError, ValueError), match=message):
+        sl.simulate_sites([trace_of(JOBS, 4)], Wrong())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"procs": [1, 1, 1, 1]}, "job 1 does not have the processors it asks for, at 0"),
+        ({"submit": [0, 1, 1, 20]}, "job 3 is not submitted at 2, as the trace says"),
+        ({"estimate": [9, 3, 4, 1]}, None),
+    ],
+)
+def test_the_laws_hold_a_scheme_to_its_trace(change, message):
+    schedule = sl.simulate(trace_of(JOBS, 4), OneByOne()).validate()
+    schedule = changed(schedule, **{name: np.array(values) for name, values in change.items()})
+    if message is None:
+        schedule.validate()
+    else:
+        with pytest.raises(ScheduleError, match=message):
+            schedule.validate()
+
+
+def test_processors_are_only_given_where_there_are_enough():
+    class Hasty(sl.Scheme):
+        def simulate(self, case):
+            return case.outcome([0, 1, 2, 20])
+
+    with pytest.raises(ScheduleError, match="5 processors held at 1 s, there are 4"):
+        sl.simulate(trace_of(JOBS, 4), Hasty()).allocations()
+
+
 def test_a_scheme_without_simulate_says_so():
     class Nothing(sl.Scheme):
         pass
@@ -111,6 +160,11 @@ def test_a_name_belongs_to_one_scheme():
 
         class Easier(sl.Scheme):
             names = {"easy": {}}  # noqa: RUF012
+
+    with pytest.raises(ValueError, match="the name 'easy' of EASY is taken by EASY"):  # of another module
+
+        class EASY(sl.Scheme):
+            names = {"Easy": {}}  # noqa: RUF012
 
     for _ in range(2):  # a cell that is run again
 

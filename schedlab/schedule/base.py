@@ -458,9 +458,12 @@ class Schedule:
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
-        size, pieces = self.machine.procs, self.outcome.pieces
+        size, pieces, most = self.machine.procs, self.outcome.pieces, int(self.states[1].max(initial=0))
         if not self.scheme.simulated:
-            size = max(size, int(self.held[0].max(initial=0)))  # a log may hold more than there are
+            size = max(size, most)  # a log may hold more than there are
+        if most > size or (pieces.end < pieces.start).any():
+            self.validate()
+            raise laws.ScheduleError(f"{self.scheme} on {self.trace.name}: up to {most} processors held of {size}")
         return Ranges(*abandonable(assign, pieces.start, pieces.end, pieces.procs, size))
 
     def allocations(self) -> list[str]:

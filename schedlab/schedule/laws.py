@@ -27,6 +27,7 @@ def check(schedule) -> None:
     """Check all laws that bind a schedule, by its scheme, its machine and what came of its case."""
     scheme, outcome = schedule.scheme, schedule.outcome
     every_job_starts(schedule)
+    submissions_are_those_of_the_trace(schedule)
     no_start_before_submission(schedule)
     no_more_processors_than_there_are(schedule)
     if scheme.in_order:
@@ -37,11 +38,13 @@ def check(schedule) -> None:
             tasks_disturb_nobody(schedule)
         the_loss_is_that_of_the_timeline(schedule)
     elif isinstance(schedule.machine, KaryTree):
+        every_job_has_the_processors_it_asks_for(schedule)
         every_job_has_its_nodes(schedule)
         run_times_follow_from_places(schedule)
-    elif outcome.estimate is not None:
+    elif scheme.needs == "speedup":
         run_times_follow_from_processors(schedule)
     else:
+        every_job_has_the_processors_it_asks_for(schedule)
         run_times_are_those_of_the_trace(schedule)
     if not scheme.backfills and outcome.backfilled is not None:
         forbid(schedule, outcome.backfilled, "job {job} starts at {start} as backfilled, which {scheme} does not do")
@@ -79,6 +82,18 @@ def every_job_starts(schedule) -> None:
     """Every job has one start."""
     if len(schedule.start) != len(schedule.trace):
         raise ScheduleError(f"{len(schedule.start)} starts for {len(schedule.trace)} jobs")
+
+
+def submissions_are_those_of_the_trace(schedule) -> None:
+    """Jobs are submitted when the trace says."""
+    due = (schedule.submit - schedule.origin) * schedule.outcome.tick
+    forbid(schedule, schedule.outcome.submit != due, "job {job} is not submitted at {submit}, as the trace says")
+
+
+def every_job_has_the_processors_it_asks_for(schedule) -> None:
+    """A job that is not moldable has the processors that it asks for."""
+    asked = schedule.trace.table["requested_procs"].to_numpy()
+    forbid(schedule, schedule.procs != asked, "job {job} does not have the processors it asks for, at {start}")
 
 
 def no_start_before_submission(schedule) -> None:

@@ -200,11 +200,24 @@ class Outcome:
             object.__setattr__(self, "killed", np.zeros(self.submit.size, bool))
         for each in fields(self):
             array = getattr(self, each.name)
+            if isinstance(array, list | tuple) and not isinstance(array, Ranges):
+                array = np.array(array)
             if isinstance(array, np.ndarray):
                 # A view: kernels are compiled once more for arrays that cannot be written.
                 array = array.view()
                 array.flags.writeable = False
                 object.__setattr__(self, each.name, array)
+
+    def check(self, scheme: "Scheme", case: Case) -> None:
+        """Raise where a column is not one whole number for each job: kernels would read what is not there."""
+        count, whole = len(case.jobs), "whole numbers, int64"
+        expected = dict.fromkeys(("submit", "start", "run", "procs", "promise"), whole) | {"killed": "True or False"}
+        for name, kind in expected.items():
+            column = getattr(self, name)
+            if column.shape != (count,):
+                raise ValueError(f"{scheme} gave {name} of shape {column.shape}, expected one for each of {count} jobs")
+            if column.dtype.kind != ("i" if kind == whole else "b"):
+                raise TypeError(f"{scheme} gave {name} of type {column.dtype}, expected {kind}")
 
     @property
     def end(self) -> np.ndarray:
@@ -313,11 +326,12 @@ class Scheme:
         super().__init_subclass__(**more)
         if cls.needs not in NEEDS:
             raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
-        for name, settings in vars(cls).get("names", {}).items():
-            before = _named.get(name)
-            if before is not None and before.func.__qualname__ != cls.__qualname__:
-                raise ValueError(f"the name {name!r} of {cls.__name__} is taken by {before.func.__name__}")
-            _named[name] = partial(cls, **settings)
+        own = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
+        for name in own.keys() & _named.keys():
+            before = _named[name].func
+            if (before.__module__, before.__qualname__) != (cls.__module__, cls.__qualname__):  # not defined once more
+                raise ValueError(f"the name {name!r} of {cls.__name__} is taken by {before.__name__}")
+        _named.update(own)
 
     def __str__(self) -> str:
         return self.label or type(self).__name__
@@ -365,6 +379,11 @@ class Scheme:
         """Simulate a case, which `check` has passed."""
         raise NotImplementedError(f"{type(self).__name__} has no simulate(case)")
 
+    def outcome(self, case: Case) -> Outcome:
+        """Check a case, simulate it, and check what came of it."""
+        self.check(case)
+        return checked(self, case, self.simulate(case))
+
     def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> Sequence[Outcome]:
         """Simulate several sites; apart from each other, unless a scheme lets them share jobs.
 
@@ -376,6 +395,14 @@ class Scheme:
             How fast the sites are, compared with each other.
         """
         return [self.simulate(case) for case in cases]
+
+
+def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
+    """Give the outcome back, if it is one of the case."""
+    if not isinstance(outcome, Outcome):
+        raise TypeError(f"{scheme} gave a {type(outcome).__name__}, expected an Outcome: case.outcome(start) makes one")
+    outcome.check(scheme, case)
+    return outcome
 
 
 _named: dict[str, partial] = {}
@@ -428,6 +455,6 @@ def scheme(given: str | Scheme) -> Scheme:
     if name in known:
         return known[name]()
     name, _, order = name.partition("-")
-    if name not in known or "order" not in known[name].func.__dataclass_fields__:
+    if name not in known or "order" not in getattr(known[name].func, "__dataclass_fields__", {}):
         raise ValueError(f"unknown scheme {given!r}; known: {', '.join(by_name())}")
     return known[name](order=order)
