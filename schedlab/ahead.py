@@ -44,7 +44,7 @@ def _decision(trace):
     """Decide once, as Sabin's live figures do."""
     ends, held = np.array([10]), np.array([1])
     estimate, procs = (trace.jobs[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
-    decision(ends, held, estimate, procs, trace.procs, *trace.with_speedup(Downey()).laws(), 0)
+    decision(ends, held, estimate, procs, trace.procs, trace.with_speedup(Downey()).laws(), 0)
 
 
 NEEDED = {

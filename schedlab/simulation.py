@@ -68,8 +68,8 @@ def simulate(
     --------
     >>> import schedlab as sl
     >>> trace = sl.model_trace("lublin", jobs=1000, seed=1)
-    >>> sl.simulate(trace, sl.EASY()).validate().metrics()["jobs"]
-    1000.0
+    >>> len(sl.simulate(trace, sl.EASY()).validate().jobs)
+    1000
     """
     check_trace(trace)
     scheme, machine = scheme_named(scheme), _machine(machine, trace)
@@ -101,7 +101,7 @@ def recorded(trace: Trace) -> Schedule:
     --------
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
-    >>> trace = sl.read_sacct(example_path(), procs=128)
+    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
     >>> str(sl.recorded(trace).scheme)
     'log'
     """
@@ -191,7 +191,7 @@ def simulate_sites(
 
 
 def _later(case, seconds):
-    return replace(case, jobs=replace(case.jobs, submit=case.jobs.submit + seconds))
+    return replace(case, jobs=case.jobs._replace(submit=case.jobs.submit + seconds))
 
 
 def _check_conventions(overrun, events):

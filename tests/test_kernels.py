@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -65,15 +66,20 @@ def test_easy_is_its_twin(workload, order, backfill, events):
     assert (start, promise) == expected
 
 
-@examples(300)
-@given(workloads(), ANY_ORDER, st.sampled_from(list(COMPRESSION)), EVENTS)
-def test_conservative_is_its_twin(workload, order, compression, events):
+PASSES = [
+    {"compression": compression, "compress_on": compress_on, "repeat": repeat}
+    for compression in COMPRESSION
+    for compress_on, repeat in product(("early", "completion"), (False, True))
+    if compression in ("queue", "reservation") or (compress_on, repeat) == ("early", False)
+]
+
+
+@examples(600)
+@given(workloads(), ANY_ORDER, st.sampled_from(PASSES), EVENTS)
+def test_conservative_is_its_twin(workload, order, passes, events):
     jobs, procs = workload
-    start, promise = run(sl.Conservative(order=order, compression=compression), jobs, procs, events)
-    expected = twins.conservative(
-        jobs, procs, order=as_twin_order(order), compression=compression, events=events
-    )
-    assert (start, promise) == expected
+    start, promise = run(sl.Conservative(order=order, **passes), jobs, procs, events)
+    assert (start, promise) == twins.conservative(jobs, procs, order=as_twin_order(order), events=events, **passes)
 
 
 VARIANTS = st.sampled_from(["p", "n", "w"])
@@ -175,13 +181,13 @@ def test_dpsa_is_its_twin_where_many_wait(seed, variant):
 
 
 @pytest.mark.parametrize("events", ["batched", "each"])
-@pytest.mark.parametrize("compression", COMPRESSION)
-@pytest.mark.parametrize("seed", range(4))
-def test_conservative_is_its_twin_where_many_wait(seed, compression, events):
+@pytest.mark.parametrize("passes", PASSES, ids=lambda passes: "-".join(map(str, passes.values())))
+@pytest.mark.parametrize("seed", range(3))
+def test_conservative_is_its_twin_where_many_wait(seed, passes, events):
     """Only a long queue makes it worth while to measure holes (`conservative.FEW`)."""
     jobs = crowd(seed)
-    start, promise = run(sl.Conservative(compression=compression), jobs, 8, events)
-    assert (start, promise) == twins.conservative(jobs, 8, compression=compression, events=events)
+    start, promise = run(sl.Conservative(**passes), jobs, 8, events)
+    assert (start, promise) == twins.conservative(jobs, 8, events=events, **passes)
 
 
 SCHEMES = st.sampled_from(

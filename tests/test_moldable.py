@@ -166,7 +166,7 @@ def test_a_decision_of_the_iterative_scheme_is_its_twin(workload, running):
     running = sorted(running)
     ends, held = (np.array([row[i] for row in running], "int64") for i in range(2))
     estimate, procs = (trace.table[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
-    width, start, steps = decision(ends, held, estimate, procs, trace.procs, *trace.laws(), 20)
+    width, start, steps = decision(ends, held, estimate, procs, trace.procs, trace.laws(), 20)
     widths, starts, expected = twin.one_decision(running, queue, trace.procs, 20)
     assert (width.tolist(), start.tolist()) == (widths, starts)
     assert len(steps) == len(expected)

@@ -99,7 +99,12 @@ def slowdown(now, submit, estimate, procs):
 SETTINGS = {
     sl.FCFS: {"order": ["sjf", "f1", sjf]},
     sl.EASY: {"order": ["sjf", "f1", sjf, sjbf], "backfill": ["sjf", "saf", sjf], "reservation": ["block"]},
-    sl.Conservative: {"order": ["sjf", sjf], "compression": ["reservation", "none", "rebuild"]},
+    sl.Conservative: {
+        "order": ["sjf", sjf],
+        "compression": ["reservation", "none", "rebuild"],
+        "compress_on": ["completion"],
+        "repeat": [True],
+    },
     sl.DPSA: {
         "order": ["sjf", sjf],
         "variant": ["p", "w"],
@@ -205,6 +210,13 @@ def test_other_settings_are_checked_on_construction():
         sl.EASY(backfill="shortest")
     with pytest.raises(ValueError, match="unknown compression 'late'; known: queue, reservation, none, rebuild"):
         sl.Conservative(compression="late")
+    with pytest.raises(ValueError, match="unknown compress_on 'end'; known: early, completion"):
+        sl.Conservative(compress_on="end")
+    with pytest.raises(ValueError, match="repeat must be True or False, got 2"):
+        sl.Conservative(repeat=2)
+    for contradiction in ({"compress_on": "completion"}, {"repeat": True}):
+        with pytest.raises(ValueError, match="compression='none' makes no compression passes"):
+            sl.Conservative(compression="none", **contradiction)
 
 
 @pytest.mark.reduced

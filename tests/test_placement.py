@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from workloads import changed, examples, trace_of
 
 import schedlab as sl
-from schedlab.kernels import nodes as node_kernels
+from schedlab.kernels import tree_nodes
 from schedlab.machine import ALLOCATIONS
 from schedlab.schedule import ScheduleError
 from schedlab.workload.trace import OVERRUN
@@ -472,8 +472,8 @@ def test_room_for_ranges_grows():
 def test_conflict_names_the_job():
     start, end = np.array([0, 3, 5]), np.array([5, 9, 9])
     nodes = np.array([0, 1, 2, 3]), np.array([0, 1, 0]), np.array([0, 1, 0])
-    assert node_kernels.conflict(start, end, *nodes, 2) == -1
-    assert node_kernels.conflict(start, end, nodes[0], nodes[1] * 0, nodes[2] * 0, 2) == 1
+    assert tree_nodes.conflict(start, end, *nodes, 2) == -1
+    assert tree_nodes.conflict(start, end, nodes[0], nodes[1] * 0, nodes[2] * 0, 2) == 1
 
 
 # --- The rule of reservation, once a setting of the tree ---

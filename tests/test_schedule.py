@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workloads import changed, trace_of, workloads
 
 import schedlab as sl
-from schedlab.kernels.assign import assign
+from schedlab.kernels.processors import assign_processors
 from schedlab.schedule import ScheduleError
 
 pytestmark = pytest.mark.reduced
@@ -203,7 +203,7 @@ def test_a_machine_in_pieces_needs_more_intervals_than_expected():
 
 
 def test_allocations_come_from_arrays_of_any_order():
-    offset, first, last = assign(np.array([5, 0]), np.array([9, 5]), np.array([3, 2]), 4)
+    offset, first, last = assign_processors(np.array([5, 0]), np.array([9, 5]), np.array([3, 2]), 4)
     assert offset.tolist() == [0, 1, 2]
     assert (first.tolist(), last.tolist()) == ([0, 0], [2, 1])
 

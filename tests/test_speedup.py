@@ -103,7 +103,7 @@ def test_durations_are_those_of_the_kernel(model):
     for width in (1, 3, 16):
         widths = np.full(400, width)
         expected = np.where(laws.moldable, laws.durations(seconds, SIZES, widths), seconds)
-        assert kernel.durations(seconds, SIZES, widths, *laws).tolist() == expected.tolist()
+        assert kernel.durations(seconds, SIZES, widths, laws).tolist() == expected.tolist()
     assert laws.durations(seconds, SIZES, SIZES).tolist() == seconds.tolist()
 
 

@@ -48,7 +48,7 @@ def fcfs(jobs, procs, *, order="fcfs", events="batched"):
     """Start jobs in order; the first that does not fit blocks all others. Returns the start times."""
     ranked = _ranking(jobs, order)
 
-    def decide(now, held, waiting, arrived, early):
+    def decide(now, held, waiting, arrived, early, ended):
         return _take_fitting_heads(jobs, ranked(waiting, now), procs - sum(p for _, p in held))
 
     return _simulate(jobs, events, decide)
@@ -64,7 +64,7 @@ def easy(jobs, procs, *, order="fcfs", backfill=None, events="batched"):
     ranked_to_backfill = _ranking(jobs, order if backfill is None else backfill)
     promises = {}
 
-    def decide(now, held, waiting, arrived, early):
+    def decide(now, held, waiting, arrived, early, ended):
         queue = ranked(waiting, now)
         begun = _take_fitting_heads(jobs, queue, procs - sum(p for _, p in held))
         if not queue:
@@ -93,13 +93,17 @@ def easy(jobs, procs, *, order="fcfs", backfill=None, events="batched"):
     return starts, [promises.get(j, -1) for j in range(len(jobs))]
 
 
-def conservative(jobs, procs, *, order="fcfs", compression="queue", events="batched"):
+def conservative(
+    jobs, procs, *, order="fcfs", compression="queue", compress_on="early", repeat=False, events="batched"
+):
     """
     Give every job a reservation on arrival; an early completion lets the reservations move forward (1.5).
 
+    With ``compress_on="completion"`` every completion does; with `repeat`, passes are made until one moves nothing.
     With ``compression="rebuild"`` all reservations are made anew at every decision instead. Returns the start
     times and the first reservation of every job.
     """
+    assert compress_on in ("early", "completion"), compress_on
     assert compression in ("queue", "reservation", "none", "rebuild"), compression
     ranked = _ranking(jobs, order)
     reserved, promises = {}, {}
@@ -128,12 +132,15 @@ def conservative(jobs, procs, *, order="fcfs", compression="queue", events="batc
             # Only a zero estimate can lose its place: it holds nothing, so others may have been put over it.
             reserved[j] = min(before, reserved[j])
 
-    def decide(now, held, waiting, arrived, early):
+    def decide(now, held, waiting, arrived, early, ended):
         if compression == "rebuild":
             reserved.clear()
             arrived = ranked(waiting, now)
-        elif early and compression != "none":
-            compress(now, held)
+        elif (early or (ended and compress_on == "completion")) and compression != "none":
+            before = None
+            while before is None or (repeat and before != reserved):
+                before = dict(reserved)
+                compress(now, held)
         for j in arrived:
             reserve(j, now, held)
         begun = [j for j in waiting if reserved[j] <= now]
@@ -150,7 +157,7 @@ def _simulate(jobs, events, decide, reserved=None):
     Go from event to event and return the start times; `decide` names the jobs to start after each event.
 
     `decide` is told the time, the (expected end, procs) of the running jobs, the waiting jobs and, among
-    them, those just arrived (both FCFS), and whether a job has just completed before its estimated end. The
+    them, those just arrived (both FCFS), and whether a job has just completed before its estimated end, or at all. The
     times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
     """
     assert events in ("batched", "each"), events
@@ -186,7 +193,7 @@ def _simulate(jobs, events, decide, reserved=None):
         running = [j for j in running if j not in completed]
         held = [(expected_end(j, now), jobs[j].procs) for j in running if not over(j, now)]
         early = any(estimated_end(j) > now for j in completed)
-        begun = decide(now, held, waiting, arrived, early)
+        begun = decide(now, held, waiting, arrived, early, bool(completed))
         starts.update((j, now) for j in begun)
         waiting = [j for j in waiting if j not in begun]
         running = running + begun
@@ -233,7 +240,7 @@ def dpsa(jobs, procs, variant="n", order="fcfs", events="batched", depth=None, o
         submit, _, estimate, needed = jobs[j]
         return objective(now - first, submit - first, estimate, needed) if objective else 0
 
-    def decide(now, held, waiting, arrived, early):
+    def decide(now, held, waiting, arrived, early, ended):
         queue = ranked(waiting, now)
         begun = _take_fitting_heads(jobs, queue, procs - sum(p for _, p in held))
         if not queue:

@@ -19,16 +19,29 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import maker, part
-from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, pop, remove, remove_at
 from .priority import sort
-from .profile import NEVER
+from .sorted_pairs import (
+    NEVER,
+    SortedPairs,
+    back,
+    first_key,
+    front,
+    insert,
+    is_empty,
+    new_pairs,
+    place_of,
+    pop,
+    remove,
+    remove_at,
+)
 
 WAITS = -1  # in `start`: the job has not started
 
 # Places in Cluster.clock: the instant, free processors, the first newcomer of this instant and the next job to
-# arrive, jobs begun, early completions of this instant, whether processors were freed in it, per-event mode, and
-# whether a priority was not a number.
-NOW, FREE, NEWCOMER, ARRIVED, BEGUN, EARLY, FREED, EACH, NAN = range(9)
+# arrive, jobs begun, completions of this instant and those of them before the estimated end, whether processors were
+# freed in it, per-event mode, and whether a priority was not a number.
+NOW, FREE, NEWCOMER, ARRIVED, BEGUN, ENDED, EARLY, FREED, PER_EVENT, NAN = range(10)
+SCALARS = 10
 
 
 class Jobs(NamedTuple):
@@ -62,13 +75,13 @@ class Cluster(NamedTuple):
         Jobs in the order of their starts.
     early : int64, shape (n_running,)
         Jobs that completed at this instant, before their estimated ends.
-    ends : Ordered
+    ends : SortedPairs
         Running jobs by true end; the item is a place in `begun`.
-    running : Ordered
+    running : SortedPairs
         Running jobs by estimated end.
-    queue : Ordered
+    queue : SortedPairs
         Waiting jobs by rank.
-    clock : int64, shape (9,)
+    clock : int64, shape (10,)
         The scalars.
     halt : int64, shape (1,)
         Set from outside, to anything but 0, where the simulation is to end early.
@@ -80,35 +93,35 @@ class Cluster(NamedTuple):
     rank: np.ndarray
     begun: np.ndarray
     early: np.ndarray
-    ends: Ordered
-    running: Ordered
-    queue: Ordered
+    ends: SortedPairs
+    running: SortedPairs
+    queue: SortedPairs
     clock: np.ndarray
     halt: np.ndarray
 
 
 @maker
-def new_cluster(jobs, procs, rank, moving, each, halt):
-    """Make an idle machine of `procs` processors before the first arrival.
+def new_cluster(jobs, machine, rank, moving, per_event, halt):
+    """Make an idle machine before the first arrival.
 
     Where the order of the queue moves with time, newcomers rank behind every place of the queue until it
     is sorted.
     """
     n = jobs.submit.size
-    clock = np.zeros(9, np.int64)
+    clock = np.zeros(SCALARS, np.int64)
     clock[NOW] = -1
-    clock[FREE] = procs
-    clock[EACH] = each
+    clock[FREE] = machine
+    clock[PER_EVENT] = per_event
     return Cluster(
         jobs,
         np.full(n, WAITS, np.int64),
         np.full(n, -1, np.int64),
         rank + n if moving else rank.copy(),
         np.empty(n, np.int64),
-        np.empty(min(n, procs), np.int64),  # a job that ends early held at least one processor until now
-        ordered(n),  # each job is inserted once
-        ordered(n),
-        ordered(n),
+        np.empty(min(n, machine), np.int64),  # a job that ends early held at least one processor until now
+        new_pairs(n),  # each job is inserted once
+        new_pairs(n),
+        new_pairs(n),
         clock,
         halt,
     )
@@ -126,7 +139,7 @@ def advance(c, alarm):
     if now == NEVER or c.halt[0]:
         return False
     open_instant(c, now)
-    if clock[EACH]:
+    if clock[PER_EVENT]:
         _release_expired(c)
         if arrival == now:
             arrive(c)
@@ -145,7 +158,7 @@ def open_instant(c, now):
     """Set the clock to an instant at which nothing has happened yet."""
     clock = c.clock
     clock[NEWCOMER] = clock[ARRIVED]
-    clock[EARLY] = clock[FREED] = 0
+    clock[ENDED] = clock[EARLY] = clock[FREED] = 0
     clock[NOW] = now
 
 
@@ -160,7 +173,7 @@ def next_arrival(c):
 def next_end(c):
     """Give the instant of the next completion, or `NEVER`."""
     ends = c.ends
-    return ends.key[ends.window[FIRST]] if ends.window[FIRST] < ends.window[LAST] else NEVER
+    return first_key(ends)
 
 
 @part
@@ -176,11 +189,12 @@ def complete(c):
     """End the running job that is the next to end."""
     clock = c.clock
     job = c.begun[pop(c.ends)]
+    clock[ENDED] += 1
     expected = c.start[job] + c.jobs.estimate[job]
     if expected > clock[NOW]:
         c.early[clock[EARLY]] = job
         clock[EARLY] += 1
-    elif clock[EACH] and not outlives(c, job):
+    elif clock[PER_EVENT] and not outlives(c, job):
         return  # released as expired
     remove(c.running, expected, job)
     clock[FREE] += c.jobs.procs[job]
@@ -196,8 +210,8 @@ def outlives(c, job):
 @part
 def _release_expired(c):
     running, clock = c.running, c.clock
-    place = running.window[FIRST]
-    while place < running.window[LAST] and running.key[place] <= clock[NOW]:
+    place = front(running)
+    while place < back(running) and running.key[place] <= clock[NOW]:
         job = running.item[place]
         if outlives(c, job):
             place += 1
@@ -231,25 +245,27 @@ def place_in_queue(c, job):
 @part
 def waiting(c):
     """Tell whether a job waits."""
-    return c.queue.window[FIRST] < c.queue.window[LAST]
+    return not is_empty(c.queue)
 
 
 @part
 def start_heads_that_fit(c):
     """Start jobs from the front of the queue, up to the first that does not fit."""
-    head = c.queue.window[FIRST]
-    while head < c.queue.window[LAST] and c.jobs.procs[c.queue.item[head]] <= c.clock[FREE]:
+    head = front(c.queue)
+    while head < back(c.queue) and c.jobs.procs[c.queue.item[head]] <= c.clock[FREE]:
         head = begin(c, head)
 
 
 @part
-def sort_queue(c, policy, score):
-    """Put the queue in the order of a priority that moves with time; `score` is scratch."""
+def sort_queue(c, order, score):
+    """Put the queue in its order, if that moves with time; `score` is scratch."""
+    if not order.moving:
+        return
     queue, jobs, clock, now = c.queue, c.jobs, c.clock, c.clock[NOW]
-    first, last = queue.window[FIRST], queue.window[LAST]
+    first, last = front(queue), back(queue)
     for place in range(first, last):
         job = queue.item[place]
-        score[place] = policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
+        score[place] = order.policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
         clock[NAN] |= np.isnan(score[place])
     sort(score, queue.item, first, last)
     for place in range(first, last):

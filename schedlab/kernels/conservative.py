@@ -3,10 +3,11 @@
 After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. A job is placed on arrival at the earliest time at which its
 processors are free for its estimate, without moving others, and starts when its reservation comes. When a job
 completes before its estimated end, one compression pass for that instant, before the instant's arrivals, visits the
-waiting jobs in the order of the queue (or of their reservations) and moves each to its earliest feasible time; a
-completion at the estimated end triggers none. The variant "rebuild" forgets all reservations at each pass instead and
-places the waiting jobs anew in the order of the queue, so that it promises nothing. Jobs that are due at one instant
-start first come, first served.
+waiting jobs in the order of the queue (or of their reservations) and moves each to its earliest feasible time. A job
+that was visited early in a pass may miss a gap that a later move opens. Passes may therefore be repeated until nothing
+moves, or made at every completion, those at estimated ends included. The variant "rebuild" forgets all reservations at
+each pass instead and places the waiting jobs anew in the order of the queue, so that it promises nothing. Jobs that are
+due at one instant start first come, first served.
 
 Nearly every visit of a compression finds that the job cannot move, or that it can only slide to a slightly earlier
 time. A job stands at the earliest time that was feasible when it was last visited, so an earlier one must touch a
@@ -20,28 +21,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import kernel, maker, part
+from ._jit import kernel, maker, part, routine
 from .cluster import (
     ARRIVED,
     EARLY,
+    ENDED,
     FREE,
     NAN,
     NEWCOMER,
     NOW,
-    Jobs,
     advance,
     begin,
     new_cluster,
     place_in_queue,
     sort_queue,
 )
-from .holes import Holes, fits_no_hole, forget_holes, measure_holes, new_holes, suppose_holes
-from .ordered import FIRST, LAST, Ordered, insert, ordered, remove
-from .profile import NEVER, add, clear, earliest, forget_past, free_from, profile, slid
+from .hole_bounds import HoleBounds, fits_no_hole, forget_holes, measure_holes, new_holes, suppose_holes
+from .profile import add, clear, earliest, forget_past, free_from, profile, slid
+from .sorted_pairs import (
+    NEVER,
+    SortedPairs,
+    back,
+    copy_into,
+    empty,
+    first_key,
+    front,
+    insert,
+    new_pairs,
+    pop,
+    remove,
+    size_of,
+)
 
-QUEUE, RESERVATION, NONE, REBUILD = range(4)  # what `compression` may be
+BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD = range(4)  # what `compression` may be
 
-FREED_UNTIL, LONGEST = range(2)  # places in Book.memory
+FREED_UNTIL, LONGEST_VISITED = range(2)  # places in Book.memory
 
 # For so many visits searching costs less than measuring holes: KTH 42 ms instead of 50, SDSC-SP2 163 instead of 191.
 FEW = 32
@@ -52,71 +66,72 @@ class Book(NamedTuple):
 
     Attributes
     ----------
-    steps : Ordered
+    steps : SortedPairs
         The availability profile: running jobs and reservations.
-    due : Ordered
+    due : SortedPairs
         Waiting jobs by the time of their reservation.
     reserved : int64, shape (n_jobs,), seconds
         The same by job; `NEVER` for a job that has none yet.
-    holes : Holes
+    holes : HoleBounds
         The holes that touch what was freed since the waiting jobs were last visited.
     memory : int64, shape (2,), seconds
         Where the last of those stretches ends; the longest estimate met at the last visits.
     """
 
-    steps: Ordered
-    due: Ordered
+    steps: SortedPairs
+    due: SortedPairs
     reserved: np.ndarray
-    holes: Holes
+    holes: HoleBounds
     memory: np.ndarray
 
 
 @maker
 def new_book(n, machine):
     """Make the book of an idle machine."""
-    due = ordered(n + n // 2 + 1)
+    due = new_pairs(n + n // 2 + 1)
     reserved = np.full(n, NEVER, np.int64)
     return Book(profile(machine, n), due, reserved, new_holes(machine), np.zeros(2, np.int64))
 
 
 @kernel
-def conservative(submit, run, estimate, procs, machine, rank, moving, policy, compression, each, halt):
+def conservative(jobs, machine, order, compression, on_completion, repeat, per_event, halt):
     """Simulate conservative backfilling.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, rank, moving, policy, each, halt
+    jobs, machine, order, per_event, halt
         As in `schedlab.kernels.fcfs`, but that no job may outlive its estimate; the order is that in which jobs are
         visited when reservations are compressed or rebuilt.
-    compression : {QUEUE, RESERVATION, NONE, REBUILD}
+    compression : {BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD}
+    on_completion : bool
+        Compress at every completion, not only at those before the estimated end.
+    repeat : bool
+        Compress again until no reservation moves.
 
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
         Start times, and the reservation that a job was given first.
     """
-    n = submit.size
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
+    n = jobs.submit.size
+    c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
     book = new_book(n, machine)
-    score = np.empty(n if moving else 0, np.float64)
+    score = np.empty(n if order.moving else 0, np.float64)
     # Nothing needs rebuilding while no job ends early, unless the order moves, or a job may lose a place that it needs
     # but, being of no length, does not hold.
-    unsettled = moving or estimate.min() == 0
-    visits = ordered(n if compression == RESERVATION else 0)
+    unsettled = order.moving or jobs.estimate.min() == 0
+    visits = new_pairs(n if compression == BY_RESERVATION else 0)
     while advance(c, next_due(book)):
         forget_past(book.steps, c.clock[NOW])
-        if moving:
-            sort_queue(c, policy, score)
+        sort_queue(c, order, score)
         if compression == REBUILD and (c.clock[EARLY] or unsettled or not _newcomers_are_last(c)):
-            make_anew(c, book, c.queue.window[LAST])
+            make_anew(c, book, back(c.queue))
         else:
-            if c.clock[EARLY]:
-                release_early(c, book)
-                if compression == QUEUE:
-                    compress(c, book, c.queue)
-                elif compression == RESERVATION:
-                    _copy(book.due, visits)
-                    compress(c, book, visits)
+            release_early(c, book)
+            if compression < NO_COMPRESSION and (c.clock[EARLY] or (on_completion and c.clock[ENDED])):
+                _compress_once(c, book, compression, visits)
+                while repeat and book.memory[FREED_UNTIL] > c.clock[NOW] and not c.halt[0]:
+                    _compress_once(c, book, compression, visits)
             place_newcomers(c, book)
         start_due(c, book)
     if c.clock[NAN]:
@@ -124,11 +139,20 @@ def conservative(submit, run, estimate, procs, machine, rank, moving, policy, co
     return c.start, c.promise
 
 
+@routine
+def _compress_once(c, book, compression, visits):
+    if compression == BY_QUEUE:
+        compress(c, book, c.queue)
+    else:
+        copy_into(visits, book.due)
+        compress(c, book, visits)
+
+
 @part
 def next_due(book):
     """Give the instant of the next reservation, or `NEVER`."""
     due = book.due
-    return due.key[due.window[FIRST]] if due.window[FIRST] < due.window[LAST] else NEVER
+    return first_key(due)
 
 
 @part
@@ -157,9 +181,7 @@ def start_due(c, book):
     """Start the jobs whose reservations have come."""
     due = book.due
     while next_due(book) <= c.clock[NOW]:
-        job = due.item[due.window[FIRST]]
-        due.window[FIRST] += 1
-        begin(c, place_in_queue(c, job))
+        begin(c, place_in_queue(c, pop(due)))
 
 
 @part
@@ -177,17 +199,17 @@ def release_early(c, book):
 def compress(c, book, visits):
     """Move waiting jobs to their earliest feasible times, in the order of `visits`."""
     jobs, steps, holes, memory, now = c.jobs, book.steps, book.holes, book.memory, c.clock[NOW]
-    forget_holes(holes, memory[LONGEST])
-    horizon = book.due.key[book.due.window[LAST] - 1] if next_due(book) < NEVER else now
-    _look_for_holes(book, now, now, memory[FREED_UNTIL], horizon, visits.window[LAST] - visits.window[FIRST])
+    forget_holes(holes, memory[LONGEST_VISITED])
+    horizon = book.due.key[back(book.due) - 1] if next_due(book) < NEVER else now
+    _look_for_holes(book, now, now, memory[FREED_UNTIL], horizon, size_of(visits))
     freed_until = memory[FREED_UNTIL]
-    memory[FREED_UNTIL], memory[LONGEST] = now, 0
-    for place in range(visits.window[FIRST], visits.window[LAST]):
+    memory[FREED_UNTIL], memory[LONGEST_VISITED] = now, 0
+    for place in range(front(visits), back(visits)):
         job = visits.item[place]
         procs, duration, instant = jobs.procs[job], jobs.estimate[job], book.reserved[job]
         if instant == NEVER or instant <= now:
             continue
-        memory[LONGEST] = max(memory[LONGEST], duration)
+        memory[LONGEST_VISITED] = max(memory[LONGEST_VISITED], duration)
         if not fits_no_hole(holes, procs, duration):
             if c.halt[0]:
                 return
@@ -199,7 +221,7 @@ def compress(c, book, visits):
         if better < instant:
             _move(c, book, job, better)
             begins, ends = max(instant, better + duration), instant + duration
-            _look_for_holes(book, now, begins, ends, horizon, visits.window[LAST] - place)
+            _look_for_holes(book, now, begins, ends, horizon, back(visits) - place)
             freed_until = max(freed_until, ends)
             memory[FREED_UNTIL] = max(memory[FREED_UNTIL], ends)
 
@@ -223,17 +245,9 @@ def _move(c, book, job, better):
 
 
 @part
-def _copy(due, visits):
-    first, last = due.window[FIRST], due.window[LAST]
-    for place in range(first, last):
-        visits.item[place - first] = due.item[place]
-    visits.window[FIRST], visits.window[LAST] = 0, last - first
-
-
-@part
 def _newcomers_are_last(c):
     """Tell whether this instant's arrivals stand at the end of the queue, in the order of arrival."""
-    place = c.queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER])
+    place = back(c.queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
         if c.queue.item[place] != job:
             return False
@@ -246,7 +260,7 @@ def running_alone(c, steps):
     """Make the profile of the processors that running jobs leave free."""
     running = c.running
     clear(steps, c.clock[NOW], c.clock[FREE])
-    for place in range(running.window[FIRST], running.window[LAST]):
+    for place in range(front(running), back(running)):
         free_from(steps, running.key[place], c.jobs.procs[running.item[place]])
 
 
@@ -255,8 +269,8 @@ def make_anew(c, book, last):
     """Forget all reservations, and place the waiting jobs in the order of the queue, up to a place of it."""
     jobs, steps, now = c.jobs, book.steps, c.clock[NOW]
     running_alone(c, steps)
-    book.due.window[FIRST] = book.due.window[LAST] = 0
-    for place in range(c.queue.window[FIRST], last):
+    empty(book.due)
+    for place in range(front(c.queue), last):
         if c.halt[0]:
             return
         job = c.queue.item[place]

@@ -20,33 +20,31 @@ from .cluster import (
     ARRIVED,
     FREE,
     NAN,
-    NEVER,
     NEWCOMER,
     NOW,
-    Jobs,
     advance,
     new_cluster,
     place_in_queue,
     sort_queue,
     start_heads_that_fit,
 )
-from .ordered import FIRST, LAST
 from .priority import sort
 from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
+from .sorted_pairs import NEVER, back, front
 
 
 @kernel
-def easy(
-    submit, run, estimate, procs, machine, rank, moving, policy, own, own_rank, own_moving, own_policy, each, halt
-):
+def easy(jobs, machine, order, backfill, own, per_event, halt):
     """Simulate EASY backfilling.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, rank, moving, policy, each, halt
+    jobs, machine, order, per_event, halt
         As in `schedlab.kernels.fcfs`.
-    own, own_rank, own_moving, own_policy : bool; as rank, moving and policy
-        Whether backfilling has an order of its own, and which.
+    backfill : Order
+        In which candidates are tried.
+    own : bool
+        That order is not the order of the queue.
 
     Returns
     -------
@@ -54,14 +52,13 @@ def easy(
         Start times, and the shadow time that a job was given when it was first blocked at the head
         of the queue; -1 for a job that never was.
     """
-    n = submit.size
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
-    score = np.empty(n if moving or own else 0, np.float64)
+    n = jobs.submit.size
+    c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
+    score = np.empty(n if order.moving or own else 0, np.float64)
     candidates = np.empty(n if own else 0, np.int64)
     reservation = np.full(3, NOBODY, np.int64)
     while advance(c, NEVER):
-        if moving:
-            sort_queue(c, policy, score)
+        sort_queue(c, order, score)
         if not still_blocked(c, reservation):
             start_heads_that_fit(c)
             reserve_for_head(c, reservation)
@@ -69,7 +66,7 @@ def easy(
             _backfill_newcomer(c, reservation)
             continue
         if own:
-            count = _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates)
+            count = _gather(c, reservation, backfill, score, candidates)
             _backfill_in_own_order(c, reservation, candidates, count)
         else:
             _backfill(c, reservation)
@@ -90,8 +87,8 @@ def _may_start(c, reservation, job):
 def _backfill(c, reservation):
     queue, procs, estimate = c.queue, c.jobs.procs, c.jobs.estimate
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
-    place = queue.window[FIRST] + 1
-    while place < queue.window[LAST] and free > 0:
+    place = front(queue) + 1
+    while place < back(queue) and free > 0:
         job = queue.item[place]
         if procs[job] <= free and (procs[job] <= extra or estimate[job] <= longest):
             place = begin_behind_head(c, reservation, place)
@@ -108,18 +105,18 @@ def _backfill_newcomer(c, reservation):
 
 
 @part
-def _gather(c, reservation, own_rank, own_moving, own_policy, score, candidates):
+def _gather(c, reservation, backfill, score, candidates):
     jobs, queue, now = c.jobs, c.queue, c.clock[NOW]
     count = 0
-    for place in range(queue.window[FIRST] + 1, queue.window[LAST]):
+    for place in range(front(queue) + 1, back(queue)):
         job = queue.item[place]
         if _may_start(c, reservation, job):
             candidates[count] = job
-            if own_moving:
-                score[count] = own_policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
+            if backfill.moving:
+                score[count] = backfill.policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
                 c.clock[NAN] |= np.isnan(score[count])
             else:
-                score[count] = own_rank[job]
+                score[count] = backfill.rank[job]
             count += 1
     sort(score, candidates, 0, count)
     return count

@@ -21,14 +21,13 @@ import numpy as np
 from ._jit import U, kernel, maker, part, routine
 from .cluster import FREE, NOW, advance, waiting
 from .moldable import begin_with, moldable_cluster
-from .ordered import FIRST, LAST, make_room
-from .profile import NEVER
-from .speedup import Laws, lasts, work_seconds
+from .sorted_pairs import NEVER, back, front, make_room, size_of
+from .speedup import lasts, work_seconds
 
 # Places in Plan.scalars: how many steps running jobs alone make, how many the plan and the present try have, the first
 # step at which the try has freed processors, the sum of the plan's completions, and how much has been logged.
 # And how many waiting jobs all tries so far had to look at.
-NEEDED, STEPS, TRIED_STEPS, FREED, TOTAL, LOGGED, LOOKED = range(7)
+NEEDED, STEPS, TRIED_STEPS, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
 
 SLACK = 16  # so many steps more than needed are suffered
 
@@ -36,11 +35,11 @@ LATER = 1 << 62  # what has no end
 
 # On machines beyond any log's, jobs of centuries may be widened a million times at each scheduling point. There a
 # simulation is given up after so many looks at a waiting job, which are some seconds.
-WIDE, MOST_LOOKS = 2**16, 5 * 10**8
+WIDE_MACHINE, MOST_LOOKS = 2**16, 5 * 10**8
 
 # Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more; its reservation and
 # the steps of the profile at which it begins and ends; and the same in the present try.
-JOB, WIDTH, DURATION, SHORTER, START, BEGINS, ENDS, TRIED, TRIED_BEGINS, TRIED_ENDS = range(10)
+JOB, PROCS, DURATION, SHORTER, RESERVED, BEGINS, ENDS, TRIED, TRIED_BEGINS, TRIED_ENDS = range(10)
 
 # Rows of Plan.steps: from when on so many processors are free under all jobs that run or hold a reservation; the same
 # in the present try, under those jobs only that have been placed; and scratch.
@@ -76,12 +75,12 @@ def _new_plan(jobs, running):
 
 
 @kernel
-def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable, head, halt):
+def iterative(jobs, machine, laws, head, halt):
     """Simulate the iterative scheme.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, law, a, b, curves, moldable
+    jobs, machine, laws
         As in `schedlab.kernels.moldable.fair_share`.
     head : int
         Only so many jobs at the head of the queue are decided on, and the others wait; 0 for all.
@@ -93,17 +92,16 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
     start, width : int64, shape (n_jobs,)
         Start times in seconds; processors.
     """
-    n = submit.size
-    laws = Laws(law, a, b, curves, moldable)
-    c = moldable_cluster(submit, run, estimate, procs, machine, halt)
+    n = jobs.submit.size
+    c = moldable_cluster(jobs, machine, halt)
     plan, log = _new_plan(64, min(n, machine)), np.empty((0, 4), np.int64)
     work = np.empty(n, np.float64)
     for job in range(n):
-        work[job] = work_seconds(laws, job, estimate[job], procs[job])
+        work[job] = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     while advance(c, NEVER):
         if c.clock[FREE] == 0 or not waiting(c):
             continue
-        queued = c.queue.window[LAST] - c.queue.window[FIRST]
+        queued = size_of(c.queue)
         if head:
             queued = min(queued, head)
         if queued > plan.jobs.shape[1]:
@@ -112,22 +110,22 @@ def iterative(submit, run, estimate, procs, machine, law, a, b, curves, moldable
             plan.scalars[LOOKED] = looked
         _list_queue(c, plan, queued)
         _list_running(c, plan)
-        _decide(plan, laws, work, estimate, procs, machine, queued, log, halt)
+        _decide(plan, laws, work, jobs.estimate, jobs.procs, machine, queued, log, halt)
         if halt[0]:
             break
-        _start_planned(c, plan, laws, run, procs, queued)
+        _start_planned(c, jobs, plan, laws, queued)
     return c.start, c.jobs.procs
 
 
 @kernel
-def decision(ends, held, estimate, procs, machine, law, a, b, curves, moldable, now):
+def decision(ends, held, estimate, procs, machine, laws, now):
     """Make one scheduling decision.
 
     Parameters
     ----------
     ends, held : int64, shape (n_running,)
         Estimated ends of the running jobs, after `now`, in ascending order; their processors.
-    estimate, procs, law, a, b, curves, moldable
+    estimate, procs, laws
         Of the waiting jobs, in the order of the queue; as in `iterative`.
     machine, now : int
 
@@ -140,7 +138,6 @@ def decision(ends, held, estimate, procs, machine, law, a, b, curves, moldable, 
         estimated completions, or -1 where the try was given up before it was known.
     """
     n = estimate.size
-    laws = Laws(law, a, b, curves, moldable)
     plan, log = _new_plan(n, ends.size), np.empty((n * machine, 4), np.int64)
     work = np.empty(n, np.float64)
     for job in range(n):
@@ -153,12 +150,12 @@ def decision(ends, held, estimate, procs, machine, law, a, b, curves, moldable, 
     for i in range(ends.size):
         _release(plan, ends[i], held[i])
     _decide(plan, laws, work, estimate, procs, machine, n, log, np.zeros(1, np.int64))
-    return plan.jobs[WIDTH, :n].copy(), plan.jobs[START, :n].copy(), log[: plan.scalars[LOGGED]].copy()
+    return plan.jobs[PROCS, :n].copy(), plan.jobs[RESERVED, :n].copy(), log[: plan.scalars[LOGGED]].copy()
 
 
 @part
 def _list_queue(c, plan, queued):
-    first = c.queue.window[FIRST]
+    first = front(c.queue)
     for i in range(queued):
         plan.jobs[JOB, i] = c.queue.item[first + i]
 
@@ -167,7 +164,7 @@ def _list_queue(c, plan, queued):
 def _list_running(c, plan):
     running = c.running
     _open(plan, c.clock[NOW], c.clock[FREE])
-    for place in range(running.window[FIRST], running.window[LAST]):
+    for place in range(front(running), back(running)):
         _release(plan, running.key[place], c.jobs.procs[running.item[place]])
 
 
@@ -190,12 +187,12 @@ def _release(plan, instant, procs):
 
 
 @part
-def _start_planned(c, plan, laws, run, procs, queued):
+def _start_planned(c, jobs, plan, laws, queued):
     """Start the jobs whose reservations are for now."""
-    now, place = c.clock[NOW], c.queue.window[FIRST]
+    now, place = c.clock[NOW], front(c.queue)
     for i in range(queued):
-        if plan.jobs[START, i] == now:
-            place = begin_with(c, laws, place, plan.jobs[WIDTH, i], now + plan.jobs[DURATION, i], run, procs)
+        if plan.jobs[RESERVED, i] == now:
+            place = begin_with(c, jobs, laws, place, plan.jobs[PROCS, i], now + plan.jobs[DURATION, i])
         else:
             place += 1
 
@@ -206,7 +203,7 @@ def _start_planned(c, plan, laws, run, procs, queued):
 @routine
 def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
     """Find width and start of each waiting job; what is tried goes to the log while it has room."""
-    width, duration, shorter, scalars = plan.jobs[WIDTH], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
+    width, duration, shorter, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
     begins, ends, tried = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS], plan.jobs[TRIED]
     scalars[TOTAL] = scalars[LOGGED] = 0
     scalars[NEEDED] = scalars[STEPS]
@@ -237,7 +234,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
             i += 1
         total = _try(plan, queued, i)
         scalars[LOOKED] += queued
-        if machine > WIDE and scalars[LOOKED] > MOST_LOOKS:
+        if machine > WIDE_MACHINE and scalars[LOOKED] > MOST_LOOKS:
             raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
         kept = total < scalars[TOTAL]
         if scalars[LOGGED] < log.shape[0]:
@@ -260,8 +257,8 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
 def _with_one_more(plan, laws, work, machine, i):
     """Give how long a waiting job takes with one processor more; where it can have none, as long as without."""
     job = plan.jobs[JOB, i]
-    if laws.moldable[job] and plan.jobs[WIDTH, i] < machine:
-        return lasts(laws, job, work[job], plan.jobs[WIDTH, i] + 1)
+    if laws.moldable[job] and plan.jobs[PROCS, i] < machine:
+        return lasts(laws, job, work[job], plan.jobs[PROCS, i] + 1)
     return plan.jobs[DURATION, i]
 
 
@@ -271,14 +268,14 @@ def _with_one_more(plan, laws, work, machine, i):
 @routine
 def _try(plan, queued, i):
     """Give a waiting job one processor more and place all anew; give the sum of completions, or LATER if too late."""
-    scalars, start, tried = plan.scalars, plan.jobs[START], plan.jobs[TRIED]
+    scalars, start, tried = plan.scalars, plan.jobs[RESERVED], plan.jobs[TRIED]
     begins, ends = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS]
-    width, duration = plan.jobs[WIDTH], plan.jobs[DURATION]
+    width, duration = plan.jobs[PROCS], plan.jobs[DURATION]
     time, free = plan.steps[TRIED_TIME], plan.steps[UNDER_PLACED]
     now = time[0]
     _copy_profile(plan)
     _lift(plan, i, queued)
-    scalars[FREED] = scalars[STEPS] + 4 * queued  # nothing yet
+    scalars[FIRST_FREED] = scalars[STEPS] + 4 * queued  # nothing yet
     to_gain = 0  # if all jobs that are left started now
     for k in range(U(i + 1), U(queued)):
         to_gain += start[k] - now
@@ -289,8 +286,8 @@ def _try(plan, queued, i):
             return LATER
         to_gain -= start[k] - now
         step = begins[k]
-        if scalars[FREED] < step:
-            first = scalars[FREED]
+        if scalars[FIRST_FREED] < step:
+            first = scalars[FIRST_FREED]
             while first > 0 and free[first - 1] >= width[k]:
                 first -= 1
             if free[step - 1] >= width[k] or time[first] + duration[k] < start[k]:
@@ -317,7 +314,7 @@ def _copy_profile(plan):
 @part
 def _lift(plan, i, queued):
     """Begin a try: take the jobs from one on out of the profile."""
-    free, more, width = plan.steps[UNDER_PLACED], plan.steps[SCRATCH], plan.jobs[WIDTH]
+    free, more, width = plan.steps[UNDER_PLACED], plan.steps[SCRATCH], plan.jobs[PROCS]
     begins, ends = plan.jobs[BEGINS], plan.jobs[ENDS]
     for step in range(U(plan.scalars[STEPS])):
         more[step] = 0
@@ -339,7 +336,7 @@ def _move(plan, queued, k, width, duration, step):
     first, last = _place(plan, queued, width, duration, step)
     freed = begins[k] if first > begins[k] else max(last, begins[k])
     if freed < ends[k]:
-        scalars[FREED] = min(scalars[FREED], freed)
+        scalars[FIRST_FREED] = min(scalars[FIRST_FREED], freed)
     begins[k], ends[k] = first, last
     plan.jobs[TRIED, k] = plan.steps[TRIED_TIME, first]
 
@@ -373,7 +370,7 @@ def _place(plan, placed, width, duration, step):
         for k in range(U(placed)):
             begins[k] += begins[k] >= last
             ends[k] += ends[k] >= last
-        scalars[FREED] += scalars[FREED] >= last
+        scalars[FIRST_FREED] += scalars[FIRST_FREED] >= last
     _take(free, first, last, width)
     return first, last
 
@@ -400,7 +397,7 @@ def _adopt(plan, i, queued):
     for k in range(U(queued)):
         jobs[BEGINS, k], jobs[ENDS, k] = jobs[TRIED_BEGINS, k], jobs[TRIED_ENDS, k]
     for k in range(U(i), U(queued)):
-        jobs[START, k] = jobs[TRIED, k]
+        jobs[RESERVED, k] = jobs[TRIED, k]
 
 
 @routine

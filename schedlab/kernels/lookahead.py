@@ -29,17 +29,14 @@ from .cluster import (
     ARRIVED,
     FREE,
     NAN,
-    NEVER,
     NEWCOMER,
     NOW,
-    Jobs,
     advance,
     new_cluster,
     place_in_queue,
     sort_queue,
     start_heads_that_fit,
 )
-from .ordered import FIRST, LAST
 from .priority import sort
 from .reservation import (
     EXTRA,
@@ -49,6 +46,7 @@ from .reservation import (
     reserve_for_head,
     still_blocked,
 )
+from .sorted_pairs import NEVER, back, front
 
 PRIORITY, NARROW, WIDE = range(3)  # what `variant` may be
 EXACT, DEPTH_FIRST = range(2)  # what `search` may be
@@ -61,9 +59,9 @@ def expected_slowdown(now, submit, estimate, procs):
 
 # Places in Choice.size: candidates, short ones among them, free processors, those of them open to long jobs, the most
 # that can be used, and the jobs chosen.
-COUNT, SHORT, ROOM, OPEN, BOUND, CHOSEN = range(6)
+N_CANDIDATES, N_SHORT, ROOM, OPEN, BOUND, N_CHOSEN = range(6)
 # Places in `facts`: see `lookahead`.
-DECISIONS, GREEDY, LONGEST, TABLE, MISSED, LOST, BEST = range(7)
+FACT_DECISIONS, FACT_GREEDY, FACT_LONGEST, FACT_TABLE, FACT_MISSED, FACT_LOST, FACT_BEST = range(7)
 UNREACHED = -np.inf
 
 # Totals are listed until they are more than this share of the words of their bits. Time for whole logs (CTC, SDSC-SP2,
@@ -102,6 +100,37 @@ class Choice(NamedTuple):
     size: np.ndarray
 
 
+class Settings(NamedTuple):
+    """What is looked at, and how.
+
+    Attributes
+    ----------
+    variant : {PRIORITY, NARROW, WIDE}
+    depth : int
+        How many waiting jobs behind the head are looked at, in the order of the queue.
+    ranked, worth : bool; C callback of (now, submit, estimate, procs)
+        Whether sets of equal size are told apart by the sum of what their jobs are worth, and what that is; else by
+        the order of the list.
+    search : {EXACT, DEPTH_FIRST}
+    budget : int
+        Jobs that a depth-first search tries at the most, at one pass.
+    ticks, patience : int64, shape (1,); int
+        A clock that runs outside, and how many of its ticks one depth-first search may take.
+    audit : bool
+        Compare the sets that a depth-first search finds with the best ones.
+    """
+
+    variant: int
+    depth: int
+    ranked: bool
+    worth: object
+    search: int
+    budget: int
+    ticks: np.ndarray
+    patience: int
+    audit: bool
+
+
 @maker
 def _new_choice(n):
     return Choice(
@@ -117,46 +146,14 @@ def _new_choice(n):
 
 
 @kernel
-def lookahead(
-    submit,
-    run,
-    estimate,
-    procs,
-    machine,
-    rank,
-    moving,
-    policy,
-    variant,
-    depth,
-    ranked,
-    worth,
-    search,
-    budget,
-    ticks,
-    patience,
-    audit,
-    each,
-    halt,
-):
+def lookahead(jobs, machine, order, settings, per_event, halt):
     """Simulate DPSA lookahead backfilling.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, rank, moving, policy, each, halt
+    jobs, machine, order, per_event, halt
         As in `schedlab.kernels.fcfs`.
-    variant : {PRIORITY, NARROW, WIDE}
-    depth : int
-        How many waiting jobs behind the head are looked at, in the order of the queue.
-    ranked, worth : bool; C callback of (now, submit, estimate, procs)
-        Whether sets of equal size are told apart by the sum of what their jobs are worth, and what that is; else by
-        the order of the list.
-    search : {EXACT, DEPTH_FIRST}
-    budget : int
-        Jobs that a depth-first search tries at the most, at one pass.
-    ticks, patience : int64, shape (1,); int
-        A clock that runs outside, and how many of its ticks one depth-first search may take.
-    audit : bool
-        Compare the sets that a depth-first search finds with the best ones.
+    settings : Settings
 
     Returns
     -------
@@ -167,41 +164,40 @@ def lookahead(
         bytes of the largest tables; and of an audit decisions in which the best total was missed, processors by which
         all missed it together, and processors in all best sets.
     """
-    n = submit.size
-    c = new_cluster(Jobs(submit, run, estimate, procs), machine, rank, moving, each, halt)
-    score = np.empty(n if moving else 0, np.float64)
+    n, ranked = jobs.submit.size, settings.ranked
+    c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
+    score = np.empty(n if order.moving else 0, np.float64)
     reservation = np.full(3, NOBODY, np.int64)
     choice = _new_choice(n)
     bits, totals = np.empty(0, np.uint64), np.empty(1024, np.int64)
     worths = np.empty(1024 if ranked else 0, np.float64)
     facts = np.zeros(7, np.int64)
     # What the best set leaves waiting fits on no account until processors are freed. A search may miss the best set.
-    settled = search == EXACT and depth >= n
+    settled = settings.search == EXACT and settings.depth >= n
     while advance(c, NEVER):
-        if moving:
-            sort_queue(c, policy, score)
+        sort_queue(c, order, score)
         oldest = 0
         if not still_blocked(c, reservation):
             start_heads_that_fit(c)
             reserve_for_head(c, reservation)
         elif settled:
             oldest = c.clock[NEWCOMER]
-        _gather(c, reservation, choice, depth, oldest)
-        if choice.size[COUNT] == 0:
+        _gather(c, reservation, choice, settings.depth, oldest)
+        if choice.size[N_CANDIDATES] == 0:
             continue
-        facts[DECISIONS] += 1
-        facts[LONGEST] = max(facts[LONGEST], choice.size[COUNT])
-        _arrange(c, choice, variant)
+        facts[FACT_DECISIONS] += 1
+        facts[FACT_LONGEST] = max(facts[FACT_LONGEST], choice.size[N_CANDIDATES])
+        _arrange(c, choice, settings.variant)
         _mark_long(c, reservation, choice)
         if ranked:
-            _appraise(c, choice, worth)
-        if search == DEPTH_FIRST:
+            _appraise(c, choice, settings.worth)
+        if settings.search == DEPTH_FIRST:
             found = True
-            _search(c, choice, budget, ticks, patience)
+            _search(c, choice, settings.budget, settings.ticks, settings.patience)
         else:
             found = not ranked and _greedy(c, choice)
-            facts[GREEDY] += found
-        if audit or not found:
+            facts[FACT_GREEDY] += found
+        if settings.audit or not found:
             needed, listed = _rows(choice) * _words(choice), True
             if ranked:
                 while not _list_totals(c, choice, totals, worths, worths.size, True):
@@ -219,8 +215,8 @@ def lookahead(
         if not found:
             _choose(c, choice, total, totals, worths, ranked, bits, listed)
             used = choice.row[_rows(choice)] * (1 + ranked) if listed else needed
-            facts[TABLE] = max(facts[TABLE], 8 * used)
-        if audit:
+            facts[FACT_TABLE] = max(facts[FACT_TABLE], 8 * used)
+        if settings.audit:
             _compare(c, choice, total, facts)
         _begin_chosen(c, reservation, choice)
     if c.clock[NAN]:
@@ -236,8 +232,8 @@ def _gather(c, reservation, choice, depth, oldest):
     """List the waiting jobs behind the head that need no more than the free processors."""
     queue, procs, free = c.queue, c.jobs.procs, c.clock[FREE]
     count = 0
-    first = queue.window[FIRST] + 1
-    last = queue.window[LAST]
+    first = front(queue) + 1
+    last = back(queue)
     if free == 0 or (oldest > 0 and oldest == c.clock[ARRIVED]):
         last = first
     for place in range(first, min(last, first + depth)):
@@ -245,7 +241,7 @@ def _gather(c, reservation, choice, depth, oldest):
         if procs[job] <= free and job >= oldest:
             choice.job[count] = job
             count += 1
-    choice.size[COUNT] = count
+    choice.size[N_CANDIDATES] = count
     choice.size[ROOM] = free
     choice.size[OPEN] = min(free, reservation[EXTRA])
 
@@ -255,7 +251,7 @@ def _arrange(c, choice, variant):
     """Put the candidates in the order of the list."""
     if variant == PRIORITY:
         return
-    count, procs = choice.size[COUNT], c.jobs.procs
+    count, procs = choice.size[N_CANDIDATES], c.jobs.procs
     sign = 1 if variant == NARROW else -1
     for i in range(count):
         choice.key[i] = sign * procs[choice.job[i]]
@@ -270,13 +266,13 @@ def _arrange(c, choice, variant):
 def _mark_long(c, reservation, choice):
     """Tell short from long candidates, and bound what they can use."""
     size, procs = choice.size, c.jobs.procs
-    size[SHORT] = 0
+    size[N_SHORT] = 0
     short, long = 0, 0
-    for i in range(size[COUNT]):
+    for i in range(size[N_CANDIDATES]):
         job = choice.job[i]
         choice.long[i] = not ends_by_shadow(c, reservation, job)
         if not choice.long[i]:
-            size[SHORT] += 1
+            size[N_SHORT] += 1
             short += procs[job]
         elif procs[job] <= size[OPEN]:
             long += procs[job]
@@ -287,7 +283,7 @@ def _mark_long(c, reservation, choice):
 def _appraise(c, choice, worth):
     """Ask what the candidates are worth."""
     jobs, now = c.jobs, c.clock[NOW]
-    for i in range(choice.size[COUNT]):
+    for i in range(choice.size[N_CANDIDATES]):
         job = choice.job[i]
         choice.key[i] = worth(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
         c.clock[NAN] |= np.isnan(choice.key[i])
@@ -295,14 +291,14 @@ def _appraise(c, choice, worth):
 
 @part
 def _begin_chosen(c, reservation, choice):
-    for i in range(choice.size[CHOSEN]):
+    for i in range(choice.size[N_CHOSEN]):
         begin_behind_head(c, reservation, place_in_queue(c, choice.job[choice.chosen[i]]))
 
 
 @part
 def _total(c, choice):
     total = 0
-    for i in range(choice.size[CHOSEN]):
+    for i in range(choice.size[N_CHOSEN]):
         total += c.jobs.procs[choice.job[choice.chosen[i]]]
     return total
 
@@ -315,7 +311,7 @@ def _greedy(c, choice):
     """Take whatever fits, down the list; tell whether that reaches the bound, so that no set is better."""
     size, procs = choice.size, c.jobs.procs
     room, open_to_long, chosen = size[ROOM], size[OPEN], 0
-    for i in range(size[COUNT]):
+    for i in range(size[N_CANDIDATES]):
         need = procs[choice.job[i]]
         if need <= room and (not choice.long[i] or need <= open_to_long):
             room -= need
@@ -325,7 +321,7 @@ def _greedy(c, choice):
             chosen += 1
             if room == 0:
                 break
-    size[CHOSEN] = chosen
+    size[N_CHOSEN] = chosen
     return size[ROOM] - room == size[BOUND]
 
 
@@ -338,7 +334,7 @@ def _at_least(needed, scratch):
 @part
 def _rows(choice):
     """Give the rows of both tables: one for each candidate, and one for none of each kind."""
-    return choice.size[COUNT] + 2
+    return choice.size[N_CANDIDATES] + 2
 
 
 @part
@@ -358,10 +354,10 @@ def _fill_bits(c, choice, bits):
     size, procs, words = choice.size, c.jobs.procs, _words(choice)
     for i in range(U(_rows(choice)) * U(words)):
         bits[i] = U(0)
-    short, long = 0, (size[SHORT] + 1) * words
+    short, long = 0, (size[N_SHORT] + 1) * words
     _set_bit(bits, short, size[ROOM])
     _set_bit(bits, long, 0)
-    for i in range(size[COUNT] - 1, -1, -1):
+    for i in range(size[N_CANDIDATES] - 1, -1, -1):
         need = procs[choice.job[i]]
         if choice.long[i]:
             if need <= size[OPEN]:
@@ -378,7 +374,7 @@ def _fill_bits(c, choice, bits):
 def _best_of_bits(choice, bits):
     """Give the most processors that a set can use."""
     size, words = choice.size, _words(choice)
-    short, long = size[SHORT], size[COUNT] + 1
+    short, long = size[N_SHORT], size[N_CANDIDATES] + 1
     if _reachable(choice, bits, short, long, size[BOUND], size[OPEN]):
         return size[BOUND]  # nearly always
     short, long = short * words, long * words
@@ -463,7 +459,7 @@ def _list_totals(c, choice, totals, worths, most, ranked):
         if ranked:
             worths[end] = 0.0
         count, end = count + 1, end + 1
-        for i in range(size[COUNT] - 1, -1, -1):
+        for i in range(size[N_CANDIDATES] - 1, -1, -1):
             if choice.long[i] == long:
                 row[count] = end
                 end = _add_candidate(choice, totals, worths, most, ranked, count - 1, i, procs[choice.job[i]], limit)
@@ -504,8 +500,8 @@ def _add_candidate(choice, totals, worths, most, ranked, before, i, need, limit)
 def _best_listed(choice, totals):
     """Give the most processors that a set can use."""
     size, row = choice.size, choice.row
-    best, other = 0, row[size[COUNT] + 2] - 1
-    for one in range(row[size[SHORT]], row[size[SHORT] + 1]):
+    best, other = 0, row[size[N_CANDIDATES] + 2] - 1
+    for one in range(row[size[N_SHORT]], row[size[N_SHORT] + 1]):
         while totals[one] + totals[other] > size[ROOM]:
             other -= 1
         best = max(best, totals[one] + totals[other])
@@ -538,9 +534,9 @@ def _choose(c, choice, total, totals, worths, ranked, bits, listed):
     Where sets are ranked, only if no set of that total is worth more without it.
     """
     size, procs = choice.size, c.jobs.procs
-    short, long = size[SHORT], size[COUNT] + 1
+    short, long = size[N_SHORT], size[N_CANDIDATES] + 1
     open_to_long, chosen = size[OPEN], 0
-    for i in range(size[COUNT]):
+    for i in range(size[N_CANDIDATES]):
         if total == 0:
             break
         need = procs[choice.job[i]]
@@ -566,7 +562,7 @@ def _choose(c, choice, total, totals, worths, ranked, bits, listed):
         open_to_long = left
         choice.chosen[chosen] = i
         chosen += 1
-    size[CHOSEN] = chosen
+    size[N_CHOSEN] = chosen
 
 
 # The paper's search ---------------------------------------------------------------------------------------
@@ -583,9 +579,9 @@ def _search(c, choice, budget, ticks, patience):
     room, open_to_long = size[ROOM], size[OPEN]
     best, depth, tried, i = 0, 0, 0, 0
     begun = ticks[0]
-    size[CHOSEN] = 0
+    size[N_CHOSEN] = 0
     while best < size[BOUND]:
-        if i == size[COUNT]:
+        if i == size[N_CANDIDATES]:
             if depth == 0:
                 break
             depth -= 1
@@ -608,13 +604,13 @@ def _search(c, choice, budget, ticks, patience):
                 best = size[ROOM] - room
                 for k in range(depth):
                     choice.chosen[k] = stack[k]
-                size[CHOSEN] = depth
+                size[N_CHOSEN] = depth
         i += 1
 
 
 @part
 def _compare(c, choice, best, facts):
     lost = best - _total(c, choice)
-    facts[MISSED] += lost > 0
-    facts[LOST] += lost
-    facts[BEST] += best
+    facts[FACT_MISSED] += lost > 0
+    facts[FACT_LOST] += lost
+    facts[FACT_BEST] += best

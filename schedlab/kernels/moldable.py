@@ -16,6 +16,8 @@ which steps stand need a search: of the widths between two of them the largest i
 gaps and is shorter. A pass in which no processor is free changes nothing.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
@@ -32,33 +34,40 @@ from .cluster import (
     waiting,
 )
 from .conservative import running_alone
-from .ordered import FIRST, LAST, place_of
-from .profile import NEVER, add, earliest, forget_past, profile, step_at
-from .shares import enter, leave, new_mix, share_out
-from .speedup import Laws, lasts, work_seconds
+from .fair_shares import enter, leave, new_mix, share_out
+from .profile import add, earliest, forget_past, profile, step_at
+from .sorted_pairs import NEVER, back, first_item, front, place_of
+from .speedup import lasts, work_seconds
 
-WIDTH, START, COMPLETION = range(3)  # places of a choice
-FROM, UNTIL, HELD, OVER = range(4)  # places of the reservation: its span, its processors, those that it leaves over
+# Places of a choice.
+WIDTH, START, COMPLETION = range(3)
+# Places of the reservation: its span, its processors, those that it leaves over.
+HELD_FROM, HELD_UNTIL, HELD_PROCS, LEFT_OVER = range(4)
 
 
 @maker
-def moldable_cluster(submit, run, estimate, procs, machine, halt):
+def moldable_cluster(jobs, machine, halt):
     """Make an idle machine whose jobs may be given other widths and times than they came with."""
-    n = submit.size
+    n = jobs.submit.size
     rank = np.empty(n, np.int64)
     for job in range(n):
         rank[job] = job
-    return new_cluster(Jobs(submit, run.copy(), estimate.copy(), procs.copy()), machine, rank, False, False, halt)
+    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate.copy(), jobs.procs.copy())
+    return new_cluster(own, machine, rank, False, False, halt)
 
 
 @part
-def begin_with(c, laws, place, width, lasts_until, run, procs):
-    """Start the job at a place of the queue with so many processors; give the place of its successor."""
+def begin_with(c, asked, laws, place, width, lasts_until):
+    """Start the job at a place of the queue with so many processors; give the place of its successor.
+
+    `asked` are the jobs as they came.
+    """
     jobs = c.jobs
     job = c.queue.item[place]
     jobs.estimate[job] = lasts_until - c.clock[NOW]
     if laws.moldable[job]:
-        jobs.run[job] = lasts(laws, job, work_seconds(laws, job, run[job], procs[job]), width)
+        work = work_seconds(laws, job, asked.run[job], asked.procs[job])
+        jobs.run[job] = lasts(laws, job, work, width)
     jobs.procs[job] = width
     return begin(c, place)
 
@@ -66,36 +75,11 @@ def begin_with(c, laws, place, width, lasts_until, run, procs):
 # --- Fair share ---------------------------------------------------------------------------------------------
 
 
-@kernel
-def fair_share(
-    submit,
-    run,
-    estimate,
-    procs,
-    machine,
-    law,
-    a,
-    b,
-    curves,
-    moldable,
-    overbooking,
-    efficiency,
-    proportional,
-    area,
-    queued,
-    literal,
-    start_now,
-    halt,
-):
-    """Simulate fair-share moldable scheduling.
+class Rules(NamedTuple):
+    """The settings of fair share.
 
-    Parameters
+    Attributes
     ----------
-    submit, run, estimate, procs, machine
-        As in `schedlab.kernels.fcfs`, but that no job may outlive its estimate; times are those on the processors that
-        a job asks for, at least 1.
-    law, a, b, curves, moldable
-        As in `schedlab.kernels.speedup.Laws`.
     overbooking : float
         The limits add up to so many times the machine, but for rounding.
     efficiency : float
@@ -110,6 +94,29 @@ def fair_share(
         A job at either bound of its band neither loses nor gains, as the paper prints it.
     start_now : bool
         Behind the reservation a job chooses among the widths that can start now.
+    """
+
+    overbooking: float
+    efficiency: float
+    proportional: bool
+    area: bool
+    queued: bool
+    literal: bool
+    start_now: bool
+
+
+@kernel
+def fair_share(jobs, machine, laws, rules, halt):
+    """Simulate fair-share moldable scheduling.
+
+    Parameters
+    ----------
+    jobs : Jobs
+        No job may outlive its estimate; times are those on the processors that a job asks for, at least 1.
+    machine : int
+        Processors of the machine.
+    laws : Laws
+    rules : Rules
     halt
         As in `schedlab.kernels.fcfs`.
 
@@ -118,62 +125,61 @@ def fair_share(
     start, width : int64, shape (n_jobs,)
         Start times in seconds; processors.
     """
-    n = submit.size
-    laws = Laws(law, a, b, curves, moldable)
-    c = moldable_cluster(submit, run, estimate, procs, machine, halt)
+    n = jobs.submit.size
+    c = moldable_cluster(jobs, machine, halt)
     mix, held, choice = new_mix(laws, machine), np.empty(4, np.int64), np.empty(3, np.int64)
     steps = profile(machine, min(n, machine))
     work, weight = np.empty(n, np.float64), np.empty(n, np.float64)
     for job in range(n):
-        work[job] = work_seconds(laws, job, estimate[job], procs[job])
-        weight[job] = np.float64(estimate[job]) * procs[job] if area else work[job]
-        if not proportional:
+        work[job] = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
+        weight[job] = np.float64(jobs.estimate[job]) * jobs.procs[job] if rules.area else work[job]
+        if not rules.proportional:
             weight[job] = np.sqrt(weight[job])
     ended = 0
     while advance(c, NEVER):
-        while ended < c.ends.window[FIRST]:
-            if not queued:
+        while ended < front(c.ends):
+            if not rules.queued:
                 leave(mix, c.begun[c.ends.item[ended]])
             ended += 1
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
             enter(mix, job, weight[job])
         if c.clock[FREE] > 0 and waiting(c):
-            share_out(mix, laws, machine, overbooking, efficiency, literal)
-            _fair_share_pass(c, steps, mix, laws, work, run, procs, held, choice, queued, start_now)
-            ended = c.ends.window[FIRST]  # where the list lies, a start may move it
+            share_out(mix, laws, machine, rules.overbooking, rules.efficiency, rules.literal)
+            _fair_share_pass(c, jobs, steps, mix, laws, work, held, choice, rules.queued, rules.start_now)
+            ended = front(c.ends)  # where the list lies, a start may move it
     return c.start, c.jobs.procs
 
 
 @routine
-def _fair_share_pass(c, steps, mix, laws, work, run, procs, held, choice, queued, start_now):
+def _fair_share_pass(c, jobs, steps, mix, laws, work, held, choice, queued, start_now):
     """Start the waiting jobs whose best width can start now, and reserve for the first that cannot."""
     queue, clock = c.queue, c.clock
     now = clock[NOW]
     running_alone(c, steps)
-    held[FROM], held[UNTIL], held[HELD] = NEVER, NEVER, 0
-    place = queue.window[FIRST]
-    while place < queue.window[LAST]:
-        reserved = held[HELD] > 0
+    held[HELD_FROM], held[HELD_UNTIL], held[HELD_PROCS] = NEVER, NEVER, 0
+    place = front(queue)
+    while place < back(queue):
+        reserved = held[HELD_PROCS] > 0
         if reserved and clock[FREE] == 0:
             return
         job = queue.item[place]
         in_mix = mix.place[job]
         limit = mix.limit[in_mix]
-        if reserved and held[OVER] == 0 and _too_long(c, mix, laws, in_mix, work[job], held[FROM] - now):
+        if reserved and held[LEFT_OVER] == 0 and _too_long(c, mix, laws, in_mix, work[job], held[HELD_FROM] - now):
             place += 1
             continue
         _choose(c, steps, laws, job, work[job], limit, held, choice, start_now)
         if choice[START] == now:
             if queued:
                 leave(mix, job)
-            if reserved and choice[COMPLETION] > held[FROM]:
-                held[OVER] -= choice[WIDTH]
+            if reserved and choice[COMPLETION] > held[HELD_FROM]:
+                held[LEFT_OVER] -= choice[WIDTH]
             add(steps, now, choice[COMPLETION], -choice[WIDTH])
-            place = begin_with(c, laws, place, choice[WIDTH], choice[COMPLETION], run, procs)
+            place = begin_with(c, jobs, laws, place, choice[WIDTH], choice[COMPLETION])
             continue
         if not reserved:
-            held[FROM], held[UNTIL], held[HELD] = choice[START], choice[COMPLETION], choice[WIDTH]
-            held[OVER] = steps.item[step_at(steps, choice[START])] - choice[WIDTH]
+            held[HELD_FROM], held[HELD_UNTIL], held[HELD_PROCS] = choice[START], choice[COMPLETION], choice[WIDTH]
+            held[LEFT_OVER] = steps.item[step_at(steps, choice[START])] - choice[WIDTH]
         place += 1
 
 
@@ -197,12 +203,12 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
 
     Behind the reservation only a start at this instant counts, so that a job waits as soon as that is not the best.
     """
-    now, reserved = c.clock[NOW], held[HELD] > 0
+    now, reserved = c.clock[NOW], held[HELD_PROCS] > 0
     moldable = laws.moldable[job]
     narrowest, widest = (1, limit) if moldable else (c.jobs.procs[job], c.jobs.procs[job])
     shortest = lasts(laws, job, work, widest) if moldable else c.jobs.estimate[job]
     choice[WIDTH], choice[START], choice[COMPLETION] = 0, -1, NEVER
-    place, instant = steps.window[FIRST], now
+    place, instant = front(steps), now
     while choice[COMPLETION] == NEVER or instant + shortest <= choice[COMPLETION]:
         width, duration = _fit(laws, job, work, narrowest, widest, shortest, instant, steps.item[place], held)
         if width >= narrowest and instant + duration <= choice[COMPLETION]:
@@ -215,9 +221,9 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
         if reserved and (choice[START] != now or start_now):
             break
         # The next step: where running jobs end, or the reservation does.
-        following = steps.key[place + 1] if place + 1 < steps.window[LAST] else NEVER
-        if instant < held[UNTIL] < following:
-            instant = held[UNTIL]
+        following = steps.key[place + 1] if place + 1 < back(steps) else NEVER
+        if instant < held[HELD_UNTIL] < following:
+            instant = held[HELD_UNTIL]
             continue
         if following == NEVER:
             break
@@ -231,12 +237,12 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
 def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
     """Give how many processors a job can have from an instant on, and how long it takes then."""
     width, duration = min(widest, free), shortest
-    if held[FROM] <= instant < held[UNTIL]:
-        width = min(width, free - held[HELD])
+    if held[HELD_FROM] <= instant < held[HELD_UNTIL]:
+        width = min(width, free - held[HELD_PROCS])
     if narrowest <= width < widest:
         duration = lasts(laws, job, work, width)
-    if instant < held[FROM] and width > held[OVER] and instant + duration > held[FROM]:
-        width = held[OVER]
+    if instant < held[HELD_FROM] and width > held[LEFT_OVER] and instant + duration > held[HELD_FROM]:
+        width = held[LEFT_OVER]
         if width >= narrowest:
             duration = lasts(laws, job, work, width)
     return width, duration
@@ -258,12 +264,12 @@ def _narrowed(laws, job, work, low, width, duration):
 
 
 @kernel
-def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable, halt):
+def greedy(jobs, machine, laws, halt):
     """Simulate conservative backfilling of jobs that choose their widths at submission.
 
     Parameters
     ----------
-    submit, run, estimate, procs, machine, law, a, b, curves, moldable, halt
+    jobs, machine, laws, halt
         As in `fair_share`.
 
     Returns
@@ -271,9 +277,8 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable, h
     start, width : int64, shape (n_jobs,)
         Start times in seconds; processors.
     """
-    n = submit.size
-    laws = Laws(law, a, b, curves, moldable)
-    c = moldable_cluster(submit, run, estimate, procs, machine, halt)
+    n = jobs.submit.size
+    c = moldable_cluster(jobs, machine, halt)
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
     choice = np.empty(3, np.int64)
     unplaced = 0
@@ -285,11 +290,11 @@ def greedy(submit, run, estimate, procs, machine, law, a, b, curves, moldable, h
             unplaced = 0
         unplaced = _place_waiting(c, steps, reserved, unplaced)
         for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
-            if moldable[job]:
-                _choose_for_good(c, steps, laws, job, run[job], choice)
+            if laws.moldable[job]:
+                _choose_for_good(c, steps, laws, job, jobs.run[job], choice)
             _place(c, steps, reserved, job)
-        place = c.queue.window[FIRST]
-        while place < c.queue.window[LAST] and c.queue.item[place] < unplaced:
+        place = front(c.queue)
+        while place < back(c.queue) and c.queue.item[place] < unplaced:
             place = begin(c, place) if reserved[c.queue.item[place]] <= now else place + 1
     return c.start, c.jobs.procs
 
@@ -310,12 +315,12 @@ def _place_waiting(c, steps, reserved, unplaced):
     early completion has all places found anew before the rest is looked at, and until then nothing happens to it.
     """
     queue, jobs = c.queue, c.jobs
-    last = queue.window[LAST] - (c.clock[ARRIVED] - c.clock[NEWCOMER])
+    last = back(queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
     all_of_them = c.clock[NEWCOMER] < c.clock[ARRIVED]
     place = fits = place_of(queue, unplaced, unplaced)
     while place < last:
         fits = max(fits, place)
-        while fits < last and not all_of_them and jobs.procs[queue.item[fits]] > steps.item[steps.window[FIRST]]:
+        while fits < last and not all_of_them and jobs.procs[queue.item[fits]] > first_item(steps):
             fits += 1
         if fits == last or c.halt[0]:
             return queue.item[place]
@@ -351,7 +356,7 @@ def _choose_for_good(c, steps, laws, job, run, choice):
 def _widest_below(steps, width):
     """Find the largest number of processors below another that is free at a step of a profile; 0 if there is none."""
     most = 0
-    for place in range(U(steps.window[FIRST]), U(steps.window[LAST])):
+    for place in range(U(front(steps)), U(back(steps))):
         if most < steps.item[place] < width:
             most = steps.item[place]
     return most

@@ -6,10 +6,10 @@ printed loop over the stages never goes on to the next one; here it does.) For a
 machine is the one block of every job.
 
 FCFS starts heads of the queue while they can be placed. EASY gives the first that cannot a reservation, by one of two
-rules. `COUNT`: from numbers of nodes alone, as on a machine without a topology, so that it is now when there are nodes
-enough but no block; only jobs that end by then, by their estimates, may be advanced. `BLOCK`: when, and in which
-block, the head can be placed by the estimates, its lowest nodes there being held for it; jobs that end by then may be
-advanced, and those that do without the held nodes (where the machine is one block: that do with the extra processors).
+rules. `BY_COUNT`: from numbers of nodes alone, as on a machine without a topology, so that it is now when there are
+nodes enough but no block; only jobs that end by then, by their estimates, may be advanced. `BY_BLOCK`: when, and in
+which block, the head can be placed by the estimates, its lowest nodes there being held for it; jobs that end by then
+may be advanced, and those that do without the held nodes (where the machine is one block: with the extra processors).
 
 Jobs may outlive their estimates: they are counted as released one second from now. They run on, or else, where the
 head cannot be placed but could be in a block if the advanced jobs there that are past their estimates were gone, these
@@ -27,13 +27,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import kernel, maker, part, routine
-from .assign import in_job_order
 from .cluster import (
     ARRIVED,
     BEGUN,
     FREE,
     NAN,
-    NEVER,
     NEWCOMER,
     NOW,
     Jobs,
@@ -44,7 +42,10 @@ from .cluster import (
     sort_queue,
     waiting,
 )
-from .nodes import (
+from .processors import in_job_order
+from .reservation import EXTRA, HEAD, SHADOW, still_blocked
+from .sorted_pairs import NEVER, back, first_item, front, remove
+from .tree_nodes import (
     NOBODY,
     NOWHERE,
     Nodes,
@@ -62,13 +63,55 @@ from .nodes import (
     take,
     with_room,
 )
-from .ordered import FIRST, LAST, remove
-from .reservation import EXTRA, HEAD, SHADOW, still_blocked
 
-NONE, COUNT, BLOCK = range(3)  # what `rule` may be; NONE is FCFS
+NO_RESERVATION, BY_COUNT, BY_BLOCK = range(3)  # what `rule` may be; the first is FCFS
 
 # Places in the reservation, after those of reservation.py: when it wants a pass, and the nodes of which some are held.
 ALARM, HELD_FIRST, HELD_LAST = range(3, 6)
+
+
+class Tree(NamedTuple):
+    """The machine: a k-ary n-tree.
+
+    Attributes
+    ----------
+    arity, stages : int
+    installed : int
+        Nodes of the machine; those of the tree from here on do not exist.
+    kept, parts : int64, shape (stages + 1,)
+        A job whose nodes lie in one block of a stage, but of none below, takes ``kept / parts`` of its run time; both
+        at most 10^9.
+    """
+
+    arity: int
+    stages: int
+    installed: int
+    kept: np.ndarray
+    parts: np.ndarray
+
+
+class Allocation(NamedTuple):
+    """Which nodes a job may have.
+
+    Attributes
+    ----------
+    stage : int64, shape (n_jobs,)
+        Where the blocks of each job are, from 1 to `stages`.
+    seed : int64, shape (n_jobs,)
+        From 1 to `tree_nodes.MODULUS` - 1 where nodes are drawn, each job's its own; 0 where they are the lowest.
+    whole : bool
+        The whole machine is the one block of every job, and `stage` is `stages` for all.
+    relaxed : bool
+        Where no block of its stage can take a job, one of the next stage may.
+    best : bool
+        Of several blocks the fullest is taken, not the first.
+    """
+
+    stage: np.ndarray
+    seed: np.ndarray
+    whole: bool
+    relaxed: bool
+    best: bool
 
 
 class Placement(NamedTuple):
@@ -81,8 +124,8 @@ class Placement(NamedTuple):
     seat : int64, shape (n_jobs,)
         Place of each job in `Cluster.begun`.
     killed, advanced : bool, shape (n_jobs,)
-    stage, seed, kept, parts, whole, relaxed, best, rule, kills
-        As `placed` takes them.
+    tree, allocation, rule, kills
+        As `placement` takes them.
     """
 
     nodes: Nodes
@@ -90,47 +133,25 @@ class Placement(NamedTuple):
     seat: np.ndarray
     killed: np.ndarray
     advanced: np.ndarray
-    stage: np.ndarray
-    seed: np.ndarray
-    kept: np.ndarray
-    parts: np.ndarray
-    whole: bool
-    relaxed: bool
-    best: bool
+    tree: Tree
+    allocation: Allocation
     rule: int
     kills: bool
 
 
 @maker
-def _new_placement(stage, seed, kept, parts, whole, relaxed, best, rule, kills, arity, stages, installed):
-    n = stage.size
-    nodes = new_nodes(arity, stages, installed, rule == BLOCK and not whole)
-    ranges = new_ranges(n, n + 4 * installed)
+def _new_placement(tree, allocation, rule, kills):
+    n = allocation.stage.size
+    nodes = new_nodes(tree.arity, tree.stages, tree.installed, rule == BY_BLOCK and not allocation.whole)
+    ranges = new_ranges(n, n + 4 * tree.installed)
     seat, killed, advanced = np.empty(n, np.int64), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    return Placement(
-        nodes, ranges, seat, killed, advanced, stage, seed, kept, parts, whole, relaxed, best, rule, kills
-    )
+    return Placement(nodes, ranges, seat, killed, advanced, tree, allocation, rule, kills)
 
 
 @maker
 def _with_room(p, more):
     ranges = with_room(p.ranges, more)
-    return Placement(
-        p.nodes,
-        ranges,
-        p.seat,
-        p.killed,
-        p.advanced,
-        p.stage,
-        p.seed,
-        p.kept,
-        p.parts,
-        p.whole,
-        p.relaxed,
-        p.best,
-        p.rule,
-        p.kills,
-    )
+    return Placement(p.nodes, ranges, p.seat, p.killed, p.advanced, p.tree, p.allocation, p.rule, p.kills)
 
 
 def shortened(seconds, kept, parts):
@@ -143,59 +164,20 @@ _shortened = part(shortened)
 
 
 @kernel
-def placed(
-    submit,
-    run,
-    estimate,
-    procs,
-    installed,
-    rank,
-    moving,
-    policy,
-    stage,
-    seed,
-    kept,
-    parts,
-    whole,
-    relaxed,
-    best,
-    rule,
-    kills,
-    arity,
-    stages,
-    halt,
-):
+def placement(jobs, tree, allocation, order, rule, kills, halt):
     """Simulate FCFS or EASY on a k-ary n-tree.
 
     Parameters
     ----------
-    submit, run, estimate : int64, shape (n_jobs,), seconds
-        In arrival order. A run time may exceed its estimate.
-    procs : int64, shape (n_jobs,)
-        From 1 to `installed`.
-    installed : int
-        Nodes of the machine; those of the tree from here on do not exist.
-    rank, moving, policy : int64, shape (n_jobs,); bool; C callback
-        Order of the queue: a fixed place for each job or, if `moving`, a function of time
-        (`schedlab.kernels.priority`).
-    stage : int64, shape (n_jobs,)
-        Where the blocks of each job are, from 1 to `stages`.
-    seed : int64, shape (n_jobs,)
-        From 1 to `nodes.MODULUS` - 1 where nodes are drawn, each job's its own; 0 where they are the lowest.
-    kept, parts : int64, shape (stages + 1,)
-        A job whose nodes lie in one block of a stage, but of none below, takes ``kept / parts`` of its run time; both
-        at most 10^9.
-    whole : bool
-        The whole machine is the one block of every job, and `stage` is `stages` for all.
-    relaxed : bool
-        Where no block of its stage can take a job, one of the next stage may.
-    best : bool
-        Of several blocks the fullest is taken, not the first.
-    rule : {NONE, COUNT, BLOCK}
+    jobs : Jobs
+        A run time may exceed its estimate.
+    tree : Tree
+    allocation : Allocation
+    order : Order
+        Of the queue.
+    rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     kills : bool
         Advanced jobs that are past their estimates are killed where the head needs their nodes; else nobody is.
-    arity, stages : int
-        Of the tree.
     halt
         As in `schedlab.kernels.fcfs`.
 
@@ -210,14 +192,15 @@ def placed(
     first, last : int64, shape (n_ranges,)
         The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
     """
-    c = new_cluster(Jobs(submit, run.copy(), estimate, procs), installed, rank, moving, False, halt)
-    p = _new_placement(stage, seed, kept, parts, whole, relaxed, best, rule, kills, arity, stages, installed)
-    score = np.empty(submit.size if moving else 0, np.float64)
+    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a place or a kill shortens run times
+    c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
+    p = _new_placement(tree, allocation, rule, kills)
+    score = np.empty(jobs.submit.size if order.moving else 0, np.float64)
     reservation = np.zeros(6, np.int64)
     reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
-    shortest = estimate.min()
-    while not _simulated(c, p, reservation, moving, policy, score, shortest):
-        p = _with_room(p, 4 * installed)
+    shortest = jobs.estimate.min()
+    while not _simulated(c, p, reservation, order, score, shortest):
+        p = _with_room(p, 4 * tree.installed)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     offset, first, last = in_job_order(p.ranges.begin, p.ranges.count, p.ranges.first, p.ranges.last)
@@ -225,44 +208,43 @@ def placed(
 
 
 @part
-def _simulated(c, p, reservation, moving, policy, score, shortest):
+def _simulated(c, p, reservation, order, score, shortest):
     """Go on until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
-    ended = c.ends.window[FIRST]
+    ended = front(c.ends)
     # A pass gives away what is free and what its kills free.
     while p.ranges.used[0] + 2 * p.nodes.owner.size <= p.ranges.first.size:
         if not advance(c, reservation[ALARM]):
             return True
         # What was taken out of the list of ends still stands before its front.
-        for place in range(ended, c.ends.window[FIRST]):
+        for place in range(ended, front(c.ends)):
             release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
-        if moving:
-            sort_queue(c, policy, score)
+        sort_queue(c, order, score)
         stands = still_blocked(c, reservation)
         if not stands:
             _start_heads(c, p)
             _reserve(c, p, reservation)
         newcomers = c.clock[ARRIVED] - c.clock[NEWCOMER]
         if not stands or newcomers > 1:
-            place, last = c.queue.window[FIRST] + 1, NEVER
+            place, last = front(c.queue) + 1, NEVER
         else:
             last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else -1
             place = last
         # By counts nobody can be advanced who is too long for it, and often enough the reservation is for now.
         longest = reservation[SHADOW] - c.clock[NOW]
-        if p.rule == BLOCK or (p.rule == COUNT and longest >= shortest):
-            while place <= last and place < c.queue.window[LAST] and c.clock[FREE] > 0 and not c.halt[0]:
+        if p.rule == BY_BLOCK or (p.rule == BY_COUNT and longest >= shortest):
+            while place <= last and place < back(c.queue) and c.clock[FREE] > 0 and not c.halt[0]:
                 place = _try_to_advance(c, p, reservation, place)
-        ended = c.ends.window[FIRST]
+        ended = front(c.ends)
     return False
 
 
 @part
 def _start_heads(c, p):
-    head = c.queue.window[FIRST]
-    while head < c.queue.window[LAST]:
+    head = front(c.queue)
+    while head < back(c.queue):
         job = c.queue.item[head]
         block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
-        if block == NOWHERE and p.kills and p.rule != NONE and _make_room(c, p, job):
+        if block == NOWHERE and p.kills and p.rule != NO_RESERVATION and _make_room(c, p, job):
             block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
         if block == NOWHERE:
             return
@@ -271,24 +253,24 @@ def _start_heads(c, p):
 
 @part
 def _block_for(c, p, job, counts, bound):
-    nodes, stage, procs = p.nodes, p.stage[job], c.jobs.procs[job]
-    block = find(nodes.base, counts, bound, stage, procs, p.best)
+    nodes, stage, procs = p.nodes, p.allocation.stage[job], c.jobs.procs[job]
+    block = find(nodes.base, counts, bound, stage, procs, p.allocation.best)
     if block == NOWHERE and stage < _last_stage(p, stage):
-        block = find(nodes.base, counts, bound, stage + 1, procs, p.best)
+        block = find(nodes.base, counts, bound, stage + 1, procs, p.allocation.best)
     return block
 
 
 @part
 def _last_stage(p, stage):
-    return min(stage + p.relaxed, p.nodes.size.size - 1)
+    return min(stage + p.allocation.relaxed, p.nodes.size.size - 1)
 
 
 @part
 def _start(c, p, place, block, open_only):
     """Start a waiting job in a block; give the place of its successor."""
     job, run = c.queue.item[place], c.jobs.run
-    used = take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.seed[job])
-    run[job] = _shortened(run[job], p.kept[used], p.parts[used])
+    used = take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.allocation.seed[job])
+    run[job] = _shortened(run[job], p.tree.kept[used], p.tree.parts[used])
     p.seat[job] = c.clock[BEGUN]
     return begin(c, place)
 
@@ -299,17 +281,17 @@ def _try_to_advance(c, p, reservation, place):
     job = c.queue.item[place]
     procs = c.jobs.procs[job]
     lasts = c.clock[NOW] + c.jobs.estimate[job] > reservation[SHADOW]
-    too_many = p.whole and procs > reservation[EXTRA]
-    if procs > c.clock[FREE] or (lasts and (p.rule == COUNT or too_many)):
+    too_many = p.allocation.whole and procs > reservation[EXTRA]
+    if procs > c.clock[FREE] or (lasts and (p.rule == BY_COUNT or too_many)):
         return place + 1
-    open_only = lasts and not p.whole
+    open_only = lasts and not p.allocation.whole
     if open_only:
         block = _block_for(c, p, job, p.nodes.open, p.nodes.open_bound)
     else:
         block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
     if block == NOWHERE:
         return place + 1
-    if lasts and p.whole:
+    if lasts and p.allocation.whole:
         reservation[EXTRA] -= procs
     p.advanced[job] = True
     return _start(c, p, place, block, open_only)
@@ -334,9 +316,9 @@ def _first_that_will_do(p, stage, procs):
 @routine
 def _make_room(c, p, job):
     """Kill advanced jobs that are past their estimates, if that makes room for a job; tell whether it does."""
-    running, now, procs, stage = c.running, c.clock[NOW], c.jobs.procs[job], p.stage[job]
-    place, most = running.window[FIRST], 0
-    while place < running.window[LAST] and running.key[place] <= now:
+    running, now, procs, stage = c.running, c.clock[NOW], c.jobs.procs[job], p.allocation.stage[job]
+    place, most = front(running), 0
+    while place < back(running) and running.key[place] <= now:
         other = running.item[place]
         if p.advanced[other]:
             if most == 0:
@@ -355,8 +337,8 @@ def _make_room(c, p, job):
 def _latest_of_those(c, p, block):
     """Find the advanced job past its estimate, with nodes in a block, that started last."""
     running, found = c.running, NOBODY
-    place = running.window[FIRST]
-    while place < running.window[LAST] and running.key[place] <= c.clock[NOW]:
+    place = front(running)
+    while place < back(running) and running.key[place] <= c.clock[NOW]:
         job = running.item[place]
         if p.advanced[job] and nodes_in(p.nodes, p.ranges, job, block) > 0:
             later = found == NOBODY or c.start[job] > c.start[found]
@@ -385,14 +367,14 @@ def _reserve(c, p, reservation):
         reservation[HEAD] = NOBODY
         reservation[SHADOW] = reservation[ALARM] = NEVER
         return
-    head = c.queue.item[c.queue.window[FIRST]]
-    if p.rule == NONE:
+    head = first_item(c.queue)
+    if p.rule == NO_RESERVATION:
         shadow, due = NEVER, True
-    elif p.whole or p.rule == COUNT:
+    elif p.allocation.whole or p.rule == BY_COUNT:
         shadow, due = _when_enough(c, reservation, head)
     else:
         shadow, due = _when_placed(c, p, reservation, head)
-    if p.rule != NONE and c.promise[head] < 0:
+    if p.rule != NO_RESERVATION and c.promise[head] < 0:
         c.promise[head] = shadow
     reservation[HEAD], reservation[SHADOW] = head, shadow
     reservation[ALARM] = shadow if p.kills and not due else NEVER
@@ -404,7 +386,7 @@ def _when_enough(c, reservation, head):
     running, procs, now = c.running, c.jobs.procs[head], c.clock[NOW]
     available, shadow, due = c.clock[FREE], now, True
     if available < procs:
-        place, available = _released_by(c, now, running.window[FIRST], available)
+        place, available = _released_by(c, now, front(running), available)
         due, shadow = available >= procs, now + 1
         place, available = _released_by(c, shadow, place, available)
         while available < procs:
@@ -417,7 +399,7 @@ def _when_enough(c, reservation, head):
 @part
 def _released_by(c, instant, place, available):
     running = c.running
-    while place < running.window[LAST] and running.key[place] <= instant:
+    while place < back(running) and running.key[place] <= instant:
         available += c.jobs.procs[running.item[place]]
         place += 1
     return place, available
@@ -427,9 +409,9 @@ def _released_by(c, instant, place, available):
 def _when_placed(c, p, reservation, head):
     """Find when and where the head can be placed, and hold its nodes there; tell also as `_when_enough` does."""
     nodes, running, now = p.nodes, c.running, c.clock[NOW]
-    procs, stage = c.jobs.procs[head], p.stage[head]
+    procs, stage = c.jobs.procs[head], p.allocation.stage[head]
     _begin_expecting(p, stage)
-    place, most = _expected_by(c, p, stage, now, running.window[FIRST], 0)
+    place, most = _expected_by(c, p, stage, now, front(running), 0)
     due, shadow = most >= procs, now + 1
     place, most = _expected_by(c, p, stage, shadow, place, most)
     while most < procs:
@@ -453,7 +435,7 @@ def _when_placed(c, p, reservation, head):
 @part
 def _expected_by(c, p, stage, instant, place, most):
     running = c.running
-    while place < running.window[LAST] and running.key[place] <= instant:
+    while place < back(running) and running.key[place] <= instant:
         most = max(most, expect(p.nodes, p.ranges, running.item[place], stage, _last_stage(p, stage)))
         place += 1
     return place, most

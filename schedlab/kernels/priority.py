@@ -7,6 +7,7 @@ the same for every function, so that a kernel that takes it stays cached on disk
 """
 
 from math import log2, log10, sqrt
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -15,6 +16,24 @@ from ._jit import kernel, part
 
 INT, FLOAT = numba.types.int64, numba.types.float64
 FIXED, MOVING = FLOAT(INT, INT, INT), FLOAT(INT, INT, INT, INT)
+
+
+class Order(NamedTuple):
+    """An order of the queue.
+
+    Attributes
+    ----------
+    rank : int64, shape (n_jobs,)
+        Place of each job in a fixed order.
+    moving : bool
+        The order moves with time: `policy` gives it, and `rank` is that of arrival.
+    policy : C callback of (now, submit, estimate, procs)
+        Called for a moving order only.
+    """
+
+    rank: np.ndarray
+    moving: bool
+    policy: object
 
 
 def sjf(submit, estimate, procs):

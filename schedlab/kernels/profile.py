@@ -7,9 +7,7 @@ Neighbouring steps never have the same number of free processors, and the first 
 import numpy as np
 
 from ._jit import U, maker, part, routine
-from .ordered import FIRST, LAST, insert, insert_at, ordered, remove_at
-
-NEVER = np.iinfo(np.int64).max
+from .sorted_pairs import back, drop_before, empty, front, insert, insert_at, new_pairs, remove_at
 
 
 @maker
@@ -18,7 +16,7 @@ def profile(procs, jobs):
 
     A job adds two steps at the most; half as much room again keeps carrying the list to the front rare.
     """
-    steps = ordered(3 * jobs + 8)
+    steps = new_pairs(3 * jobs + 8)
     clear(steps, 0, procs)
     return steps
 
@@ -26,15 +24,15 @@ def profile(procs, jobs):
 @part
 def clear(steps, now, free):
     """Make the profile one step."""
-    steps.key[0], steps.item[0] = now, free
-    steps.window[FIRST], steps.window[LAST] = 0, 1
+    empty(steps)
+    insert_at(steps, 0, now, free)
 
 
 @part
 def step_at(steps, instant):
     """Find the step that holds at an instant, which must not lie before the first step."""
-    place = U(steps.window[FIRST])
-    length = U(steps.window[LAST]) - place
+    place = U(front(steps))
+    length = U(back(steps)) - place
     while length > U(1):  # halving without a branch to mispredict
         half = length >> U(1)
         place += half if steps.key[place + half] <= instant else U(0)
@@ -45,10 +43,10 @@ def step_at(steps, instant):
 @part
 def forget_past(steps, now):
     """Drop the steps that have ended by now."""
-    first, last = steps.window[FIRST], steps.window[LAST]
+    first, last = front(steps), back(steps)
     while first + 1 < last and steps.key[first + 1] <= now:
         first += 1
-    steps.window[FIRST] = first
+    drop_before(steps, first)
 
 
 @routine
@@ -58,7 +56,7 @@ def add(steps, begin, end, procs):
         return
     key, free = steps.key, steps.item
     first = _cut(steps, begin)
-    place, last = first, steps.window[LAST]
+    place, last = first, back(steps)
     while place < last and key[U(place)] < end:
         free[U(place)] += procs
         place += 1
@@ -67,14 +65,14 @@ def add(steps, begin, end, procs):
         first += insert_at(steps, place, end, free[place - 1] - procs) - place
     elif free[place] == free[place - 1]:
         first += remove_at(steps, place) - place
-    if first > steps.window[FIRST] and free[first] == free[first - 1]:
+    if first > front(steps) and free[first] == free[first - 1]:
         remove_at(steps, first)
 
 
 @part
 def free_from(steps, begin, procs):
     """Add `procs` free processors for ever from an instant not before the last step's."""
-    last = steps.window[LAST] - 1
+    last = back(steps) - 1
     free = steps.item[last] + procs
     if begin <= steps.key[last]:
         steps.item[last] = free
@@ -98,10 +96,10 @@ def earliest(steps, now, before, procs, duration):
     From `before` on they are taken to be free whatever the profile says: a job that holds a reservation there may
     lean on it. A duration of zero needs the processors at the start itself.
     """
-    key, free, last = steps.key, steps.item, U(steps.window[LAST])
+    key, free, last = steps.key, steps.item, U(back(steps))
     duration = max(duration, 1)  # whole seconds: free at an instant is free for a second
     start = now
-    place = U(steps.window[FIRST])
+    place = U(front(steps))
     while True:
         if free[place] < procs:
             while free[place] < procs:  # the last step has all processors
@@ -124,7 +122,7 @@ def least(steps, begin, end):
     place = step_at(steps, begin)
     fewest = steps.item[place]
     place += 1
-    while fewest > 0 and place < steps.window[LAST] and steps.key[place] < end:
+    while fewest > 0 and place < back(steps) and steps.key[place] < end:
         fewest = min(fewest, steps.item[place])
         place += 1
     return fewest
@@ -135,7 +133,7 @@ def slid(steps, now, before, procs):
     """Find how early a job that may start at `before` can start if it only slides there, through free processors."""
     start = before
     place = step_at(steps, before - 1)
-    while place >= steps.window[FIRST] and steps.item[place] >= procs:
+    while place >= front(steps) and steps.item[place] >= procs:
         start = max(steps.key[place], now)
         place -= 1
     return start

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import kernel, part, routine
-from .ordered import FIRST, LAST, Ordered, insert, ordered, pop, remove
-from .profile import NEVER, add, earliest, forget_past, least, profile
-from .shredding import AGAIN, COMPRESSED, JOB, TASKS
+from .profile import add, earliest, forget_past, least, profile
+from .shredding import ANOTHER_ROUND, COMPRESSED, JOB_STARTS, TASKS_START
+from .sorted_pairs import NEVER, SortedPairs, back, first_item, first_key, front, insert, new_pairs, pop, remove
 
-ARRIVED, WITHDRAWN = 4, 5  # further kinds of events
+JOB_ARRIVES, JOB_WITHDRAWN = 4, 5  # further kinds of events
 KEPT, OVERLOOKED, DELAYED, UNDUE = range(4)  # what is found
 
 
@@ -26,11 +26,11 @@ class Site(NamedTuple):
 
     Attributes
     ----------
-    queue : Ordered
+    queue : SortedPairs
         Entries; the key is the entry, since they are numbered in the order of the queue.
-    ends, running : Ordered
+    ends, running : SortedPairs
         Pieces by end, and by estimated end.
-    steps : Ordered
+    steps : SortedPairs
         The availability profile, under conservative backfilling.
     reserved : int64, shape (n_entries,), ticks
     free : int64, shape (1,)
@@ -38,10 +38,10 @@ class Site(NamedTuple):
     width, estimate : int64, shape (n_entries,)
     """
 
-    queue: Ordered
-    ends: Ordered
-    running: Ordered
-    steps: Ordered
+    queue: SortedPairs
+    ends: SortedPairs
+    running: SortedPairs
+    steps: SortedPairs
     reserved: np.ndarray
     free: np.ndarray
     end: np.ndarray
@@ -51,21 +51,37 @@ class Site(NamedTuple):
     estimate: np.ndarray
 
 
+class Events(NamedTuple):
+    """What happened at the site, in its order; each int64, shape (n_events,).
+
+    Attributes
+    ----------
+    time : ticks
+    kind : as in `shredding`'s log, or `JOB_ARRIVES`, `JOB_WITHDRAWN`
+    entry : of the queue
+    piece, more : what then held processors, and a second piece of the same job, or -1
+    """
+
+    time: np.ndarray
+    kind: np.ndarray
+    entry: np.ndarray
+    piece: np.ndarray
+    more: np.ndarray
+
+
 @kernel
-def replay(time, kind, entry, piece, more, end, expected, procs, width, estimate, machine, local):
+def replay(events, end, expected, procs, width, estimate, machine, conservative):
     """Follow a site, event by event, to the first that should not have been.
 
     Parameters
     ----------
-    time, kind, entry, piece, more : int64, shape (n_events,)
-        In the order in which they happened: ticks; as in `shredding`'s log, or arrived or withdrawn; the entry of the
-        queue; what then held processors, and a second piece of the same job, or -1.
+    events : Events
     end, expected, procs : int64, shape (n_pieces,)
         Ticks; the estimated end; processors.
     width, estimate : int64, shape (n_entries,)
         Processors asked for; ticks.
     machine : int
-    local : bool
+    conservative : bool
         Conservative backfilling, not EASY.
 
     Returns
@@ -79,84 +95,80 @@ def replay(time, kind, entry, piece, more, end, expected, procs, width, estimate
     steps, free = profile(machine, n + entries), np.full(1, machine, np.int64)
     reserved = np.full(entries, NEVER, np.int64)
     site = Site(
-        ordered(entries), ordered(n), ordered(n), steps, reserved, free, end, expected, procs, width, estimate
+        new_pairs(entries), new_pairs(n), new_pairs(n), steps, reserved, free, end, expected, procs, width, estimate
     )
-    now, place = np.int64(0), 0
+    now, place, time = np.int64(0), 0, events.time
     while True:
-        then = min(_first(site.ends), time[place] if place < time.size else NEVER)
-        if _overlooks(site, now, then, local):
+        then = min(first_key(site.ends), time[place] if place < time.size else NEVER)
+        if _overlooks(site, now, then, conservative):
             return OVERLOOKED, now
         if then == NEVER:
             return KEPT, now
         now = then
-        _complete(site, now, local)
+        _complete(site, now, conservative)
         while place < time.size and time[place] == now:
-            found = _happens(site, now, kind[place], entry[place], piece[place], more[place], local)
+            found = _happens(site, now, events, place, conservative)
             if found != KEPT:
                 return found, now
             place += 1
 
 
-@part
-def _first(pairs):
-    return pairs.key[pairs.window[FIRST]] if pairs.window[FIRST] < pairs.window[LAST] else NEVER
-
-
 @routine
-def _happens(site, now, kind, entry, piece, more, local):
+def _happens(site, now, events, place, conservative):
     """Let an event happen, and tell what is wrong with it."""
     queue, free = site.queue, site.free
-    if kind == AGAIN:
-        _complete(site, now, local)
+    kind, entry, piece, more = events.kind[place], events.entry[place], events.piece[place], events.more[place]
+    if kind == ANOTHER_ROUND:
+        _complete(site, now, conservative)
     elif kind == COMPRESSED:
         _compress(site, now)
-    elif kind == ARRIVED:
+    elif kind == JOB_ARRIVES:
         insert(queue, entry, entry)
-        if local:
+        if conservative:
             _reserve(site, entry, earliest(site.steps, now, NEVER, site.width[entry], site.estimate[entry]))
-    elif kind == WITHDRAWN:
+    elif kind == JOB_WITHDRAWN:
         remove(queue, entry, entry)
-        if local:
+        if conservative:
             _unreserve(site, entry)
-    elif kind == JOB:
-        due = site.reserved[entry] == now if local else site.width[entry] <= free[0]
+    elif kind == JOB_STARTS:
+        due = site.reserved[entry] == now if conservative else site.width[entry] <= free[0]
         if not due:
             return UNDUE
         remove(queue, entry, entry)
-        before = NEVER if local or entry < _first(queue) else _reservation(site, now)[0]
+        before = NEVER if conservative or entry < first_key(queue) else _reservation(site, now)[0]
         held = _hold(site, piece) + (_hold(site, more) if more >= 0 else 0)
-        if local and held < site.width[entry]:  # it does not need all that was reserved
+        if conservative and held < site.width[entry]:  # it does not need all that was reserved
             add(site.steps, now, now + site.estimate[entry], site.width[entry] - held)
         if before < NEVER and _reservation(site, now)[0] > before:
             return UNDUE
-    elif kind == TASKS:
-        if _overlooks(site, now, now, local):
+    elif kind == TASKS_START:
+        if _overlooks(site, now, now, conservative):
             return OVERLOOKED
         count, until = site.procs[piece], site.expected[piece]
-        if local:
+        if conservative:
             if least(site.steps, now, until) < count:
                 return DELAYED
             add(site.steps, now, until, -count)
         before = _reservation(site, now)[0]
         _hold(site, piece)
-        if not local and _reservation(site, now)[0] > before:
+        if not conservative and _reservation(site, now)[0] > before:
             return DELAYED
     return KEPT
 
 
 @routine
-def _complete(site, now, local):
+def _complete(site, now, conservative):
     early = False
-    while _first(site.ends) <= now:
+    while first_key(site.ends) <= now:
         piece = pop(site.ends)
         until, procs = site.expected[piece], site.procs[piece]
         remove(site.running, until, piece)
         site.free[0] += procs
         if until > now:
             early = True
-            if local:
+            if conservative:
                 add(site.steps, now, until, procs)
-    if local:
+    if conservative:
         forget_past(site.steps, now)
         if early:
             _compress(site, now)
@@ -171,11 +183,11 @@ def _hold(site, piece):
 
 
 @routine
-def _overlooks(site, now, then, local):
+def _overlooks(site, now, then, conservative):
     """Tell whether a queued job could start now, or should have before the next instant."""
     queue, free = site.queue, site.free[0]
-    first, last = queue.window[FIRST], queue.window[LAST]
-    if local:
+    first, last = front(queue), back(queue)
+    if conservative:
         for place in range(first, last):
             reserved = site.reserved[queue.item[place]]
             if reserved <= now or reserved < then:
@@ -199,11 +211,11 @@ def _reservation(site, now):
     """Find when the head of the queue can start if all pieces end at their estimated ends, and what is left then."""
     queue, running = site.queue, site.running
     shadow, free = now, site.free[0]
-    if queue.window[FIRST] == queue.window[LAST]:
+    if front(queue) == back(queue):
         return shadow, free
-    width = site.width[queue.item[queue.window[FIRST]]]
-    place = running.window[FIRST]
-    while place < running.window[LAST] and (free < width or running.key[place] == shadow):
+    width = site.width[first_item(queue)]
+    place = front(running)
+    while place < back(running) and (free < width or running.key[place] == shadow):
         shadow = running.key[place]
         free += site.procs[running.item[place]]
         place += 1
@@ -225,7 +237,7 @@ def _unreserve(site, entry):
 @routine
 def _compress(site, now):
     queue = site.queue
-    for place in range(queue.window[FIRST], queue.window[LAST]):
+    for place in range(front(queue), back(queue)):
         entry = queue.item[place]
         instant = site.reserved[entry]
         if instant > now:

@@ -7,7 +7,7 @@ A running job that has outlived its estimate is expected to end one second from 
 
 from ._jit import part
 from .cluster import FREE, FREED, NOW, begin, waiting
-from .ordered import FIRST, LAST
+from .sorted_pairs import back, first_item, front
 
 SHADOW, EXTRA, HEAD = range(3)
 NOBODY = -1
@@ -22,7 +22,7 @@ def still_blocked(c, reservation):
     """
     if c.clock[FREED] or not waiting(c) or c.clock[NOW] >= reservation[SHADOW]:
         return False
-    return c.queue.item[c.queue.window[FIRST]] == reservation[HEAD]
+    return first_item(c.queue) == reservation[HEAD]
 
 
 @part
@@ -32,10 +32,10 @@ def reserve_for_head(c, reservation):
         reservation[HEAD] = NOBODY
         return
     running, procs, now = c.running, c.jobs.procs, c.clock[NOW]
-    head = c.queue.item[c.queue.window[FIRST]]
+    head = first_item(c.queue)
     available, overdue = c.clock[FREE], 0
-    place = running.window[FIRST]
-    while place < running.window[LAST] and running.key[place] <= now:
+    place = front(running)
+    while place < back(running) and running.key[place] <= now:
         job = running.item[place]
         if c.start[job] == now:  # its estimate is 0, and it has only begun
             available += procs[job]
@@ -46,7 +46,7 @@ def reserve_for_head(c, reservation):
     if available < procs[head] and overdue > 0:
         shadow = now + 1
         available += overdue
-    while place < running.window[LAST] and (available < procs[head] or running.key[place] == shadow):
+    while place < back(running) and (available < procs[head] or running.key[place] == shadow):
         shadow = running.key[place]
         available += procs[running.item[place]]
         place += 1

@@ -42,6 +42,7 @@ from .cluster import (
     FREED,
     NEWCOMER,
     NOW,
+    SCALARS,
     WAITS,
     Cluster,
     Jobs,
@@ -62,10 +63,22 @@ from .conservative import (
     release_early,
     start_due,
 )
-from .holes import Holes, new_holes
-from .ordered import FIRST, LAST, Ordered, insert, ordered, place_of, remove, remove_at
-from .profile import NEVER, add, forget_past, least
+from .hole_bounds import HoleBounds, new_holes
+from .profile import add, clear, forget_past, least
 from .reservation import EXTRA, HEAD, NOBODY, SHADOW, reserve_for_head, still_blocked
+from .sorted_pairs import (
+    NEVER,
+    SortedPairs,
+    back,
+    first_item,
+    front,
+    insert,
+    new_pairs,
+    place_of,
+    remove,
+    remove_at,
+    size_of,
+)
 
 # Places in Sites.state, after those of reservation.py: free places for batches, processors that the queued jobs want,
 # processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
@@ -73,8 +86,8 @@ SPARE, DEMAND, LOST, STIRRED, WITHDRAWN = range(3, 8)
 
 # Columns of the log; what its row is about: tasks of a sweep that started, an entry of a queue that started as a
 # parallel job, reservations compressed because one was withdrawn, or another round of the instant at all sites.
-SWEEP, SITE, START, COUNT, KIND = range(5)
-TASKS, JOB, COMPRESSED, AGAIN = range(4)
+LOG_WHAT, LOG_SITE, LOG_TIME, LOG_COUNT, LOG_KIND = range(5)
+TASKS_START, JOB_STARTS, COMPRESSED, ANOTHER_ROUND = range(4)
 
 
 class Sites(NamedTuple):
@@ -119,7 +132,7 @@ class Sweeps(NamedTuple):
         Of a task.
     entry : int64, shape (n_sites, n_sweeps)
         The sweep's place among the jobs of a site, or -1.
-    pool : Ordered
+    pool : SortedPairs
         Queued sweeps with tasks left; modified in place.
     """
 
@@ -129,37 +142,73 @@ class Sweeps(NamedTuple):
     run: np.ndarray
     estimate: np.ndarray
     entry: np.ndarray
-    pool: Ordered
+    pool: SortedPairs
 
 
-@kernel
-def shredded(
-    offset, submit, run, estimate, procs, sweep, machine, tasks, task_run, task_estimate, local, flooding, release, halt
-):
-    """Simulate opportune job shredding or flooding; without sweeps, the local schedulers alone.
+class Entries(NamedTuple):
+    """The queues of all sites: their jobs, and copies of sweeps that live elsewhere.
 
-    Parameters
+    Attributes
     ----------
     offset : int64, shape (n_sites + 1,)
-        The queue entries of site s are ``offset[s]:offset[s + 1]``: its jobs, and copies of sweeps that live elsewhere.
-    submit, run, estimate : int64, shape (n_entries,), ticks
-        In the order of each site's queue: submit time, home site, place at home. ``0 <= run <= estimate``; of a sweep,
-        all rounds of its tasks, and under flooding one task.
-    procs : int64, shape (n_entries,)
-        From 1 to the size of the site; under flooding 1 for a sweep.
+        The entries of site s are ``offset[s]:offset[s + 1]``.
+    jobs : Jobs
+        Times in ticks; in the order of each site's queue: submit time, home site, place at home. The run time of a
+        sweep is that of all rounds of its tasks, and under flooding of one task. Processors are at least 1 and at most
+        those of the site; under flooding 1 for a sweep.
     sweep : int64, shape (n_entries,)
         Number of the sweep, in that order over all sites, or -1.
-    machine : int64, shape (n_sites,)
-        Processors.
-    tasks : int64, shape (n_sweeps,)
-    task_run, task_estimate : int64, shape (n_sites, n_sweeps), ticks
-        At least 1.
-    local : bool
-        Conservative backfilling, not EASY.
+    """
+
+    offset: np.ndarray
+    jobs: Jobs
+    sweep: np.ndarray
+
+
+class Tasks(NamedTuple):
+    """The tasks of the sweeps.
+
+    Attributes
+    ----------
+    count : int64, shape (n_sweeps,)
+    run, estimate : int64, shape (n_sites, n_sweeps), ticks
+        Of one task, at least 1.
+    """
+
+    count: np.ndarray
+    run: np.ndarray
+    estimate: np.ndarray
+
+
+class Rules(NamedTuple):
+    """What is simulated.
+
+    Attributes
+    ----------
+    conservative : bool
+        The local schedulers use conservative backfilling, not EASY.
     flooding : bool
         EASY only.
     release : bool
         A parallel job gives processors back as they run dry, and does not hold them for its last round.
+    """
+
+    conservative: bool
+    flooding: bool
+    release: bool
+
+
+@kernel
+def shredding(entries, machine, tasks, rules, halt):
+    """Simulate opportune job shredding or flooding; without sweeps, the local schedulers alone.
+
+    Parameters
+    ----------
+    entries : Entries
+    machine : int64, shape (n_sites,)
+        Processors.
+    tasks : Tasks
+    rules : Rules
     halt
         As in `schedlab.kernels.fcfs`.
 
@@ -176,15 +225,15 @@ def shredded(
     lost : int64, shape (n_sites,), processor-ticks
         Loss of capacity.
     """
-    n_sites = machine.size
-    sites = _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks, halt)
-    sweeps = _new_sweeps(offset, sweep, tasks, task_run, task_estimate)
+    n_sites, n, offset = machine.size, entries.sweep.size, entries.offset
+    sites = _new_sites(entries, machine, tasks, halt)
+    sweeps = _new_sweeps(entries, tasks)
     # In a round each batch takes a processor, and an entry starts once, or is withdrawn, which may compress once.
-    room = min(machine.sum(), tasks.sum()) + 2 * submit.size + 1
+    room = min(machine.sum(), tasks.count.sum()) + 2 * n + 1
     log, used = np.empty((room, 5), np.int64), np.zeros(1, np.int64)
-    while not _go_on(sites, sweeps, local, flooding, release, log, used, room):
+    while not _go_on(sites, sweeps, rules, log, used, room):
         log = _copied(log, used[0], 2 * used[0] + room)
-    start, promise = np.empty(submit.size, np.int64), np.empty(submit.size, np.int64)
+    start, promise = np.empty(n, np.int64), np.empty(n, np.int64)
     for s in range(n_sites):
         for i in range(offset[s], offset[s + 1]):
             start[i] = sites.cluster.start[s, i - offset[s]]
@@ -204,20 +253,20 @@ def _copied(log, rows, room):
 
 
 @routine
-def _go_on(sites, sweeps, local, flooding, release, log, used, room):
+def _go_on(sites, sweeps, rules, log, used, room):
     """Go from instant to instant; False where the log may not have room for the next."""
     n_sites = sites.state.shape[0]
     while True:
-        now = _next_instant(sites, local)
+        now = _next_instant(sites, rules.conservative)
         if now == NEVER or sites.cluster.halt[0]:
             return True
         if used[0] + room > log.shape[0]:
             return False
         if now == sites.cluster.clock[0, NOW]:
-            _note(log, used, -1, -1, now, 0, AGAIN)
+            _note(log, used, -1, -1, now, 0, ANOTHER_ROUND)
         _open(sites, now)
         for s in range(n_sites):
-            _arrivals(sites, sweeps, s, local, flooding)
+            _arrivals(sites, sweeps, s, rules)
         stirred = True
         while stirred:
             stirred = False
@@ -225,12 +274,12 @@ def _go_on(sites, sweeps, local, flooding, release, log, used, room):
                 while sites.state[s, STIRRED]:
                     sites.state[s, STIRRED] = 0
                     stirred = True
-                    if local:
-                        _conservative_pass(sites, sweeps, s, release, log, used)
+                    if rules.conservative:
+                        _conservative_pass(sites, sweeps, s, rules, log, used)
                     else:
-                        _easy_pass(sites, sweeps, s, flooding, release, log, used)
-                    if not flooding:
-                        _serve(sites, sweeps, s, local, log, used)
+                        _easy_pass(sites, sweeps, s, rules, log, used)
+                    if not rules.flooding:
+                        _serve(sites, sweeps, s, rules, log, used)
 
 
 @maker
@@ -240,15 +289,15 @@ def _rows(n_sites, length, value):
 
 @maker
 def _lists(n_sites, capacity):
-    return Ordered(_rows(n_sites, capacity, 0), _rows(n_sites, capacity, 0), _rows(n_sites, 2, 0))
+    return SortedPairs(_rows(n_sites, capacity, 0), _rows(n_sites, capacity, 0), _rows(n_sites, 2, 0))
 
 
 @maker
-def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks, halt):
-    n_sites, widest = machine.size, machine.max()
-    entries = (offset[1:] - offset[:-1]).max()
-    places = min(widest, tasks.sum() + tasks.size)  # a batch holds a processor
-    n = entries + places
+def _new_sites(entries, machine, tasks, halt):
+    n_sites, widest, offset, given = machine.size, machine.max(), entries.offset, entries.jobs
+    longest = (offset[1:] - offset[:-1]).max()
+    places = min(widest, tasks.count.sum() + tasks.count.size)  # a batch holds a processor
+    n = longest + places
     jobs = Jobs(_rows(n_sites, n, NEVER), _rows(n_sites, n, 0), _rows(n_sites, n, 0), _rows(n_sites, n, 0))
     rank = _rows(n_sites, n, 0)
     c = Cluster(
@@ -261,12 +310,12 @@ def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks, halt
         _lists(n_sites, n),
         _lists(n_sites, n),
         _lists(n_sites, n),
-        _rows(n_sites, 9, 0),
+        _rows(n_sites, SCALARS, 0),
         halt,
     )
     steps, one = _lists(n_sites, 3 * n + 8), new_holes(widest)
     classes = one.longest.size
-    holes = Holes(one.served, _rows(n_sites, classes, 0), _rows(n_sites, classes, 0), _rows(n_sites, 2, 0))
+    holes = HoleBounds(one.served, _rows(n_sites, classes, 0), _rows(n_sites, classes, 0), _rows(n_sites, 2, 0))
     book = Book(steps, _lists(n_sites, n + n // 2 + 1), _rows(n_sites, n, NEVER), holes, _rows(n_sites, 2, 0))
     sites = Sites(
         c,
@@ -279,36 +328,42 @@ def _new_sites(offset, submit, run, estimate, procs, sweep, machine, tasks, halt
     for s in range(n_sites):
         for i in range(offset[s + 1] - offset[s]):
             entry = offset[s] + i
-            jobs.submit[s, i], jobs.run[s, i], jobs.estimate[s, i] = submit[entry], run[entry], estimate[entry]
-            jobs.procs[s, i] = sites.width[s, i] = procs[entry]
-            sites.sweep[s, i] = sweep[entry]
+            jobs.submit[s, i], jobs.run[s, i] = given.submit[entry], given.run[entry]
+            jobs.estimate[s, i] = given.estimate[entry]
+            jobs.procs[s, i] = sites.width[s, i] = given.procs[entry]
+            sites.sweep[s, i] = entries.sweep[entry]
         for i in range(n):
             rank[s, i] = c.begun[s, i] = i  # what `ends` says of a batch is its own place; jobs overwrite theirs
         for i in range(places):
-            sites.spare[s, i] = entries + i
+            sites.spare[s, i] = longest + i
         sites.state[s, SPARE] = places
         sites.state[s, HEAD] = NOBODY
         c.clock[s, NOW] = -1
         c.clock[s, FREE] = machine[s]
-        steps.item[s, 0] = machine[s]
-        steps.window[s, LAST] = 1
+        _clear(steps, s, machine[s])
     return sites
 
 
+@routine  # a maker would count references to the rows, which `_pairs` does not
+def _clear(steps, s, machine):
+    clear(_pairs(steps, s), 0, machine)
+
+
 @maker
-def _new_sweeps(offset, sweep, tasks, task_run, task_estimate):
-    entry = _rows(offset.size - 1, tasks.size, -1)
+def _new_sweeps(entries, tasks):
+    offset, sweep, n = entries.offset, entries.sweep, tasks.count.size
+    entry = _rows(offset.size - 1, n, -1)
     for s in range(offset.size - 1):
         for i in range(offset[s], offset[s + 1]):
             if sweep[i] >= 0:
                 entry[s, sweep[i]] = i - offset[s]
-    none = np.zeros(tasks.size, np.int64)
-    return Sweeps(tasks.copy(), none, none.copy(), task_run, task_estimate, entry, ordered(2 * tasks.size))
+    none = np.zeros(n, np.int64)
+    return Sweeps(tasks.count.copy(), none, none.copy(), tasks.run, tasks.estimate, entry, new_pairs(2 * n))
 
 
 @part
 def _pairs(lists, s):
-    return Ordered(lists.key[s], lists.item[s], lists.window[s])
+    return SortedPairs(lists.key[s], lists.item[s], lists.window[s])
 
 
 @part
@@ -338,7 +393,7 @@ def _book(sites, s):
         _pairs(book.steps, s),
         _pairs(book.due, s),
         book.reserved[s],
-        Holes(holes.served, holes.longest[s], holes.since[s], holes.memory[s]),
+        HoleBounds(holes.served, holes.longest[s], holes.since[s], holes.memory[s]),
         book.memory[s],
     )
 
@@ -347,12 +402,12 @@ def _book(sites, s):
 
 
 @part
-def _next_instant(sites, local):
+def _next_instant(sites, conservative):
     now = NEVER
     for s in range(sites.state.shape[0]):
         c = _cluster(sites, s)
         now = min(now, next_end(c), next_arrival(c))
-        if local:
+        if conservative:
             now = min(now, next_due(_book(sites, s)))
     return now
 
@@ -365,7 +420,7 @@ def _open(sites, now):
         state[LOST] += (now - c.clock[NOW]) * min(state[DEMAND], c.clock[FREE])
         open_instant(c, now)
         while next_end(c) == now:
-            job = c.begun[c.ends.item[c.ends.window[FIRST]]]
+            job = c.begun[first_item(c.ends)]
             complete(c)
             if sites.width[s, job] == 0:
                 sites.spare[s, state[SPARE]] = job
@@ -374,22 +429,22 @@ def _open(sites, now):
 
 
 @part
-def _arrivals(sites, sweeps, s, local, flooding):
+def _arrivals(sites, sweeps, s, rules):
     c, state = _cluster(sites, s), sites.state[s]
     now = c.clock[NOW]
     while next_arrival(c) == now:
         job = c.clock[ARRIVED]
         arrive(c)
         sweep = sites.sweep[s, job]
-        state[DEMAND] += _wanted(sites, sweeps, s, job, flooding)
+        state[DEMAND] += _wanted(sites, sweeps, s, job, rules.flooding)
         state[STIRRED] = 1
-        if sweep >= 0 and not flooding:
-            last = sweeps.pool.window[LAST]
-            if last == sweeps.pool.window[FIRST] or place_of(sweeps.pool, sweep, sweep) == last:
+        if sweep >= 0 and not rules.flooding:
+            last = back(sweeps.pool)
+            if last == front(sweeps.pool) or place_of(sweeps.pool, sweep, sweep) == last:
                 insert(sweeps.pool, sweep, sweep)
             for other in range(sites.state.shape[0]):
                 sites.state[other, STIRRED] = 1
-    if local:
+    if rules.conservative:
         book = _book(sites, s)
         forget_past(book.steps, now)
         if c.clock[EARLY]:
@@ -412,49 +467,49 @@ def _wanted(sites, sweeps, s, job, flooding):
 
 
 @routine
-def _easy_pass(sites, sweeps, s, flooding, release, log, used):
+def _easy_pass(sites, sweeps, s, rules, log, used):
     """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
     c, state = _cluster(sites, s), sites.state[s]
     queue, procs, estimate, clock = c.queue, c.jobs.procs, c.jobs.estimate, c.clock
     if still_blocked(c, state):
         # All older candidates still fail; newcomers are the last of the queue.
-        place = max(queue.window[FIRST] + 1, place_of(queue, clock[NEWCOMER], 0))
+        place = max(front(queue) + 1, place_of(queue, clock[NEWCOMER], 0))
     else:
         clock[FREED] = 0
-        place = queue.window[FIRST]
-        while place < queue.window[LAST] and procs[queue.item[place]] <= clock[FREE]:
-            place = _start(sites, sweeps, s, place, clock[FREE], flooding, release, log, used)
+        place = front(queue)
+        while place < back(queue) and procs[queue.item[place]] <= clock[FREE]:
+            place = _start(sites, sweeps, s, place, clock[FREE], rules, log, used)
         reserve_for_head(c, state)
-        place = queue.window[FIRST] + 1
+        place = front(queue) + 1
     clock[NEWCOMER] = clock[ARRIVED]
     free, extra, longest = clock[FREE], state[EXTRA], state[SHADOW] - clock[NOW]
-    while place < queue.window[LAST] and free > 0:
+    while place < back(queue) and free > 0:
         job = queue.item[place]
         in_time = estimate[job] <= longest
         most = free if in_time else min(free, extra)
         if procs[job] > most:
             place += 1
             continue
-        length = queue.window[LAST] - queue.window[FIRST]
-        place = _start(sites, sweeps, s, place, most, flooding, release, log, used)
+        length = size_of(queue)
+        place = _start(sites, sweeps, s, place, most, rules, log, used)
         if not in_time:
             extra -= free - clock[FREE]
             state[EXTRA] = extra
         free = clock[FREE]
-        if queue.window[LAST] - queue.window[FIRST] == length:  # tasks are left
+        if size_of(queue) == length:  # tasks are left
             place += 1
 
 
 @part
-def _start(sites, sweeps, s, place, most, flooding, release, log, used):
+def _start(sites, sweeps, s, place, most, rules, log, used):
     """Start the job at a place of the queue, or as many tasks as may start; give the place of what comes next."""
     c, state = _cluster(sites, s), sites.state[s]
     job = c.queue.item[place]
     sweep = sites.sweep[s, job]
-    if not flooding or sweep < 0:
+    if not rules.flooding or sweep < 0:
         place = begin(c, place)
-        _note(log, used, job, s, c.clock[NOW], 0, JOB)
-        _settle(sites, sweeps, s, job, release)
+        _note(log, used, job, s, c.clock[NOW], 0, JOB_STARTS)
+        _settle(sites, sweeps, s, job, rules)
         return place
     count = min(sweeps.left[sweep], most)
     _start_tasks(sites, sweeps, s, sweep, count, log, used)
@@ -464,7 +519,7 @@ def _start(sites, sweeps, s, place, most, flooding, release, log, used):
 
 
 @routine
-def _conservative_pass(sites, sweeps, s, release, log, used):
+def _conservative_pass(sites, sweeps, s, rules, log, used):
     c, book, state = _cluster(sites, s), _book(sites, s), sites.state[s]
     if state[WITHDRAWN]:
         state[WITHDRAWN] = 0
@@ -473,8 +528,8 @@ def _conservative_pass(sites, sweeps, s, release, log, used):
     begun = c.clock[BEGUN]
     start_due(c, book)
     for i in range(begun, c.clock[BEGUN]):
-        _note(log, used, c.begun[i], s, c.clock[NOW], 0, JOB)
-        _settle(sites, sweeps, s, c.begun[i], release)
+        _note(log, used, c.begun[i], s, c.clock[NOW], 0, JOB_STARTS)
+        _settle(sites, sweeps, s, c.begun[i], rules)
 
 
 @routine
@@ -485,7 +540,7 @@ def _compress(c, book):
 
 
 @routine
-def _settle(sites, sweeps, s, job, release):
+def _settle(sites, sweeps, s, job, rules):
     """Note what comes of the start of a job; a sweep claims all tasks that are left."""
     c, state, sweep = _cluster(sites, s), sites.state[s], sites.sweep[s, job]
     state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
@@ -496,7 +551,7 @@ def _settle(sites, sweeps, s, job, release):
     _cancel(sites, sweeps, sweep, s)
     sweeps.claimed[sweep], sweeps.left[sweep] = left, 0
     sweeps.end[sweep] = max(sweeps.end[sweep], now + c.jobs.run[job])
-    if release and left % width:
+    if rules.release and left % width:
         # The last round is the job's; the processors that it does not need are a batch that ends before it,
         # or, where it is the only round, are given back at once, for which there is another pass.
         c.jobs.procs[job] = left % width
@@ -541,7 +596,8 @@ def _withdraw(sites, sweeps, s, job):
 @part
 def _note(log, used, what, s, now, count, kind):
     row = used[0]
-    log[row, SWEEP], log[row, SITE], log[row, START], log[row, COUNT], log[row, KIND] = what, s, now, count, kind
+    log[row, LOG_WHAT], log[row, LOG_SITE], log[row, LOG_TIME] = what, s, now
+    log[row, LOG_COUNT], log[row, LOG_KIND] = count, kind
     used[0] = row + 1
 
 
@@ -568,28 +624,28 @@ def _start_tasks(sites, sweeps, s, sweep, count, log, used):
     _occupy(sites, s, count, run, estimate)
     c.clock[FREE] -= count
     sweeps.end[sweep] = max(sweeps.end[sweep], now + run)
-    _note(log, used, sweep, s, now, count, TASKS)
+    _note(log, used, sweep, s, now, count, TASKS_START)
 
 
 @routine
-def _serve(sites, sweeps, s, local, log, used):
+def _serve(sites, sweeps, s, rules, log, used):
     """Let the ALS of a site start tasks; stop where one withdraws a job from the site's own queue."""
     c, state, pool = _cluster(sites, s), sites.state[s], sweeps.pool
     clock, now = c.clock, c.clock[NOW]
     steps = _pairs(sites.book.steps, s)
-    place = pool.window[FIRST]
-    while place < pool.window[LAST] and clock[FREE] > 0 and not state[STIRRED]:
+    place = front(pool)
+    while place < back(pool) and clock[FREE] > 0 and not state[STIRRED]:
         sweep = pool.item[place]
         until = now + sweeps.estimate[s, sweep]
         count = min(sweeps.left[sweep], clock[FREE])
-        if local:
+        if rules.conservative:
             count = min(count, least(steps, now, until))
         elif waiting(c) and until > state[SHADOW]:
             count = min(count, state[EXTRA])
             state[EXTRA] -= count
         if count > 0:
             _start_tasks(sites, sweeps, s, sweep, count, log, used)
-            if local:
+            if rules.conservative:
                 add(steps, now, until, -count)
             if count == sweeps.left[sweep]:
                 place = remove_at(pool, place)

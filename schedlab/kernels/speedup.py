@@ -95,23 +95,21 @@ def lasts(laws, job, work, procs):
 
 
 @kernel
-def durations(seconds, procs, width, law, a, b, curves, moldable):
+def durations(seconds, procs, width, laws):
     """Give how long jobs take on other numbers of processors than they ask for.
 
     Parameters
     ----------
     seconds, procs, width : int64, shape (n_jobs,)
         Time on `procs` processors, which the job asks for; on how many it is to run.
-    law, a, b, curves, moldable
-        As in `Laws`.
+    laws : Laws
 
     Returns
     -------
     int64, shape (n_jobs,), seconds
     """
-    laws = Laws(law, a, b, curves, moldable)
     found = seconds.copy()
     for job in range(seconds.size):
-        if moldable[job]:
+        if laws.moldable[job]:
             found[job] = lasts(laws, job, work_seconds(laws, job, seconds[job], procs[job]), width[job])
     return found

@@ -714,16 +714,16 @@ class Decision(NamedTuple):
 
     def made(self):
         """Give widths, reservations (seconds after `now`) and steps, as `schedlab.kernels.iterative.decision` does."""
-        return decision(self.ends, self.held, self.estimate, self.procs, self.machine, *self.laws, 0)
+        return decision(self.ends, self.held, self.estimate, self.procs, self.machine, self.laws, 0)
 
     def lasting(self, width) -> np.ndarray:
         """Give how long the queued jobs are estimated to take on so many processors each; int64, seconds."""
-        return durations(self.estimate, self.procs, width, *self.laws)
+        return durations(self.estimate, self.procs, width, self.laws)
 
     def reserved(self, width) -> np.ndarray:
         """Give the reservations (seconds after `now`) of the queued jobs on so many processors each."""
         rigid = self.laws._replace(moldable=np.zeros(self.queued.size, bool))
-        return decision(self.ends, self.held, self.lasting(width), width, self.machine, *rigid, 0)[1]
+        return decision(self.ends, self.held, self.lasting(width), width, self.machine, rigid, 0)[1]
 
     def total(self, width) -> int:
         """Add up the estimated completions of the queued jobs (seconds after `now`) on so many processors each."""

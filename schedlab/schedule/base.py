@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from schedlab import display, metrics, statistics
-from schedlab.kernels import nodes as node_kernels
-from schedlab.kernels.assign import assign
+from schedlab.kernels import tree_nodes
+from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree
 from schedlab.schemes import Outcome, Ranges, Scheme
 from schedlab.threads import abandonable
@@ -371,7 +371,7 @@ class Schedule:
             nodes of the links between them, 2 x the stage at which they meet (0 for a single node).
         """
         tree = self._tree("locality")
-        stage, hops = abandonable(node_kernels.locality, *self.processors(), tree.k, tree.n)
+        stage, hops = abandonable(tree_nodes.locality, *self.processors(), tree.k, tree.n)
         return pd.DataFrame({"stage": stage, "hops": hops}, index=self.trace.table.index)
 
     def fragmentation(self) -> pd.DataFrame:
@@ -385,7 +385,7 @@ class Schedule:
         """
         tree = self._tree("fragmentation")
         held = (self.start, self.end, *self.processors())
-        time, free, largest = abandonable(node_kernels.fragmentation, *held, tree.k, tree.n, tree.procs)
+        time, free, largest = abandonable(tree_nodes.fragmentation, *held, tree.k, tree.n, tree.procs)
         lost = 1 - np.divide(largest, free, out=np.ones(time.size), where=free > 0)
         return pd.DataFrame({"time": time, "free": free, "largest": largest, "fragmentation": lost})
 
@@ -464,7 +464,7 @@ class Schedule:
         if most > size or (pieces.end < pieces.start).any():
             self.validate()
             raise laws.ScheduleError(f"{self.scheme} on {self.trace.name}: up to {most} processors held of {size}")
-        return Ranges(*abandonable(assign, pieces.start, pieces.end, pieces.procs, size))
+        return Ranges(*abandonable(assign_processors, pieces.start, pieces.end, pieces.procs, size))
 
     def allocations(self) -> list[str]:
         """Give the processors of this machine that each job held as text ("0-3 7"), those of all its pieces."""

@@ -5,7 +5,7 @@ Each raises a `ScheduleError` that names the job and the time where its law is b
 
 import numpy as np
 
-from schedlab.kernels import nodes as node_kernels
+from schedlab.kernels import tree_nodes
 from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
 from schedlab.machine import KaryTree
 from schedlab.schemes.placement import fractions, shortened
@@ -171,7 +171,7 @@ def every_job_has_its_nodes(schedule) -> None:
     nowhere = job[(first < 0) | (last >= tree.procs)]
     forbid(schedule, nowhere, "job {job} runs on a node that is not installed, at {start}")
     held = (schedule.start, schedule.end, offset, first, last)
-    taken = abandonable(node_kernels.conflict, *held, tree.procs)
+    taken = abandonable(tree_nodes.conflict, *held, tree.procs)
     forbid(schedule, [taken] if taken >= 0 else [], "job {job} runs on a node that another job holds, at {start}")
     if not tree.policy.whole:
         scattered = schedule.locality()["stage"].to_numpy() > tree.stage(schedule.procs) + tree.policy.relaxed
@@ -219,15 +219,14 @@ def tasks_disturb_nobody(schedule) -> None:
     """
     outcome, site = schedule.outcome, schedule.site
     shared, pieces, name = outcome.shared, outcome.pieces, f"{schedule.scheme} on {schedule.trace.name}"
-    time, kind, entry, piece, more = shared.happened(site)
-    begun = piece >= 0
-    taken = begun.sum() + (more >= 0).sum()
-    if taken != pieces.start.size or (pieces.start[piece[begun]] != time[begun]).any():
+    events = shared.happened(site)
+    begun = events.piece >= 0
+    taken = begun.sum() + (events.more >= 0).sum()
+    if taken != pieces.start.size or (pieces.start[events.piece[begun]] != events.time[begun]).any():
         raise ScheduleError(f"{name}: the pieces are not those of the log")
     own, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
     asked, conservative = (shared.width[own], shared.estimate[own]), schedule.scheme.local == "conservative"
-    happened = (time, kind, entry, piece, more)
-    found, tick = abandonable(replay, *happened, *held, *asked, schedule.machine.procs, conservative)
+    found, tick = abandonable(replay, events, *held, *asked, schedule.machine.procs, conservative)
     if found != KEPT:
         raise ScheduleError(f"{name}, at {schedule.seconds(tick)} s: {DISTURBED[found]}")
 

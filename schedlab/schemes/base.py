@@ -9,37 +9,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree
 from schedlab.workload.speedup import Laws
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED
 
 NEEDS = (None, "speedup", "sweeps", "waits")
 ENTRY_POINTS = "schedlab.schemes"  # the group in which packages of others name theirs
-
-
-@dataclass(frozen=True, eq=False)
-class Jobs:
-    """Jobs as the kernels take them; each int64, shape (n_jobs,), in the order of arrival.
-
-    Attributes
-    ----------
-    submit : seconds since the begin of the case
-    run, estimate : seconds, ``run <= estimate`` unless the case lets jobs run past their estimates
-    procs : processors
-    """
-
-    submit: np.ndarray
-    run: np.ndarray
-    estimate: np.ndarray
-    procs: np.ndarray
-
-    def __len__(self) -> int:
-        return self.submit.size
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The four, in the order in which every kernel takes them."""
-        return self.submit, self.run, self.estimate, self.procs
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +53,9 @@ class Case:
     name: str = "the trace"
     numbers: Sequence | None = None
 
+    def __len__(self) -> int:
+        return self.jobs.submit.size
+
     @property
     def per_event(self) -> bool:
         """One scheduling pass for each event, not for each instant."""
@@ -99,7 +78,7 @@ class Case:
             for each in fields(self)
             if each.name in ("cut", "breakdown", "waits", "numbers")
         }
-        jobs = Jobs(*(column[known] for column in self.jobs.arrays))
+        jobs = Jobs(*(column[known] for column in self.jobs))
         return replace(self, jobs=jobs, laws=None if self.laws is None else self.laws.of(known), **shorter)
 
     def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":
@@ -210,7 +189,7 @@ class Outcome:
 
     def check(self, scheme: "Scheme", case: Case) -> None:
         """Raise where a column is not one whole number for each job: kernels would read what is not there."""
-        count, whole = len(case.jobs), "whole numbers, int64"
+        count, whole = len(case), "whole numbers, int64"
         expected = dict.fromkeys(("submit", "start", "run", "procs", "promise"), whole) | {"killed": "True or False"}
         for name, kind in expected.items():
             column = getattr(self, name)
@@ -307,7 +286,7 @@ class Scheme:
     ...             now = start[-1] + run
     ...         return case.outcome(np.array(start))
     >>> trace = sl.model_trace("lublin", jobs=100, seed=1)
-    >>> sl.simulate(trace, OneByOne()).validate().metrics()["max_queue"] > 1
+    >>> bool(sl.simulate(trace, OneByOne()).validate().metrics()["max_queue"] > 1)
     True
     """
 

@@ -97,7 +97,7 @@ class DPSA(Queued):
 
     def __str__(self) -> str:
         options = {
-            "worth": None if self.objective == "list" else order_name(self.objective, OBJECTIVES),
+            "objective": None if self.objective == "list" else order_name(self.objective, OBJECTIVES),
             "depth": self.depth,
             "search": None if self.search == "exact" else self.search,
             "budget": self.budget,
@@ -129,16 +129,11 @@ class DPSA(Queued):
         return dict(zip(FACTS, facts.tolist(), strict=True))
 
     def _lookahead(self, case, audit):
-        jobs, order = case.jobs, self.queue(case)
         ranked = self.objective != "list"
         with _clock(self.seconds is not None) as ticks:
-            return interruptible(
-                kernel.lookahead,
-                *jobs.arrays,
-                case.machine.procs,
-                *order.parts,
+            settings = kernel.Settings(
                 VARIANTS[self.variant],
-                len(jobs) if self.depth is None else min(self.depth, len(jobs)),
+                len(case) if self.depth is None else min(self.depth, len(case)),
                 ranked,
                 prepare_worth(OBJECTIVES.get(self.objective, self.objective)) if ranked else unused(),
                 SEARCHES[self.search],
@@ -146,8 +141,9 @@ class DPSA(Queued):
                 ticks,
                 UNBOUNDED if self.seconds is None else round(self.seconds / TICK),
                 audit,
-                case.per_event,
             )
+            order = self.queue(case)
+            return interruptible(kernel.lookahead, case.jobs, case.machine.procs, order, settings, case.per_event)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class Moldable(Scheme, ABC):
         """As of `Scheme`."""
         start, procs = self.choose(case)
         jobs = case.jobs
-        run, estimate = (durations(seconds, jobs.procs, procs, *case.laws) for seconds in (jobs.run, jobs.estimate))
+        run, estimate = (durations(seconds, jobs.procs, procs, case.laws) for seconds in (jobs.run, jobs.estimate))
         return case.outcome(start, run=run, procs=procs, estimate=estimate)
 
     @abstractmethod
@@ -127,11 +127,7 @@ class FairShareMoldable(Moldable):
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        return interruptible(
-            kernel.fair_share,
-            *case.jobs.arrays,
-            case.machine.procs,
-            *case.laws,
+        rules = kernel.Rules(
             float(self.overbooking),
             float(self.efficiency),
             self.weight == "proportional",
@@ -140,6 +136,7 @@ class FairShareMoldable(Moldable):
             self.canmove == "literal",
             self.backfill == "start-now",
         )
+        return interruptible(kernel.fair_share, case.jobs, case.machine.procs, case.laws, rules)
 
 
 @dataclass(frozen=True)
@@ -159,7 +156,7 @@ class GreedyMoldable(Moldable):
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.moldable`."""
-        return interruptible(kernel.greedy, *case.jobs.arrays, case.machine.procs, *case.laws)
+        return interruptible(kernel.greedy, case.jobs, case.machine.procs, case.laws)
 
 
 @dataclass(frozen=True)
@@ -198,8 +195,8 @@ class IterativeMoldable(Moldable):
 
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
         """As of `Moldable`; see `schedlab.kernels.iterative`."""
-        head = min(self.head or 0, len(case.jobs))
-        return interruptible(iterative, *case.jobs.arrays, case.machine.procs, *case.laws, head)
+        head = min(self.head or 0, len(case))
+        return interruptible(iterative, case.jobs, case.machine.procs, case.laws, head)
 
 
 def _shown(value):

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from schedlab.kernels import priority
+from schedlab.kernels.priority import Order
 from schedlab.text import plain
 
 from .base import Jobs
@@ -40,29 +41,6 @@ NAMED = {
     )
 }
 NAMES = ("fcfs", *NAMED)
-
-
-@dataclass(frozen=True)
-class Order:
-    """An order as the kernels take it.
-
-    Attributes
-    ----------
-    rank : int64, shape (n_jobs,)
-        Place of each job, if the order is fixed; that of arrival otherwise.
-    moving : bool
-        The order moves with time, and `policy` gives it.
-    policy : C callback
-    """
-
-    rank: np.ndarray
-    moving: bool
-    policy: object
-
-    @property
-    def parts(self) -> tuple[np.ndarray, bool, object]:
-        """The three, in the order in which every kernel takes them."""
-        return self.rank, self.moving, self.policy
 
 
 def check_order(order: str | Callable) -> None:
@@ -93,7 +71,7 @@ def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf"))
 
 def prepare(order: str | Callable, jobs: Jobs) -> Order:
     """Turn an order into what the kernels take."""
-    arrival = np.arange(len(jobs))
+    arrival = np.arange(jobs.submit.size)
     if order == "fcfs":
         return Order(arrival, False, unused())
     policy = Policy.of(NAMED[order] if isinstance(order, str) else order, "order")

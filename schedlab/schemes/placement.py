@@ -4,51 +4,45 @@ from fractions import Fraction
 
 import numpy as np
 
-from schedlab.kernels import placement as kernel
-from schedlab.kernels.nodes import MODULUS
-from schedlab.kernels.placement import shortened
+from schedlab.kernels.placement import BY_BLOCK, BY_COUNT, Allocation, Tree, placement, shortened
+from schedlab.kernels.tree_nodes import MODULUS
 from schedlab.threads import interruptible
 
 from .base import Case, Outcome, Ranges
 from .orders import Order
 
-FCFS, COUNT, BLOCK = kernel.NONE, kernel.COUNT, kernel.BLOCK
-RULES = {"count": COUNT, "block": BLOCK}
+RULES = {"count": BY_COUNT, "block": BY_BLOCK}
 PARTS = 10**9  # of a time, at most: what is left of it must not overflow
 
 
 def place(case: Case, order: Order, rule: int) -> Outcome:
-    """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement.placed`.
+    """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement.placement`.
 
     Parameters
     ----------
     case : Case
         Of a `KaryTree`.
     order : Order
-    rule : {FCFS, COUNT, BLOCK}
+    rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     """
     jobs, tree = case.jobs, case.machine
     policy, (kept, parts) = tree.policy, fractions(tree.saved())
     estimate = shortened(jobs.estimate, kept[-1], parts[-1]) if tree.scale_estimates else jobs.estimate
-    start, promise, run, killed, advanced, *nodes = interruptible(
-        kernel.placed,
-        jobs.submit,
-        jobs.run,
-        estimate,
-        jobs.procs,
-        tree.procs,
-        *order.parts,
-        np.full(len(jobs), tree.n) if policy.whole else tree.stage(jobs.procs),
-        _seeds(tree.seed, len(jobs)) if policy.drawn else np.zeros(len(jobs), np.int64),
-        kept,
-        parts,
+    allocation = Allocation(
+        np.full(len(case), tree.n) if policy.whole else tree.stage(jobs.procs),
+        _seeds(tree.seed, len(case)) if policy.drawn else np.zeros(len(case), np.int64),
         policy.whole,
         policy.relaxed,
         policy.best,
+    )
+    start, promise, run, killed, advanced, *nodes = interruptible(
+        placement,
+        jobs._replace(estimate=estimate),
+        Tree(tree.k, tree.n, tree.procs, kept, parts),
+        allocation,
+        order,
         rule,
         case.kills,
-        tree.k,
-        tree.n,
     )
     killed = killed if case.cut is None else killed | case.cut
     return case.outcome(start, promise, run=run, killed=killed, backfilled=advanced, nodes=Ranges(*nodes))

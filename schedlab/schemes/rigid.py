@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from schedlab.kernels.easy import easy
 from schedlab.kernels.fcfs import fcfs
+from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
 from schedlab.threads import interruptible
 from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
@@ -68,9 +69,8 @@ class FCFS(Queued):
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`; see `schedlab.kernels.fcfs` and `schedlab.kernels.placement`."""
         if isinstance(case.machine, KaryTree):
-            return placement.place(case, self.queue(case), placement.FCFS)
-        settings = (case.machine.procs, *self.queue(case).parts, case.per_event)
-        return case.outcome(*interruptible(fcfs, *case.jobs.arrays, *settings))
+            return placement.place(case, self.queue(case), NO_RESERVATION)
+        return case.outcome(*interruptible(fcfs, case.jobs, case.machine.procs, self.queue(case), case.per_event))
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,8 @@ class EASY(Queued):
         order = self.queue(case)
         if isinstance(case.machine, KaryTree):
             return placement.place(case, order, placement.RULES[self._rule(case.machine)])
-        own = order if self.backfill is None else prepare(self.backfill, case.jobs)
-        settings = (case.machine.procs, *order.parts, self.backfill is not None, *own.parts, case.per_event)
-        return case.outcome(*interruptible(easy, *case.jobs.arrays, *settings))
+        own = self.backfill is not None
+        backfill = prepare(self.backfill, case.jobs) if own else order
+        return case.outcome(
+            *interruptible(easy, case.jobs, case.machine.procs, order, backfill, own, case.per_event)
+        )

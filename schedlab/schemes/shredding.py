@@ -8,7 +8,7 @@ from math import gcd, lcm
 import numpy as np
 
 from schedlab.kernels import shredding as kernel
-from schedlab.kernels.replay import ARRIVED, WITHDRAWN
+from schedlab.kernels.replay import JOB_ARRIVES, JOB_WITHDRAWN, Events
 from schedlab.machine import Flat
 from schedlab.threads import interruptible
 
@@ -131,14 +131,14 @@ class Shared:
     estimate : int64, shape (n_entries,), ticks
         Of the parallel job.
     start, promise : int64, shape (n_entries,)
-        As of `schedlab.kernels.shredding.shredded`.
+        As of `schedlab.kernels.shredding.shredding`.
     gone : int64, shape (n_entries,)
         When the entry left the queue: it started, or was withdrawn.
     tasks, claimed, end : int64, shape (n_sweeps,)
         Tasks in all; those that the parallel job ran; completion.
     lost : int64, shape (n_sites,), processor-ticks
     events : int64, shape (n_rows, 5)
-        The log of `schedlab.kernels.shredding.shredded`.
+        The log of `schedlab.kernels.shredding.shredding`.
     flooding : bool
     pieces : tuple of Pieces
         For each site.
@@ -169,7 +169,7 @@ class Shared:
     @cached_property
     def log(self) -> np.ndarray:
         """The rows of `events` that are of tasks."""
-        return self.events[self.events[:, kernel.KIND] == kernel.TASKS]
+        return self.events[self.events[:, kernel.LOG_KIND] == kernel.TASKS_START]
 
     def entries(self, site: int) -> slice:
         """Give the entries of a site's queue."""
@@ -185,8 +185,8 @@ class Shared:
         used = [pieces.procs, -pieces.procs, none, none]
         queued = [np.zeros(2 * pieces.procs.size, "int64"), none + 1, none - 1]
         # What a queued sweep wants falls with its tasks: by batch the tasks left before and after, wherever they run.
-        log = self.log[np.lexsort((np.arange(len(self.log)), self.log[:, kernel.SWEEP]))]
-        of, count = log[:, kernel.SWEEP], log[:, kernel.COUNT]
+        log = self.log[np.lexsort((np.arange(len(self.log)), self.log[:, kernel.LOG_WHAT]))]
+        of, count = log[:, kernel.LOG_WHAT], log[:, kernel.LOG_COUNT]
         started = np.cumsum(count)
         first = np.searchsorted(of, of)
         after = self.tasks[of] - (started - started[first] + count[first])
@@ -198,19 +198,14 @@ class Shared:
         fall = np.minimum(most, after[kept] + count[kept]) - np.minimum(most, after[kept])
         left = full.copy()  # wanted when the entry left the queue
         np.subtract.at(left, entry[kept], fall)
-        time.append(log[kept, kernel.START])
+        time.append(log[kept, kernel.LOG_TIME])
         used.append(np.zeros(fall.size, "int64"))
         queued.append(np.zeros(fall.size, "int64"))
         wanted = [np.zeros(2 * pieces.procs.size, "int64"), full, -left, -fall]
         return np.concatenate(time), np.stack([np.concatenate(column) for column in (used, queued, wanted)])
 
-    def happened(self, site: int) -> tuple[np.ndarray, ...]:
-        """Follow what happened at a site, in its order, as `schedlab.kernels.replay.replay` takes it.
-
-        Returns
-        -------
-        time, kind, entry, piece, more : int64, shape (n_events,)
-        """
+    def happened(self, site: int) -> Events:
+        """Follow what happened at a site, in its order."""
         own, pieces = self.entries(site), self.pieces[site]
         what, at, when, _, kind = self.events.T
         sweep, row = self.sweep[own], np.arange(kind.size)
@@ -223,26 +218,26 @@ class Shared:
         entry_of = {key: i for i, key in enumerate(zip(self.home[own], self.job[own], strict=True))}
         for piece in range(parallel.size, pieces.tasks.size - apart.size):
             second[entry_of[pieces.home[piece], pieces.job[piece]]] = piece
-        tasks, jobs = (row[(kind == one) & (at == site)] for one in (kernel.TASKS, kernel.JOB))
-        others = row[((kind == kernel.COMPRESSED) & (at == site)) | (kind == kernel.AGAIN)]
+        tasks, jobs = (row[(kind == one) & (at == site)] for one in (kernel.TASKS_START, kernel.JOB_STARTS))
+        others = row[((kind == kernel.COMPRESSED) & (at == site)) | (kind == kernel.ANOTHER_ROUND)]
         # Copies are withdrawn with the last of the sweep's tasks, or with the start of another copy.
         last = np.full(self.tasks.size, -1)
-        started = kind == kernel.JOB
-        of = np.where(kind == kernel.TASKS, what, -1)
+        started = kind == kernel.JOB_STARTS
+        of = np.where(kind == kernel.TASKS_START, what, -1)
         of[started] = self.sweep[self.offset[at[started]] + what[started]]
         np.maximum.at(last, of[of >= 0], row[of >= 0])
         left = np.flatnonzero((sweep >= 0) & (place < 0))
         none = np.full(max(sweep.size, row.size), -1)
         parts = [
-            (self.submit[own], np.full(sweep.size, ARRIVED), np.arange(sweep.size), none, none, none),
+            (self.submit[own], np.full(sweep.size, JOB_ARRIVES), np.arange(sweep.size), none, none, none),
             (when[jobs], kind[jobs], what[jobs], place[what[jobs]], second[what[jobs]], 2 * jobs),
             (when[tasks], kind[tasks], none, apart[: tasks.size], none, 2 * tasks),
             (when[others], kind[others], none, none, none, 2 * others),
-            (when[last[sweep[left]]], np.full(left.size, WITHDRAWN), left, none, none, 2 * last[sweep[left]] + 1),
+            (when[last[sweep[left]]], np.full(left.size, JOB_WITHDRAWN), left, none, none, 2 * last[sweep[left]] + 1),
         ]
         columns = [np.concatenate([part[i][: part[0].size] for part in parts]) for i in range(6)]
         order = np.lexsort((columns[2], columns[5], columns[0]))
-        return tuple(column[order] for column in columns[:5])
+        return Events(*(column[order] for column in columns[:5]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -326,10 +321,10 @@ class AtSite(Outcome):
         task[sweep[swept]] = work[swept] / shared.tasks[sweep[swept]]
         plain = np.flatnonzero(sweep < 0)
         joint = swept[self.parallel_start[swept] >= 0]
-        log = shared.log[task[shared.log[:, kernel.SWEEP]] > 0]
-        times = [self.start[plain], self.parallel_start[joint], log[:, kernel.START]]
+        log = shared.log[task[shared.log[:, kernel.LOG_WHAT]] > 0]
+        times = [self.start[plain], self.parallel_start[joint], log[:, kernel.LOG_TIME]]
         claimed = shared.claimed[sweep[joint]] * task[sweep[joint]]
-        parts = [work[plain], claimed, log[:, kernel.COUNT] * task[log[:, kernel.SWEEP]]]
+        parts = [work[plain], claimed, log[:, kernel.LOG_COUNT] * task[log[:, kernel.LOG_WHAT]]]
         return np.concatenate(times), np.concatenate(parts)
 
     def columns(self, seconds) -> dict[str, np.ndarray]:
@@ -346,7 +341,7 @@ def _at_site(shared, site, case):
     """Give the outcome of a site."""
     entries = shared.entries(site)
     own = entries.start + np.flatnonzero(shared.home[entries] == site)
-    first = np.full(len(case.jobs), np.iinfo(np.int64).max)
+    first = np.full(len(case), np.iinfo(np.int64).max)
     for pieces in shared.pieces:
         mine = pieces.home == site
         np.minimum.at(first, pieces.job[mine], pieces.start[mine])
@@ -364,7 +359,7 @@ def _at_site(shared, site, case):
 
 
 def _rounds(case):
-    return np.zeros(len(case.jobs), "int64") if case.breakdown is None else case.breakdown
+    return np.zeros(len(case), "int64") if case.breakdown is None else case.breakdown
 
 
 def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> Shared:
@@ -380,8 +375,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     jobs, machines = [case.jobs for case in cases], [case.machine.procs for case in cases]
     home = np.repeat(np.arange(len(jobs)), [one.submit.size for one in jobs])
     job = np.concatenate([np.arange(one.submit.size) for one in jobs])
-    columns = zip(*(one.arrays for one in jobs), strict=True)
-    submit, run, estimate, procs = (np.concatenate(column) for column in columns)
+    submit, run, estimate, procs = map(np.concatenate, zip(*jobs, strict=True))
     parts = np.concatenate([_rounds(case) for case in cases])
     queue = np.lexsort((job, home, submit))
     home, job, submit, run, estimate, procs, parts = (
@@ -421,18 +415,20 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     length[sweeps] = rounds * task_run[at[sweeps], of[sweeps]]
     expected[sweeps] = rounds * task_estimate[at[sweeps], of[sweeps]]
     asked = np.where((of >= 0) & scheme.flooding, 1, width)
-    conservative, entries = scheme.local == "conservative", (offset, submit[row] * tick, length, expected, asked, of)
+    conservative = scheme.local == "conservative"
+    entries = kernel.Entries(offset, Jobs(submit[row] * tick, length, expected, asked), of)
     if conservative and scheme.flooding:
-        start, promise, end, claimed, events, lost = _flooded(*entries, machines, tasks)
+        start, promise, end, claimed, events, lost = _flooded(entries, machines, tasks)
     else:
-        sweeping = (tasks, task_run, task_estimate, conservative, scheme.flooding, scheme.release)
+        sweeping = kernel.Tasks(tasks, task_run, task_estimate)
+        rules = kernel.Rules(conservative, scheme.flooding, scheme.release)
         start, promise, end, claimed, events, lost = interruptible(
-            kernel.shredded, *entries, np.array(machines), *sweeping
+            kernel.shredding, entries, np.array(machines), sweeping, rules
         )
-    log = events[events[:, kernel.KIND] == kernel.TASKS]
+    log = events[events[:, kernel.LOG_KIND] == kernel.TASKS_START]
     gone = start.copy()
     last = np.full(swept.size, -1)
-    np.maximum.at(last, log[:, kernel.SWEEP], log[:, kernel.START])
+    np.maximum.at(last, log[:, kernel.LOG_WHAT], log[:, kernel.LOG_TIME])
     np.maximum.at(last, of[sweeps], start[sweeps])  # a parallel job that starts cancels the copies
     gone[sweeps] = last[of[sweeps]]
     pieces, ends = [], []
@@ -441,7 +437,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
         parallel, procs, lasts = _held(
             entry, width[entry], length[entry], of[entry], claimed, task_run[site], scheme.release
         )
-        batch, _, began, count, _ = log[log[:, kernel.SITE] == site].T
+        batch, _, began, count, _ = log[log[:, kernel.LOG_SITE] == site].T
         pieces.append(
             Pieces(
                 np.concatenate([home[row[parallel]], home[swept[batch]]]),
@@ -477,8 +473,9 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     )
 
 
-def _flooded(offset, submit, run, estimate, procs, sweep, machines, tasks):
+def _flooded(entries, machines, tasks):
     """Do what the kernel does, for flooding under conservative backfilling, where each task has its reservation."""
+    offset, (submit, run, estimate, procs), sweep = entries
     start, promise = np.full(submit.size, -1), np.full(submit.size, -1)
     end, events, lost = np.zeros(tasks.size, "int64"), [], []
     for site, machine in enumerate(machines):
@@ -496,7 +493,7 @@ def _flooded(offset, submit, run, estimate, procs, sweep, machines, tasks):
         np.maximum.at(end, of[task], (began + jobs.run)[task])
         (when, what), batch = np.unique(np.stack([began[task], of[task]]), axis=1, return_counts=True)
         same = np.ones_like(when)
-        events.append(np.stack([what, site * same, when, batch, kernel.TASKS * same], axis=1))
+        events.append(np.stack([what, site * same, when, batch, kernel.TASKS_START * same], axis=1))
         lost.append(_lost(jobs, began, machine))
     return start, promise, end, np.zeros(tasks.size, "int64"), np.concatenate(events), np.array(lost)
 

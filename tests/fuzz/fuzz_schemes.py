@@ -66,6 +66,9 @@ def rigid(r):
         settings["backfill"] = r.choice(ORDERS)
     if kind == "Conservative":
         settings["compression"] = r.choice(["queue", "reservation", "none", "rebuild"])
+        if settings["compression"] in ("queue", "reservation"):
+            settings["compress_on"] = r.choice(["early", "completion"])
+            settings["repeat"] = r.random() < 0.5
     if kind == "DPSA":
         settings["variant"] = r.choice("pnw")
         if r.random() < 0.3:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import maker, part, routine
-from .profile import NEVER
+from .sorted_pairs import NEVER
 from .speedup import TABLE, slope
 
 NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
@@ -17,7 +17,7 @@ NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the process
 # From so many steps for each job on, finding the level at which they end costs less than taking them one by one.
 MANY_STEPS = 100
 
-COUNT, N_BENT, LEVEL = range(3)  # places in Mix.scalars
+N_JOBS, N_BENT, LEVEL = range(3)  # places in Mix.scalars
 
 
 class Mix(NamedTuple):
@@ -141,8 +141,8 @@ def _gets_steeper(laws, job, narrowest, widest):
 @part
 def enter(mix, job, weight):
     """Let a job be in the mix, at its end."""
-    i = mix.scalars[COUNT]
-    mix.scalars[COUNT] = i + 1
+    i = mix.scalars[N_JOBS]
+    mix.scalars[N_JOBS] = i + 1
     mix.scalars[N_BENT] += mix.bent[job]
     mix.place[job], mix.job[i], mix.weight[i] = i, job, weight
     mix.share[i], mix.below[i], mix.bound[i], mix.tried[i] = 0, NEVER, 0, 0
@@ -151,8 +151,8 @@ def enter(mix, job, weight):
 @part
 def leave(mix, job):
     """Let a job be in the mix no more."""
-    i, last = mix.place[job], mix.scalars[COUNT] - 1
-    mix.scalars[COUNT] = last
+    i, last = mix.place[job], mix.scalars[N_JOBS] - 1
+    mix.scalars[N_JOBS] = last
     mix.scalars[N_BENT] -= mix.bent[job]
     mix.place[mix.job[last]] = i
     mix.weight[i] = mix.weight[last]
@@ -187,7 +187,7 @@ def share_out(mix, laws, machine, overbooking, efficiency, literal):
 
 @routine
 def _give_shares(mix, machine, overbooking):
-    weight, limit, count = mix.weight, mix.limit, mix.scalars[COUNT]
+    weight, limit, count = mix.weight, mix.limit, mix.scalars[N_JOBS]
     total = _sum(weight, count)
     for i in range(count):
         share = np.divide(overbooking * weight[i], total) * machine
@@ -209,7 +209,7 @@ def _sum(weight, count):
 @routine
 def _make_bands(mix, laws, machine, efficiency, literal):
     """Give each job of the mix the band around its share, which is its limit so far."""
-    for i in range(mix.scalars[COUNT]):
+    for i in range(mix.scalars[N_JOBS]):
         share = mix.limit[i]
         if mix.share[i] == share:
             continue  # as is the band
@@ -229,7 +229,7 @@ def _level_processors(mix, laws, machine):
     up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
     makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
     """
-    limit, count, level = mix.limit, mix.scalars[COUNT], mix.scalars[LEVEL]
+    limit, count, level = mix.limit, mix.scalars[N_JOBS], mix.scalars[LEVEL]
     lost = _limits_at(mix, laws, level, machine)
     if abs(lost) > MANY_STEPS * count:
         lost = _find_level(mix, laws, level, lost, machine)
@@ -267,7 +267,7 @@ def _limits_at(mix, laws, level, machine):
     """Let all lose up to some slope and gain down to it; give how many more processors are lost than gained."""
     share, limit, flat = mix.share, mix.limit, mix.flat
     lost = 0
-    for i in range(mix.scalars[COUNT]):
+    for i in range(mix.scalars[N_JOBS]):
         if not mix.below[i] <= level < mix.above[i]:
             _find_flat(mix, laws, i, level, machine)
         fewer, more = max(mix.least[i], flat[i] - 1), min(mix.most[i], flat[i])
@@ -360,7 +360,7 @@ def _move_processors(mix, laws):
     job, limit, least, most, moved = mix.job, mix.limit, mix.least, mix.most, mix.moved
     donors, receivers, donated, received = mix.donors, mix.receivers, mix.donated, mix.received
     n_donors = n_receivers = 0
-    for i in range(mix.scalars[COUNT]):
+    for i in range(mix.scalars[N_JOBS]):
         moved[i] = NEITHER
         steep = slope(laws, job[i], limit[i])
         if limit[i] > least[i]:

@@ -118,9 +118,7 @@ def with_room(ranges, more):
     if ranges.used[0] + more <= ranges.first.size:
         return ranges
     room = np.empty(ranges.first.size + more, np.int64)
-    return Ranges(
-        np.append(ranges.first, room), np.append(ranges.last, room), ranges.begin, ranges.count, ranges.used
-    )
+    return Ranges(np.append(ranges.first, room), np.append(ranges.last, room), ranges.begin, ranges.count, ranges.used)
 
 
 @part

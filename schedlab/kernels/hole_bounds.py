@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, maker, part, routine
-from .ordered import FIRST, LAST
 from .profile import step_at
+from .sorted_pairs import back, front
 
 NO_BOUND = np.iinfo(np.int64).max
 
-# Places in Holes.memory.
+# Places in HoleBounds.memory.
 ENOUGH, UNBOUNDED = range(2)
 
 
-class Holes(NamedTuple):
+class HoleBounds(NamedTuple):
     """Bounds on the holes.
 
     Attributes
@@ -50,7 +50,7 @@ def new_holes(procs):
         if size > top:
             count, top = count + 1, 2 * top
         served[size] = count
-    return Holes(served, np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(2, np.int64))
+    return HoleBounds(served, np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(2, np.int64))
 
 
 @part
@@ -82,7 +82,7 @@ def measure_holes(holes, steps, now, begin, end, horizon):
     first = step_at(steps, begin)
     fitting = served[steps.item[first]]
     _open_backwards(holes, steps, now, first, fitting)
-    for place in range(U(first + 1), U(steps.window[LAST])):
+    for place in range(U(first + 1), U(back(steps))):
         instant, before = steps.key[place], fitting
         fitting = served[steps.item[place]]
         _close(holes, fitting, before, instant)
@@ -114,7 +114,7 @@ def _open_backwards(holes, steps, now, place, open_classes):
     served, since = holes.served, holes.since
     while open_classes > holes.memory[UNBOUNDED]:
         begins = max(steps.key[place], now)
-        fitting = served[steps.item[place - 1]] if place > steps.window[FIRST] else 0
+        fitting = served[steps.item[place - 1]] if place > front(steps) else 0
         for size_class in range(fitting, open_classes):
             since[size_class] = begins
         open_classes = min(open_classes, fitting)

@@ -7,11 +7,11 @@ a part of the last one; at its end its intervals go back and join their neighbou
 import numpy as np
 
 from ._jit import kernel, maker, part
-from .ordered import FIRST, LAST, insert, ordered, place_of, remove_at
+from .sorted_pairs import back, front, insert, new_pairs, place_of, remove_at, size_of
 
 
 @kernel
-def assign(start, end, procs, machine):
+def assign_processors(start, end, procs, machine):
     """Give processors to jobs.
 
     Parameters
@@ -30,7 +30,7 @@ def assign(start, end, procs, machine):
     """
     n = start.size
     by_start, by_end = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")
-    free = ordered(2 * machine + 2)
+    free = new_pairs(2 * machine + 2)
     insert(free, 0, machine - 1)
     begin = np.zeros(n, np.int64)  # of each job's intervals, in the order in which they were given
     count = np.zeros(n, np.int64)
@@ -45,7 +45,7 @@ def assign(start, end, procs, machine):
             ended += 1
         if end[job] == start[job]:
             continue
-        if used + free.window[LAST] - free.window[FIRST] > first.size:
+        if used + size_of(free) > first.size:
             first = np.append(first, np.empty(first.size, np.int64))
             last = np.append(last, np.empty(last.size, np.int64))
         begin[job] = used
@@ -57,7 +57,7 @@ def assign(start, end, procs, machine):
 @part
 def _take(free, procs, first, last, used):
     while procs > 0:
-        place = free.window[FIRST]
+        place = front(free)
         begin, end = free.key[place], min(free.item[place], free.key[place] + procs - 1)
         if end == free.item[place]:
             remove_at(free, place)
@@ -72,11 +72,11 @@ def _take(free, procs, first, last, used):
 @part
 def _give_back(free, begin, end):
     place = place_of(free, begin, begin)
-    if place < free.window[LAST] and free.key[place] == end + 1:
+    if place < back(free) and free.key[place] == end + 1:
         end = free.item[place]
         remove_at(free, place)
         place = place_of(free, begin, begin)
-    if place > free.window[FIRST] and free.item[place - 1] == begin - 1:
+    if place > front(free) and free.item[place - 1] == begin - 1:
         free.item[place - 1] = end
     else:
         insert(free, begin, end)

@@ -11,10 +11,12 @@ import numpy as np
 
 from ._jit import U, maker, part, routine
 
-FIRST, LAST = 0, 1
+NEVER = np.iinfo(np.int64).max
+
+_FIRST, _LAST = 0, 1  # places in SortedPairs.window
 
 
-class Ordered(NamedTuple):
+class SortedPairs(NamedTuple):
     """Pairs in ascending (key, item) order; every field is modified in place.
 
     Attributes
@@ -30,20 +32,79 @@ class Ordered(NamedTuple):
 
 
 @maker
-def ordered(capacity):
+def new_pairs(capacity):
     """Make an empty list.
 
     The window wanders through the arrays. When it meets their end it is carried back to the front, so
     `capacity` should be twice the most pairs at a time, or the number of insertions if that is smaller.
     """
-    return Ordered(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.zeros(2, np.int64))
+    return SortedPairs(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.zeros(2, np.int64))
+
+
+@part
+def is_empty(pairs):
+    """Tell whether the list is empty."""
+    return pairs.window[_FIRST] == pairs.window[_LAST]
+
+
+@part
+def size_of(pairs):
+    """Count the pairs."""
+    return pairs.window[_LAST] - pairs.window[_FIRST]
+
+
+@part
+def front(pairs):
+    """Give the place of the first pair."""
+    return pairs.window[_FIRST]
+
+
+@part
+def back(pairs):
+    """Give the place after the last pair."""
+    return pairs.window[_LAST]
+
+
+@part
+def first_key(pairs):
+    """Give the key of the first pair, or `NEVER` if the list is empty."""
+    first = pairs.window[_FIRST]
+    return pairs.key[first] if first < pairs.window[_LAST] else NEVER
+
+
+@part
+def first_item(pairs):
+    """Give the item of the first pair; the list must not be empty."""
+    return pairs.item[pairs.window[_FIRST]]
+
+
+@part
+def empty(pairs):
+    """Take out all pairs."""
+    pairs.window[_FIRST] = pairs.window[_LAST] = 0
+
+
+@part
+def copy_into(pairs, source):
+    """Hold the pairs of another list instead; the capacity must suffice."""
+    first, last = front(source), back(source)
+    for place in range(first, last):
+        pairs.key[place - first] = source.key[place]
+        pairs.item[place - first] = source.item[place]
+    pairs.window[_FIRST], pairs.window[_LAST] = 0, last - first
+
+
+@part
+def drop_before(pairs, place):
+    """Take out the pairs before a place."""
+    pairs.window[_FIRST] = place
 
 
 @routine
 def place_of(pairs, key, item):
     """Find the first place whose pair is not smaller than (key, item)."""
-    place = U(pairs.window[FIRST])
-    last = U(pairs.window[LAST])
+    place = U(pairs.window[_FIRST])
+    last = U(pairs.window[_LAST])
     length = last - place
     while length > U(0):  # halving without a branch to mispredict
         half = (length + U(1)) >> U(1)
@@ -57,20 +118,20 @@ def place_of(pairs, key, item):
 @part
 def insert_at(pairs, place, key, item):
     """Put a pair where `place_of` would have it; give the place where it then stands."""
-    first, last = pairs.window[FIRST], pairs.window[LAST]
+    first, last = pairs.window[_FIRST], pairs.window[_LAST]
     if last == pairs.key.size:
         for i in range(first, last):
             pairs.key[i - first] = pairs.key[i]
             pairs.item[i - first] = pairs.item[i]
         place, first, last = place - first, 0, last - first
-    pairs.window[FIRST], pairs.window[LAST] = first, last
+    pairs.window[_FIRST], pairs.window[_LAST] = first, last
     if first > 0 and place - first < last - place:
         _move_down(pairs, first, place)
         place -= 1
-        pairs.window[FIRST] = first - 1
+        pairs.window[_FIRST] = first - 1
     else:
         _move_up(pairs, place, last)
-        pairs.window[LAST] = last + 1
+        pairs.window[_LAST] = last + 1
     pairs.key[place] = key
     pairs.item[place] = item
     return place
@@ -79,8 +140,8 @@ def insert_at(pairs, place, key, item):
 @routine
 def insert(pairs, key, item):
     """Put a pair in its place."""
-    last = pairs.window[LAST]
-    if last == pairs.window[FIRST] or pairs.key[last - 1] < key:
+    last = pairs.window[_LAST]
+    if last == pairs.window[_FIRST] or pairs.key[last - 1] < key:
         insert_at(pairs, last, key, item)
     else:
         insert_at(pairs, place_of(pairs, key, item), key, item)
@@ -89,21 +150,21 @@ def insert(pairs, key, item):
 @part
 def pop(pairs):
     """Take out the first pair and give its item."""
-    first = pairs.window[FIRST]
-    pairs.window[FIRST] = first + 1
+    first = pairs.window[_FIRST]
+    pairs.window[_FIRST] = first + 1
     return pairs.item[first]
 
 
 @part
 def remove_at(pairs, place):
     """Take out the pair at a place; give the place where its successor now stands."""
-    first, last = pairs.window[FIRST], pairs.window[LAST]
+    first, last = pairs.window[_FIRST], pairs.window[_LAST]
     if place - first < last - 1 - place:
         _move_up(pairs, first, place)
-        pairs.window[FIRST] = first + 1
+        pairs.window[_FIRST] = first + 1
         return place + 1
     _move_down(pairs, place + 1, last)
-    pairs.window[LAST] = last - 1
+    pairs.window[_LAST] = last - 1
     return place
 
 

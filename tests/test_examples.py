@@ -1,0 +1,23 @@
+"""The examples in docstrings give what they say."""
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import schedlab as sl
+
+ROOT = Path(sl.__file__).parent
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+    for path in sorted(ROOT.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+def test_examples_give_what_they_say(module):
+    found = doctest.testmod(import_module(module.removesuffix(".__init__")), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.attempted
+    assert not found.failed
