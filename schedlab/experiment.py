@@ -1,7 +1,7 @@
-"""Experiments: a function of simple values, run over a grid of them. `sweep` is the everyday form of `grid`.
+"""Experiments: run a function of simple values over a grid of them. `sweep` is the everyday form of `grid`.
 
-Whatever is studied here, the papers' figures included, has the same pool, the same memory of what was run, the same
-progress bar, and the same form of result: a tidy table with one row a run, or a run and class.
+All studies, the papers' figures included, share one pool, one cache, one progress bar and one form of result: a tidy
+table with one row per run, or per run and class of jobs.
 """
 
 import inspect
@@ -9,10 +9,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from datetime import date, timedelta
 from functools import wraps
 from itertools import product
 from numbers import Integral, Real
-from threading import Lock
+from threading import Lock, get_ident
+from types import NoneType
 
 import numpy as np
 import pandas as pd
@@ -31,6 +33,7 @@ from .workload.trace import Trace, labels
 
 ERRORS = ("raise", "keep")
 MOST_RUNS = 100_000  # remembered; the oldest go first
+PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # what appears in a table as it is
 
 
 class RunError(RuntimeError):
@@ -48,36 +51,38 @@ def grid(
     words: str = "running",
     **values,
 ) -> pd.DataFrame:
-    """Run a function over every combination of values, and collect what it gives in one tidy table.
+    """Run a function over every combination of values, and collect its results in one tidy table.
 
-    A run whose function, values and kernels are the same as before in this session is not run again (`forget`).
+    A run is not repeated in the same session unless its function, its values or the kernels have changed; `forget`
+    empties the cache.
 
     Parameters
     ----------
     run : function
-        Takes the values by name and gives measures: a mapping or Series for one row, a DataFrame for several, or a
-        number. It must depend on nothing but its values: give it seeds and names of logs, not open files.
+        Takes the values by name and returns measures: a number; a mapping or Series of numbers or texts for one row; or
+        a DataFrame for several rows. It must depend on nothing but its values: pass seeds and names of logs, not open
+        files or generators.
     cases : iterable of mapping, optional
-        Values that belong together, where a study is no full product; each case is combined with all of `values`.
+        Values that belong together, for a study that is not a full product. Each case is combined with all of `values`.
     threads : int, optional
-        How many runs at a time. Default: what `joblib.parallel_config` says, else one for each core. The table is the
-        same for any number.
+        How many runs at a time. Default: the setting of `joblib.parallel_config`, else one per core. The table does not
+        depend on it.
     progress : bool
-        Show a progress bar with the remaining time, if it takes over a second.
+        Show a progress bar with the remaining time, if the grid takes over a second.
     errors : {"raise", "keep"}
-        What becomes of a run that fails. "raise": the grid ends with a `RunError`. "keep": its row has the error in the
-        column ``error``, which is empty in the others.
+        What happens when a run fails. "raise": the grid ends with a `RunError`. "keep": the grid goes on, and a column
+        ``error`` has the error of that run and is empty for the others.
     words : str
-        What the progress bar says.
+        The label of the progress bar.
     **values
         For each parameter of the function one value, or several: a list, tuple, range, array or any other iterable.
-        A text is one value. A tuple that is one value stands in a list: ``sigma=[(0, 2)]``.
+        A text is one value. To pass a tuple as one value, put it in a list: ``sigma=[(0, 2)]``.
 
     Returns
     -------
     DataFrame
-        The values of each run, then its measures; in the order of `cases` and of the product. Traces and schemes stand
-        there by their names, numbered where two of one name differ.
+        The values of each run, then its measures; in the order of `cases` and of the product. Traces and schemes appear
+        by name; different ones of the same name are numbered.
 
     Raises
     ------
@@ -88,8 +93,8 @@ def grid(
 
     Notes
     -----
-    Runs go over `joblib.Parallel`: by threads, since kernels let other threads run, or by whatever backend is chosen
-    with ``joblib.parallel_config(backend=...)``. Other processes need a function that can be pickled.
+    Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Choose
+    another backend with ``joblib.parallel_config(backend=...)``; processes need a function that can be pickled.
 
     Examples
     --------
@@ -126,7 +131,7 @@ def table_of(
     errors: str = "raise",
     words: str = "running",
 ) -> pd.DataFrame:
-    """Do what `grid` does for runs that are listed one by one, with the names that their rows get.
+    """Do what `grid` does, for a list of runs.
 
     Parameters
     ----------
@@ -134,7 +139,7 @@ def table_of(
     runs : sequence of mapping
         The values of each run.
     names : sequence of mapping
-        For each run the first columns of its rows.
+        For each run, the first columns of its rows.
     threads, progress, errors, words
         As of `grid`.
     """
@@ -152,12 +157,13 @@ def table_of(
             for key, measured in zip(wanted, done, strict=True):
                 if isinstance(measured, Exception) and errors == "raise":
                     raise _failed(names[wanted[key]], measured) from measured
+                _check_columns(names[wanted[key]], measured, errors == "keep")
                 found[key] = measured
                 _memory.keep(key, measured)
                 bar.update()
     except BaseException as error:
         if hasattr(done, "throw"):
-            with suppress(BaseException):  # only so can joblib end its workers without a warning
+            with suppress(BaseException):  # otherwise joblib warns that results are not used
                 done.throw(error)
         raise
     return _tabled(names, [found[key] for key in keys], errors == "keep")
@@ -172,14 +178,16 @@ def _words(error):
     return f"{type(error).__name__}: {error}"
 
 
-def _positive(n_jobs):
-    if n_jobs == 0:
-        raise ValueError("threads must be greater than 0, got 0")
-    return n_jobs
+def _positive(threads):
+    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads == 0:
+        raise ValueError(f"threads must be a whole number above 0, got {threads!r}")
+    return threads
 
 
 def _is_several(value):
     """Tell whether several values are given, not one."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Scheme | Trace | pd.DataFrame)
 
 
@@ -188,14 +196,23 @@ def _several(name, given, single):
     found = [given] if single else list(given)
     if not found:
         raise ValueError(f"{name} is an empty list, expected at least one {name}")
-    return [one.item() if isinstance(one, np.generic) else one for one in found]
+    return [_without_numpy(one) for one in found]
+
+
+def _without_numpy(value):
+    """Give NumPy's numbers and times as Python's and pandas' own."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    return (
+        value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim) else value
+    )
 
 
 def _check_names(run, runs):
-    """Raise where the function does not take what it is to be given."""
+    """Raise if the function does not take the values."""
     parameters = inspect.signature(run).parameters
-    own = inspect.signature(grid).parameters.keys() & parameters.keys() - {"run", "cases", "values"}
-    if own:
+    needed = {name for name, one in parameters.items() if one.default is one.empty}
+    if own := inspect.signature(grid).parameters.keys() & needed - {"run", "cases", "values"}:
         raise ValueError(f"{', '.join(sorted(own))}: parameters of grid; give those of the function other names")
     for values in runs:
         try:
@@ -205,27 +222,30 @@ def _check_names(run, runs):
 
 
 def _named(runs):
-    """Give the values of runs as they stand in a table."""
+    """Give the values of runs as they appear in a table."""
     columns = {}
     for name in dict.fromkeys(name for values in runs for name in values):
         own = [values[name] for values in runs if name in values]
         columns[name] = _labels(own)
-    return [{name: columns[name].get(_identity(value), value) for name, value in values.items()} for values in runs]
+    return [
+        {name: value if isinstance(value, PLAIN) else columns[name][_identity(value)] for name, value in values.items()}
+        for values in runs
+    ]
 
 
 def _identity(value):
-    """Give what tells values with names apart: schemes by value, traces and others by identity."""
+    """Give a key that is the same for equal values; traces, and values without a digest, are told apart by identity."""
     try:
-        return digest(value) if isinstance(value, Scheme) else id(value)
+        return id(value) if isinstance(value, Trace) else digest(value)
     except NoDigestError:
         return id(value)
 
 
 def _labels(values):
-    """Name the traces, the schemes and what else is no plain value, and number different ones of one name."""
+    """Name all values that are not plain: traces, schemes, functions and others. Number different ones of one name."""
     traces = {id(one): one for one in values if isinstance(one, Trace)}
     named = dict(zip(traces, labels(traces.values()), strict=True))
-    others = {_identity(one): one for one in values if not isinstance(one, Trace | str | Real | None | tuple)}
+    others = {_identity(one): one for one in values if not isinstance(one, (Trace, *PLAIN))}
     taken = Counter()
     for key, one in others.items():
         name = getattr(one, "__name__", str(one))
@@ -235,7 +255,7 @@ def _labels(values):
 
 
 def _measured(run, values):
-    """Run once; give measures, or the error: joblib would give another one, without its cause."""
+    """Run once; return the measures or the error. An error that is raised would reach joblib, which hides its cause."""
     try:
         return _plain(run(**values))
     except Exception as error:
@@ -243,25 +263,43 @@ def _measured(run, values):
 
 
 def _plain(found):
-    """Give what a run gave as a table of its own, or as a dict."""
+    """Give the result of a run as a table of its own, or as a dict."""
     if isinstance(found, pd.DataFrame):
-        return found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
+        table = found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
+        _check_once(table.columns)
+        return table
     if isinstance(found, Mapping | pd.Series):
-        return {str(name): found[name] for name in found.keys()}  # noqa: SIM118 - a Series gives its values
-    if isinstance(found, Real):
-        return {"value": found}
+        _check_once(found.keys())
+        measures = {str(name): _without_numpy(value) for name, value in found.items()}
+        for name, value in measures.items():
+            if not isinstance(value, PLAIN) or isinstance(value, tuple):
+                raise TypeError(f"measure {name} is a {type(value).__name__}, expected a number, a text or a time")
+        return measures
+    if isinstance(value := _without_numpy(found), Real):
+        return {"value": value}
     raise TypeError(f"the run gave a {type(found).__name__}, expected measures: a mapping, a Series or a DataFrame")
+
+
+def _check_once(names):
+    if twice := [str(name) for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"the run gives {', '.join(twice)} more than once")
+
+
+def _check_columns(about, measured, kept):
+    """Raise if a run gives a measure with the name of a value, or of the column of errors."""
+    given = [] if isinstance(measured, Exception) else [*measured]
+    columns = Counter([*about, *given, *(["error"] if kept else [])])
+    if both := [name for name, count in columns.items() if count > 1]:
+        raise ValueError(f"the run gives {', '.join(sorted(both))}, which is among its values, too")
 
 
 def _tabled(names, measured, kept):
     """Put the rows of runs below one another."""
     rows = []
     for about, found in zip(names, measured, strict=True):
+        _check_columns(about, found, kept)
         failed = isinstance(found, Exception)
-        error, own = {"error": _words(found) if failed else ""} if kept else {}, {} if failed else found
-        if both := (about.keys() | error.keys()) & {*own} | about.keys() & error.keys():
-            raise ValueError(f"the run gives {', '.join(sorted(both))}, which is among its values, too")
-        rows.append((about, own, error))
+        rows.append((about, {} if failed else found, {"error": _words(found) if failed else ""} if kept else {}))
     if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
         return pd.DataFrame([{**about, **own, **error} for about, own, error in rows])
     tables = []
@@ -269,14 +307,14 @@ def _tabled(names, measured, kept):
         table = own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else [])
         front = pd.DataFrame({name: [value] * len(table) for name, value in about.items()}, index=table.index)
         tables.append(pd.concat([front, table], axis=1).assign(**error))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 # --- What was run before ------------------------------------------------------------------------------------
 
 
 class _Memory:
-    """What runs gave, by their keys; whatever was used last is kept longest."""
+    """The results of runs by their keys; those used last are kept longest."""
 
     def __init__(self, most):
         self.most, self.lock, self.runs = most, Lock(), OrderedDict()
@@ -300,25 +338,29 @@ class _Memory:
             self.runs.clear()
 
 
+class _Interrupted(Exception):
+    """A run was interrupted; whoever waits for it has to run it."""
+
+
 _memory = _Memory(MOST_RUNS)
 _remembered = []
 
 
 def forget() -> None:
-    """Forget what was run and remembered in this session."""
+    """Empty the caches of `grid`, `sweep` and `remember`."""
     _memory.clear()
     for clear in _remembered:
         clear()
 
 
 def _keys(run, runs):
-    """Give a key for each run; a number, which is no key, where there is no telling its values."""
-    told = {}  # by identity: the same trace is in many runs
+    """Give a key for each run; its number, which is not kept, if its values have no digest."""
+    found = {}  # by identity: the same trace is in many runs
 
     def of(value):
-        if id(value) not in told:
-            told[id(value)] = digest(value)
-        return told[id(value)]
+        if id(value) not in found:
+            found[id(value)] = digest(value)
+        return found[id(value)]
 
     try:
         about = digest(run, *_surroundings())
@@ -328,17 +370,25 @@ def _keys(run, runs):
 
 
 def _surroundings():
-    """Give what results depend on beside the values: the kernels, and which logs a name finds."""
+    """Give what results depend on beside the values: the kernels, and the logs that names refer to."""
     return str(CACHE), archive.at_hand()
 
 
 def remember(most: int):
-    """Make a function give what it gave before for the same values; for traces and schedules, which are large.
+    """Cache the last results of a function by its values: for traces and schedules, which are large.
+
+    Two threads that ask for the same result wait for one run. The key has the values only, so the function must not
+    depend on variables that change.
 
     Parameters
     ----------
     most : int
-        How many results are kept. Two threads that ask for the same one wait for one run.
+        How many results to keep.
+
+    Raises
+    ------
+    RecursionError
+        From the function, if it asks for the result that it is computing.
     """
 
     def decorate(function):
@@ -352,20 +402,26 @@ def remember(most: int):
                 key = digest(given.arguments, *_surroundings())
             except NoDigestError:
                 return function(*arguments, **settings)
-            with lock:
-                mine = key not in kept
-                future = kept.setdefault(key, Future())
-                kept.move_to_end(key)
-                while len(kept) > most:
-                    kept.popitem(last=False)
-            if not mine:
-                return future.result()
+            while True:
+                with lock:
+                    mine = key not in kept
+                    future, thread = kept.setdefault(key, (Future(), get_ident()))
+                    kept.move_to_end(key)
+                    while len(kept) > most:
+                        kept.popitem(last=False)
+                if mine:
+                    break
+                if not future.done() and thread == get_ident():
+                    raise RecursionError(f"{function.__name__} asks for the result that it is computing")
+                with suppress(_Interrupted):  # only the thread that computed it was interrupted
+                    return future.result()
             try:
                 future.set_result(function(*arguments, **settings))
             except BaseException as error:
                 with lock:
-                    kept.pop(key, None)
-                future.set_exception(error)
+                    if kept.get(key, (None,))[0] is future:
+                        del kept[key]
+                future.set_exception(error if isinstance(error, Exception) else _Interrupted())
                 raise
             return future.result()
 

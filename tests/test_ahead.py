@@ -1,7 +1,7 @@
 """Compiling ahead of time leaves nothing to compile."""
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import pytest
 from numba.core.dispatcher import Dispatcher
@@ -12,7 +12,7 @@ from schedlab import ahead
 
 def entry_points():
     """Give the compiled functions that Python calls: those cached on disk."""
-    modules = [import_module(f"schedlab.kernels.{module.name}") for module in iter_modules(sl.kernels.__path__)]
+    modules = [import_module(found.name) for found in walk_packages(sl.kernels.__path__, "schedlab.kernels.")]
     found = {each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)}
     return [each for each in found if type(each._cache).__name__ != "NullCache"]
 

@@ -1,4 +1,4 @@
-"""The two decorators of this room: `kernel` for entry points, `part` for the pieces they share.
+"""The decorators of this room: `kernel` for entry points, `part`, `routine` and `maker` for the pieces they share.
 
 Numba's disk cache notices an edit in the file of the cached function only, so a kernel would keep a stale
 copy of a part that lives in another file. The cache folder is therefore keyed on a digest of every kernel
@@ -21,7 +21,7 @@ U = np.uint64
 
 def _digest() -> str:
     """Digest what the machine code depends on and numba's own index does not: other files, bounds checking."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
     texts = [source.read_bytes() for source in sources]
     return hashlib.sha256(b"".join([*texts, str(numba.config.BOUNDSCHECK).encode()])).hexdigest()[:16]
 

@@ -1,0 +1,64 @@
+"""What a task is held to do, by what it did: the paper's classification (section 3.2).
+
+Memberships in three classes, I/O, communicating and computing, start equal and are updated at the end of every slice
+in which the task held its PE. They make the priority by which PEs choose.
+"""
+
+from .._jit import part
+from .state import (
+    DID_IO,
+    F_COMM,
+    F_COMP,
+    F_IO,
+    HELD,
+    HOLDERS,
+    INTERACTIVE,
+    JOB,
+    KIND,
+    PE,
+    PLACE,
+    PRIORITY,
+    S_COMM,
+    S_COMP,
+    S_IO,
+    STATEMENTS,
+)
+
+
+@part
+def classify(g, rules):
+    """Let what tasks did in the slice change their memberships."""
+    tasks = g.tasks
+    for i in range(g.clock[HOLDERS]):
+        task = g.held[i]
+        communicated = tasks[task, STATEMENTS] >= rules.statements
+        _measure(g.members, rules, task, tasks[task, DID_IO] and (rules.both or not communicated), communicated)
+        show(g, tasks[task, PE], tasks[task, PLACE], task)
+        tasks[task, HELD] = tasks[task, STATEMENTS] = tasks[task, DID_IO] = 0
+    g.clock[HOLDERS] = 0
+
+
+@part
+def show(g, pe, place, task):
+    """Let the PE of a task see what it is held to be."""
+    members = g.members
+    inputs = members[task, F_IO] > members[task, F_COMM] and members[task, F_IO] > members[task, F_COMP]
+    g.does_io[pe, place] = inputs or g.jobs[g.tasks[task, JOB], KIND] == INTERACTIVE
+    g.priority[pe, place] = members[task, PRIORITY]
+
+
+@part
+def _measure(members, rules, task, did_io, communicated):
+    """Update the running measurements, which become the memberships by Bayes' rule; none may vanish."""
+    io = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)
+    comm = members[task, S_COMM] / 2 + (1 / 2 if communicated else 0)
+    comp = members[task, S_COMP] / 2 + (0 if did_io or communicated else 1 / 2)
+    members[task, S_IO], members[task, S_COMM], members[task, S_COMP] = io, comm, comp
+    io, comm, comp = io * members[task, F_IO], comm * members[task, F_COMM], comp * members[task, F_COMP]
+    least = rules.floor * (io + comm + comp)  # of their sum, as if they had been shares of it already
+    io, comm, comp = max(io, least), max(comm, least), max(comp, least)
+    total = io + comm + comp
+    share = 1 / total if total > 0 else 0.0  # without a floor all may vanish
+    io, comm, comp = io * share, comm * share, comp * share
+    members[task, F_IO], members[task, F_COMM], members[task, F_COMP] = io, comm, comp
+    members[task, PRIORITY] = max(rules.alpha * io, comp)

@@ -1,0 +1,76 @@
+"""Spinning: a task waits for a message on its PE, and under spin control makes room for one that does I/O."""
+
+from .._jit import part
+from ..sorted_pairs import NEVER
+from .choice import free_pe, next_task, places_of
+from .log import spend
+from .state import (
+    ABSENT,
+    BOUNDARY,
+    CHANGE,
+    CHECK,
+    DOES,
+    LIMIT,
+    PLACE,
+    RUNNING,
+    SINCE,
+    SPINNING,
+    TIME_SPINNING,
+    UNTIL,
+    UPTO,
+)
+
+
+@part
+def when_to_check(g, rules, pe, task, now):
+    """Give when a spin that begins now is looked at, or NEVER if nothing can come of that.
+
+    That is known, unless a task that does I/O has made room until a message that has not been sent: it may be ready by
+    then.
+    """
+    check = now + 2 * rules.latency + 4 * rules.overhead
+    if not rules.spin_block or g.clock[BOUNDARY] - check <= rules.delta:
+        return NEVER
+    if g.pes[pe, ABSENT] > 0 and _other_has_io(g, pe, task, NEVER):
+        return check
+    return check if _other_has_io(g, pe, task, check) else NEVER
+
+
+@part
+def spin(g, pe, now, check, until):
+    """Let a task spin on its PE for longer than can be told."""
+    pes, change = g.pes, min(check, until)
+    if pes[pe, LIMIT] < g.clock[UPTO]:
+        change = min(change, pes[pe, LIMIT])
+    pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK], pes[pe, CHANGE] = SPINNING, now, check, change
+
+
+@part
+def end_spin(g, rules, pe, now):
+    """A spin is over, is to be looked at, or loses its PE to the task of the row: tell which task runs next, if any."""
+    pes, task = g.pes, g.pes[pe, RUNNING]
+    until = g.tasks[task, UNTIL]
+    if until > now and rules.reclaim:
+        spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
+        free_pe(g, pe, now)
+        return next_task(g, rules, pe, now)
+    if until > now and _other_has_io(g, pe, task, now):
+        spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
+        g.ready[pe, g.tasks[task, PLACE]] = until
+        pes[pe, ABSENT] += until == NEVER
+        free_pe(g, pe, now)
+        return next_task(g, rules, pe, now)
+    if until > now:
+        spin(g, pe, pes[pe, SINCE], NEVER, until)
+        return -1
+    spend(g, pe, task, TIME_SPINNING, pes[pe, SINCE], now)
+    return task
+
+
+@part
+def _other_has_io(g, pe, task, now):
+    """Tell whether another task of a PE that is ready does I/O or is interactive."""
+    others = False
+    for place in range(places_of(g, pe)):
+        others |= (g.ready[pe, place] <= now) & (g.does_io[pe, place] > 0) & (g.on[pe, place] != task)
+    return others
