@@ -30,8 +30,8 @@ def test_jobs_that_come_faster_are_the_same_jobs():
     assert whole == gang.Workload(("io", "msg"), pes=8, horizon=50_000, table="kth", seed=3)
     one, other = whole.jobs_table, fast.jobs_table
     assert len(one) > 50
-    assert other[["size", "kind"]].equals(one[["size", "kind"]])
-    assert other["arrival_time"].tolist() == pytest.approx((one["arrival_time"] / 100).tolist())
+    assert other[["procs", "kind"]].equals(one[["procs", "kind"]])
+    assert other["submit_time"].tolist() == pytest.approx((one["submit_time"] / 100).tolist())
     assert other["duration"].tolist() == pytest.approx((one["duration"] / 100).tolist())
 
 
@@ -157,8 +157,8 @@ def test_the_picture_has_every_moment_of_every_pe(logged):
     for _, lane in ordered.groupby("pe"):
         assert (lane["begin"].to_numpy()[1:] >= lane["end"].to_numpy()[:-1] - 1e-9).all()
     log = logged.log
-    inside = log.assign(begin=log["begin"].clip(60.2, 60.8), end=log["end"].clip(60.2, 60.8))
-    busy = inside[inside["job"] >= 0]
+    inside = log.assign(begin=log["start_time"].clip(60.2, 60.8), end=log["end_time"].clip(60.2, 60.8))
+    busy = inside[inside["job_number"] >= 0]
     lasts, shown = ((table["end"] - table["begin"]).groupby(table["pe"]).sum() for table in (busy, pieces))
     pixel = 0.6 / 720
     assert (abs(lasts - shown) <= pixel * busy.groupby("pe").size()).all()
@@ -168,7 +168,7 @@ def test_the_picture_has_every_moment_of_every_pe(logged):
 def inside_rows(log):
     """Give the current rows of the slices from 60.2 to 60.8."""
     return [
-        log.loc[(log["begin"] >= at - 1e-9) & (log["end"] <= at + 0.2 + 1e-9), "row"].iloc[0]
+        log.loc[(log["start_time"] >= at - 1e-9) & (log["end_time"] <= at + 0.2 + 1e-9), "row"].iloc[0]
         for at in (60.2, 60.4, 60.6)
     ]
 
@@ -179,8 +179,8 @@ def test_the_picture_tells_tasks_of_the_row_from_those_chosen_locally(logged):
     assert set(shown["chosen"]) == {"in its own row", "chosen locally"}
     for piece in shown.itertuples():
         middle = (piece.begin + piece.end) / 2
-        (at,) = log[(log["pe"] == piece.pe) & (log["begin"] <= middle) & (log["end"] > middle)].itertuples()
-        assert piece.job == f"{at.job} ({logged.jobs['kind'][at.job]})"
+        (at,) = log[(log["pe"] == piece.pe) & (log["start_time"] <= middle) & (log["end_time"] > middle)].itertuples()
+        assert piece.job == f"{at.job_number} ({logged.jobs['kind'][at.job_number]})"
         assert (piece.chosen == "in its own row") == at.gang
     reference = gang.simulate(logged.workload, "gang", log=(60.0, 61.0))
     assert set(charts.slices(reference).layer[0].data["chosen"]) == {"in its own row"}

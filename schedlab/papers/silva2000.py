@@ -56,6 +56,9 @@ SIDE = {"quick": (6, 200), "full": (10, 20)}  # the same beside the paper's figu
 CONFIDENCE = 0.95
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
+# Names of columns in the figures' data, which the kept results have too.
+KEPT_AS = {"turnaround": "response_time", "job_number": "job", "start_time": "begin", "end_time": "end"}
+
 # Tables 1 to 6: mix and PEs; jobs and utilization with information, and without it.
 TABLES = {
     1: ("IO", 8, (60, 0.84), (40, 0.42)),
@@ -71,8 +74,8 @@ TABLES = {
 
 
 def outcome(workload: Workload, config: Config) -> pd.Series:
-    """Measure a simulation: see `GangSchedule.metrics`."""
-    return gang.simulate(workload, config).metrics()
+    """Measure a simulation, as `GangSchedule.metrics` does; turnaround is called response_time, as in the paper."""
+    return gang.simulate(workload, config).metrics().rename(KEPT_AS)
 
 
 def compare(workloads, configs: dict[str, Config], words: str, progress: bool = True) -> pd.DataFrame:
@@ -105,7 +108,7 @@ def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **set
     if faster == 1:
         return whole
     jobs = whole.jobs_table
-    jobs[["arrival_time", "duration"]] /= faster
+    jobs[["submit_time", "duration"]] /= faster
     return replace(whole, horizon=HORIZON / faster, jobs=jobs)
 
 
@@ -346,7 +349,7 @@ def picture(size: str | None = None, progress: bool = True) -> Figure:
             f"that waits for a message (pale) makes room, too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed "
             f"{SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
         ),
-        data=pd.concat(logs, ignore_index=True),
+        data=pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS),
         chart=_pictures(jobs, settings, PICTURED),
     )
 
@@ -717,7 +720,7 @@ def live(
     window = (begin, begin + 5 * slice)
     rows = {}
     for name, config in settings.items():
-        found = _logged(jobs, config, *window).metrics()
+        found = _logged(jobs, config, *window).metrics().rename(KEPT_AS)
         rows[name] = {words: found[key] for key, words in LISTED.items()}
     rows = pd.DataFrame(rows).T.rename_axis("scheduler").reset_index()
     told = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
