@@ -1,6 +1,5 @@
-"""The paper on gang scheduling: figures from few jobs, paired ratios, the picture of the matrix, and verdicts."""
+"""The paper on gang scheduling: figures from few jobs, the picture of the matrix, and verdicts."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -53,19 +52,6 @@ def test_the_same_jobs_for_all_schedulers(small):
     for name in paper.SCHEDULERS:
         assert wide[name].equals(wide[paper.WITHOUT].rename(name))
     assert len(set(wide[paper.WITH])) > 2  # others for another seed
-
-
-def test_ratios_pair_the_seeds():
-    old = np.array([10.0, 20.0, 40.0])
-    exact = paper.ratio_of(1.5 * old, old)
-    assert exact == pytest.approx((1.5, 1.5, 1.5))
-    found = paper.ratio_of(1.5 * old + [1, -1, 0], old)
-    # Errors 1, -1, 0 around 105 / 70: standard error 1 / sqrt(3) of a mean of 35; t = 4.302653 at two degrees.
-    half = 4.302653 / np.sqrt(3) / 35
-    assert found == pytest.approx((1.5, 1.5 * np.exp(-half), 1.5 * np.exp(half)), rel=1e-6)
-    assert np.isnan(paper.ratio_of([1, 2], [0, 0])).all()
-    assert paper.ratio_of([3], [2])[0] == 1.5
-    assert np.isnan(paper.ratio_of([3], [2])[1:]).all()
 
 
 # The figures
@@ -130,7 +116,7 @@ def test_figures_have_both_fits_and_what_is_published(small):
 
 def test_readings_change_what_they_say(small):
     plain, idle, spun = (
-        paper._read("IO/Msg", paper.READINGS[name], "quick", "", False)
+        paper._read("IO/Msg", "quick", "", False, **paper.READINGS[name])
         for name in ("as in the figures", "spinning is not busy", "with information: spin control, too")
     )
     assert (idle["utilization"] < plain["utilization"]).all()
@@ -322,7 +308,7 @@ def judged(values, **settings):
 
 def of(cases, names=tuple(paper.CLAIMS)):
     """Judge claims on some cases."""
-    return {name: papers.judged(paper.CLAIMS[name], cases.of(name)[0], "a model") for name in names}
+    return {name: papers.judged(paper.CLAIMS[name], cases.of(name), "a model") for name in names}
 
 
 def test_what_the_paper_has_is_reproduced():
@@ -385,10 +371,10 @@ def test_gains_are_compared_seed_by_seed():
     luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
     lucky = data["scheduler"] == paper.WITH
     data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
-    case = next(check for check in paper.Cases(data).of("4")[0]).cases.iloc[0]
+    case = next(check for check in paper.Cases(data).of("4")).cases.iloc[0]
     assert case["high"] - case["low"] < 0.001
     data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
-    case = next(check for check in paper.Cases(data).of("4")[0]).cases.iloc[0]
+    case = next(check for check in paper.Cases(data).of("4")).cases.iloc[0]
     mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
     gains = [mean[mix, paper.WITH] / mean[mix, paper.WITHOUT] for mix in ("IO/Msg", "IO")]
     assert case["value"] == pytest.approx(gains[0] / gains[1])
@@ -399,7 +385,7 @@ def test_a_mix_without_a_gain_is_no_case():
     def values(mix, pes, name):
         return (0, 0) if mix == "IO" and name == paper.WITHOUT else as_published(mix, pes, name)
 
-    quantities = [check.cases.assign(quantity=check.quantity) for check in paper.Cases(made(values)).of("4")[0]]
+    quantities = [check.cases.assign(quantity=check.quantity) for check in paper.Cases(made(values)).of("4")]
     cases = pd.concat(quantities)
     assert "IO/Msg over IO" not in set(cases["mixes"])
     assert "IO/Msg/Emb over IO/Msg" in set(cases["mixes"])
@@ -408,7 +394,7 @@ def test_a_mix_without_a_gain_is_no_case():
 def test_all_that_chance_moves_has_an_interval():
     found = paper.Cases(made(as_published))
     for name in paper.CLAIMS:
-        for check in found.of(name)[0]:
+        for check in found.of(name):
             assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
 
 
