@@ -53,6 +53,15 @@ MEASURES = {
     "max_queue": ("longest queue", "jobs"),
     "offered_load": ("offered load", ""),
     "effective_load": ("effective load", ""),
+    # Of gang scheduling, beside some of these.
+    "placed": ("placed in the matrix by the horizon", "jobs"),
+    "completed": ("completed by the horizon", "jobs"),
+    "one_task_share": ("of one task, of the completed jobs", "share"),
+    "computing": ("time of the PEs spent computing", "share"),
+    "communicating": ("time spent communicating", "share"),
+    "spinning": ("time spent spinning", "share"),
+    "switching": ("time spent switching", "share"),
+    "idle": ("time spent idle", "share"),
 }
 MOST_ROWS = 60  # of a table that shows itself; of a longer one the ends
 VALUES = {"mean", "low", "high"}  # columns in the unit of their row

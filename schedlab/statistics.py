@@ -453,6 +453,36 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
     return (top / bottom + (table[new] - top / bottom * table[old]) / bottom).where(pairs)
 
 
+def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Compare two means over the same seeds by their ratio.
+
+    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new. By the logarithm,
+    unlike `ratios_of_means`, so that turning the ratio over turns its interval over.
+
+    Parameters
+    ----------
+    new, old : array-like, shape (n_seeds,)
+        A value for each seed, in the same order.
+    confidence : float
+
+    Returns
+    -------
+    ratio, low, high : float
+        mean(new) / mean(old) and the ends of its interval. All are nan where old is 0 throughout, the ends also where
+        new is or there is one seed only.
+    """
+    _check_confidence(confidence)
+    new, old = (np.asarray(values, float) for values in (new, old))
+    if not old.any():
+        return nan, nan, nan
+    ratio = new.mean() / old.mean()
+    if new.size == 1:
+        return ratio, nan, nan
+    error = np.std(new - ratio * old, ddof=1) / np.sqrt(new.size) / new.mean() if new.any() else nan
+    half = t_quantile((1 + confidence) / 2, new.size - 1) * error
+    return ratio, ratio * np.exp(-half), ratio * np.exp(half)
+
+
 def _half(confidence, seeds):
     return t_quantile((1 + confidence) / 2, seeds - 1) if seeds > 1 else nan
 

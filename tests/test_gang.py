@@ -4,6 +4,7 @@ import math
 import time
 from dataclasses import replace
 from fractions import Fraction
+from inspect import isfunction
 from itertools import chain
 
 import numpy as np
@@ -17,7 +18,8 @@ from twin_gang import joined
 from workloads import examples
 
 import schedlab as sl
-from schedlab.gang import Config, Workload, simulate, simulate_many
+from schedlab import metrics, statistics
+from schedlab.gang import Config, Workload, laws, simulate, simulate_many
 from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
 from schedlab.kernels._jit import kernel as compiled
@@ -205,7 +207,7 @@ def check_programs(settings, jobs):
     times = {name: getattr(settings, name) / 1e9 for name in ("slice", "switch", "latency", "overhead", "delta")}
     names = ("scheduler", "alpha", "beta", "max_tasks", "statements", "floor", "both", "reclaim")
     config = Config(**times, **{name: getattr(settings, name) for name in names})
-    table = pd.DataFrame({"arrival_time": [job.arrival / 1e9 for job in jobs], "kind": [job.kind for job in jobs]})
+    table = pd.DataFrame({"submit_time": [job.arrival / 1e9 for job in jobs], "kind": [job.kind for job in jobs]})
     workload = Workload(pes=settings.pes, horizon=settings.horizon / 1e9, jobs=table, programs=as_programs(jobs))
     found = simulate(workload, config, log=(0, workload.horizon)).validate()
     rows = (found.job_rows, found.task_rows, found.member_rows, found.pe_rows, found.log_rows)
@@ -228,7 +230,7 @@ def as_programs(jobs):
         }
         for rank, program in enumerate(job.programs):
             for compute, (name, *more) in program:
-                row = {"job": number, "rank": rank, "compute": compute / 1e9, "operation": TWIN_NAMES[name]}
+                row = {"job_number": number, "rank": rank, "compute": compute / 1e9, "operation": TWIN_NAMES[name]}
                 if name in ("io", "think"):
                     row["seconds"] = more[0] / 1e9
                 if name in ("send", "recv"):
@@ -243,14 +245,14 @@ TWIN_NAMES = {"io": "disk", "recv": "receive"} | {name: name for name in ("think
 def test_the_task_of_the_row_reclaims_its_pe():
     # Job 0 waits for its disk from 13 to 53; job 1 is chosen at 13, and has the PE until 100, or until 53.
     jobs = [twin_gang.Job(0, "io", [[(10, ("io", 40)), (30, ("end",))]]), twin_gang.Job(0, "emb", [[(500, ("end",))]])]
-    table = pd.DataFrame({"arrival_time": [0.0, 0.0]})
+    table = pd.DataFrame({"submit_time": [0.0, 0.0]})
     workload = Workload(pes=1, horizon=100e-9, jobs=table, programs=as_programs(jobs))
     settings = {"slice": 100e-9, "switch": 3e-9, "latency": 2e-9, "overhead": 1e-9}
     for reclaim, expected in ((False, [0, 0, 1, 1]), (True, [0, 0, 1, 1, 0, 0, 1, 1])):
         found = simulate(workload, Config("priority", reclaim=reclaim, **settings), log=(0, 1)).validate()
-        assert [job - 1 for job in found.log["job"]] == expected
-        assert found.jobs["completion_time"].notna().tolist() == [reclaim, False]
-    assert found.jobs["completion_time"][1] == pytest.approx(86e-9)  # a switch of 3 and 30 from 53 on
+        assert [job - 1 for job in found.log["job_number"]] == expected
+        assert found.jobs["end_time"].notna().tolist() == [reclaim, False]
+    assert found.jobs["end_time"][1] == pytest.approx(86e-9)  # a switch of 3 and 30 from 53 on
 
 
 @pytest.mark.reduced
@@ -473,7 +475,7 @@ def test_the_baseline_is_a_request_and_its_answer():
 
 def test_memberships_of_a_task_that_blocks_in_every_slice():
     # Specification, SIL-1, without the floor: f and priority after each of the first slices.
-    job = pd.DataFrame({"arrival_time": [0], "size": [1], "kind": ["io"], "duration": [60]})
+    job = pd.DataFrame({"submit_time": [0], "procs": [1], "kind": ["io"], "duration": [60]})
     config = Config(floor=0, bursts="constant", compute=0.03, disk=0.05)
     table = simulate(Workload(pes=1, horizon=2, jobs=job), config, watch=[(1, 0)]).memberships(1)
     assert table["time"][:4].tolist() == pytest.approx([0.2, 0.4, 0.6, 0.8])
@@ -489,13 +491,94 @@ def test_memberships_of_a_task_that_blocks_in_every_slice():
 def test_the_laws_hold(scheduler, changes):
     schedule = simulate(SMALL, Config(scheduler, **changes), log=(100.05, 130)).validate()
     log = schedule.log
-    assert (log["begin"].min(), log["end"].max()) == (100, 130)
-    assert ((log["end"] - log["begin"]).groupby(log["pe"]).sum() - 30).abs().max() < 1e-6
-    assert schedule.metrics()["completed"] == schedule.completed == schedule.jobs["completion_time"].notna().sum() > 5
+    assert (log["start_time"].min(), log["end_time"].max()) == (100, 130)
+    assert ((log["end_time"] - log["start_time"]).groupby(log["pe"]).sum() - 30).abs().max() < 1e-6
+    assert schedule.metrics()["completed"] == schedule.completed == schedule.jobs["end_time"].notna().sum() > 5
     busy = schedule.pes.drop(columns="idle").to_numpy().sum()
     assert schedule.utilization == pytest.approx(busy / (8 * 3000), abs=1e-9)
     if scheduler == "gang":
-        assert log["gang"][log["job"] >= 0].all()
+        assert log["gang"][log["job_number"] >= 0].all()
+
+
+def test_jobs_have_the_columns_of_a_schedule():
+    jobs = simulate(SMALL, "priority").jobs
+    words = ["submit_time", "procs", "kind", "duration", "placed_time", "end_time", "turnaround", "slowdown"]
+    assert list(jobs.columns) == words
+    done = jobs.dropna()
+    assert 5 < len(done) < len(jobs)
+    pd.testing.assert_series_equal(done["turnaround"], done["end_time"] - done["submit_time"], check_names=False)
+    pd.testing.assert_series_equal(done["slowdown"], done["turnaround"] / done["duration"], check_names=False)
+    assert jobs.loc[jobs["end_time"].isna(), ["turnaround", "slowdown"]].isna().all(axis=None)
+
+
+LATE = Workload(pes=2, horizon=2, jobs=[(0, 1, "emb", 0.5), (0.1, 2, "emb", 1), (1, 1, "io", 9), (2, 1, "io", 1)])
+
+
+def test_measures_of_the_whole():
+    schedule = simulate(LATE)
+    measures, done = schedule.metrics(), schedule.jobs.dropna()
+    assert measures[["jobs", "placed", "completed"]].tolist() == [3, 3, len(done)]
+    assert measures["turnaround"] == done["turnaround"].mean()
+    assert measures["slowdown"] == done["slowdown"].mean()
+    assert "completed by the horizon" in repr(measures)
+    assert set(measures.index) <= set(metrics.MEASURES)
+    nobody = simulate(Workload(pes=2, horizon=2, jobs=[(0, 1, "emb", 9)])).metrics()
+    assert nobody["completed"] == 0
+    assert nobody[["turnaround", "slowdown", "one_task_share"]].isna().all()
+
+
+@pytest.mark.parametrize("by", ["kind", "size", {"procs": (1, 2, 4, 9, 99)}, lambda jobs: jobs["duration"] > 100])
+def test_measures_by_class_are_those_of_its_jobs(by):
+    schedule = simulate(SMALL, "priority")
+    found, labels = schedule.metrics(by), metrics.classes(schedule.jobs, by)
+    assert found["jobs"].sum() == schedule.arrived
+    assert found["completed"].sum() == schedule.completed
+    for label, row in found.iterrows():
+        jobs = schedule.jobs[labels == label]
+        done = jobs.dropna(subset="end_time")
+        assert row["placed"] == jobs["placed_time"].notna().sum()
+        assert row["completed"] == len(done)
+        for name in ("turnaround", "slowdown"):
+            assert row[name] == pytest.approx(done[name].mean(), nan_ok=True)
+        assert row["one_task_share"] == pytest.approx((done["procs"] == 1).mean(), nan_ok=True)
+    assert (found["jobs"] == 0).any() == isinstance(by, dict)  # a class without jobs has a row
+    whole = schedule.metrics(pd.Series("all", index=schedule.jobs.index)).loc["all"]
+    pd.testing.assert_series_equal(whole, schedule.metrics()[list(whole.index)], check_names=False)
+
+
+def test_jobs_in_no_class_have_the_last_row():
+    schedule = simulate(SMALL, "priority")
+    found = schedule.metrics({"procs": (1, 2)})
+    assert np.isnan(found.index[-1])
+    assert found["jobs"].tolist() == [(schedule.jobs["procs"] == 1).sum(), (schedule.jobs["procs"] > 1).sum()]
+
+
+@pytest.mark.filterwarnings("ignore::schedlab.statistics.IntervalWarning")
+@pytest.mark.parametrize("by", [None, "kind"])
+def test_intervals_are_batch_means_of_completed_jobs(by):
+    schedule = simulate(replace(SMALL, horizon=40_000), "priority")
+    done = schedule.jobs.dropna()
+    found = schedule.metrics(by, ci=0.9, warm_up=3)
+    for at, row in found.iterrows():
+        kind, name = (None, at) if by is None else at
+        values = done[name] if kind is None else done.loc[done["kind"] == kind, name]
+        expected = statistics.batch_means(values, 0.9, warm_up=3)
+        assert (row["mean"], row["low"], row["high"]) == (expected.mean, expected.low, expected.high)
+        assert (row["batches"], row["warm_up"]) == (expected.batches, 3)
+    assert len(found) == (2 if by is None else 2 * done["kind"].nunique())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"by": "kurian"}, r"unknown classes 'kurian'; known: size, a column \(submit_time, procs, kind"),
+        ({"by": "kind", "ci": 95}, "confidence must be between 0 and 1, got 95"),
+        ({"ci": 0.95, "warm_up": -1}, "warm_up is -1, expected a number of values"),
+    ],
+)
+def test_measures_say_what_was_expected(settings, message):
+    with pytest.raises(ValueError, match=message):
+        simulate(LATE).metrics(**settings)
 
 
 BROKEN = [
@@ -512,6 +595,12 @@ BROKEN = [
     ("member_rows", (kernel.F_IO, 0), 0.1, "the memberships of task 0 of job 1 add up to 1.1, expected 1"),
     ("member_rows", (kernel.F_IO, 0), math.nan, "the memberships of task 0 of job 1 add up to nan, expected 1"),
 ]
+
+
+def test_every_law_is_checked():
+    # A law is a public function of a schedule; `check` has to call each.
+    named = {name for name, each in vars(laws).items() if isfunction(each) and each.__module__ == laws.__name__}
+    assert {name for name in named if not name.startswith("_")} - {"check"} == set(laws.check.__code__.co_names) & named
 
 
 @pytest.mark.parametrize(("rows", "place", "more", "message"), BROKEN)
@@ -542,13 +631,13 @@ def test_runs_are_the_same_over_threads():
 
 def test_another_mix_has_the_same_arrivals():
     table, other = SMALL.jobs_table, replace(SMALL, mix={"io": 0.25, "bsp": 0.75}).jobs_table
-    same = ["arrival_time", "size", "duration"]
+    same = ["submit_time", "procs", "duration"]
     pd.testing.assert_frame_equal(table[same], other[same])
     assert set(other["kind"]) == {"io", "bsp"}
     longer = replace(SMALL, horizon=6000).jobs_table
     pd.testing.assert_frame_equal(longer.head(len(table)), table)
     assert len(longer) > len(table)
-    assert table["arrival_time"].max() < 3000
+    assert table["submit_time"].max() < 3000
 
 
 def test_kinds_have_their_shares():
@@ -558,21 +647,21 @@ def test_kinds_have_their_shares():
 
 def test_jobs_of_ones_own():
     # Given in another order than that of arrival: they keep their numbers.
-    jobs = pd.DataFrame({"arrival_time": [0.3, 0], "size": [2, 1], "kind": "emb", "duration": [0.1, 0.25]})
+    jobs = pd.DataFrame({"submit_time": [0.3, 0], "procs": [2, 1], "kind": "emb", "duration": [0.1, 0.25]})
     workload = Workload(pes=2, horizon=2, jobs=jobs)
     table = simulate(workload).validate().jobs
     assert table.index.tolist() == [2, 1]
     assert table["placed_time"].tolist() == pytest.approx([0, 0.4])
     # Job 2 runs at 0.0002-0.2502; job 1 from 0.4002 on, on a PE that it has to load.
-    assert table["completion_time"].tolist() == pytest.approx([0.2502, 0.5002])
+    assert table["end_time"].tolist() == pytest.approx([0.2502, 0.5002])
     assert hash(workload) == hash(Workload(pes=2, horizon=2, jobs=workload.jobs))
-    assert simulate(replace(workload, horizon=0.3)).jobs["completion_time"].isna().tolist() == [False, True]
+    assert simulate(replace(workload, horizon=0.3)).jobs["end_time"].isna().tolist() == [False, True]
 
 
 PINGPONG = pd.DataFrame(
     [(1, 0, 0.1, "send", 1), (1, 0, 0.2, "receive", 1), (1, 0, 0.1, "end", -1)]
     + [(1, 1, 0.2, "receive", 0), (1, 1, 0.1, "send", 0), (1, 1, 0.3, "end", -1)],
-    columns=["job", "rank", "compute", "operation", "peer"],
+    columns=["job_number", "rank", "compute", "operation", "peer"],
 )
 
 
@@ -581,15 +670,15 @@ def test_programs_tell_what_their_jobs_are():
     assert workload.jobs_table.loc[1].tolist() == [0, 2, "msg", pytest.approx(0.6)]
     found = simulate(workload).validate()
     # The first message is there at 0.1 s and a little, the answer at 0.3 s and a little.
-    assert found.jobs.loc[1, "completion_time"] == pytest.approx(0.6, abs=0.001)
+    assert found.jobs.loc[1, "end_time"] == pytest.approx(0.6, abs=0.001)
     told = found.programs(1)
     pd.testing.assert_frame_equal(told[list(PINGPONG)], PINGPONG, check_dtype=False)
     assert hash(replace(workload, programs=told)) == hash(workload)
 
 
 def test_some_jobs_have_programs_and_others_are_drawn():
-    jobs = pd.DataFrame({"arrival_time": [0.0, 0.3], "size": 2, "kind": ["bsp", "msg"], "duration": 3.0})
-    programs = PINGPONG.assign(job=2)
+    jobs = pd.DataFrame({"submit_time": [0.0, 0.3], "procs": 2, "kind": ["bsp", "msg"], "duration": 3.0})
+    programs = PINGPONG.assign(job_number=2)
     workload = Workload(pes=2, horizon=9, jobs=jobs, programs=programs, seed=5)
     drawn = simulate(replace(workload, programs=None)).validate().programs(1)
     found = simulate(workload).validate()
@@ -602,7 +691,7 @@ def test_some_jobs_have_programs_and_others_are_drawn():
     pd.testing.assert_frame_equal(found.programs(1, 1), drawn)
 
 
-ONE = pd.DataFrame({"arrival_time": [0]})
+ONE = pd.DataFrame({"submit_time": [0]})
 
 
 def pingpong(row=None, jobs=ONE, **changes):
@@ -621,35 +710,35 @@ def test_programs_without_time_take_the_least():
 
 
 def test_blank_cells_of_jobs_are_filled_in_from_their_programs():
-    jobs = pd.DataFrame({"arrival_time": [0.0, 0.3], "size": [1, None], "kind": ["io", None], "duration": [3.0, None]})
-    workload = Workload(pes=2, jobs=jobs, programs=PINGPONG.assign(job=2))
-    assert workload.jobs_table["size"].tolist() == [1, 2]
+    jobs = pd.DataFrame({"submit_time": [0.0, 0.3], "procs": [1, None], "kind": ["io", None], "duration": [3.0, None]})
+    workload = Workload(pes=2, jobs=jobs, programs=PINGPONG.assign(job_number=2))
+    assert workload.jobs_table["procs"].tolist() == [1, 2]
     assert workload.jobs_table["kind"].tolist() == ["io", "msg"]
     with pytest.raises(ValueError, match="job 1 has nan tasks"):
-        Workload(pes=2, jobs=jobs.assign(size=[None, 2]), programs=PINGPONG.assign(job=2))
+        Workload(pes=2, jobs=jobs.assign(procs=[None, 2]), programs=PINGPONG.assign(job_number=2))
 
 
 def test_too_much_room_for_programs_is_refused():
-    jobs = pd.DataFrame({"arrival_time": [0.0] * 2000, "size": 1, "kind": "emb", "duration": 1.0})
-    rows = pd.DataFrame({"job": 1, "rank": 0, "compute": 1e-6, "operation": ["disk"] * 100_000, "seconds": 1e-6})
+    jobs = pd.DataFrame({"submit_time": [0.0] * 2000, "procs": 1, "kind": "emb", "duration": 1.0})
+    rows = pd.DataFrame({"job_number": 1, "rank": 0, "compute": 1e-6, "operation": ["disk"] * 100_000, "seconds": 1e-6})
     workload = Workload(pes=2, jobs=jobs, programs=rows)
     with pytest.raises(ValueError, match="the longest program has 100,000 operations, and there are 2,000 tasks"):
         simulate(workload)
 
 
 def test_many_programs_are_checked_in_no_time():
-    many = pd.concat([PINGPONG.assign(job=number) for number in range(1, 3001)])
+    many = pd.concat([PINGPONG.assign(job_number=number) for number in range(1, 3001)])
     begin = time.perf_counter()
-    Workload(pes=2, jobs=pd.DataFrame({"arrival_time": np.zeros(3000)}), programs=many)
+    Workload(pes=2, jobs=pd.DataFrame({"submit_time": np.zeros(3000)}), programs=many)
     assert time.perf_counter() - begin < 5  # 20 before, when each job was looked at by itself
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Workload(programs=PINGPONG), "programs without jobs, expected a table of jobs with arrival_time"),
+        (lambda: Workload(programs=PINGPONG), "programs without jobs, expected a table of jobs with submit_time"),
         (lambda: pingpong(0, operation="sned"), "programs, row 1: operation is 'sned', expected disk, think, send"),
-        (lambda: pingpong(1, job=2), "programs, row 2: job is 2, expected a job's number, 1 to 1"),
+        (lambda: pingpong(1, job_number=2), "programs, row 2: job_number is 2, expected a job's number, 1 to 1"),
         (lambda: pingpong(1, rank=0.5), r"programs, row 2: rank is 0.5, expected a task's rank"),
         (lambda: pingpong(2, compute="x"), "programs, row 3: compute is 'x', expected seconds, from 0 to below"),
         (lambda: pingpong(2, compute=-1), "programs, row 3: compute is -1, expected seconds"),
@@ -675,25 +764,34 @@ def test_many_programs_are_checked_in_no_time():
             "job 1: its tasks would wait for one another forever: task 0 for a message from task 1; task 1 for a mess",
         ),
         (
-            lambda: pingpong([0, 1], operation="barrier", jobs=own(size=2)),
+            lambda: pingpong([0, 1], operation="barrier", jobs=own(procs=2)),
             "job 1: task 1 sends 1 messages to task 0, which receives 0",
         ),
-        (lambda: pingpong(jobs=own(size=1)), "job 1 has 1 tasks, expected 2, as in its program"),
-        (lambda: pingpong(jobs=own(size="2")), "job 1 has '2' tasks, expected 2, as in its program"),
-        (lambda: pingpong(jobs=own(size=2)[["size", "size"]]), "jobs has column size more than once"),
-        (lambda: pingpong(jobs=5), "jobs is 5, expected a DataFrame or rows of arrival_time"),
-        (lambda: pingpong(jobs=[(1,)]), r"job 1 is \(1,\), expected arrival_time, size"),
-        (lambda: Workload(jobs=ONE, programs=((0, 1),)), r"row 1 of programs is \(0, 1\), expected a DataFrame of job"),
+        (lambda: pingpong(jobs=own(procs=1)), "job 1 has 1 tasks, expected 2, as in its program"),
+        (lambda: pingpong(jobs=own(procs="2")), "job 1 has '2' tasks, expected 2, as in its program"),
+        (lambda: pingpong(jobs=own(procs=2)[["procs", "procs"]]), "jobs has column procs more than once"),
+        (lambda: pingpong(jobs=5), "jobs is 5, expected a DataFrame or rows of submit_time"),
+        (lambda: pingpong(jobs=[(1,)]), r"job 1 is \(1,\), expected submit_time, procs"),
+        (
+            lambda: Workload(jobs=ONE, programs=((0, 1),)),
+            r"row 1 of programs is \(0, 1\), expected a DataFrame of job_number",
+        ),
         (
             lambda: Workload(jobs=ONE, programs=PINGPONG[:1].assign(operation="disk", compute=9e7, seconds=9e7)),
             "task 0 of job 1 takes 1.8e.08 s, expected below 1e.08",
         ),
         (
-            lambda: pingpong(jobs=pd.DataFrame({"arrival_time": [0, 1]})),
-            "jobs has no column size, and job 2 no program to take it from",
+            lambda: pingpong(jobs=pd.DataFrame({"submit_time": [0, 1]})),
+            "jobs has no column procs, and job 2 no program to take it from",
         ),
-        (lambda: Workload(jobs=own(), programs=[1]), "programs is a list, expected a DataFrame of job, rank, compute"),
-        (lambda: Workload(jobs=own(), programs=PINGPONG[["job"]]), "programs has no column rank, expected a DataFrame"),
+        (
+            lambda: Workload(jobs=own(), programs=[1]),
+            "programs is a list, expected a DataFrame of job_number, rank, compute",
+        ),
+        (
+            lambda: Workload(jobs=own(), programs=PINGPONG[["job_number"]]),
+            "programs has no column rank, expected a DataFrame",
+        ),
         (lambda: Workload(jobs=own(), programs=PINGPONG[:0]), "programs has no rows, expected at least one operation"),
     ],
 )
@@ -704,22 +802,22 @@ def test_errors_of_programs_name_the_row_and_what_was_expected(make, message):
 
 def test_tasks_have_the_same_number_of_barriers():
     rows = [(1, 0, 0.1, "barrier"), (1, 0, 0.1, "end"), (1, 1, 0.1, "end")]
-    programs = pd.DataFrame(rows, columns=["job", "rank", "compute", "operation"])
+    programs = pd.DataFrame(rows, columns=["job_number", "rank", "compute", "operation"])
     with pytest.raises(ValueError, match="job 1: task 1 has 0 barriers, task 0 has 1"):
         Workload(pes=2, jobs=ONE, programs=programs)
 
 
 def own(**changes):
-    return pd.DataFrame([{"arrival_time": 0, "size": 1, "kind": "io", "duration": 1} | changes])
+    return pd.DataFrame([{"submit_time": 0, "procs": 1, "kind": "io", "duration": 1} | changes])
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Workload(pes=2, jobs=own(size=3)), "job 1 has 3 tasks, the machine 2 PEs"),
-        (lambda: Workload(jobs=own(size=0)), "job 1 has 0 tasks, expected a whole number from 1 on"),
+        (lambda: Workload(pes=2, jobs=own(procs=3)), "job 1 has 3 tasks, the machine 2 PEs"),
+        (lambda: Workload(jobs=own(procs=0)), "job 1 has 0 tasks, expected a whole number from 1 on"),
         (lambda: Workload(jobs=own(duration=0)), "the duration of job 1 is 0, expected seconds"),
-        (lambda: Workload(jobs=own(arrival_time=-1)), "job 1 arrives at -1, expected seconds, from 0"),
+        (lambda: Workload(jobs=own(submit_time=-1)), "job 1 arrives at -1, expected seconds, from 0"),
         (lambda: Workload(jobs=own(kind="cpu")), "job 1 is of unknown kind 'cpu'; known: io, emb"),
         (lambda: Workload(jobs=own().drop(columns="kind")), "jobs has no column kind"),
         (lambda: Workload(jobs=own().iloc[:0]), "jobs has no rows"),
@@ -734,16 +832,16 @@ def own(**changes):
         (lambda: Workload([["io", 1.0]]), "expected a kind of jobs, several, or a dict"),
         (lambda: Workload(("io", "io")), "the mix has io jobs more than once"),
         (lambda: Workload((("io", 0.5), ("io", 0.5))), "the mix has io jobs more than once"),
-        (lambda: Workload(jobs="abc"), "jobs is 'abc', expected a DataFrame or rows of arrival_time, size, kind"),
+        (lambda: Workload(jobs="abc"), "jobs is 'abc', expected a DataFrame or rows of submit_time, procs, kind"),
         (lambda: Workload(jobs=5), "jobs is 5, expected a DataFrame or rows"),
-        (lambda: Workload(jobs={"size": [1]}), "jobs is a dict, expected a DataFrame or rows"),
+        (lambda: Workload(jobs={"procs": [1]}), "jobs is a dict, expected a DataFrame or rows"),
         (
             lambda: Workload(jobs=[(0, 1, "io")]),
-            r"job 1 is \(0, 1, 'io'\), expected arrival_time, size, kind, duration",
+            r"job 1 is \(0, 1, 'io'\), expected submit_time, procs, kind, duration",
         ),
-        (lambda: Workload(jobs=[None]), "job 1 is None, expected arrival_time, size, kind, duration"),
+        (lambda: Workload(jobs=[None]), "job 1 is None, expected submit_time, procs, kind, duration"),
         (lambda: Workload(jobs=[(0, 1, ["io"], 1)]), r"job 1 is of unknown kind \['io'\]; known: io, emb"),
-        (lambda: Workload(jobs=pd.concat([own(), own()], axis=1)), "jobs has column arrival_time more than once"),
+        (lambda: Workload(jobs=pd.concat([own(), own()], axis=1)), "jobs has column submit_time more than once"),
         (lambda: Workload(pes=40_000), "pes must be at most 32768, got 40000"),
         (lambda: Workload(table=None), "unknown table None; known: ctc, kth"),
         (lambda: Workload(table=["ctc"]), r"unknown table \['ctc'\]; known: ctc, kth"),
@@ -826,7 +924,7 @@ def test_a_limit_may_be_as_large_as_one_likes():
 def test_a_log_ends_at_the_horizon(until):
     schedule = simulate(SMALL, log=(2999.5, until)).validate()
     assert schedule.logged == (2999.5, 3000)
-    assert schedule.log["end"].max() == 3000
+    assert schedule.log["end_time"].max() == 3000
 
 
 def test_tasks_are_watched_in_every_run():

@@ -29,7 +29,6 @@ ROOMS = (
     "metrics",
     "statistics",
     "schedule",
-    "programs",
     "gang",
     "simulation",
     "fairness",
@@ -194,6 +193,8 @@ def test_no_arrow_turns_round(module, is_package, text):
         ("metrics", "from numba import njit", "imports numba"),
         ("schedule", "import altair as alt", "imports altair"),
         ("planning", "", "is a new room"),
+        ("gang.laws", "from ..simulation import simulate", "simulation stands above gang"),
+        ("schedule.base", "from schedlab.gang import GangSchedule", "gang stands above schedule"),
         ("cli", "from .planning import plan", "no place in ROOMS"),
     ],
 )

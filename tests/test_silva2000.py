@@ -1,6 +1,5 @@
-"""The paper on gang scheduling: figures from few jobs, paired ratios, the picture of the matrix, and verdicts."""
+"""The paper on gang scheduling: figures from few jobs, the picture of the matrix, and verdicts."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -30,8 +29,8 @@ def test_jobs_that_come_faster_are_the_same_jobs():
     assert whole == gang.Workload(("io", "msg"), pes=8, horizon=50_000, table="kth", seed=3)
     one, other = whole.jobs_table, fast.jobs_table
     assert len(one) > 50
-    assert other[["size", "kind"]].equals(one[["size", "kind"]])
-    assert other["arrival_time"].tolist() == pytest.approx((one["arrival_time"] / 100).tolist())
+    assert other[["procs", "kind"]].equals(one[["procs", "kind"]])
+    assert other["submit_time"].tolist() == pytest.approx((one["submit_time"] / 100).tolist())
     assert other["duration"].tolist() == pytest.approx((one["duration"] / 100).tolist())
 
 
@@ -53,19 +52,6 @@ def test_the_same_jobs_for_all_schedulers(small):
     for name in paper.SCHEDULERS:
         assert wide[name].equals(wide[paper.WITHOUT].rename(name))
     assert len(set(wide[paper.WITH])) > 2  # others for another seed
-
-
-def test_ratios_pair_the_seeds():
-    old = np.array([10.0, 20.0, 40.0])
-    exact = paper.ratio_of(1.5 * old, old)
-    assert exact == pytest.approx((1.5, 1.5, 1.5))
-    found = paper.ratio_of(1.5 * old + [1, -1, 0], old)
-    # Errors 1, -1, 0 around 105 / 70: standard error 1 / sqrt(3) of a mean of 35; t = 4.302653 at two degrees.
-    half = 4.302653 / np.sqrt(3) / 35
-    assert found == pytest.approx((1.5, 1.5 * np.exp(-half), 1.5 * np.exp(half)), rel=1e-6)
-    assert np.isnan(paper.ratio_of([1, 2], [0, 0])).all()
-    assert paper.ratio_of([3], [2])[0] == 1.5
-    assert np.isnan(paper.ratio_of([3], [2])[1:]).all()
 
 
 # The figures
@@ -130,7 +116,7 @@ def test_figures_have_both_fits_and_what_is_published(small):
 
 def test_readings_change_what_they_say(small):
     plain, idle, spun = (
-        paper._read("IO/Msg", paper.READINGS[name], "quick", "", False)
+        paper._read("IO/Msg", "quick", "", False, **paper.READINGS[name])
         for name in ("as in the figures", "spinning is not busy", "with information: spin control, too")
     )
     assert (idle["utilization"] < plain["utilization"]).all()
@@ -157,8 +143,8 @@ def test_the_picture_has_every_moment_of_every_pe(logged):
     for _, lane in ordered.groupby("pe"):
         assert (lane["begin"].to_numpy()[1:] >= lane["end"].to_numpy()[:-1] - 1e-9).all()
     log = logged.log
-    inside = log.assign(begin=log["begin"].clip(60.2, 60.8), end=log["end"].clip(60.2, 60.8))
-    busy = inside[inside["job"] >= 0]
+    inside = log.assign(begin=log["start_time"].clip(60.2, 60.8), end=log["end_time"].clip(60.2, 60.8))
+    busy = inside[inside["job_number"] >= 0]
     lasts, shown = ((table["end"] - table["begin"]).groupby(table["pe"]).sum() for table in (busy, pieces))
     pixel = 0.6 / 720
     assert (abs(lasts - shown) <= pixel * busy.groupby("pe").size()).all()
@@ -168,7 +154,7 @@ def test_the_picture_has_every_moment_of_every_pe(logged):
 def inside_rows(log):
     """Give the current rows of the slices from 60.2 to 60.8."""
     return [
-        log.loc[(log["begin"] >= at - 1e-9) & (log["end"] <= at + 0.2 + 1e-9), "row"].iloc[0]
+        log.loc[(log["start_time"] >= at - 1e-9) & (log["end_time"] <= at + 0.2 + 1e-9), "row"].iloc[0]
         for at in (60.2, 60.4, 60.6)
     ]
 
@@ -179,8 +165,8 @@ def test_the_picture_tells_tasks_of_the_row_from_those_chosen_locally(logged):
     assert set(shown["chosen"]) == {"in its own row", "chosen locally"}
     for piece in shown.itertuples():
         middle = (piece.begin + piece.end) / 2
-        (at,) = log[(log["pe"] == piece.pe) & (log["begin"] <= middle) & (log["end"] > middle)].itertuples()
-        assert piece.job == f"{at.job} ({logged.jobs['kind'][at.job]})"
+        (at,) = log[(log["pe"] == piece.pe) & (log["start_time"] <= middle) & (log["end_time"] > middle)].itertuples()
+        assert piece.job == f"{at.job_number} ({logged.jobs['kind'][at.job_number]})"
         assert (piece.chosen == "in its own row") == at.gang
     reference = gang.simulate(logged.workload, "gang", log=(60.0, 61.0))
     assert set(charts.slices(reference).layer[0].data["chosen"]) == {"in its own row"}
@@ -322,7 +308,7 @@ def judged(values, **settings):
 
 def of(cases, names=tuple(paper.CLAIMS)):
     """Judge claims on some cases."""
-    return {name: papers.judged(paper.CLAIMS[name], cases.of(name)[0], "a model") for name in names}
+    return {name: papers.judged(paper.CLAIMS[name], cases.of(name), "a model") for name in names}
 
 
 def test_what_the_paper_has_is_reproduced():
@@ -385,10 +371,10 @@ def test_gains_are_compared_seed_by_seed():
     luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
     lucky = data["scheduler"] == paper.WITH
     data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
-    case = next(check for check in paper.Cases(data).of("4")[0]).cases.iloc[0]
+    case = next(check for check in paper.Cases(data).of("4")).cases.iloc[0]
     assert case["high"] - case["low"] < 0.001
     data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
-    case = next(check for check in paper.Cases(data).of("4")[0]).cases.iloc[0]
+    case = next(check for check in paper.Cases(data).of("4")).cases.iloc[0]
     mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
     gains = [mean[mix, paper.WITH] / mean[mix, paper.WITHOUT] for mix in ("IO/Msg", "IO")]
     assert case["value"] == pytest.approx(gains[0] / gains[1])
@@ -399,7 +385,7 @@ def test_a_mix_without_a_gain_is_no_case():
     def values(mix, pes, name):
         return (0, 0) if mix == "IO" and name == paper.WITHOUT else as_published(mix, pes, name)
 
-    quantities = [check.cases.assign(quantity=check.quantity) for check in paper.Cases(made(values)).of("4")[0]]
+    quantities = [check.cases.assign(quantity=check.quantity) for check in paper.Cases(made(values)).of("4")]
     cases = pd.concat(quantities)
     assert "IO/Msg over IO" not in set(cases["mixes"])
     assert "IO/Msg/Emb over IO/Msg" in set(cases["mixes"])
@@ -408,7 +394,7 @@ def test_a_mix_without_a_gain_is_no_case():
 def test_all_that_chance_moves_has_an_interval():
     found = paper.Cases(made(as_published))
     for name in paper.CLAIMS:
-        for check in found.of(name)[0]:
+        for check in found.of(name):
             assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
 
 

@@ -441,6 +441,19 @@ def test_a_ratio_is_that_of_the_means_over_the_seeds():
     assert parts.tolist() == pytest.approx([1 - 2 / 3, 1 + 2 / 3, 0.6, 0.6])
 
 
+def test_ratios_over_seeds_pair_them():
+    old = np.array([10.0, 20.0, 40.0])
+    exact = statistics.ratio_over_seeds(1.5 * old, old)
+    assert exact == pytest.approx((1.5, 1.5, 1.5))
+    found = statistics.ratio_over_seeds(1.5 * old + [1, -1, 0], old)
+    # Errors 1, -1, 0 around 105 / 70: standard error 1 / sqrt(3) of a mean of 35; t = 4.302653 at two degrees.
+    half = 4.302653 / np.sqrt(3) / 35
+    assert found == pytest.approx((1.5, 1.5 * np.exp(-half), 1.5 * np.exp(half)), rel=1e-6)
+    assert np.isnan(statistics.ratio_over_seeds([1, 2], [0, 0])).all()
+    assert statistics.ratio_over_seeds([3], [2])[0] == 1.5
+    assert np.isnan(statistics.ratio_over_seeds([3], [2])[1:]).all()
+
+
 def test_a_table_without_seeds_is_refused(table):
     for by, found in (("nope", "'nope'"), (["load", "when"], "'when'"), ([], r"\[\]")):
         with pytest.raises(ValueError, match=f"^by is {found}, expected columns of the table: .*load"):

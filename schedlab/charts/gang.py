@@ -48,7 +48,7 @@ def slices(
     if color not in ("job", "what"):
         raise ValueError(f"unknown color {color!r}; known: job, what")
     log, pes, config = schedule.log, schedule.workload.pes, schedule.config
-    logged = float(log["begin"].min()), float(log["end"].max())
+    logged = float(log["start_time"].min()), float(log["end_time"].max())
     shown = logged if window is None else _checked(window, *logged)
     pieces = _pieces(log, *shown)
     kinds = schedule.jobs["kind"]
@@ -125,8 +125,8 @@ def _checked(window, first, last):
 def _pieces(log, begin, end):
     """Give what tasks did on [begin, end), short pieces joined to those before."""
     pixel = (end - begin) / WIDE
-    busy = log[(log["job"] >= 0) & (log["end"] > begin) & (log["begin"] < end)]
-    columns = busy[["pe", "job", "rank", "row", "gang", "what", "begin", "end"]]
+    busy = log[(log["job_number"] >= 0) & (log["end_time"] > begin) & (log["start_time"] < end)]
+    columns = busy[["pe", "job_number", "rank", "row", "gang", "what", "start_time", "end_time"]]
     found = []
     for pe, job, rank, row, own, what, since, until in columns.itertuples(index=False, name=None):
         since, until = max(since, begin), min(until, end)
@@ -149,8 +149,8 @@ def _in_order(pieces):
 
 def _current_rows(log, begin, end, length):
     """Give the slices of a window: where they begin, their middles, and the row of the matrix."""
-    shown = log[(log["end"] > begin) & (log["begin"] < end)]
-    numbers = np.floor(shown["begin"] / length + 1e-9)
+    shown = log[(log["end_time"] > begin) & (log["start_time"] < end)]
+    numbers = np.floor(shown["start_time"] / length + 1e-9)
     rows = shown.groupby(numbers)["row"].first()
     starts = rows.index.to_numpy() * length
     table = pd.DataFrame({"begin": np.maximum(starts, begin), "until": np.minimum(starts + length, end)})

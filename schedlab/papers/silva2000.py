@@ -1,8 +1,7 @@
 """Silva and Scherson: gang scheduling that runs other tasks of a PE where measurements at run time say it pays."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pandas as pd
 from schedlab import charts, gang
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
-from schedlab.statistics import over_seeds, ratios_of_means, t_quantile
+from schedlab.statistics import over_seeds, ratio_over_seeds, ratios_of_means
 
 from . import kept
 from .figure import Figure, Paper, chosen_size, known, rebuilt
@@ -53,8 +52,10 @@ WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
 RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
 SIDE = {"quick": (6, 200), "full": (10, 20)}  # the same beside the paper's figures
-CONFIDENCE = 0.95
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
+
+# Names of columns in the figures' data, which the kept results have too.
+KEPT_AS = {"turnaround": "response_time", "job_number": "job", "start_time": "begin", "end_time": "end"}
 
 # Tables 1 to 6: mix and PEs; jobs and utilization with information, and without it.
 TABLES = {
@@ -71,26 +72,24 @@ TABLES = {
 
 
 def outcome(workload: Workload, config: Config) -> pd.Series:
-    """Measure a simulation: see `GangSchedule.metrics`."""
-    return gang.simulate(workload, config).metrics()
+    """Measure a simulation, as `GangSchedule.metrics` does; turnaround is called response_time, as in the paper."""
+    return gang.simulate(workload, config).metrics().rename(KEPT_AS)
 
 
 def compare(workloads, configs: dict[str, Config], words: str, progress: bool = True) -> pd.DataFrame:
-    """Simulate workloads under schedulers.
+    """Simulate workloads, by the names of their mixes, under schedulers.
 
     Returns
     -------
     DataFrame
         One row for each workload and scheduler: mix, pes, fit, seed, scheduler, and the measures of `outcome`.
     """
-    combined = list(product(workloads, configs.items()))
-    names = [_about(*given) | {"scheduler": scheduler} for given, (scheduler, _) in combined]
-    runs = [{"workload": workload, "config": config} for (_, workload), (_, config) in combined]
+    runs, names = [], []
+    for (mix, jobs), (scheduler, config) in product(workloads, configs.items()):
+        runs.append({"workload": jobs, "config": config})
+        told = {"mix": mix, "pes": jobs.pes, "fit": FITS[jobs.table], "seed": jobs.seed}
+        names.append(told | {"scheduler": scheduler})
     return table_of(outcome, runs, names, words=words, progress=progress)
-
-
-def _about(name, workload):
-    return {"mix": name, "pes": workload.pes, "fit": FITS[workload.table], "seed": workload.seed}
 
 
 @remember(1024)
@@ -105,7 +104,7 @@ def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **set
     if faster == 1:
         return whole
     jobs = whole.jobs_table
-    jobs[["arrival_time", "duration"]] /= faster
+    jobs[["submit_time", "duration"]] /= faster
     return replace(whole, horizon=HORIZON / faster, jobs=jobs)
 
 
@@ -132,31 +131,6 @@ def _schedulers(mix):
     return (WITHOUT, WITH, SPIN) if mix in SPUN else (WITHOUT, WITH)
 
 
-class Ratio(NamedTuple):
-    """A ratio of two means over the same seeds, and its interval."""
-
-    ratio: float
-    low: float
-    high: float
-
-
-def ratio_of(new, old) -> Ratio:
-    """Compare two means over the same seeds by their ratio.
-
-    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new. By the logarithm,
-    unlike `schedlab.statistics.ratios_of_means`, so that turning the ratio over turns its interval over.
-    """
-    new, old = (np.asarray(values, float) for values in (new, old))
-    if not old.any():
-        return Ratio(np.nan, np.nan, np.nan)
-    ratio = new.mean() / old.mean()
-    if new.size == 1:
-        return Ratio(ratio, np.nan, np.nan)
-    error = np.std(new - ratio * old, ddof=1) / np.sqrt(new.size) / new.mean() if new.any() else np.nan
-    half = t_quantile((1 + CONFIDENCE) / 2, new.size - 1) * error
-    return Ratio(ratio, ratio * np.exp(-half), ratio * np.exp(half))
-
-
 def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
     """Compare two schedulers by utilization and throughput, seed by seed.
 
@@ -169,10 +143,8 @@ def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFr
     for (mix, fit, pes), part in data.groupby(["mix", "fit", "pes"], sort=False):
         by = part.pivot_table(index="seed", columns="scheduler", values=list(WORDS))
         for measure in WORDS:
-            found = ratio_of(by[measure][new], by[measure][old])
-            ends = {"ratio": found.ratio, "ratio_low": found.low, "ratio_high": found.high}
-            rows.append({"mix": mix, "fit": fit, "pes": pes, "measure": measure, **ends})
-    return pd.DataFrame(rows)
+            rows.append((mix, fit, pes, measure, *ratio_over_seeds(by[measure][new], by[measure][old])))
+    return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", "ratio", "ratio_low", "ratio_high"])
 
 
 def _reduced(size, runs=RUNS):
@@ -346,7 +318,7 @@ def picture(size: str | None = None, progress: bool = True) -> Figure:
             f"that waits for a message (pale) makes room, too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed "
             f"{SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
         ),
-        data=pd.concat(logs, ignore_index=True),
+        data=pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS),
         chart=_pictures(jobs, settings, PICTURED),
     )
 
@@ -430,49 +402,27 @@ def _followed_chart(table, column=None):
 # What the paper leaves open, and what is beyond it -----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What is read differently.
-
-    Attributes
-    ----------
-    config, workload : dict
-        Changed settings.
-    spun : bool
-        With information means spin control, too.
-    idle : tuple of str
-        What counts as idle.
-    demand : bool
-        The duration of an I/O job is what its tasks compute; the disk's time comes on top of it.
-    """
-
-    config: dict = field(default_factory=dict)
-    workload: dict = field(default_factory=dict)
-    spun: bool = False
-    idle: tuple[str, ...] = ("idle",)
-    demand: bool = False
-
-
+# What is read differently, as `_read` takes it.
 READINGS = {
-    "as in the figures": Reading(),
-    "with information: spin control, too": Reading(spun=True),
-    "N = 2 communication statements": Reading({"statements": 2}),
-    "N = 4": Reading({"statements": 4}),
-    "N = 16": Reading({"statements": 16}),
-    "constant bursts": Reading({"bursts": "constant"}),
-    "uniform bursts": Reading({"bursts": "uniform"}),
-    "I/O and communication in a slice: communication only": Reading({"both": False}),
-    "no floor of memberships": Reading({"floor": 0.0}),
-    "floor 0.02": Reading({"floor": 0.02}),
-    "spinning is not busy": Reading(idle=("idle", "spinning")),
-    "spin control, spinning is not busy": Reading(spun=True, idle=("idle", "spinning")),
-    "spin control, delta = 0": Reading({"delta": 0.0}, spun=True),
-    "CTC fit": Reading(workload={"table": "ctc"}),
-    "sizes: the largest of each range": Reading(workload={"sizes": "upper"}),
-    "sizes: as measured at KTH": Reading(workload={"sizes": "weighted"}),
-    "the row's task takes its PE back when its I/O is done": Reading({"reclaim": True}),
-    "supersteps of a job's tasks differ by up to 10 %": Reading({"imbalance": 0.1}),
-    "duration is what a task computes, without its I/O": Reading(demand=True),
+    "as in the figures": {},
+    "with information: spin control, too": {"spun": True},
+    "N = 2 communication statements": {"statements": 2},
+    "N = 4": {"statements": 4},
+    "N = 16": {"statements": 16},
+    "constant bursts": {"bursts": "constant"},
+    "uniform bursts": {"bursts": "uniform"},
+    "I/O and communication in a slice: communication only": {"both": False},
+    "no floor of memberships": {"floor": 0.0},
+    "floor 0.02": {"floor": 0.02},
+    "spinning is not busy": {"idle": ("idle", "spinning")},
+    "spin control, spinning is not busy": {"spun": True, "idle": ("idle", "spinning")},
+    "spin control, delta = 0": {"spun": True, "delta": 0.0},
+    "CTC fit": {"table": "ctc"},
+    "sizes: the largest of each range": {"sizes": "upper"},
+    "sizes: as measured at KTH": {"sizes": "weighted"},
+    "the row's task takes its PE back when its I/O is done": {"reclaim": True},
+    "supersteps of a job's tasks differ by up to 10 %": {"imbalance": 0.1},
+    "duration is what a task computes, without its I/O": {"on_top": True},
 }
 READ_ON = ("IO", "IO/Msg", "IO/BSP")
 
@@ -481,11 +431,12 @@ READ_ON = ("IO", "IO/Msg", "IO/BSP")
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open, one reading at a time."""
     size = chosen_size(size)
-    rows = [
-        {"mix": mix, "reading": reading, **_told_briefly(_read(mix, changed, size, f"{reading}, {mix}", progress))}
-        for mix in READ_ON
-        for reading, changed in READINGS.items()
-    ]
+    rows = []
+    for mix, (reading, changed) in product(READ_ON, READINGS.items()):
+        data = _read(mix, size, f"{reading}, {mix}", progress, **changed)
+        means = data.groupby("scheduler")[UTILIZATION].mean()
+        told = {"mix": mix, "reading": reading, "utilization": f"{means[WITHOUT]:.2f}, {means[WITH]:.2f}"}
+        rows.append(told | _ratios_told(data))
     data = pd.DataFrame(rows)
     return Figure(
         name="sensitivity",
@@ -501,16 +452,20 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
-def _read(mix, changed, size, words, progress):
-    settings = dict(changed.workload)
-    tables = (settings.pop("table", "kth"),)
-    runs = workloads(mix, SIDE[size], MACHINES[:1], tables, **settings)
-    if changed.demand:
-        runs = [(name, _with_disk_on_top(each)) for name, each in runs]
-    new = SPIN if changed.spun else WITH
-    data = compare(runs, configs(WITHOUT, new, **changed.config), words, progress)
-    data[UTILIZATION] = 1 - data[list(changed.idle)].sum(axis=1)
-    return data.assign(scheduler=data["scheduler"].replace(SPIN, WITH))
+def _read(
+    mix, size, words, progress, *, table="kth", sizes="uniform", spun=False, idle=("idle",), on_top=False, **config
+):
+    """Run a mix as it is read.
+
+    With information may mean spin control, too (spun); spinning may count as idle; the time of the disk may come on top
+    of the durations; `table` and `sizes` are those of the workload, and the rest those of the scheduler.
+    """
+    runs = workloads(mix, SIDE[size], MACHINES[:1], (table,), sizes=sizes)
+    if on_top:
+        runs = [(name, _with_disk_on_top(jobs)) for name, jobs in runs]
+    data = compare(runs, configs(WITHOUT, SPIN if spun else WITH, **config), words, progress)
+    data[UTILIZATION] = 1 - data[list(idle)].sum(axis=1)
+    return data.replace({"scheduler": {SPIN: WITH}})
 
 
 @remember(1024)
@@ -521,13 +476,9 @@ def _with_disk_on_top(workload):
     return replace(workload, jobs=jobs)
 
 
-def _told_briefly(data):
-    found = ratios(data).set_index("measure")
-    by = data.groupby("scheduler")[UTILIZATION].mean()
-    told = {"utilization": f"{by[WITHOUT]:.2f}, {by[WITH]:.2f}"}
-    for measure, words in WORDS.items():
-        told[f"{words}, ratio"] = interval(*found.loc[measure, ["ratio", "ratio_low", "ratio_high"]])
-    return told
+def _ratios_told(data):
+    found = ratios(data).set_index("measure")[["ratio", "ratio_low", "ratio_high"]]
+    return {f"{words}, ratio": interval(*found.loc[measure]) for measure, words in WORDS.items()}
 
 
 SLICES = {"quick": (0.05, 0.2, 1.0), "full": (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}  # seconds
@@ -595,18 +546,19 @@ OPTIONS = {
 def options(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: packings, unified slots, alternate scheduling; interactive jobs."""
     size = chosen_size(size)
+    runs = {mix: workloads(mix, SIDE[size], MACHINES[1:], ("kth",)) for mix in ("IO/Msg", *ADDED)}
+    cases = [("IO/Msg", option, configs(WITHOUT, WITH, **changed)) for option, changed in OPTIONS.items()]
+    cases += [(mix, new, configs(WITHOUT, new)) for mix in ADDED for new in (WITH, SPIN)]
     rows = []
-    for name, changed in OPTIONS.items():
-        data = compare(
-            workloads("IO/Msg", SIDE[size], (16,), ("kth",)), configs(WITHOUT, WITH, **changed), name, progress
-        )
-        rows.append({"workload": "IO/Msg", "option": name, **_told_fully(data)})
-    for mix in ADDED:
-        runs = workloads(mix, SIDE[size], MACHINES[1:], ("kth",))
-        for new in (WITH, SPIN):
-            data = compare(runs, configs(WITHOUT, new), mix, progress)
-            data["scheduler"] = data["scheduler"].replace(SPIN, WITH)
-            rows.append({"workload": mix, "option": new, **_told_fully(data)})
+    for mix, option, settings in cases:
+        data = compare(runs[mix], settings, f"{mix}, {option}", progress).replace({"scheduler": {SPIN: WITH}})
+        means = data.groupby("scheduler")[[UTILIZATION, JOBS]].mean()
+        told = {
+            f"{name}: {words}": means.loc[name, measure]
+            for name in (WITHOUT, WITH)
+            for measure, words in ((UTILIZATION, "utilization"), (JOBS, "jobs"))
+        }
+        rows.append({"workload": mix, "option": option} | told | _ratios_told(data))
     data = pd.DataFrame(rows)
     return Figure(
         name="options",
@@ -620,38 +572,11 @@ def options(size: str | None = None, progress: bool = True) -> Figure:
     )
 
 
-def _told_fully(data):
-    by = data.groupby("scheduler")[[UTILIZATION, JOBS, "response_time"]].mean()
-    told = {}
-    for name in (WITHOUT, WITH):
-        told[f"{name}: utilization"] = by.loc[name, UTILIZATION]
-        told[f"{name}: jobs"] = by.loc[name, JOBS]
-    return told | {words: text for words, text in _told_briefly(data).items() if words.endswith("ratio")}
-
-
 FIGURES = (
-    table1,
-    table2,
-    table3,
-    table4,
-    table5,
-    table6,
-    figure3,
-    figure4,
-    figure5,
-    figure6,
-    figure7,
-    figure8,
-    figure9,
-    figure10,
-    figure11,
-    picture,
-    time_spent,
-    memberships,
-    sensitivity,
-    slice_lengths,
-    machine_sizes,
-    options,
+    *(table1, table2, table3, table4, table5, table6),
+    *(figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure11),
+    *(picture, time_spent, memberships),
+    *(sensitivity, slice_lengths, machine_sizes, options),
 )
 
 
@@ -717,7 +642,7 @@ def live(
     window = (begin, begin + 5 * slice)
     rows = {}
     for name, config in settings.items():
-        found = _logged(jobs, config, *window).metrics()
+        found = _logged(jobs, config, *window).metrics().rename(KEPT_AS)
         rows[name] = {words: found[key] for key, words in LISTED.items()}
     rows = pd.DataFrame(rows).T.rename_axis("scheduler").reset_index()
     told = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
@@ -802,64 +727,92 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
     """Give the ledger of the paper's claims, a row for each table of the model."""
     size = chosen_size(size)
     data = pd.concat([results(mix, size, progress) for mix in MIXES], ignore_index=True)
+    cases = {table: Cases(data[data["fit"] == fit]) for table, fit in FITS.items()}
     rows = [_baseline(), _classified()]
-    for table, fit in FITS.items():
-        cases = Cases(data[data["fit"] == fit])
-        for name, claim in CLAIMS.items():
-            checks, why = cases.of(name)
-            rows.append(judged(claim, checks, MODELS[table], why=why, details=LABELLED))
-    order = ["SIL-0", "SIL-1", *(claim.id for claim in CLAIMS.values())]
-    return ledger(sorted(rows, key=lambda row: order.index(row["id"])), kept.ledger_of("silva2000"))
+    rows += [
+        judged(claim, cases[table].of(name), MODELS[table], why=WHY.get(name, ""), details=LABELLED)
+        for name, claim in CLAIMS.items()
+        for table in FITS
+    ]
+    return ledger(rows, kept.ledger_of("silva2000"))
 
 
-BASELINE = Claim("SIL-0", "section 5", "the baseline of a spin is a request and its answer, 2 L + 4 o", "55 us")
-MEMBERSHIPS = Claim(
-    "SIL-1", "section 3", "memberships of a task that does I/O in every slice", "f_IO 0.6, 0.913043, 0.993691, 0.999795"
+def _claim(name, place, statement, published):
+    return Claim(f"SIL-{name}", place, statement, published)
+
+
+def _table_claim(number, mix, pes, new, old):
+    statement = f"{mix}, {pes} PEs: jobs and utilization with information, without, and their ratios"
+    means = f"{new[0]}, {new[1]:.0%}; {old[0]}, {old[1]:.0%}"
+    published = f"{means}; {new[0] / old[0]:.2f}, {new[1] / old[1]:.2f}"
+    return _claim(f"T{number}", f"Table {number}", statement, published)
+
+
+BASELINE = _claim("0", "section 5", "the baseline of a spin is a request and its answer, 2 L + 4 o", "55 us")
+STEPS = (0.6, 0.913043, 0.993691, 0.999795)
+MEMBERSHIPS = _claim(
+    "1", "section 3", "memberships of a task that does I/O in every slice", f"f_IO {', '.join(map(str, STEPS))}"
 )
 CLAIMS = {
-    name: Claim(f"SIL-{name}", *words)
-    for name, *words in (
-        (
+    claim.id.removeprefix("SIL-"): claim
+    for claim in (
+        _claim(
             "2",
             "Figure 3",
             "IO: utilization about doubles, throughput gains less",
             "utilization x 2.00 and 1.95, throughput x 1.50 and 1.53",
         ),
-        ("3", "section 5", "IO: of the completed jobs one-task jobs are", "about half"),
-        (
+        _claim("3", "section 5", "IO: of the completed jobs one-task jobs are", "about half"),
+        _claim(
             "4",
             "Figures 3 to 7",
             "utilization gains most for IO, then IO/Msg, then IO/Msg/Emb; with BSP about as much as with Msg",
             "IO > IO/Msg > IO/Msg/Emb",
         ),
-        (
+        _claim(
             "5",
             "Tables 1 to 6",
             "utilization without information, 8 and 16 PEs",
             "IO 42, 43 %; IO/Msg 63, 62 %; IO/Msg/Emb 72, 70 %",
         ),
-        ("6", "Figures 8 and 9", "spin control: throughput gains, utilization falls a little", "above 1; just below 1"),
-        ("7", "Figures 10 and 11", "Emb/Msg, Emb/BSP: ratios close to 1, the main gain in utilization", "close to 1"),
-        ("8", "Figures 3 to 7", "every ratio is above 1", "above 1"),
-        *(
-            (
-                f"T{number}",
-                f"Table {number}",
-                f"{mix}, {pes} PEs: jobs and utilization with information, without, and their ratios",
-                f"{new[0]}, {new[1]:.0%}; {old[0]}, {old[1]:.0%}; {new[0] / old[0]:.2f}, {new[1] / old[1]:.2f}",
-            )
-            for number, (mix, pes, new, old) in TABLES.items()
+        _claim(
+            "6",
+            "Figures 8 and 9",
+            "spin control: throughput gains, utilization falls a little",
+            "above 1; just below 1",
         ),
+        _claim(
+            "7", "Figures 10 and 11", "Emb/Msg, Emb/BSP: ratios close to 1, the main gain in utilization", "close to 1"
+        ),
+        _claim("8", "Figures 3 to 7", "every ratio is above 1", "above 1"),
+        *(_table_claim(number, *printed) for number, printed in TABLES.items()),
     )
+}
+WHY_IO = (
+    "Random bursts let all tasks of a PE wait for the disk at once; with constant bursts utilization about doubles "
+    "(sensitivity)."
+)
+WHY_EMB = "Tasks that only compute fill empty slots, too, so that mixes with them gain as much."
+WHY = {
+    "2": WHY_IO,
+    "3": "The table of the model decides which jobs there are; the scheduler hardly changes which are completed.",
+    "4": WHY_EMB,
+    "5": "With constant bursts it is lower (sensitivity).",
+    "6": (
+        "Of the tasks that make room under IO/Msg only a quarter to a half get their PE back within the slice, and "
+        "tasks that wait for the others spin meanwhile."
+    ),
+    "7": "Many slots of the matrix are empty without information, and tasks that compute fill nearly all of them.",
+    "T1": WHY_IO,
+    "T2": WHY_IO,
+    "T5": WHY_EMB,
+    "T6": WHY_EMB,
 }
 
 
 def _baseline():
     measured = gang.simulate(Workload(horizon=1)).baseline
     return exact(BASELINE, round(1e9 * measured) == 55_000, f"{1e6 * measured:g} us", why="The baseline differs.")
-
-
-STEPS = (0.6, 0.913043, 0.993691, 0.999795)
 
 
 def _classified():
@@ -871,9 +824,10 @@ def _classified():
     return exact(MEMBERSHIPS, found == STEPS, words, why="The memberships differ.")
 
 
+RATIO = "{:.2f}"
+ABOUT_ONE = (1 - CLOSE, 1 + CLOSE)
 COMPUTING = ("Emb/Msg", "Emb/BSP")
 DISKS = tuple(mix for mix in MIXES if mix not in COMPUTING)
-RATIO = "{:.2f}"
 
 
 class Cases:
@@ -889,30 +843,23 @@ class Cases:
 
     def __init__(self, data: pd.DataFrame):
         self._data, self._parts = data, _parts(data)
-        self._gains = ratios(data).drop(columns="fit").rename(columns=VALUES)
-        self._spun = ratios(data[data["mix"].isin(SPUN)], SPIN, WITH).drop(columns="fit").rename(columns=VALUES)
+        self._gains, self._spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
 
-    def of(self, name: str) -> tuple[list[Check], str]:
-        """Give the checks of a claim by its number, and the reason to give where one fails."""
-        if name.startswith("T"):
-            return self._table(int(name[1:])), WHY_TABLES.get(TABLES[int(name[1:])][0], "")
-        return getattr(self, f"_claim{name}")(), WHY.get(name, "")
+    def of(self, name: str) -> list[Check]:
+        """Give the checks of a claim by its number."""
+        return self._table(int(name[1:])) if name.startswith("T") else getattr(self, f"_claim{name}")()
 
     def _claim2(self):
-        gains = self._of(self._gains, ("IO",))
-        return [
-            Check("utilization, ratio", self._measure(gains, UTILIZATION), "within", (1.8, 2.2), form=RATIO),
-            self._apart(("IO",)),
-        ]
+        gains = _of(self._gains, mix="IO")
+        return [_ratio_is(gains, UTILIZATION, "within", (1.8, 2.2)), self._apart(("IO",))]
 
     def _claim3(self):
-        part = self._of(self._data, ("IO",)).dropna(subset="one_task_share")
+        part = _of(self._data, mix="IO").dropna(subset="one_task_share")
         cases = _cases(part, ["pes", "scheduler"], part["one_task_share"])
         return [Check("share of one-task jobs", cases, "within", (0.4, 0.6), form=RATIO)]
 
     def _claim4(self):
-        steps = [(f"IO/{kind}", "IO") for kind in ("Msg", "BSP")]
-        steps += [(f"IO/{kind}/Emb", f"IO/{kind}") for kind in ("Msg", "BSP")]
+        steps = [("IO/Msg", "IO"), ("IO/BSP", "IO"), ("IO/Msg/Emb", "IO/Msg"), ("IO/BSP/Emb", "IO/BSP")]
         alike = [("IO/BSP", "IO/Msg"), ("IO/BSP/Emb", "IO/Msg/Emb")]
         return [
             Check("gain, of that of the mix before", self._compared(steps), "lower", 1.0, form=RATIO),
@@ -920,56 +867,41 @@ class Cases:
         ]
 
     def _claim5(self):
-        return [
-            Check("utilization", self._mean(mix, pes, WITHOUT, UTILIZATION), "within", _near(printed), form=RATIO)
-            for mix, pes, _, (_, printed) in TABLES.values()
-        ]
+        return [self._mean_is(mix, pes, WITHOUT, UTILIZATION, old[1], RATIO) for mix, pes, _, old in TABLES.values()]
 
     def _claim6(self):
         return [
-            Check("throughput, ratio", self._measure(self._spun, JOBS), "higher", 1.0, form=RATIO),
-            Check("utilization, ratio", self._measure(self._spun, UTILIZATION), "within", (1 - CLOSE, 1), form=RATIO),
+            _ratio_is(self._spun, JOBS, "higher", 1.0),
+            _ratio_is(self._spun, UTILIZATION, "within", (1 - CLOSE, 1)),
         ]
 
     def _claim7(self):
-        gains = self._of(self._gains, COMPUTING)
-        both = (
-            Check(f"{words}, ratio", self._measure(gains, name), "within", ABOUT_ONE, form=RATIO)
-            for name, words in WORDS.items()
-        )
-        return [*both, self._apart(COMPUTING)]
+        gains = self._gains[self._gains["mix"].isin(COMPUTING)]
+        return [*(_ratio_is(gains, name, "within", ABOUT_ONE) for name in WORDS), self._apart(COMPUTING)]
 
     def _claim8(self):
-        gains = self._of(self._gains, DISKS)
-        return [
-            Check(f"{words}, ratio", self._measure(gains, name), "higher", 1.0, form=RATIO)
-            for name, words in WORDS.items()
-        ]
+        gains = self._gains[self._gains["mix"].isin(DISKS)]
+        return [_ratio_is(gains, name, "higher", 1.0) for name in WORDS]
 
     def _table(self, number):
-        mix, pes, *printed = TABLES[number]
-        gains = self._gains[(self._gains["mix"] == mix) & (self._gains["pes"] == pes)]
+        mix, pes, new, old = TABLES[number]
+        gains = _of(self._gains, mix=mix, pes=pes)
         checks = []
         for place, (measure, form) in enumerate(((JOBS, "{:.1f}"), (UTILIZATION, RATIO))):
-            for scheduler, values in zip((WITH, WITHOUT), printed, strict=True):
-                cases = self._mean(mix, pes, scheduler, measure)
-                checks.append(Check(WORDS[measure], cases, "within", _near(values[place]), form=form))
-            ratio = printed[0][place] / printed[1][place]
-            cases = self._measure(gains, measure)
-            checks.append(Check(f"{WORDS[measure]}, ratio", cases, "within", _near(ratio), form=RATIO))
+            checks.append(self._mean_is(mix, pes, WITH, measure, new[place], form))
+            checks.append(self._mean_is(mix, pes, WITHOUT, measure, old[place], form))
+            checks.append(_ratio_is(gains, measure, "within", _near(new[place] / old[place])))
         return checks
 
-    @staticmethod
-    def _of(found, mixes):
-        return found[found["mix"].isin(mixes)]
-
-    @staticmethod
-    def _measure(found, measure):
-        return found[found["measure"] == measure].drop(columns="measure")
+    def _mean_is(self, mix, pes, scheduler, measure, published, form):
+        """Check that a mean is near the published one."""
+        part = _of(self._data, mix=mix, pes=pes, scheduler=scheduler)
+        cases = _cases(part, ["mix", "pes", "scheduler"], part[measure])
+        return Check(WORDS[measure], cases, "within", _near(published), form=form)
 
     def _apart(self, mixes):
         """Check that throughput gains less than utilization, for each mix and machine."""
-        parts = self._of(self._parts, mixes)
+        parts = self._parts[self._parts["mix"].isin(mixes)]
         cases = _cases(parts, ["mix", "pes"], parts[JOBS] - parts[UTILIZATION])
         return Check("throughput's gain less utilization's", cases, "lower", form="{:+.2f}")
 
@@ -981,14 +913,17 @@ class Cases:
         by = ["mixes", "pes"]
         return _cases(parts, by, ratios_of_means(parts, "one", "other", by))
 
-    def _mean(self, mix, pes, scheduler, measure):
-        data = self._data
-        part = data[(data["mix"] == mix) & (data["pes"] == pes) & (data["scheduler"] == scheduler)]
-        return _cases(part, ["mix", "pes", "scheduler"], part[measure])
+
+def _of(table, **values):
+    """Take the rows that have these values."""
+    return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
 
 
-VALUES = {"ratio": "value", "ratio_low": "low", "ratio_high": "high"}
-ABOUT_ONE = (1 - CLOSE, 1 + CLOSE)
+def _ratio_is(found, measure, expectation, expected):
+    """Check the ratios of a measure, as `ratios` gives them."""
+    cases = _of(found, measure=measure).drop(columns=["measure", "fit"])
+    cases = cases.rename(columns={"ratio": "value", "ratio_low": "low", "ratio_high": "high"})
+    return Check(f"{WORDS[measure]}, ratio", cases, expectation, expected, form=RATIO)
 
 
 def _near(published):
@@ -1007,22 +942,3 @@ def _cases(runs, by, values):
     """Average values of runs over their seeds, as the cases of a check."""
     means = over_seeds(runs[[*by, "seed"]].assign(value=values), by)
     return means.rename(columns={"value_low": "low", "value_high": "high"}).drop(columns="seeds")
-
-
-WHY_IO = (
-    "Random bursts let all tasks of a PE wait for the disk at once; with constant bursts utilization about doubles "
-    "(sensitivity)."
-)
-WHY_EMB = "Tasks that only compute fill empty slots, too, so that mixes with them gain as much."
-WHY = {
-    "2": WHY_IO,
-    "3": "The table of the model decides which jobs there are; the scheduler hardly changes which are completed.",
-    "4": WHY_EMB,
-    "5": "With constant bursts it is lower (sensitivity).",
-    "6": (
-        "Of the tasks that make room under IO/Msg only a quarter to a half get their PE back within the slice, and "
-        "tasks that wait for the others spin meanwhile."
-    ),
-    "7": "Many slots of the matrix are empty without information, and tasks that compute fill nearly all of them.",
-}
-WHY_TABLES = {"IO": WHY_IO, "IO/Msg/Emb": WHY_EMB}

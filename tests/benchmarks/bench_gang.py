@@ -52,7 +52,7 @@ def against_twin(mix, pes, scheduler, runs):
     What a job does is listed to its end for the twin: jobs end soon after the horizon, at the latest.
     """
     jobs = Workload(mix, pes, 2000, seed=1).jobs_table
-    jobs = jobs.assign(arrival_time=0.0, duration=jobs["duration"].clip(upper=1.5 * HORIZON))
+    jobs = jobs.assign(submit_time=0.0, duration=jobs["duration"].clip(upper=1.5 * HORIZON))
     workload = Workload(pes=pes, horizon=HORIZON, jobs=jobs)
     outcome = simulate(workload, scheduler)
     rows = outcome.job_rows[[kernel.ARRIVAL, kernel.SIZE, kernel.KIND, kernel.DEMAND, kernel.KEY]]

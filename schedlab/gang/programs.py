@@ -1,4 +1,4 @@
-"""Programs of gang-scheduled jobs: what each task does, operation by operation, as a table; see `gang.Workload`.
+"""Programs of jobs: what each task does, operation by operation, as a table; see `Workload`.
 
 A task computes for a while, does an operation, and so on to its end. The table has a row for each operation.
 """
@@ -11,9 +11,11 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from .kernels import gang as kernel
+from schedlab.kernels import gang as kernel
 
-COLUMNS = ("job", "rank", "compute", "operation", "seconds", "peer")
+from .times import LONGEST, NANO, durations
+
+COLUMNS = ("job_number", "rank", "compute", "operation", "seconds", "peer")
 OPERATIONS = {
     "disk": kernel.DISK,
     "think": kernel.THINK,
@@ -26,12 +28,21 @@ ENDS = {"disk": kernel.LAST_DISK, "think": kernel.LAST_THINK, "end": kernel.END}
 NAMES = {code: name for codes in (OPERATIONS, ENDS) for name, code in codes.items()}
 BLOCKS = ("disk", "think")
 MESSAGES = ("send", "receive")
-NANO = 1_000_000_000
-LONGEST = 10**8  # seconds, as of `gang`
 
 
 def as_frame(programs) -> pd.DataFrame:
-    """Give programs as a DataFrame of `COLUMNS`, from a table or from the rows that a workload keeps."""
+    """Give programs as a DataFrame of `COLUMNS`.
+
+    Parameters
+    ----------
+    programs : DataFrame or tuple of tuple
+        A table, in which seconds and peer may be missing, or the rows that a workload keeps.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, or a column is missing or there twice.
+    """
     expected = f"expected a DataFrame of {', '.join(COLUMNS)}"
     if isinstance(programs, tuple):
         for number, row in enumerate(programs, 1):
@@ -52,13 +63,20 @@ def as_frame(programs) -> pd.DataFrame:
 
 
 def checked(programs: pd.DataFrame | tuple, jobs: int, pes: int) -> pd.DataFrame:
-    """Check programs of so many jobs on so many PEs.
+    """Check programs.
+
+    Parameters
+    ----------
+    programs : DataFrame or tuple of tuple
+        As `Workload` describes them.
+    jobs, pes : int
+        How many jobs and PEs there are.
 
     Returns
     -------
     DataFrame
-        `COLUMNS`, sorted by job and rank, in each task in the order given: whole numbers and seconds; 0 seconds and
-        peer -1 where the operation has none.
+        `COLUMNS`, sorted by job_number and rank, in each task in the order given: whole numbers and seconds; 0 seconds
+        and peer -1 where the operation has none.
 
     Raises
     ------
@@ -72,18 +90,19 @@ def checked(programs: pd.DataFrame | tuple, jobs: int, pes: int) -> pd.DataFrame
     what = table["operation"]
     _every(what.isin(list(OPERATIONS)), table, "operation", ", ".join(OPERATIONS))
     blocks, sends = what.isin(BLOCKS), what.isin(MESSAGES)
-    table["job"] = _numbers(table, "job", f"a job's number, 1 to {jobs}", lambda job: (job >= 1) & (job <= jobs))
+    numbers = f"a job's number, 1 to {jobs}"
+    table["job_number"] = _numbers(table, "job_number", numbers, lambda job: (job >= 1) & (job <= jobs))
     ranks = f"a task's rank, from 0 on and below the {pes} PEs"
     table["rank"] = _numbers(table, "rank", ranks, lambda rank: (rank >= 0) & (rank < pes))
-    size = table["job"].map(_sizes(table))
+    size = table["job_number"].map(_sizes(table))
     seconds = f"seconds, from 0 to below {LONGEST:g}"
     table["compute"] = _numbers(table, "compute", seconds, _is_time, whole=False)
     table["seconds"] = _numbers(table, "seconds", f"{seconds}, of disk and think", _is_time, blocks, whole=False)
     peers = "the rank of another task of the job, of send and receive"
     peer = _numbers(table, "peer", peers, lambda peer: (peer >= 0) & (peer < size) & (peer != table["rank"]), sends)
     table["peer"] = peer.where(sends, -1)
-    table = table.sort_values(["job", "rank"], kind="stable")
-    last = ~table.duplicated(["job", "rank"], keep="last")
+    table = table.sort_values(["job_number", "rank"], kind="stable")
+    last = ~table.duplicated(["job_number", "rank"], keep="last")
     may_end = table["operation"].isin(list(ENDS))
     _every(~last | may_end, table, "operation", "end, disk or think as a task's last one")
     _every(last | (table["operation"] != "end"), table, "operation", "end as a task's last one only")
@@ -122,18 +141,18 @@ def _is_time(seconds):
 
 def _sizes(table):
     """Give the number of tasks of each job, which must have all ranks below it."""
-    tasks = table[["job", "rank"]].drop_duplicates().sort_values(["job", "rank"])
-    gaps = tasks["rank"] != tasks.groupby("job").cumcount()
+    tasks = table[["job_number", "rank"]].drop_duplicates().sort_values(["job_number", "rank"])
+    gaps = tasks["rank"] != tasks.groupby("job_number").cumcount()
     for job, rank in tasks[gaps].to_numpy():
-        missing = int((tasks["job"] == job).to_numpy().nonzero()[0][0])
+        missing = int((tasks["job_number"] == job).to_numpy().nonzero()[0][0])
         missing = next(at for at, found in enumerate(tasks["rank"].iloc[missing:]) if found != at)
         raise ValueError(f"job {job} has a program for task {rank}, but none for task {missing}")
-    return tasks.groupby("job").size()
+    return tasks.groupby("job_number").size()
 
 
 def _check_times(table):
     """Check that what each task takes can be counted in nanoseconds."""
-    takes = (table["compute"] + table["seconds"]).groupby([table["job"], table["rank"]]).sum()
+    takes = (table["compute"] + table["seconds"]).groupby([table["job_number"], table["rank"]]).sum()
     for job, rank in takes.index[takes >= LONGEST]:
         raise ValueError(f"task {rank} of job {job} takes {takes[job, rank]:g} s, expected below {LONGEST:g}")
 
@@ -141,11 +160,11 @@ def _check_times(table):
 def _check_messages(table):
     """Check that each task receives as many messages from each other task as that one sends."""
     counts = {
-        "send": ["job", "rank", "peer"],
-        "receive": ["job", "peer", "rank"],  # who sends, and who receives
+        "send": ["job_number", "rank", "peer"],
+        "receive": ["job_number", "peer", "rank"],  # who sends, and who receives
     }
     sent, received = (
-        table[table["operation"] == name].groupby(by).size().rename_axis(["job", "sender", "receiver"])
+        table[table["operation"] == name].groupby(by).size().rename_axis(["job_number", "sender", "receiver"])
         for name, by in counts.items()
     )
     both = pd.concat([sent.rename("sent"), received.rename("received")], axis=1).fillna(0).astype("int64")
@@ -158,8 +177,8 @@ def _check_messages(table):
 
 def _check_barriers(table):
     """Check that all tasks of a job come to as many barriers."""
-    barriers = (table["operation"] == "barrier").groupby([table["job"], table["rank"]]).sum()
-    first = barriers.groupby("job").transform("first")
+    barriers = (table["operation"] == "barrier").groupby([table["job_number"], table["rank"]]).sum()
+    first = barriers.groupby("job_number").transform("first")
     for job, rank in barriers.index[barriers != first]:
         found, expected = barriers[job, rank], first[job, rank]
         raise ValueError(f"job {job}: task {rank} has {found} barriers, task 0 has {expected}, expected as many")
@@ -167,9 +186,9 @@ def _check_barriers(table):
 
 def _waiting(table):
     """Give the jobs whose tasks wait for one another, each with the steps of its tasks: operation and peer."""
-    waits = table["operation"].isin(["receive", "barrier"]).groupby(table["job"]).transform("any")
+    waits = table["operation"].isin(["receive", "barrier"]).groupby(table["job_number"]).transform("any")
     table = table[waits]
-    rows = zip(*(table[name].tolist() for name in ("job", "rank", "operation", "peer")), strict=True)
+    rows = zip(*(table[name].tolist() for name in ("job_number", "rank", "operation", "peer")), strict=True)
     tasks = {}
     for (job, _), steps in groupby(rows, key=itemgetter(0, 1)):
         tasks.setdefault(job, []).append([step[2:] for step in steps])
@@ -221,30 +240,57 @@ def _stuck(steps):
 
 
 def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
-    """Give what programs say of their jobs, by job: size, kind, duration (seconds, of the longest task)."""
+    """Give what programs say of their jobs.
+
+    Parameters
+    ----------
+    programs : DataFrame
+        As `checked` gives them.
+
+    Returns
+    -------
+    DataFrame
+        Index job_number: procs (tasks), kind, duration (seconds, of the longest task).
+    """
     blocks = programs["operation"].isin(BLOCKS)
-    time = nanoseconds(programs["compute"]) + np.where(blocks, nanoseconds(programs["seconds"]), 0)
-    task = pd.Series(time, index=programs.index).groupby([programs["job"], programs["rank"]]).sum() / NANO
-    size = programs.groupby("job")["rank"].max() + 1
-    kind = pd.Series("emb", index=size.index)
+    time = durations(programs["compute"]) + np.where(blocks, durations(programs["seconds"]), 0)
+    task = pd.Series(time, index=programs.index).groupby([programs["job_number"], programs["rank"]]).sum() / NANO
+    procs = programs.groupby("job_number")["rank"].max() + 1
+    kind = pd.Series("emb", index=procs.index)
     for operation, name in (("barrier", "bsp"), ("send", "msg"), ("disk", "io"), ("think", "interactive")):
-        kind[programs["job"][programs["operation"] == operation].unique()] = name
-    return pd.DataFrame({"size": size, "kind": kind, "duration": task.groupby("job").max()})
+        kind[programs["job_number"][programs["operation"] == operation].unique()] = name
+    return pd.DataFrame({"procs": procs, "kind": kind, "duration": task.groupby("job_number").max()})
 
 
 def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Give programs as the kernel takes them, for jobs in the order of their arrival: begins and given."""
-    size = jobs["size"]
+    """Give programs as the kernel takes them.
+
+    Parameters
+    ----------
+    programs : DataFrame, optional
+        As `checked` gives them.
+    jobs : DataFrame
+        Index job_number, in the order of arrival: procs.
+
+    Returns
+    -------
+    begins : int64, shape (n_tasks + 1,)
+        The operations of the i-th task are ``begins[i]:begins[i + 1]``; none where it has no program.
+    given : int64, shape (n_operations, 4)
+        See `schedlab.kernels.gang.gang`; times in nanoseconds.
+    """
+    procs = jobs["procs"]
     if programs is None or programs.empty:
-        return np.zeros(int(size.sum()) + 1, "int64"), np.zeros((0, 4), "int64")
-    first = size.cumsum() - size
-    table = programs.assign(task=programs["job"].map(first) + programs["rank"]).sort_values("task", kind="stable")
+        return np.zeros(int(procs.sum()) + 1, "int64"), np.zeros((0, 4), "int64")
+    first = procs.cumsum() - procs
+    task = programs["job_number"].map(first) + programs["rank"]
+    table = programs.assign(task=task).sort_values("task", kind="stable")
     table["place"] = table.groupby("task").cumcount()
-    table["length"], table["burst"] = (nanoseconds(table[name]) for name in ("compute", "seconds"))
+    table["length"], table["burst"] = (durations(table[name]) for name in ("compute", "seconds"))
     last = ~table["task"].duplicated(keep="last")
     code = table["operation"].map(OPERATIONS).where(~last, table["operation"].map(ENDS)).astype("int64")
     blocks, sends, receives = (table["operation"].isin(names) for names in (BLOCKS, ["send"], ["receive"]))
-    peer = table["job"].map(first) + table["peer"]
+    peer = table["job_number"].map(first) + table["peer"]
     other = pd.Series(0, index=table.index, dtype="int64").mask(receives, kernel.NEVER)
     messages = table[sends | receives].assign(
         sender=peer.where(receives, table["task"]), receiver=peer.where(sends, table["task"])
@@ -255,27 +301,35 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.nda
     places = pairs.loc[receives[messages.index].to_numpy(), "place"]
     other[sends] = places.reindex(pairs.index[sends[messages.index].to_numpy()]).to_numpy("int64")
     given = np.column_stack([table["length"], code, peer.where(~blocks, table["burst"]), other]).astype("int64")
-    begins = np.searchsorted(table["task"].to_numpy(), np.arange(int(size.sum()) + 1))
+    begins = np.searchsorted(table["task"].to_numpy(), np.arange(int(procs.sum()) + 1))
     return begins.astype("int64"), np.ascontiguousarray(given)
 
 
-def nanoseconds(seconds: pd.Series) -> np.ndarray:
-    """Round seconds to whole nanoseconds; 0 becomes 1, the least time of a simulation."""
-    return np.maximum(np.rint(seconds.to_numpy("float64") * NANO).astype("int64"), 1)
-
-
 def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
-    """Give what `schedlab.kernels.gang.programs` lists, for jobs in the order in which it numbers them."""
+    """Give programs as a table.
+
+    Parameters
+    ----------
+    operations : int64, shape (5, n_operations), nanoseconds
+        What `schedlab.kernels.gang.programs` lists.
+    jobs : DataFrame
+        Index job_number, in the order in which the kernel numbers them: procs.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`, times in seconds.
+    """
     operations = operations[:, np.argsort(operations[0], kind="stable")]
     task, compute, code, more, _ = operations
-    size = jobs["size"].to_numpy()
-    first, number = np.cumsum(size) - size, np.repeat(np.arange(size.size), size)
+    procs = jobs["procs"].to_numpy()
+    first, number = np.cumsum(procs) - procs, np.repeat(np.arange(procs.size), procs)
     names = pd.Series(code).map(NAMES)
     blocks, sends = names.isin(BLOCKS).to_numpy(), names.isin(MESSAGES).to_numpy()
     job = number[task]
     return pd.DataFrame(
         {
-            "job": jobs.index.to_numpy()[job],
+            "job_number": jobs.index.to_numpy()[job],
             "rank": task - first[job],
             "compute": compute / NANO,
             "operation": names.astype("str"),

@@ -1,0 +1,217 @@
+"""The laws of gang scheduling, one function each: what `GangSchedule.validate` checks, to the nanosecond.
+
+Each takes a `GangSchedule` and raises a `ScheduleError` that names the job and task or the PE where its law is broken.
+"""
+
+import numpy as np
+
+from schedlab.kernels import gang as kernel
+from schedlab.schedule import ScheduleError
+
+from .config import DOES, EQUAL
+from .times import nanoseconds
+
+
+def check(schedule) -> None:
+    """Check all laws that bind a schedule, by its scheduler and what was logged."""
+    times_of_a_pe_add_up_to_the_horizon(schedule)
+    tasks_compute_what_their_programs_say(schedule)
+    tasks_take_the_duration_of_their_job(schedule)
+    tasks_end_no_sooner_than_they_can(schedule)
+    pes_compute_what_their_tasks_compute(schedule)
+    jobs_are_placed_in_order_of_arrival(schedule)
+    jobs_are_placed_at_global_switches(schedule)
+    tasks_of_a_job_have_pes_of_their_own(schedule)
+    pes_hold_no_more_tasks_than_they_may(schedule)
+    jobs_know_how_many_tasks_are_left(schedule)
+    jobs_end_with_their_last_task(schedule)
+    memberships_add_up_to_one(schedule)
+    if schedule.logged is not None:
+        the_log_leaves_no_gap(schedule)
+        a_log_of_all_adds_up_to_the_times(schedule)
+        tasks_run_where_they_are_placed(schedule)
+        if not schedule.rules.priority:
+            tasks_run_in_the_turn_of_their_row(schedule)
+
+
+def times_of_a_pe_add_up_to_the_horizon(schedule) -> None:
+    """What a PE does takes the whole time until the horizon, and nothing takes less than no time."""
+    times, horizon = schedule.times, schedule.rules.horizon
+    for pe in np.flatnonzero((times.sum(axis=0) != horizon) | (times < 0).any(axis=0)):
+        spent = ", ".join(f"{what} {time}" for what, time in zip(DOES, times[:, pe], strict=True))
+        raise ScheduleError(f"PE {pe}: {spent} ns, expected {horizon} in all")
+
+
+def tasks_compute_what_their_programs_say(schedule) -> None:
+    """A task that is done has computed what its program says, another one no more than that."""
+    computing, _ = schedule.work
+    done, computed = schedule.is_done, schedule.task_rows[kernel.COMPUTED]
+    for task in np.flatnonzero(np.where(done, computed != computing, (computed < 0) | (computed > computing))):
+        expected = computing[task] if done[task] else f"0 to {computing[task]}"
+        raise ScheduleError(f"{_name(schedule, task)} has computed for {computed[task]} ns, expected {expected}")
+
+
+def tasks_take_the_duration_of_their_job(schedule) -> None:
+    """Computing, disk and thinking of a task make up the duration of its job, where all its tasks take as long."""
+    procs, kind, demand = (schedule.job_rows[row] for row in (kernel.SIZE, kernel.KIND, kernel.DEMAND))
+    unequal = (kind == kernel.BARRIERS) & (procs > 1) & (schedule.rules.imbalance > 0)
+    if schedule.workload.programs is not None:
+        unequal |= schedule.table.index.isin(schedule.workload.programs_table["job_number"])
+    takes, demand = schedule.work.sum(axis=0), np.repeat(demand, procs)
+    for task in np.flatnonzero((takes != demand) & ~np.repeat(unequal, procs)):
+        raise ScheduleError(f"{_name(schedule, task)} is to take {takes[task]} ns, its job {demand[task]}")
+
+
+def tasks_end_no_sooner_than_they_can(schedule) -> None:
+    """From its placement to its end a task has the time for what it does."""
+    takes, ends = schedule.work.sum(axis=0), schedule.task_rows[kernel.DONE]
+    came = schedule.job_rows[kernel.PLACED, schedule.task_rows[kernel.JOB]]
+    for task in np.flatnonzero((ends < kernel.NEVER) & (ends - came < takes)):
+        raise ScheduleError(
+            f"{_name(schedule, task)} ends at {ends[task]} ns, expected at least {takes[task]} ns after its placement "
+            f"at {came[task]}"
+        )
+
+
+def pes_compute_what_their_tasks_compute(schedule) -> None:
+    """A PE computes as long as the tasks on it do."""
+    pe, computed = schedule.task_rows[kernel.PE], schedule.task_rows[kernel.COMPUTED]
+    placed, found = pe >= 0, schedule.pe_rows[kernel.TIME_COMPUTING]
+    spent = np.zeros(schedule.rules.pes, "int64")
+    np.add.at(spent, pe[placed], computed[placed])
+    for at in np.flatnonzero(spent != found):
+        raise ScheduleError(f"PE {at} has computed for {found[at]} ns, its tasks for {spent[at]}")
+
+
+def jobs_are_placed_in_order_of_arrival(schedule) -> None:
+    """No job is placed before one that arrived earlier."""
+    placed = schedule.is_placed
+    when = schedule.job_rows[kernel.PLACED, placed]
+    if not placed[: placed.sum()].all() or (np.diff(when) < 0).any():
+        raise ScheduleError("jobs are not placed in the order of their arrivals")
+
+
+def jobs_are_placed_at_global_switches(schedule) -> None:
+    """A job is placed at a multiple of the slice, and not before it arrives."""
+    rows, placed, step = schedule.job_rows, schedule.is_placed, schedule.rules.slice
+    when, came, numbers = rows[kernel.PLACED, placed], rows[kernel.ARRIVAL, placed], schedule.table.index[placed]
+    for at in np.flatnonzero((when % step != 0) | (when < came)):
+        raise ScheduleError(
+            f"job {numbers[at]} is placed at {when[at]} ns, expected a multiple of {step} ns, not before its arrival "
+            f"at {came[at]} ns"
+        )
+
+
+def tasks_of_a_job_have_pes_of_their_own(schedule) -> None:
+    """No PE has two tasks of one job."""
+    for pe, tasks in _on_pes(schedule):
+        jobs = schedule.task_rows[kernel.JOB, tasks]
+        if np.unique(jobs).size != jobs.size:
+            raise ScheduleError(f"PE {pe} has two tasks of one job")
+
+
+def pes_hold_no_more_tasks_than_they_may(schedule) -> None:
+    """From placement to the end of its job a task is held by its PE, which holds max_tasks at most."""
+    rows, most = schedule.job_rows, schedule.rules.max_tasks
+    ends = np.where(schedule.is_completed, rows[kernel.FINISH], schedule.rules.horizon)
+    for pe, tasks in _on_pes(schedule):
+        jobs = schedule.task_rows[kernel.JOB, tasks]
+        came, left = rows[kernel.PLACED, jobs], ends[jobs]
+        held = max((int(((came <= time) & (left > time)).sum()) for time in came), default=0)
+        if held > most:
+            raise ScheduleError(f"PE {pe} holds {held} tasks, expected at most {most}")
+
+
+def _on_pes(schedule):
+    """Give each PE and the tasks that were placed on it."""
+    return [(pe, schedule.task_rows[kernel.PE] == pe) for pe in range(schedule.rules.pes)]
+
+
+def jobs_know_how_many_tasks_are_left(schedule) -> None:
+    """A job that was placed has as many tasks to end as have not ended."""
+    found, left = schedule.job_rows[kernel.LEFT], np.zeros(len(schedule.table), "int64")
+    np.add.at(left, _job_of_tasks(schedule), schedule.task_rows[kernel.DONE] == kernel.NEVER)
+    for at in np.flatnonzero(schedule.is_placed & (found != left)):
+        raise ScheduleError(f"job {schedule.table.index[at]} has {found[at]} tasks to end, expected {left[at]}")
+
+
+def jobs_end_with_their_last_task(schedule) -> None:
+    """A job whose tasks have all ended ends with the last of them."""
+    found, last = schedule.job_rows[kernel.FINISH], np.zeros(len(schedule.table), "int64")
+    np.maximum.at(last, _job_of_tasks(schedule), schedule.task_rows[kernel.DONE])
+    for at in np.flatnonzero(schedule.is_placed & (last < kernel.NEVER) & (found != last)):
+        number = schedule.table.index[at]
+        raise ScheduleError(f"job {number} ends at {found[at]} ns, the last of its tasks at {last[at]}")
+
+
+def _job_of_tasks(schedule):
+    return np.repeat(np.arange(len(schedule.table)), schedule.job_rows[kernel.SIZE])
+
+
+def memberships_add_up_to_one(schedule) -> None:
+    """The memberships of a task that was measured add up to 1, unless all vanished for want of a floor."""
+    members = schedule.member_rows[kernel.F_IO : kernel.F_COMP + 1]
+    placed = schedule.task_rows[kernel.PE] >= 0
+    measured = (schedule.member_rows[: kernel.F_IO] != 1 / 2).any(axis=0)
+    total = members.sum(axis=0)
+    vanished = (members == 0).all(axis=0) & (schedule.rules.floor == 0)
+    for task in np.flatnonzero(placed & measured & ~vanished & ~(np.abs(total - 1) < EQUAL)):
+        raise ScheduleError(f"the memberships of {_name(schedule, task)} add up to {total[task]:g}, expected 1")
+
+
+def the_log_leaves_no_gap(schedule) -> None:
+    """The log of each PE goes on without a gap, from the first slice of the span to the end of its last."""
+    pe, begin, end = (schedule.log_in_order[row] for row in (kernel.LOG_PE, kernel.LOG_FROM, kernel.LOG_UNTIL))
+    first, last = _span(schedule)
+    new = np.append(True, np.diff(pe) > 0)
+    expected = np.where(new, first, np.append(first, end[:-1]))
+    for at in np.flatnonzero((begin != expected) | (end <= begin)):
+        raise ScheduleError(f"PE {pe[at]}: the log goes on at {begin[at]} ns, expected {expected[at]}")
+    for at in np.flatnonzero(np.append(new[1:], True) & (end != last)):
+        raise ScheduleError(f"PE {pe[at]}: the log ends at {end[at]} ns, expected {last}")
+
+
+def _span(schedule):
+    """Give the span that was logged, extended to whole slices: two times in nanoseconds, up to the horizon."""
+    step, horizon = schedule.rules.slice, schedule.rules.horizon
+    first, last = (min(nanoseconds(time), horizon) for time in schedule.logged)
+    return first // step * step, min(-(-last // step) * step, horizon)
+
+
+def a_log_of_all_adds_up_to_the_times(schedule) -> None:
+    """A log of all slices adds up to what the PEs did."""
+    if _span(schedule) != (0, schedule.rules.horizon):
+        return
+    pe, what, begin, end = (
+        schedule.log_in_order[row] for row in (kernel.LOG_PE, kernel.LOG_WHAT, kernel.LOG_FROM, kernel.LOG_UNTIL)
+    )
+    found = np.zeros_like(schedule.times)
+    np.add.at(found, (what, pe), end - begin)
+    for does, at in np.argwhere(found != schedule.times):
+        expected = schedule.times[does, at]
+        raise ScheduleError(f"PE {at}: the log has {found[does, at]} ns of {DOES[does]}, expected {expected}")
+
+
+def tasks_run_where_they_are_placed(schedule) -> None:
+    """A task runs on its PE, between its placement and its end."""
+    pe, task, begin, end = (
+        schedule.log_in_order[row] for row in (kernel.LOG_PE, kernel.LOG_TASK, kernel.LOG_FROM, kernel.LOG_UNTIL)
+    )
+    placed = schedule.job_rows[kernel.PLACED, schedule.task_rows[kernel.JOB, task]]
+    elsewhere = schedule.task_rows[kernel.PE, task] != pe
+    wrong = elsewhere | (begin < placed) | (end > schedule.task_rows[kernel.DONE, task])
+    for at in np.flatnonzero((task >= 0) & wrong):
+        raise ScheduleError(f"{_name(schedule, task[at])} runs on PE {pe[at]} at {begin[at]} ns, where it is not")
+
+
+def tasks_run_in_the_turn_of_their_row(schedule) -> None:
+    """Under the reference a task runs only when it is the turn of its row."""
+    task, begin, turn = (schedule.log_in_order[row] for row in (kernel.LOG_TASK, kernel.LOG_FROM, kernel.LOG_TURN))
+    for at in np.flatnonzero((task >= 0) & (turn == 0)):
+        raise ScheduleError(f"{_name(schedule, task[at])} runs at {begin[at]} ns, which is not its row's turn")
+
+
+def _name(schedule, task):
+    first = schedule.job_rows[kernel.FIRST]
+    at = int(np.searchsorted(first, task, side="right")) - 1
+    return f"task {task - first[at]} of job {schedule.table.index[at]}"

@@ -1,0 +1,361 @@
+"""`GangSchedule`: what became of the jobs, the tasks and the PEs, and what that is worth."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+
+import numpy as np
+import pandas as pd
+
+from schedlab import metrics, statistics
+from schedlab.kernels import gang as kernel
+
+from . import laws
+from . import programs as tables
+from .config import DOES, Config
+from .times import NANO
+from .workload import Workload
+
+MEMBERS = {"f_io": kernel.F_IO, "f_comm": kernel.F_COMM, "f_comp": kernel.F_COMP, "priority": kernel.PRIORITY}
+MEANS = ("turnaround", "slowdown")  # over completed jobs
+LISTED = 4096  # operations of programs, until more are needed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GangSchedule:
+    """The result of a simulation of gang scheduling.
+
+    Its tables use the words of `schedlab.schedule.Schedule`, in seconds from the beginning of the simulation.
+
+    Attributes
+    ----------
+    workload : Workload
+    config : Config
+    rules : schedlab.kernels.gang.Rules
+        What the kernel was told.
+    table : DataFrame
+        The workload's jobs, as `Workload.jobs_table`.
+    logged : (float, float) or None, seconds
+        The span that was logged.
+    watched : tuple of (int, int)
+        The tasks that were watched: job number and rank.
+    job_rows, task_rows, member_rows, pe_rows, log_rows : arrays, shape (n_rows, n_jobs, tasks, PEs or entries)
+        What the kernel gave, int64 nanoseconds, memberships float64; see `schedlab.kernels.gang.gang`.
+    history : float64, shape (n_watched, n_slices, 8)
+        Memberships of each watched task after each slice, and whether it had a PE.
+    events : int
+        Steps of the simulation.
+    """
+
+    workload: Workload
+    config: Config
+    rules: kernel.Rules
+    table: pd.DataFrame
+    logged: tuple[float, float] | None
+    watched: tuple[tuple[int, int], ...]
+    job_rows: np.ndarray
+    task_rows: np.ndarray
+    member_rows: np.ndarray
+    pe_rows: np.ndarray
+    log_rows: np.ndarray
+    history: np.ndarray
+    events: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<GangSchedule {self.config}: {self.completed} of {self.arrived} jobs completed in "
+            f"{self.workload.horizon:,} s on {self.rules.pes} PEs, utilization {self.utilization:.3f}>"
+        )
+
+    @cached_property
+    def is_placed(self) -> np.ndarray:
+        """Whether each job got a place in the matrix by the horizon; bool, shape (n_jobs,)."""
+        return self.job_rows[kernel.PLACED] >= 0
+
+    @cached_property
+    def is_completed(self) -> np.ndarray:
+        """Whether each job ended by the horizon; bool, shape (n_jobs,)."""
+        rows = self.job_rows
+        return self.is_placed & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= self.rules.horizon)
+
+    @cached_property
+    def is_done(self) -> np.ndarray:
+        """Whether each task ended by the horizon; bool, shape (n_tasks,)."""
+        return self.task_rows[kernel.DONE] <= self.rules.horizon
+
+    @property
+    def times(self) -> np.ndarray:
+        """What each PE spent on each of `DOES`; int64, shape (5, n_pes), nanoseconds."""
+        return self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1]
+
+    @property
+    def jobs(self) -> pd.DataFrame:
+        """One row a job: the workload's columns, and what the simulation makes of them; times in seconds.
+
+        New are placed_time (when it got its place in the matrix; its first task runs when it is the turn of its row),
+        end_time (of its last task), turnaround (end_time - submit_time) and slowdown (turnaround / duration). They are
+        nan where a job was not placed, or not completed, by the horizon.
+        """
+        table = self.table.copy()
+        table["placed_time"] = np.where(self.is_placed, self.job_rows[kernel.PLACED] / NANO, np.nan)
+        table["end_time"] = np.where(self.is_completed, self.job_rows[kernel.FINISH] / NANO, np.nan)
+        table["turnaround"] = table["end_time"] - table["submit_time"]
+        table["slowdown"] = table["turnaround"] / table["duration"]
+        return table
+
+    @property
+    def tasks(self) -> pd.DataFrame:
+        """One row a task, by job_number and rank.
+
+        pe (-1 where it was not placed), computed (seconds), end_time (seconds, nan where it was not done by the
+        horizon), and its memberships f_io, f_comm, f_comp and priority in the last slice (nan where it was not placed).
+        """
+        rows = self.task_rows
+        procs = self.table["procs"].to_numpy()
+        number = np.repeat(self.table.index.to_numpy(), procs)
+        rank = np.arange(number.size) - np.repeat(np.cumsum(procs) - procs, procs)
+        table = pd.DataFrame(index=pd.MultiIndex.from_arrays([number, rank], names=["job_number", "rank"]))
+        table["pe"] = rows[kernel.PE]
+        table["computed"] = rows[kernel.COMPUTED] / NANO
+        table["end_time"] = np.where(self.is_done, rows[kernel.DONE] / NANO, np.nan)
+        for name, row in MEMBERS.items():
+            table[name] = np.where(rows[kernel.PE] >= 0, self.member_rows[row], np.nan)
+        return table
+
+    @property
+    def pes(self) -> pd.DataFrame:
+        """One row a PE: seconds spent computing, communicating (sending and receiving), spinning, switching, idle."""
+        return pd.DataFrame((self.times / NANO).T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
+
+    @property
+    def arrived(self) -> int:
+        """How many jobs arrived before the horizon."""
+        return int(self._arrived.sum())
+
+    @property
+    def _arrived(self):
+        return self.job_rows[kernel.ARRIVAL] < self.rules.horizon
+
+    @property
+    def completed(self) -> int:
+        """How many jobs were completed by the horizon."""
+        return int(self.is_completed.sum())
+
+    @property
+    def utilization(self) -> float:
+        """The share of the time in which PEs were not idle; spinning and switching count as busy."""
+        return 1 - int(self.pe_rows[kernel.TIME_IDLE].sum()) / (self.rules.pes * self.rules.horizon)
+
+    @property
+    def baseline(self) -> float:
+        """How long a task spins before spin control looks at it, seconds: a request and its answer."""
+        return (2 * self.rules.latency + 4 * self.rules.overhead) / NANO
+
+    def metrics(self, by=None, ci: float | None = None, warm_up: int | str = 0):
+        """Measure the schedule, as `schedlab.schedule.Schedule.metrics` does.
+
+        Parameters
+        ----------
+        by : optional
+            Classes of jobs, as in `schedlab.metrics.classes`: ``"size"`` (procs), a column of `jobs`,
+            ``{column: edges}``, a function or a Series; then one row a class, of the measures that a class has. Jobs in
+            no class have a last row, nan.
+        ci : float, optional
+            Confidence, such as 0.95; then intervals by batch means (`schedlab.statistics.batch_means`) on the means
+            over completed jobs, in the order of submission, in place of the measures below.
+        warm_up : int or "mser"
+            Completed jobs to leave out at the beginning of a class or of the whole, of the intervals only.
+
+        Returns
+        -------
+        DataFrame, where `ci` is given
+            One row a measure, or a (class, measure) for each class that has completed jobs: turnaround and slowdown,
+            with mean, low, high, batches, batch_size (jobs), warm_up (jobs), and a note on what speaks against the
+            interval; an `IntervalWarning` points there.
+        Series, or DataFrame where `by` is given
+            It shows itself with units (`schedlab.metrics.Measures`); what is made of it is plain pandas.
+            jobs (arrived), placed, completed; means of turnaround (seconds) and slowdown of the completed ones, and
+            one_task_share, the share of them that have one task; and of the whole: utilization, and the shares of all
+            PEs' time: computing, communicating, spinning, switching, idle.
+
+        Raises
+        ------
+        ValueError
+            For classes that the jobs do not have, a confidence not between 0 and 1, or a wrong warm_up.
+        """
+        jobs = self.jobs
+        if isinstance(by, str) and by != "size" and by not in jobs.columns:
+            raise ValueError(f"unknown classes {by!r}; known: size, a column ({', '.join(jobs.columns)})")
+        labels = None if by is None else metrics.classes(jobs, by)
+        if ci is not None:
+            done = jobs.loc[self.is_completed, list(MEANS)]
+            labels = None if labels is None else labels[done.index]
+            return metrics.MeasureTable(statistics.intervals(done, ci, labels, warm_up=warm_up))
+        found = jobs.assign(arrived=self._arrived, placed=self.is_placed, completed=self.is_completed)
+        if by is not None:
+            index = found.groupby(labels, observed=False, dropna=False).size().index
+            rows = [_measured(found[labels.isna() if pd.isna(label) else labels == label]) for label in index]
+            return metrics.MeasureTable(rows, index=index)
+        shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
+        values = _measured(found) | {"utilization": self.utilization} | dict(zip(DOES, shares, strict=True))
+        return metrics.Measures(values, dtype="float64", name=str(self.config))
+
+    def memberships(self, job: int, rank: int = 0) -> pd.DataFrame:
+        """Give the memberships of a watched task, slice by slice from its placement to its end.
+
+        Parameters
+        ----------
+        job, rank : int
+            The job's number, and the task in it, from 0 on.
+
+        Returns
+        -------
+        DataFrame
+            time (end of the slice, seconds), f_io, f_comm, f_comp, priority, held (whether it had a PE in the slice).
+            A slice that ends at the horizon is not measured any more: its row has the memberships of the one before.
+
+        Raises
+        ------
+        ValueError
+            If the task was not watched.
+        """
+        if (job, rank) not in self.watched:
+            raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
+        which = self.watched.index((job, rank))
+        rows, (job, rank) = self.history[which], self.watched[which]
+        at = self.table.index.get_loc(job)
+        task = self.job_rows[kernel.FIRST, at] + rank
+        ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
+        began = ends - self.rules.slice
+        placed, done = self.job_rows[kernel.PLACED, at], self.task_rows[kernel.DONE, task]
+        there = self.is_placed[at] & (ends > placed) & (began < done)
+        table = pd.DataFrame({"time": ends / NANO})
+        for name, row in MEMBERS.items():
+            table[name] = rows[:, row]
+        table["held"] = rows[:, -1] > 0
+        return table[there].reset_index(drop=True)
+
+    @cached_property
+    def log_in_order(self) -> np.ndarray:
+        """The log of the kernel in the order of PEs and times; int64, shape (n_rows, n_entries), nanoseconds."""
+        return self.log_rows[:, np.lexsort((self.log_rows[kernel.LOG_FROM], self.log_rows[kernel.LOG_PE]))]
+
+    @property
+    def log(self) -> pd.DataFrame:
+        """What PEs did in the slices that were logged, in the order of PEs and times.
+
+        pe, job_number (-1 where it is idle), rank (-1 likewise), what (computing, communicating, spinning, switching,
+        idle), start_time and end_time (seconds), row (the current one of the matrix, from 0 on), gang (whether the task
+        is the one of that row). Without a log: ValueError.
+        """
+        if self.logged is None:
+            raise ValueError("nothing was logged: simulate(..., log=(from, until)) notes what PEs do")
+        rows = self.log_in_order
+        task = rows[kernel.LOG_TASK]
+        job = self.task_rows[kernel.JOB, task]
+        idle = task < 0
+        return pd.DataFrame(
+            {
+                "pe": rows[kernel.LOG_PE],
+                "job_number": np.where(idle, -1, self.table.index.to_numpy()[job]),
+                "rank": np.where(idle, -1, task - self.job_rows[kernel.FIRST, job]),
+                "what": pd.Categorical.from_codes(rows[kernel.LOG_WHAT], DOES),
+                "start_time": rows[kernel.LOG_FROM] / NANO,
+                "end_time": rows[kernel.LOG_UNTIL] / NANO,
+                "row": rows[kernel.LOG_ROW],
+                "gang": rows[kernel.LOG_TURN] > 0,
+            }
+        )
+
+    def programs(self, *jobs: int) -> pd.DataFrame:
+        """Give what the tasks of jobs do: the table that `Workload` takes as its `programs`.
+
+        Programs are whole, whatever of them was done by the horizon.
+
+        Parameters
+        ----------
+        *jobs : int
+            Numbers of jobs; all jobs if none is named.
+
+        Returns
+        -------
+        DataFrame
+            One row an operation, by job (as they are named, or arrive), rank and time: job_number, rank, compute
+            (seconds), operation, seconds, peer.
+
+        Raises
+        ------
+        ValueError
+            If there is no such job.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "io", 0.25)])
+        >>> sl.gang.simulate(workload, sl.gang.Config(bursts="constant")).programs(1)
+           job_number  rank  compute operation  seconds  peer
+        0           1     0     0.10      disk      0.1    -1
+        1           1     0     0.05       end      0.0    -1
+        """
+        for job in jobs:
+            if not isinstance(job, Integral) or job not in self.table.index:
+                raise ValueError(f"there is no job {job!r}, expected a number, 1 to {len(self.table)}")
+        table = self.table.loc[list(dict.fromkeys(jobs))] if jobs else self.table
+        operations, _ = self._listed(table, LISTED)
+        return tables.as_table(operations, table)
+
+    @cached_property
+    def work(self) -> np.ndarray:
+        """What each task is to do: computing; disk and thinking. int64, shape (2, n_tasks), nanoseconds."""
+        _, sums = self._listed(self.table, 0)
+        return sums
+
+    def _listed(self, table, room_for):
+        """List so many operations of jobs, or more, and sum up computing and bursts of their tasks."""
+        at = self.table.index.get_indexer(table.index)
+        rows = (kernel.SIZE, kernel.KIND, kernel.DEMAND, kernel.KEY)
+        jobs = [np.ascontiguousarray(self.job_rows[row][at]) for row in rows]
+        programs, room = self.workload.programs_table, self.workload.room
+        if programs is not None:
+            programs = programs[programs["job_number"].isin(table.index)]
+        given = tables.as_arrays(programs, table)
+        while True:
+            full, operations, sums = kernel.programs(*jobs, *given, self.rules, room, room_for)
+            if not full:
+                return operations, sums
+            room *= 2 if full & kernel.NO_ROOM else 1
+            room_for *= 2 if full & kernel.NO_LOG else 1
+
+    def validate(self) -> "GangSchedule":
+        """Check the laws of gang scheduling (`schedlab.gang.laws`), and give the schedule back.
+
+        To the nanosecond: the times of each PE add up to the horizon, and its computing to that of its tasks. A task
+        that is done has computed what its program says, which with its bursts of disk and thinking is the duration of
+        its job; other tasks have computed less. A task ends no sooner than that takes, and a job with the last of its
+        tasks. Memberships add up to 1.
+
+        Jobs are placed in their order, at global switches, after they have arrived. The tasks of a job have PEs of
+        their own, and no PE holds more than max_tasks.
+
+        If PEs were logged: the log leaves no gap; a log of all slices adds up to the times of the PEs; tasks run on
+        their PEs between placement and end and, under the reference, only when it is the turn of their row.
+
+        Raises
+        ------
+        ScheduleError
+            Where a law is broken; the message names the job and task or the PE, and the time.
+        """
+        laws.check(self)
+        return self
+
+
+def _measured(jobs):
+    """Measure jobs: numbers of them, and means over the completed ones; nan where there are none."""
+    done = jobs[jobs["completed"]]
+    return {
+        "jobs": jobs["arrived"].sum(),
+        "placed": jobs["placed"].sum(),
+        "completed": len(done),
+        **{name: done[name].mean() for name in MEANS},
+        "one_task_share": (done["procs"] == 1).mean(),
+    }

@@ -1,0 +1,311 @@
+"""`Workload`: the jobs of gang scheduling, from a model or a table, and what their tasks do."""
+
+import zlib
+from collections.abc import Iterable, Mapping, Set, Sized
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from numbers import Integral, Real
+
+import numpy as np
+import pandas as pd
+
+from schedlab.kernels import gang as kernel
+from schedlab.workload.models import _draws as draws
+from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
+
+from . import programs as tables
+from .times import LONGEST, check_seconds, durations, nanoseconds
+
+KINDS = {
+    "io": kernel.IO,
+    "emb": kernel.EMBARRASSING,
+    "msg": kernel.MESSAGES,
+    "bsp": kernel.BARRIERS,
+    "interactive": kernel.INTERACTIVE,
+}
+COLUMNS = {"submit_time": "float64", "procs": "int64", "kind": "str", "duration": "float64"}  # and their types
+NAMES = ", ".join(COLUMNS)
+
+MOST_PES = 2**15  # more pairs of tasks than of so many could not be drawn with 32 bits
+DRAWN_AHEAD = 64  # operations of a task, until more are needed
+MOST_AHEAD = 2**27  # of all tasks, 32 bytes each
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Jobs of one or more tasks.
+
+    Parameters
+    ----------
+    mix : str, tuple of str, or dict
+        Kinds of jobs: ``"io"`` (computing and disk in turn), ``"emb"`` (computing only), ``"msg"`` (messages between
+        random pairs of tasks), ``"bsp"`` (barriers), ``"interactive"`` (computing and thinking in turn). One kind, or
+        several with equal shares, or a dict with the share of each. The kind of each job is drawn by itself.
+    pes : int
+        Processing elements of the machine, at most 32,768.
+    horizon : float, seconds
+        Jobs arrive, and are simulated, until then.
+    table, sizes
+        Of the model of arrivals, sizes and durations; see `schedlab.workload.models.jann.jann`.
+    seed : int or numpy.random.Generator
+        Seed of everything that is drawn, what jobs do included. Arrivals, sizes and durations do not depend on the mix.
+    jobs : DataFrame, optional
+        Jobs of your own in place of the model and the mix. They are kept as a tuple of rows.
+
+        - submit_time: seconds, from 0 on;
+        - procs: tasks of the job, each on a PE of its own;
+        - kind: as in the mix;
+        - duration: seconds, the time that each task takes on a PE of its own. It is no run_time: under gang scheduling
+          a job shares its PEs and holds them for longer.
+    programs : DataFrame, optional
+        Programs of your own for some of `jobs`, or all: what each task does, operation by operation, in place of what
+        is drawn by kind. `GangSchedule.programs` gives the same table.
+
+        - job_number: counted from 1 on in the order of `jobs`; rank: of the task, from 0 on;
+        - compute: seconds of computing before the operation;
+        - operation: ``"disk"``, ``"think"``, ``"send"``, ``"receive"``, ``"barrier"`` or ``"end"``; the last operation
+          of a task is end, disk or think;
+        - seconds: of disk and think;
+        - peer: rank of the other task, of send and receive. The messages from one task to another are received in the
+          order in which they are sent.
+
+        Times that round to 0 ns take 1 ns. Where all jobs have programs, `jobs` needs submit_time only: a job has as
+        many procs as its program has tasks, the duration of its longest task (computing, disk and thinking), and the
+        kind of what it does. Blank cells are filled in the same way. Only the kind ``"interactive"`` makes a
+        difference, to spin control; the duration is used for the slowdown only. Programs are kept as a tuple of rows.
+
+    Raises
+    ------
+    ValueError
+        For a setting out of its range, or a row of `jobs` or `programs` that makes no sense; the message names the row,
+        what was found and what was expected.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> len(sl.gang.Workload(("io", "msg"), pes=8, horizon=10_000, seed=1).jobs_table)
+    24
+    """
+
+    mix: str | tuple | Mapping = "io"
+    pes: int = 8
+    horizon: float = 50_000
+    table: str | JannTable = "ctc"
+    sizes: str = "uniform"
+    seed: int = 0
+    jobs: pd.DataFrame | tuple | None = None
+    programs: pd.DataFrame | tuple | None = None
+
+    def __post_init__(self):
+        if draws.at_least_one("pes", self.pes) > MOST_PES:
+            raise ValueError(f"pes must be at most {MOST_PES}, got {self.pes}")
+        check_seconds("horizon", self.horizon)
+        object.__setattr__(self, "seed", draws.entropy(self.seed))
+        if self.sizes not in tuple(SIZES):
+            raise ValueError(f"unknown sizes {self.sizes!r}; known: {', '.join(SIZES)}")
+        object.__setattr__(self, "mix", _mixed(self.mix))
+        shares = self.shares
+        for kind, share in shares.items():
+            if kind not in KINDS:
+                raise ValueError(f"unknown kind of jobs {kind!r}; known: {', '.join(KINDS)}")
+            if not (isinstance(share, Real) and 0 <= share <= 1):
+                raise ValueError(f"the share of {kind} jobs is {share!r}, expected 0 to 1")
+        if not abs(sum(shares.values()) - 1) < 1e-9:
+            raise ValueError(f"the shares of the mix add up to {sum(shares.values()):g}, expected 1")
+        if self.jobs is None:
+            jann_table(self.table).on_machine(self.pes)
+            if self.programs is not None:
+                raise ValueError("programs without jobs, expected a table of jobs with submit_time, too")
+        else:
+            self._take_jobs()
+
+    def _take_jobs(self):
+        """Check the user's own jobs and programs, and keep them as rows."""
+        jobs = self.jobs
+        if self.programs is not None:
+            jobs = _as_frame(jobs)
+            given = tables.checked(self.programs, len(jobs), self.pes)
+            jobs = _completed_by(jobs, tables.summed_up(given))
+            object.__setattr__(self, "programs", tuple(given.itertuples(index=False, name=None)))
+        object.__setattr__(self, "jobs", _rows(jobs, self.pes))
+
+    @property
+    def shares(self) -> dict:
+        """The share of each kind, 0 to 1."""
+        if isinstance(self.mix, str):
+            return {self.mix: 1}
+        if all(isinstance(each, str) for each in self.mix):
+            return {kind: 1 / len(self.mix) for kind in self.mix}
+        return dict(self.mix)
+
+    @property
+    def jobs_table(self) -> pd.DataFrame:
+        """One row a job, in the order of arrival: submit_time (seconds), procs, kind, duration (seconds)."""
+        return self._jobs_table.copy()
+
+    @cached_property
+    def _jobs_table(self):
+        if self.jobs is not None:
+            table = pd.DataFrame(self.jobs, columns=list(COLUMNS)).astype(COLUMNS)
+            return table.set_axis(draws.job_numbers(len(table))).sort_values("submit_time", kind="stable")
+        table = _arrivals(self.pes, self.horizon, self.seed, self.table, self.sizes)
+        kind = np.array(list(self.shares))
+        place = np.searchsorted(np.cumsum(list(self.shares.values()))[:-1], self._uniforms(table.index), side="right")
+        return table.assign(kind=kind[place].astype(object))[list(COLUMNS)].astype({"kind": "str"})
+
+    @cached_property
+    def programs_table(self) -> pd.DataFrame | None:
+        """The programs that were given, as `programs` describes them; None without any."""
+        return None if self.programs is None else pd.DataFrame(list(self.programs), columns=tables.COLUMNS)
+
+    @cached_property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The jobs and programs as `schedlab.kernels.gang.gang` takes them: int64, times in nanoseconds."""
+        jobs, programs = self._jobs_table, self.programs_table
+        kind = jobs["kind"].map(KINDS)
+        if programs is not None:
+            own = jobs.index.isin(programs["job_number"]) & (jobs["kind"] != "interactive")
+            kind = kind.mask(own, kernel.EMBARRASSING)
+        return (
+            nanoseconds(jobs["submit_time"].to_numpy()),
+            jobs["procs"].to_numpy(copy=True),
+            kind.to_numpy("int64", copy=True),
+            durations(jobs["duration"]),
+            self._keys(jobs.index),
+            *tables.as_arrays(programs, jobs),
+        )
+
+    @property
+    def room(self) -> int:
+        """How many operations of a task are kept ahead: a power of two, no less than the longest program.
+
+        Raises
+        ------
+        ValueError
+            If the programs are too long for so many tasks.
+        """
+        if self.programs is None:
+            return DRAWN_AHEAD
+        longest = self.programs_table.groupby(["job_number", "rank"]).size().max()
+        tasks = self._jobs_table["procs"].sum()
+        room = max(DRAWN_AHEAD, 1 << int(longest - 1).bit_length())
+        if room * tasks > MOST_AHEAD:
+            raise ValueError(
+                f"the longest program has {longest:,} operations, and there are {tasks:,} tasks, each with room for as "
+                f"many: expected at most {MOST_AHEAD:,} in all"
+            )
+        return room
+
+    def _uniforms(self, numbers):
+        return draws.uniforms(self.seed, "kind", numbers.to_numpy())
+
+    def _keys(self, numbers):
+        """Give each job the key of its random numbers; int64, 32 bits."""
+        return (draws.keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
+
+
+@lru_cache(maxsize=256)
+def _arrivals(pes, horizon, seed, table, sizes):
+    """Draw the model's jobs until one comes too late; the same for all mixes."""
+    count = 64
+    while True:
+        jobs = jann(count, pes, seed, table, sizes)
+        if jobs["submit_time"].iloc[-1] >= horizon:
+            break
+        count *= 2
+    jobs = jobs[jobs["submit_time"] < horizon]
+    longest = jobs["run_time"].max()
+    if longest >= LONGEST:
+        raise ValueError(f"a job of the model lasts {longest:g} s, expected below {LONGEST:g}")
+    return pd.DataFrame(
+        {
+            "submit_time": jobs["submit_time"].astype("float64"),
+            "procs": jobs["requested_procs"],
+            "duration": jobs["run_time"].astype("float64"),
+        }
+    )
+
+
+def _mixed(mix):
+    """Check that a mix is one, and give it as a kind, or as a tuple of kinds or of kinds with their shares."""
+    if isinstance(mix, str):
+        return mix
+    expected = f"mix is {mix!r}, expected a kind of jobs, several, or a dict with the share of each"
+    if isinstance(mix, bytes | Set) or not isinstance(mix, Iterable):  # a set has no order to rely on
+        raise ValueError(expected)
+    mix = tuple(mix.items() if isinstance(mix, Mapping) else mix)
+    if not mix:
+        raise ValueError("the mix is empty, expected at least one kind of jobs")
+    kinds = mix
+    if not all(isinstance(each, str) for each in mix):
+        if not all(isinstance(each, tuple) and len(each) == 2 for each in mix):
+            raise ValueError(expected)
+        kinds = [kind for kind, _ in mix]
+    for kind in kinds:
+        if kinds.count(kind) > 1:
+            raise ValueError(f"the mix has {kind} jobs more than once, expected each kind once")
+    return mix
+
+
+def _whole(value):
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _completed_by(jobs, found):
+    """Fill in what programs say of their jobs where the table of jobs says nothing; the sizes must be the same."""
+    jobs = jobs.set_axis(pd.RangeIndex(1, len(jobs) + 1))
+    for column in ("procs", "kind", "duration"):
+        if column not in jobs.columns:
+            for number in jobs.index.difference(found.index):
+                raise ValueError(f"jobs has no column {column}, and job {number} no program to take it from")
+            jobs[column] = found[column]
+        blank = jobs.index[jobs[column].isna()].intersection(found.index)
+        if blank.size:
+            filled = jobs[column].astype(object).mask(jobs.index.isin(blank), found[column])
+            jobs[column] = filled.map(_whole)  # blanks have made fractions of whole numbers
+    told = jobs["procs"][found.index]
+    for number in found.index[told.to_numpy() != found["procs"].to_numpy()]:
+        procs = told.tolist()[found.index.get_loc(number)]
+        raise ValueError(f"job {number} has {procs!r} tasks, expected {found['procs'][number]}, as in its program")
+    return jobs
+
+
+def _as_frame(jobs):
+    """Give jobs of the user's own, a table or rows, as a DataFrame that has no column twice."""
+    if isinstance(jobs, pd.DataFrame):
+        for column in COLUMNS:
+            if list(jobs.columns).count(column) > 1:
+                raise ValueError(f"jobs has column {column} more than once, expected {NAMES}")
+        return jobs
+    if isinstance(jobs, str | Mapping) or not isinstance(jobs, Iterable):
+        found = "a dict" if isinstance(jobs, Mapping) else repr(jobs)
+        raise ValueError(f"jobs is {found}, expected a DataFrame or rows of {NAMES}")
+    rows = list(jobs)
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
+            raise ValueError(f"job {number} is {row!r}, expected {NAMES}")
+    values = zip(*(tuple(row) for row in rows), strict=True) if rows else [[]] * len(COLUMNS)
+    # As they are given: a column of its own type for each would turn whole numbers into others.
+    return pd.DataFrame({name: pd.Series(list(each), dtype=object) for name, each in zip(COLUMNS, values, strict=True)})
+
+
+def _rows(jobs, pes):
+    """Check jobs of the user's own, and give them as a tuple of rows."""
+    jobs = _as_frame(jobs)
+    for column in COLUMNS:
+        if column not in jobs.columns:
+            raise ValueError(f"jobs has no column {column}, expected {NAMES}")
+    rows = tuple(zip(*(jobs[column].tolist() for column in COLUMNS), strict=True))
+    if not rows:
+        raise ValueError("jobs has no rows, expected at least one job")
+    for number, (submit, procs, kind, duration) in enumerate(rows, 1):
+        if not (isinstance(submit, Real) and 0 <= submit < LONGEST):
+            raise ValueError(f"job {number} arrives at {submit!r}, expected seconds, from 0 to below {LONGEST:g}")
+        if not isinstance(procs, Integral) or procs < 1:
+            raise ValueError(f"job {number} has {procs!r} tasks, expected a whole number from 1 on")
+        if procs > pes:
+            raise ValueError(f"job {number} has {procs} tasks, the machine {pes} PEs: expected at most one task a PE")
+        if not (isinstance(kind, str) and kind in KINDS):
+            raise ValueError(f"job {number} is of unknown kind {kind!r}; known: {', '.join(KINDS)}")
+        check_seconds(f"the duration of job {number}", duration)
+    return rows
