@@ -20,19 +20,21 @@ from workloads import examples
 import schedlab as sl
 from schedlab import metrics, statistics
 from schedlab.gang import Config, Workload, laws, simulate, simulate_many
-from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
 from schedlab.kernels._jit import kernel as compiled
+from schedlab.kernels.gang import state
+from schedlab.kernels.gang.listing import list_operations
+from schedlab.kernels.gang.slices import gang
 from schedlab.schedule import ScheduleError
 from schedlab.threads import interruptible
 from schedlab.workload.models.jann import HyperErlang, jann_table
 
 NAMES = {
-    kernel.IO: "io",
-    kernel.EMBARRASSING: "emb",
-    kernel.MESSAGES: "msg",
-    kernel.BARRIERS: "bsp",
-    kernel.INTERACTIVE: "interactive",
+    state.IO: "io",
+    state.EMBARRASSING: "emb",
+    state.MESSAGES: "msg",
+    state.BARRIERS: "bsp",
+    state.INTERACTIVE: "interactive",
 }
 WHAT = ("computing", "communicating", "spinning", "switching", "idle")
 NOBODY = np.zeros(0, "int64")
@@ -52,7 +54,7 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
         "beta": 0.3,
         "floor": 0.001,
         "both": True,
-        "packing": kernel.FIRST_FIT,
+        "packing": state.FIRST_FIT,
         "reclaim": False,
         "unify": False,
         "alternate": False,
@@ -66,7 +68,7 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
         "imbalance": 0.0,
     }
     chosen = {"priority": scheduler != "gang", "spin_block": scheduler == "spin-block"}
-    return kernel.Rules(pes=pes, horizon=horizon, **chosen, **given | changes)
+    return state.Rules(pes=pes, horizon=horizon, **chosen, **given | changes)
 
 
 def settings_of(rules):
@@ -78,23 +80,23 @@ def settings_of(rules):
 
 
 def arrays(jobs):
-    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them: all that they do is drawn."""
+    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them, and no programs."""
     table = np.array(jobs, "int64").reshape(-1, 5)
     columns = (np.ascontiguousarray(column) for column in table.T)
-    return *columns, np.zeros(table[:, 1].sum() + 1, "int64"), np.zeros((0, 4), "int64")
+    return state.Jobs(*columns), state.Programs(np.zeros(table[:, 1].sum() + 1, "int64"), np.zeros((0, 4), "int64"))
 
 
 def run(rules, jobs, watched=NOBODY, logged=1 << 14, room=64):
-    given = (*arrays(jobs), rules, room, logged, 0, rules.horizon, watched)
-    full, *outcome = interruptible(kernel.gang, *given)
+    given = (*arrays(jobs), rules, room, state.Logging(logged, 0, rules.horizon), watched)
+    full, *outcome = interruptible(gang, *given)
     assert full == 0
     return outcome
 
 
 def twin_jobs(rules, jobs, listed=1 << 14):
     """Write what the kernel draws for each task as a program for the twin."""
-    arrival, size, kind, *_ = arrays(jobs)
-    full, operations, _ = kernel.programs(*arrays(jobs)[1:], rules, 256, listed)
+    (arrival, size, kind, *_), _ = arrays(jobs)
+    full, operations, _ = list_operations(*arrays(jobs), rules, 256, listed)
     assert full == 0
     first = np.cumsum(size) - size
     owner = np.repeat(np.arange(size.size), size)
@@ -103,21 +105,21 @@ def twin_jobs(rules, jobs, listed=1 << 14):
         steps[task].append(step)
 
     def receives(task, place):
-        return sum(operation == kernel.RECEIVE for _, operation, *_ in steps[task][:place])
+        return sum(operation == state.RECEIVE for _, operation, *_ in steps[task][:place])
 
     def operation(task, at):
         _, name, more, place = steps[task][at]
-        if name == kernel.SEND:
+        if name == state.SEND:
             return "send", more - int(first[owner[task]]), receives(more, place)
-        if name == kernel.RECEIVE:
+        if name == state.RECEIVE:
             return "recv", receives(task, at)
         return {
-            kernel.END: ("end",),
-            kernel.BARRIER: ("barrier",),
-            kernel.DISK: ("io", more),
-            kernel.THINK: ("think", more),
-            kernel.LAST_DISK: ("io", more, "end"),
-            kernel.LAST_THINK: ("think", more, "end"),
+            state.END: ("end",),
+            state.BARRIER: ("barrier",),
+            state.DISK: ("io", more),
+            state.THINK: ("think", more),
+            state.LAST_DISK: ("io", more, "end"),
+            state.LAST_THINK: ("think", more, "end"),
         }[name]
 
     def program(task):
@@ -154,7 +156,7 @@ def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1
         both=draw(st.booleans()),
         law=draw(st.sampled_from(laws)),
         imbalance=draw(st.sampled_from([0.0, 0.0, 0.5])),
-        packing=draw(st.sampled_from([kernel.FIRST_FIT, kernel.FIRST_FIT, kernel.BEST_FIT, kernel.BUDDY])),
+        packing=draw(st.sampled_from([state.FIRST_FIT, state.FIRST_FIT, state.BEST_FIT, state.BUDDY])),
         unify=draw(st.booleans()),
         alternate=draw(st.booleans()),
         reclaim=scheduler == "priority" and draw(st.booleans()),
@@ -185,9 +187,9 @@ def test_a_choice_waits_for_messages_to_tasks_that_made_room():
     times = {"slice": 40, "switch": 1, "latency": 1, "delta": 0, "compute": 2, "disk": 2, "gap": 8, "superstep": 4}
     settings = {"alpha": 1.0, "statements": 8, "floor": 0.05, "law": variates.CONSTANT}
     jobs = [
-        (40, 3, kernel.BARRIERS, 169, 3598558261),
-        (60, 3, kernel.MESSAGES, 187, 2925081562),
-        (60, 3, kernel.IO, 83, 1766241742),
+        (40, 3, state.BARRIERS, 169, 3598558261),
+        (60, 3, state.MESSAGES, 187, 2925081562),
+        (60, 3, state.IO, 83, 1766241742),
     ]
     check_twin(rules(3, 382, "spin-block", **times, **settings), jobs)
 
@@ -269,18 +271,18 @@ def check_twin(rules, jobs):
 
 
 def compare(twin, rules, rows, tasks, members, pes, log):
-    placed = rows[kernel.PLACED]
-    done = (placed >= 0) & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= rules.horizon)
+    placed = rows[state.PLACED]
+    done = (placed >= 0) & (rows[state.LEFT] == 0) & (rows[state.FINISH] <= rules.horizon)
     assert twin.placed == placed.tolist()
-    assert twin.completed == np.where(done, rows[kernel.FINISH], -1).tolist()
-    assert list(chain(*twin.pe)) == tasks[kernel.PE].tolist()
-    assert list(chain(*twin.computed)) == tasks[kernel.COMPUTED].tolist()
-    there = tasks[kernel.PE] >= 0
-    for name, row in (("S", kernel.S_IO), ("f", kernel.F_IO)):
+    assert twin.completed == np.where(done, rows[state.FINISH], -1).tolist()
+    assert list(chain(*twin.pe)) == tasks[state.PE].tolist()
+    assert list(chain(*twin.computed)) == tasks[state.COMPUTED].tolist()
+    there = tasks[state.PE] >= 0
+    for name, row in (("S", state.S_IO), ("f", state.F_IO)):
         measured = np.array(list(chain(*getattr(twin, name)))).reshape(-1, 3)
         np.testing.assert_allclose(members[row : row + 3, there].T, measured[there], rtol=1e-12, atol=0)
     assert [tuple(each[what] for what in WHAT) for each in twin.totals] == [
-        tuple(column) for column in pes[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1].T.tolist()
+        tuple(column) for column in pes[state.TIME_COMPUTING : state.TIME_IDLE + 1].T.tolist()
     ]
     assert twin.segments == segments(rows, tasks, log)
 
@@ -289,26 +291,26 @@ def segments(rows, tasks, log):
     """Give the kernel's log as the twin has it."""
     found = []
     for pe, task, what, begin, end, *_ in log.T.tolist():
-        job = int(tasks[kernel.JOB, task]) if task >= 0 else -1
-        rank = task - int(rows[kernel.FIRST, job]) if task >= 0 else -1
+        job = int(tasks[state.JOB, task]) if task >= 0 else -1
+        rank = task - int(rows[state.FIRST, job]) if task >= 0 else -1
         found.append((pe, job, rank, WHAT[what], begin, end))
     return joined(found)
 
 
 @pytest.mark.reduced
 def test_too_little_room_is_said():
-    jobs = [(0, 3, kernel.MESSAGES, 500, 1)]
+    jobs = [(0, 3, state.MESSAGES, 500, 1)]
     chosen = rules(3)
-    assert interruptible(kernel.gang, *arrays(jobs), chosen, 1, 0, 0, 0, NOBODY)[0] == kernel.NO_ROOM
-    assert interruptible(kernel.gang, *arrays(jobs), chosen, 64, 9, 0, 1000, NOBODY)[0] == kernel.NO_LOG
-    assert kernel.programs(*arrays(jobs)[1:], chosen, 64, 9)[0] == kernel.NO_LOG
+    assert interruptible(gang, *arrays(jobs), chosen, 1, state.Logging(0, 0, 0), NOBODY)[0] == state.NO_ROOM
+    assert interruptible(gang, *arrays(jobs), chosen, 64, state.Logging(9, 0, 1000), NOBODY)[0] == state.NO_LOG
+    assert list_operations(*arrays(jobs), chosen, 64, 9)[0] == state.NO_LOG
 
 
 # --- Packings, unification and alternation, by hand: slices of 100 ns, switches of 3 ---
 
 
 def emb(*jobs):
-    return [(0, size, kernel.EMBARRASSING, demand, 0) for size, demand in jobs]
+    return [(0, size, state.EMBARRASSING, demand, 0) for size, demand in jobs]
 
 
 @pytest.mark.reduced
@@ -316,20 +318,20 @@ def emb(*jobs):
     ("packing", "sizes", "pes"),
     [
         # Row 0 has two columns left and row 1 one, when the job of one task comes.
-        (kernel.FIRST_FIT, (2, 3, 1), [0, 1, 0, 1, 2, 2]),
-        (kernel.BEST_FIT, (2, 3, 1), [0, 1, 0, 1, 2, 3]),
-        (kernel.BUDDY, (2, 3, 1), [0, 1, 0, 1, 2, 2]),
+        (state.FIRST_FIT, (2, 3, 1), [0, 1, 0, 1, 2, 2]),
+        (state.BEST_FIT, (2, 3, 1), [0, 1, 0, 1, 2, 3]),
+        (state.BUDDY, (2, 3, 1), [0, 1, 0, 1, 2, 2]),
         # A block of two begins at an even column.
-        (kernel.FIRST_FIT, (1, 2), [0, 1, 2]),
-        (kernel.BEST_FIT, (1, 2), [0, 1, 2]),
-        (kernel.BUDDY, (1, 2), [0, 2, 3]),
+        (state.FIRST_FIT, (1, 2), [0, 1, 2]),
+        (state.BEST_FIT, (1, 2), [0, 1, 2]),
+        (state.BUDDY, (1, 2), [0, 2, 3]),
         # Three tasks take a block of four, of which the fourth column is left for others.
-        (kernel.BUDDY, (3, 1), [0, 1, 2, 3]),
+        (state.BUDDY, (3, 1), [0, 1, 2, 3]),
     ],
 )
 def test_packings(packing, sizes, pes):
     _, tasks, *_ = run(rules(4, 50, packing=packing), emb(*((size, 10) for size in sizes)))
-    assert tasks[kernel.PE].tolist() == pes
+    assert tasks[state.PE].tolist() == pes
 
 
 @pytest.mark.reduced
@@ -347,7 +349,7 @@ def test_packings(packing, sizes, pes):
 )
 def test_unification_and_alternation(changes, ends):
     rows, *_ = run(rules(2, 600, **changes), emb((1, 20), (1, 300), (1, 100)))
-    assert rows[kernel.FINISH].tolist() == ends
+    assert rows[state.FINISH].tolist() == ends
 
 
 # --- What jobs do ---
@@ -413,7 +415,7 @@ def plain_messages(law, gap, size, demand, key):
 )
 def test_messages_are_those_of_the_pairs_that_are_drawn(law, gap, size, demand, key):
     chosen = rules(size, law=law, gap=gap)
-    (job,) = twin_jobs(chosen, [(0, size, kernel.MESSAGES, demand, key)])
+    (job,) = twin_jobs(chosen, [(0, size, state.MESSAGES, demand, key)])
     assert job.programs == plain_messages(law, gap, size, demand, key)
     assert [sum(compute for compute, _ in program) for program in job.programs] == [demand] * size
 
@@ -582,18 +584,18 @@ def test_measures_say_what_was_expected(settings, message):
 
 
 BROKEN = [
-    ("pe_rows", (kernel.TIME_IDLE, 3), 1, "PE 3: computing .* expected 3000000000000 in all"),
-    ("task_rows", (kernel.COMPUTED, 8), 1, "task 0 of job 4 has computed for .* expected 198000000000"),
-    ("task_rows", (kernel.COMPUTED, 0), 10**15, "task 0 of job 1 has computed for"),
-    ("job_rows", (kernel.PLACED, 1), 7, "expected a multiple of 200000000 ns"),
-    ("job_rows", (kernel.PLACED, 0), 10**15, "not placed in the order"),
-    ("task_rows", (kernel.PE, 0), 3, "PE . has computed for"),
-    ("log_rows", (kernel.LOG_UNTIL, 0), 1, "the log"),
-    ("job_rows", (kernel.FINISH, 3), -1, "job 4 ends at .* ns, the last of its tasks at"),
-    ("job_rows", (kernel.LEFT, 3), 1, "job 4 has 1 tasks to end, expected 0"),
-    ("task_rows", (kernel.DONE, 8), -(10**12), "task 0 of job 4 ends at .*, expected at least 198000000000 ns after"),
-    ("member_rows", (kernel.F_IO, 0), 0.1, "the memberships of task 0 of job 1 add up to 1.1, expected 1"),
-    ("member_rows", (kernel.F_IO, 0), math.nan, "the memberships of task 0 of job 1 add up to nan, expected 1"),
+    ("pe_rows", (state.TIME_IDLE, 3), 1, "PE 3: computing .* expected 3000000000000 in all"),
+    ("task_rows", (state.COMPUTED, 8), 1, "task 0 of job 4 has computed for .* expected 198000000000"),
+    ("task_rows", (state.COMPUTED, 0), 10**15, "task 0 of job 1 has computed for"),
+    ("job_rows", (state.PLACED, 1), 7, "expected a multiple of 200000000 ns"),
+    ("job_rows", (state.PLACED, 0), 10**15, "not placed in the order"),
+    ("task_rows", (state.PE, 0), 3, "PE . has computed for"),
+    ("log_rows", (state.LOG_UNTIL, 0), 1, "the log"),
+    ("job_rows", (state.FINISH, 3), -1, "job 4 ends at .* ns, the last of its tasks at"),
+    ("job_rows", (state.LEFT, 3), 1, "job 4 has 1 tasks to end, expected 0"),
+    ("task_rows", (state.DONE, 8), -(10**12), "task 0 of job 4 ends at .*, expected at least 198000000000 ns after"),
+    ("member_rows", (state.F_IO, 0), 0.1, "the memberships of task 0 of job 1 add up to 1.1, expected 1"),
+    ("member_rows", (state.F_IO, 0), math.nan, "the memberships of task 0 of job 1 add up to nan, expected 1"),
 ]
 
 
@@ -615,8 +617,8 @@ def test_a_broken_law_is_named(rows, place, more, message):
 def test_a_whole_log_adds_up_to_what_pes_did():
     schedule = simulate(SMALL, "priority", log=(0, 3000)).validate()
     wrong = schedule.log_rows.copy()
-    computes = np.flatnonzero(wrong[kernel.LOG_WHAT] == WHAT.index("computing"))[0]
-    wrong[kernel.LOG_WHAT, computes] = WHAT.index("spinning")
+    computes = np.flatnonzero(wrong[state.LOG_WHAT] == WHAT.index("computing"))[0]
+    wrong[state.LOG_WHAT, computes] = WHAT.index("spinning")
     with pytest.raises(ScheduleError, match="PE 0: the log has .* ns of computing, expected"):
         replace(schedule, log_rows=wrong).validate()
 

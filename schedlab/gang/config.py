@@ -5,14 +5,14 @@ from numbers import Real
 
 import numpy as np
 
-from schedlab.kernels import gang as kernel
 from schedlab.kernels import variates
+from schedlab.kernels.gang import state
 from schedlab.workload.models import _draws as draws
 
 from .times import LONGEST, check_seconds, nanoseconds
 
 SCHEDULERS = ("gang", "priority", "spin-block")
-PACKINGS = {"first-fit": kernel.FIRST_FIT, "best-fit": kernel.BEST_FIT, "buddy": kernel.BUDDY}
+PACKINGS = {"first-fit": state.FIRST_FIT, "best-fit": state.BEST_FIT, "buddy": state.BUDDY}
 BURSTS = {"exponential": variates.EXPONENTIAL, "constant": variates.CONSTANT, "uniform": variates.UNIFORM}
 DOES = ("computing", "communicating", "spinning", "switching", "idle")  # what PEs do
 EQUAL = 1e-9  # priorities that differ by no more are equal: rounding must not decide whether one is beta
@@ -149,7 +149,7 @@ class Config:
     def __str__(self) -> str:
         return self.scheduler
 
-    def rules(self, pes: int, horizon: float, jobs: int) -> kernel.Rules:
+    def rules(self, pes: int, horizon: float, jobs: int) -> state.Rules:
         """Give the settings as the kernel takes them.
 
         Parameters
@@ -166,13 +166,13 @@ class Config:
             Times in nanoseconds.
         """
         times = {name: nanoseconds(getattr(self, name)) for name in TIMES}
-        return kernel.Rules(
+        return state.Rules(
             pes=pes,
             horizon=nanoseconds(horizon),
             **times,
             delta=4 * times["switch"] if self.delta is None else nanoseconds(self.delta),
             max_tasks=int(min(self.max_tasks, max(jobs, 1))),
-            statements=int(min(self.statements, kernel.NEVER)),
+            statements=int(min(self.statements, state.NEVER)),
             alpha=float(self.alpha),
             beta=float(self.beta) - EQUAL,
             floor=float(self.floor),

@@ -5,7 +5,7 @@ Each takes a `GangSchedule` and raises a `ScheduleError` that names the job and 
 
 import numpy as np
 
-from schedlab.kernels import gang as kernel
+from schedlab.kernels.gang import state
 from schedlab.schedule import ScheduleError
 
 from .config import DOES, EQUAL
@@ -45,7 +45,7 @@ def times_of_a_pe_add_up_to_the_horizon(schedule) -> None:
 def tasks_compute_what_their_programs_say(schedule) -> None:
     """A task that is done has computed what its program says, another one no more than that."""
     computing, _ = schedule.work
-    done, computed = schedule.is_done, schedule.task_rows[kernel.COMPUTED]
+    done, computed = schedule.is_done, schedule.task_rows[state.COMPUTED]
     for task in np.flatnonzero(np.where(done, computed != computing, (computed < 0) | (computed > computing))):
         expected = computing[task] if done[task] else f"0 to {computing[task]}"
         raise ScheduleError(f"{_name(schedule, task)} has computed for {computed[task]} ns, expected {expected}")
@@ -53,8 +53,8 @@ def tasks_compute_what_their_programs_say(schedule) -> None:
 
 def tasks_take_the_duration_of_their_job(schedule) -> None:
     """Computing, disk and thinking of a task make up the duration of its job, where all its tasks take as long."""
-    procs, kind, demand = (schedule.job_rows[row] for row in (kernel.SIZE, kernel.KIND, kernel.DEMAND))
-    unequal = (kind == kernel.BARRIERS) & (procs > 1) & (schedule.rules.imbalance > 0)
+    procs, kind, demand = (schedule.job_rows[row] for row in (state.SIZE, state.KIND, state.DEMAND))
+    unequal = (kind == state.BARRIERS) & (procs > 1) & (schedule.rules.imbalance > 0)
     if schedule.workload.programs is not None:
         unequal |= schedule.table.index.isin(schedule.workload.programs_table["job_number"])
     takes, demand = schedule.work.sum(axis=0), np.repeat(demand, procs)
@@ -64,9 +64,9 @@ def tasks_take_the_duration_of_their_job(schedule) -> None:
 
 def tasks_end_no_sooner_than_they_can(schedule) -> None:
     """From its placement to its end a task has the time for what it does."""
-    takes, ends = schedule.work.sum(axis=0), schedule.task_rows[kernel.DONE]
-    came = schedule.job_rows[kernel.PLACED, schedule.task_rows[kernel.JOB]]
-    for task in np.flatnonzero((ends < kernel.NEVER) & (ends - came < takes)):
+    takes, ends = schedule.work.sum(axis=0), schedule.task_rows[state.DONE]
+    came = schedule.job_rows[state.PLACED, schedule.task_rows[state.JOB]]
+    for task in np.flatnonzero((ends < state.NEVER) & (ends - came < takes)):
         raise ScheduleError(
             f"{_name(schedule, task)} ends at {ends[task]} ns, expected at least {takes[task]} ns after its placement "
             f"at {came[task]}"
@@ -75,8 +75,8 @@ def tasks_end_no_sooner_than_they_can(schedule) -> None:
 
 def pes_compute_what_their_tasks_compute(schedule) -> None:
     """A PE computes as long as the tasks on it do."""
-    pe, computed = schedule.task_rows[kernel.PE], schedule.task_rows[kernel.COMPUTED]
-    placed, found = pe >= 0, schedule.pe_rows[kernel.TIME_COMPUTING]
+    pe, computed = schedule.task_rows[state.PE], schedule.task_rows[state.COMPUTED]
+    placed, found = pe >= 0, schedule.pe_rows[state.TIME_COMPUTING]
     spent = np.zeros(schedule.rules.pes, "int64")
     np.add.at(spent, pe[placed], computed[placed])
     for at in np.flatnonzero(spent != found):
@@ -86,7 +86,7 @@ def pes_compute_what_their_tasks_compute(schedule) -> None:
 def jobs_are_placed_in_order_of_arrival(schedule) -> None:
     """No job is placed before one that arrived earlier."""
     placed = schedule.is_placed
-    when = schedule.job_rows[kernel.PLACED, placed]
+    when = schedule.job_rows[state.PLACED, placed]
     if not placed[: placed.sum()].all() or (np.diff(when) < 0).any():
         raise ScheduleError("jobs are not placed in the order of their arrivals")
 
@@ -94,7 +94,7 @@ def jobs_are_placed_in_order_of_arrival(schedule) -> None:
 def jobs_are_placed_at_global_switches(schedule) -> None:
     """A job is placed at a multiple of the slice, and not before it arrives."""
     rows, placed, step = schedule.job_rows, schedule.is_placed, schedule.rules.slice
-    when, came, numbers = rows[kernel.PLACED, placed], rows[kernel.ARRIVAL, placed], schedule.table.index[placed]
+    when, came, numbers = rows[state.PLACED, placed], rows[state.ARRIVAL, placed], schedule.table.index[placed]
     for at in np.flatnonzero((when % step != 0) | (when < came)):
         raise ScheduleError(
             f"job {numbers[at]} is placed at {when[at]} ns, expected a multiple of {step} ns, not before its arrival "
@@ -105,7 +105,7 @@ def jobs_are_placed_at_global_switches(schedule) -> None:
 def tasks_of_a_job_have_pes_of_their_own(schedule) -> None:
     """No PE has two tasks of one job."""
     for pe, tasks in _on_pes(schedule):
-        jobs = schedule.task_rows[kernel.JOB, tasks]
+        jobs = schedule.task_rows[state.JOB, tasks]
         if np.unique(jobs).size != jobs.size:
             raise ScheduleError(f"PE {pe} has two tasks of one job")
 
@@ -113,10 +113,10 @@ def tasks_of_a_job_have_pes_of_their_own(schedule) -> None:
 def pes_hold_no_more_tasks_than_they_may(schedule) -> None:
     """From placement to the end of its job a task is held by its PE, which holds max_tasks at most."""
     rows, most = schedule.job_rows, schedule.rules.max_tasks
-    ends = np.where(schedule.is_completed, rows[kernel.FINISH], schedule.rules.horizon)
+    ends = np.where(schedule.is_completed, rows[state.FINISH], schedule.rules.horizon)
     for pe, tasks in _on_pes(schedule):
-        jobs = schedule.task_rows[kernel.JOB, tasks]
-        came, left = rows[kernel.PLACED, jobs], ends[jobs]
+        jobs = schedule.task_rows[state.JOB, tasks]
+        came, left = rows[state.PLACED, jobs], ends[jobs]
         held = max((int(((came <= time) & (left > time)).sum()) for time in came), default=0)
         if held > most:
             raise ScheduleError(f"PE {pe} holds {held} tasks, expected at most {most}")
@@ -124,35 +124,35 @@ def pes_hold_no_more_tasks_than_they_may(schedule) -> None:
 
 def _on_pes(schedule):
     """Give each PE and the tasks that were placed on it."""
-    return [(pe, schedule.task_rows[kernel.PE] == pe) for pe in range(schedule.rules.pes)]
+    return [(pe, schedule.task_rows[state.PE] == pe) for pe in range(schedule.rules.pes)]
 
 
 def jobs_know_how_many_tasks_are_left(schedule) -> None:
     """A job that was placed has as many tasks to end as have not ended."""
-    found, left = schedule.job_rows[kernel.LEFT], np.zeros(len(schedule.table), "int64")
-    np.add.at(left, _job_of_tasks(schedule), schedule.task_rows[kernel.DONE] == kernel.NEVER)
+    found, left = schedule.job_rows[state.LEFT], np.zeros(len(schedule.table), "int64")
+    np.add.at(left, _job_of_tasks(schedule), schedule.task_rows[state.DONE] == state.NEVER)
     for at in np.flatnonzero(schedule.is_placed & (found != left)):
         raise ScheduleError(f"job {schedule.table.index[at]} has {found[at]} tasks to end, expected {left[at]}")
 
 
 def jobs_end_with_their_last_task(schedule) -> None:
     """A job whose tasks have all ended ends with the last of them."""
-    found, last = schedule.job_rows[kernel.FINISH], np.zeros(len(schedule.table), "int64")
-    np.maximum.at(last, _job_of_tasks(schedule), schedule.task_rows[kernel.DONE])
-    for at in np.flatnonzero(schedule.is_placed & (last < kernel.NEVER) & (found != last)):
+    found, last = schedule.job_rows[state.FINISH], np.zeros(len(schedule.table), "int64")
+    np.maximum.at(last, _job_of_tasks(schedule), schedule.task_rows[state.DONE])
+    for at in np.flatnonzero(schedule.is_placed & (last < state.NEVER) & (found != last)):
         number = schedule.table.index[at]
         raise ScheduleError(f"job {number} ends at {found[at]} ns, the last of its tasks at {last[at]}")
 
 
 def _job_of_tasks(schedule):
-    return np.repeat(np.arange(len(schedule.table)), schedule.job_rows[kernel.SIZE])
+    return np.repeat(np.arange(len(schedule.table)), schedule.job_rows[state.SIZE])
 
 
 def memberships_add_up_to_one(schedule) -> None:
     """The memberships of a task that was measured add up to 1, unless all vanished for want of a floor."""
-    members = schedule.member_rows[kernel.F_IO : kernel.F_COMP + 1]
-    placed = schedule.task_rows[kernel.PE] >= 0
-    measured = (schedule.member_rows[: kernel.F_IO] != 1 / 2).any(axis=0)
+    members = schedule.member_rows[state.F_IO : state.F_COMP + 1]
+    placed = schedule.task_rows[state.PE] >= 0
+    measured = (schedule.member_rows[: state.F_IO] != 1 / 2).any(axis=0)
     total = members.sum(axis=0)
     vanished = (members == 0).all(axis=0) & (schedule.rules.floor == 0)
     for task in np.flatnonzero(placed & measured & ~vanished & ~(np.abs(total - 1) < EQUAL)):
@@ -161,7 +161,7 @@ def memberships_add_up_to_one(schedule) -> None:
 
 def the_log_leaves_no_gap(schedule) -> None:
     """The log of each PE goes on without a gap, from the first slice of the span to the end of its last."""
-    pe, begin, end = (schedule.log_in_order[row] for row in (kernel.LOG_PE, kernel.LOG_FROM, kernel.LOG_UNTIL))
+    pe, begin, end = (schedule.log_in_order[row] for row in (state.LOG_PE, state.LOG_FROM, state.LOG_UNTIL))
     first, last = _span(schedule)
     new = np.append(True, np.diff(pe) > 0)
     expected = np.where(new, first, np.append(first, end[:-1]))
@@ -183,7 +183,7 @@ def a_log_of_all_adds_up_to_the_times(schedule) -> None:
     if _span(schedule) != (0, schedule.rules.horizon):
         return
     pe, what, begin, end = (
-        schedule.log_in_order[row] for row in (kernel.LOG_PE, kernel.LOG_WHAT, kernel.LOG_FROM, kernel.LOG_UNTIL)
+        schedule.log_in_order[row] for row in (state.LOG_PE, state.LOG_WHAT, state.LOG_FROM, state.LOG_UNTIL)
     )
     found = np.zeros_like(schedule.times)
     np.add.at(found, (what, pe), end - begin)
@@ -195,23 +195,23 @@ def a_log_of_all_adds_up_to_the_times(schedule) -> None:
 def tasks_run_where_they_are_placed(schedule) -> None:
     """A task runs on its PE, between its placement and its end."""
     pe, task, begin, end = (
-        schedule.log_in_order[row] for row in (kernel.LOG_PE, kernel.LOG_TASK, kernel.LOG_FROM, kernel.LOG_UNTIL)
+        schedule.log_in_order[row] for row in (state.LOG_PE, state.LOG_TASK, state.LOG_FROM, state.LOG_UNTIL)
     )
-    placed = schedule.job_rows[kernel.PLACED, schedule.task_rows[kernel.JOB, task]]
-    elsewhere = schedule.task_rows[kernel.PE, task] != pe
-    wrong = elsewhere | (begin < placed) | (end > schedule.task_rows[kernel.DONE, task])
+    placed = schedule.job_rows[state.PLACED, schedule.task_rows[state.JOB, task]]
+    elsewhere = schedule.task_rows[state.PE, task] != pe
+    wrong = elsewhere | (begin < placed) | (end > schedule.task_rows[state.DONE, task])
     for at in np.flatnonzero((task >= 0) & wrong):
         raise ScheduleError(f"{_name(schedule, task[at])} runs on PE {pe[at]} at {begin[at]} ns, where it is not")
 
 
 def tasks_run_in_the_turn_of_their_row(schedule) -> None:
     """Under the reference a task runs only when it is the turn of its row."""
-    task, begin, turn = (schedule.log_in_order[row] for row in (kernel.LOG_TASK, kernel.LOG_FROM, kernel.LOG_TURN))
+    task, begin, turn = (schedule.log_in_order[row] for row in (state.LOG_TASK, state.LOG_FROM, state.LOG_TURN))
     for at in np.flatnonzero((task >= 0) & (turn == 0)):
         raise ScheduleError(f"{_name(schedule, task[at])} runs at {begin[at]} ns, which is not its row's turn")
 
 
 def _name(schedule, task):
-    first = schedule.job_rows[kernel.FIRST]
+    first = schedule.job_rows[state.FIRST]
     at = int(np.searchsorted(first, task, side="right")) - 1
     return f"task {task - first[at]} of job {schedule.table.index[at]}"

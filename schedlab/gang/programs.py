@@ -11,20 +11,20 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from schedlab.kernels import gang as kernel
+from schedlab.kernels.gang import state
 
 from .times import LONGEST, NANO, durations
 
 COLUMNS = ("job_number", "rank", "compute", "operation", "seconds", "peer")
 OPERATIONS = {
-    "disk": kernel.DISK,
-    "think": kernel.THINK,
-    "send": kernel.SEND,
-    "receive": kernel.RECEIVE,
-    "barrier": kernel.BARRIER,
-    "end": kernel.END,
+    "disk": state.DISK,
+    "think": state.THINK,
+    "send": state.SEND,
+    "receive": state.RECEIVE,
+    "barrier": state.BARRIER,
+    "end": state.END,
 }
-ENDS = {"disk": kernel.LAST_DISK, "think": kernel.LAST_THINK, "end": kernel.END}  # what a program may end with
+ENDS = {"disk": state.LAST_DISK, "think": state.LAST_THINK, "end": state.END}  # what a program may end with
 NAMES = {code: name for codes in (OPERATIONS, ENDS) for name, code in codes.items()}
 BLOCKS = ("disk", "think")
 MESSAGES = ("send", "receive")
@@ -262,7 +262,7 @@ def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"procs": procs, "kind": kind, "duration": task.groupby("job_number").max()})
 
 
-def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Programs:
     """Give programs as the kernel takes them.
 
     Parameters
@@ -274,14 +274,12 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.nda
 
     Returns
     -------
-    begins : int64, shape (n_tasks + 1,)
-        The operations of the i-th task are ``begins[i]:begins[i + 1]``; none where it has no program.
-    given : int64, shape (n_operations, 4)
-        See `schedlab.kernels.gang.gang`; times in nanoseconds.
+    Programs
+        See `schedlab.kernels.gang.state`; times in nanoseconds.
     """
     procs = jobs["procs"]
     if programs is None or programs.empty:
-        return np.zeros(int(procs.sum()) + 1, "int64"), np.zeros((0, 4), "int64")
+        return state.Programs(np.zeros(int(procs.sum()) + 1, "int64"), np.zeros((0, 4), "int64"))
     first = procs.cumsum() - procs
     task = programs["job_number"].map(first) + programs["rank"]
     table = programs.assign(task=task).sort_values("task", kind="stable")
@@ -291,7 +289,7 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.nda
     code = table["operation"].map(OPERATIONS).where(~last, table["operation"].map(ENDS)).astype("int64")
     blocks, sends, receives = (table["operation"].isin(names) for names in (BLOCKS, ["send"], ["receive"]))
     peer = table["job_number"].map(first) + table["peer"]
-    other = pd.Series(0, index=table.index, dtype="int64").mask(receives, kernel.NEVER)
+    other = pd.Series(0, index=table.index, dtype="int64").mask(receives, state.NEVER)
     messages = table[sends | receives].assign(
         sender=peer.where(receives, table["task"]), receiver=peer.where(sends, table["task"])
     )
@@ -302,7 +300,7 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> tuple[np.nda
     other[sends] = places.reindex(pairs.index[sends[messages.index].to_numpy()]).to_numpy("int64")
     given = np.column_stack([table["length"], code, peer.where(~blocks, table["burst"]), other]).astype("int64")
     begins = np.searchsorted(table["task"].to_numpy(), np.arange(int(procs.sum()) + 1))
-    return begins.astype("int64"), np.ascontiguousarray(given)
+    return state.Programs(begins.astype("int64"), np.ascontiguousarray(given))
 
 
 def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
@@ -311,7 +309,7 @@ def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     operations : int64, shape (5, n_operations), nanoseconds
-        What `schedlab.kernels.gang.programs` lists.
+        What `schedlab.kernels.gang.listing.list_operations` lists.
     jobs : DataFrame
         Index job_number, in the order in which the kernel numbers them: procs.
 

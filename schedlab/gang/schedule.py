@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from schedlab import metrics, statistics
-from schedlab.kernels import gang as kernel
+from schedlab.kernels.gang import state
+from schedlab.kernels.gang.listing import list_operations
 
 from . import laws
 from . import programs as tables
@@ -16,7 +17,7 @@ from .config import DOES, Config
 from .times import NANO
 from .workload import Workload
 
-MEMBERS = {"f_io": kernel.F_IO, "f_comm": kernel.F_COMM, "f_comp": kernel.F_COMP, "priority": kernel.PRIORITY}
+MEMBERS = {"f_io": state.F_IO, "f_comm": state.F_COMM, "f_comp": state.F_COMP, "priority": state.PRIORITY}
 MEANS = ("turnaround", "slowdown")  # over completed jobs
 LISTED = 4096  # operations of programs, until more are needed
 
@@ -49,7 +50,7 @@ class GangSchedule:
 
     workload: Workload
     config: Config
-    rules: kernel.Rules
+    rules: state.Rules
     table: pd.DataFrame
     logged: tuple[float, float] | None
     watched: tuple[tuple[int, int], ...]
@@ -70,23 +71,23 @@ class GangSchedule:
     @cached_property
     def is_placed(self) -> np.ndarray:
         """Whether each job got a place in the matrix by the horizon; bool, shape (n_jobs,)."""
-        return self.job_rows[kernel.PLACED] >= 0
+        return self.job_rows[state.PLACED] >= 0
 
     @cached_property
     def is_completed(self) -> np.ndarray:
         """Whether each job ended by the horizon; bool, shape (n_jobs,)."""
         rows = self.job_rows
-        return self.is_placed & (rows[kernel.LEFT] == 0) & (rows[kernel.FINISH] <= self.rules.horizon)
+        return self.is_placed & (rows[state.LEFT] == 0) & (rows[state.FINISH] <= self.rules.horizon)
 
     @cached_property
     def is_done(self) -> np.ndarray:
         """Whether each task ended by the horizon; bool, shape (n_tasks,)."""
-        return self.task_rows[kernel.DONE] <= self.rules.horizon
+        return self.task_rows[state.DONE] <= self.rules.horizon
 
     @property
     def times(self) -> np.ndarray:
         """What each PE spent on each of `DOES`; int64, shape (5, n_pes), nanoseconds."""
-        return self.pe_rows[kernel.TIME_COMPUTING : kernel.TIME_IDLE + 1]
+        return self.pe_rows[state.TIME_COMPUTING : state.TIME_IDLE + 1]
 
     @property
     def jobs(self) -> pd.DataFrame:
@@ -97,8 +98,8 @@ class GangSchedule:
         nan where a job was not placed, or not completed, by the horizon.
         """
         table = self.table.copy()
-        table["placed_time"] = np.where(self.is_placed, self.job_rows[kernel.PLACED] / NANO, np.nan)
-        table["end_time"] = np.where(self.is_completed, self.job_rows[kernel.FINISH] / NANO, np.nan)
+        table["placed_time"] = np.where(self.is_placed, self.job_rows[state.PLACED] / NANO, np.nan)
+        table["end_time"] = np.where(self.is_completed, self.job_rows[state.FINISH] / NANO, np.nan)
         table["turnaround"] = table["end_time"] - table["submit_time"]
         table["slowdown"] = table["turnaround"] / table["duration"]
         return table
@@ -115,11 +116,11 @@ class GangSchedule:
         number = np.repeat(self.table.index.to_numpy(), procs)
         rank = np.arange(number.size) - np.repeat(np.cumsum(procs) - procs, procs)
         table = pd.DataFrame(index=pd.MultiIndex.from_arrays([number, rank], names=["job_number", "rank"]))
-        table["pe"] = rows[kernel.PE]
-        table["computed"] = rows[kernel.COMPUTED] / NANO
-        table["end_time"] = np.where(self.is_done, rows[kernel.DONE] / NANO, np.nan)
+        table["pe"] = rows[state.PE]
+        table["computed"] = rows[state.COMPUTED] / NANO
+        table["end_time"] = np.where(self.is_done, rows[state.DONE] / NANO, np.nan)
         for name, row in MEMBERS.items():
-            table[name] = np.where(rows[kernel.PE] >= 0, self.member_rows[row], np.nan)
+            table[name] = np.where(rows[state.PE] >= 0, self.member_rows[row], np.nan)
         return table
 
     @property
@@ -134,7 +135,7 @@ class GangSchedule:
 
     @property
     def _arrived(self):
-        return self.job_rows[kernel.ARRIVAL] < self.rules.horizon
+        return self.job_rows[state.ARRIVAL] < self.rules.horizon
 
     @property
     def completed(self) -> int:
@@ -144,7 +145,7 @@ class GangSchedule:
     @property
     def utilization(self) -> float:
         """The share of the time in which PEs were not idle; spinning and switching count as busy."""
-        return 1 - int(self.pe_rows[kernel.TIME_IDLE].sum()) / (self.rules.pes * self.rules.horizon)
+        return 1 - int(self.pe_rows[state.TIME_IDLE].sum()) / (self.rules.pes * self.rules.horizon)
 
     @property
     def baseline(self) -> float:
@@ -224,10 +225,10 @@ class GangSchedule:
         which = self.watched.index((job, rank))
         rows, (job, rank) = self.history[which], self.watched[which]
         at = self.table.index.get_loc(job)
-        task = self.job_rows[kernel.FIRST, at] + rank
+        task = self.job_rows[state.FIRST, at] + rank
         ends = np.minimum(np.arange(1, len(rows) + 1) * self.rules.slice, self.rules.horizon)
         began = ends - self.rules.slice
-        placed, done = self.job_rows[kernel.PLACED, at], self.task_rows[kernel.DONE, task]
+        placed, done = self.job_rows[state.PLACED, at], self.task_rows[state.DONE, task]
         there = self.is_placed[at] & (ends > placed) & (began < done)
         table = pd.DataFrame({"time": ends / NANO})
         for name, row in MEMBERS.items():
@@ -238,7 +239,7 @@ class GangSchedule:
     @cached_property
     def log_in_order(self) -> np.ndarray:
         """The log of the kernel in the order of PEs and times; int64, shape (n_rows, n_entries), nanoseconds."""
-        return self.log_rows[:, np.lexsort((self.log_rows[kernel.LOG_FROM], self.log_rows[kernel.LOG_PE]))]
+        return self.log_rows[:, np.lexsort((self.log_rows[state.LOG_FROM], self.log_rows[state.LOG_PE]))]
 
     @property
     def log(self) -> pd.DataFrame:
@@ -251,19 +252,19 @@ class GangSchedule:
         if self.logged is None:
             raise ValueError("nothing was logged: simulate(..., log=(from, until)) notes what PEs do")
         rows = self.log_in_order
-        task = rows[kernel.LOG_TASK]
-        job = self.task_rows[kernel.JOB, task]
+        task = rows[state.LOG_TASK]
+        job = self.task_rows[state.JOB, task]
         idle = task < 0
         return pd.DataFrame(
             {
-                "pe": rows[kernel.LOG_PE],
+                "pe": rows[state.LOG_PE],
                 "job_number": np.where(idle, -1, self.table.index.to_numpy()[job]),
-                "rank": np.where(idle, -1, task - self.job_rows[kernel.FIRST, job]),
-                "what": pd.Categorical.from_codes(rows[kernel.LOG_WHAT], DOES),
-                "start_time": rows[kernel.LOG_FROM] / NANO,
-                "end_time": rows[kernel.LOG_UNTIL] / NANO,
-                "row": rows[kernel.LOG_ROW],
-                "gang": rows[kernel.LOG_TURN] > 0,
+                "rank": np.where(idle, -1, task - self.job_rows[state.FIRST, job]),
+                "what": pd.Categorical.from_codes(rows[state.LOG_WHAT], DOES),
+                "start_time": rows[state.LOG_FROM] / NANO,
+                "end_time": rows[state.LOG_UNTIL] / NANO,
+                "row": rows[state.LOG_ROW],
+                "gang": rows[state.LOG_TURN] > 0,
             }
         )
 
@@ -313,18 +314,18 @@ class GangSchedule:
     def _listed(self, table, room_for):
         """List so many operations of jobs, or more, and sum up computing and bursts of their tasks."""
         at = self.table.index.get_indexer(table.index)
-        rows = (kernel.SIZE, kernel.KIND, kernel.DEMAND, kernel.KEY)
-        jobs = [np.ascontiguousarray(self.job_rows[row][at]) for row in rows]
+        rows = (state.ARRIVAL, state.SIZE, state.KIND, state.DEMAND, state.KEY)
+        jobs = state.Jobs(*(np.ascontiguousarray(self.job_rows[row][at]) for row in rows))
         programs, room = self.workload.programs_table, self.workload.room
         if programs is not None:
             programs = programs[programs["job_number"].isin(table.index)]
         given = tables.as_arrays(programs, table)
         while True:
-            full, operations, sums = kernel.programs(*jobs, *given, self.rules, room, room_for)
+            full, operations, sums = list_operations(jobs, given, self.rules, room, room_for)
             if not full:
                 return operations, sums
-            room *= 2 if full & kernel.NO_ROOM else 1
-            room_for *= 2 if full & kernel.NO_LOG else 1
+            room *= 2 if full & state.NO_ROOM else 1
+            room_for *= 2 if full & state.NO_LOG else 1
 
     def validate(self) -> "GangSchedule":
         """Check the laws of gang scheduling (`schedlab.gang.laws`), and give the schedule back.

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from schedlab.kernels import gang as kernel
+from schedlab.kernels.gang import state
+from schedlab.kernels.gang.slices import gang
 from schedlab.threads import interruptible, pool
 
 from .config import Config
@@ -74,11 +75,11 @@ def simulate(
     watched = np.array([before[job] + rank for job, rank in watch], "int64")
     room, logged = workload.room, LOGGED if log is not None else 0
     while True:
-        full, *outcome = interruptible(kernel.gang, *workload.arrays, rules, room, logged, *span, watched)
+        full, *outcome = interruptible(gang, *workload.arrays, rules, room, state.Logging(logged, *span), watched)
         if not full:
             return GangSchedule(workload, config, rules, jobs, log, watch, *outcome)
-        room *= 2 if full & kernel.NO_ROOM else 1
-        logged *= 2 if full & kernel.NO_LOG else 1
+        room *= 2 if full & state.NO_ROOM else 1
+        logged *= 2 if full & state.NO_LOG else 1
 
 
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) -> list[GangSchedule]:

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 import numpy as np
 import pandas as pd
 
-from schedlab.kernels import gang as kernel
+from schedlab.kernels.gang import state
 from schedlab.workload.models import _draws as draws
 from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
 
@@ -17,11 +17,11 @@ from . import programs as tables
 from .times import LONGEST, check_seconds, durations, nanoseconds
 
 KINDS = {
-    "io": kernel.IO,
-    "emb": kernel.EMBARRASSING,
-    "msg": kernel.MESSAGES,
-    "bsp": kernel.BARRIERS,
-    "interactive": kernel.INTERACTIVE,
+    "io": state.IO,
+    "emb": state.EMBARRASSING,
+    "msg": state.MESSAGES,
+    "bsp": state.BARRIERS,
+    "interactive": state.INTERACTIVE,
 }
 COLUMNS = {"submit_time": "float64", "procs": "int64", "kind": "str", "duration": "float64"}  # and their types
 NAMES = ", ".join(COLUMNS)
@@ -159,21 +159,21 @@ class Workload:
         return None if self.programs is None else pd.DataFrame(list(self.programs), columns=tables.COLUMNS)
 
     @cached_property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The jobs and programs as `schedlab.kernels.gang.gang` takes them: int64, times in nanoseconds."""
+    def arrays(self) -> tuple[state.Jobs, state.Programs]:
+        """The jobs and programs as the kernel takes them."""
         jobs, programs = self._jobs_table, self.programs_table
         kind = jobs["kind"].map(KINDS)
         if programs is not None:
             own = jobs.index.isin(programs["job_number"]) & (jobs["kind"] != "interactive")
-            kind = kind.mask(own, kernel.EMBARRASSING)
-        return (
+            kind = kind.mask(own, state.EMBARRASSING)
+        asked = state.Jobs(
             nanoseconds(jobs["submit_time"].to_numpy()),
             jobs["procs"].to_numpy(copy=True),
             kind.to_numpy("int64", copy=True),
             durations(jobs["duration"]),
             self._keys(jobs.index),
-            *tables.as_arrays(programs, jobs),
         )
+        return asked, tables.as_arrays(programs, jobs)
 
     @property
     def room(self) -> int:

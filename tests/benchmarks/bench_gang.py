@@ -21,7 +21,7 @@ import twin_gang
 
 import schedlab as sl
 from schedlab.gang import SCHEDULERS, Config, Workload, simulate
-from schedlab.kernels import gang as kernel
+from schedlab.kernels.gang import state
 
 HORIZON = 20  # seconds; of the twin
 MIXES = ("io", ("io", "msg"), ("io", "bsp"), ("emb", "msg"))
@@ -55,7 +55,7 @@ def against_twin(mix, pes, scheduler, runs):
     jobs = jobs.assign(submit_time=0.0, duration=jobs["duration"].clip(upper=1.5 * HORIZON))
     workload = Workload(pes=pes, horizon=HORIZON, jobs=jobs)
     outcome = simulate(workload, scheduler)
-    rows = outcome.job_rows[[kernel.ARRIVAL, kernel.SIZE, kernel.KIND, kernel.DEMAND, kernel.KEY]]
+    rows = outcome.job_rows[[state.ARRIVAL, state.SIZE, state.KIND, state.DEMAND, state.KEY]]
     programs = test_gang.twin_jobs(outcome.rules, rows.T, listed=1 << 22)
     settings = test_gang.settings_of(outcome.rules)
     slow = seconds(lambda: twin_gang.simulate(settings, programs), 1)
