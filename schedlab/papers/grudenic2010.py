@@ -3,7 +3,6 @@
 import re
 import time
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -185,8 +184,8 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     its own, and is compared within itself.
     """
     runs = copies(size, progress, estimates)
-    if runs.empty:
-        return pd.DataFrame()
+    if runs.empty:  # no log has jobs without an estimate, to be left out
+        return runs
     with warnings.catch_warnings(action="ignore", category=IntervalWarning):  # the caption says it of all of them
         itself = grid(_itself, _cases(estimates), words=f"the logs themselves, {estimates}", progress=progress)
     means = runs.groupby(CASE, sort=False, as_index=False)[MEASURE].mean()
@@ -222,6 +221,7 @@ def _copy(log, seed, **told):
 
 
 def _slowdown(schedule, tau=TAUS[0]):
+    """Give the mean bounded slowdown."""
     turnaround, run = schedule.end - schedule.submit, schedule.end - schedule.start
     return float(bounded_slowdown(turnaround, run, tau).mean())
 
@@ -267,9 +267,20 @@ def _copies(size):
     return f"{COPIES[size]} copies with submissions shaken by up to a minute"
 
 
-def _nothing(name, title):
-    """Give the figure where there is no log to draw it from."""
-    return Figure(name, title, "None of the paper's logs is at hand.", pd.DataFrame(), notes=_notes({}))
+def _of_logs(title, notes=_notes):
+    """Let a function that gives caption, data, chart and table give a figure, which says so where there is no log."""
+
+    def decorate(function):
+        def figure(size: str | None = None, progress: bool = True) -> Figure:
+            size, name, found = chosen_size(size), function.__name__.replace("_", "-"), logs()
+            if not found:
+                return Figure(name, title, "None of the paper's logs is at hand.", pd.DataFrame(), notes=_notes(found))
+            return Figure(name, title, *function(size, progress), notes=notes(found))
+
+        figure.__name__, figure.__doc__ = function.__name__, function.__doc__
+        return rebuilt(figure)
+
+    return decorate
 
 
 @rebuilt
@@ -279,8 +290,8 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
     schedules = {str(scheme): simulate(example(), scheme) for scheme in (EASY(), DPSA())}
     tables, measured = [], {}
     for name, schedule in schedules.items():
-        jobs, end = schedule.jobs, schedule.end.max()
-        tables.append(jobs.assign(scheme=name)[["scheme", "job", "start_time", "end_time"]])
+        jobs, end = schedule.jobs.assign(scheme=name), schedule.end.max()
+        tables.append(jobs[["scheme", "job", "start_time", "end_time"]])
         waiting = jobs[jobs["job"] != "running"]
         measured[name] = {
             "makespan (s)": int(end),
@@ -290,74 +301,50 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
         }
     title = "The same jobs under EASY and under DPSA"
     subtitle = f"the paper's example: {EXAMPLE_PROCS} processors; two jobs run, J1 to J4 wait in this order"
-    return Figure(
-        name="figure1",
-        title="Figure 1: the same jobs under EASY and under DPSA",
-        caption=(
-            "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
-            "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
-            "is done earlier. The paper gives the example in words; the numbers here agree with all of them. Estimates "
-            "are exact."
-        ),
-        data=pd.concat(tables, ignore_index=True),
-        chart=charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle),
-        table=pd.DataFrame(measured).rename_axis("measure").reset_index(),
+    caption = (
+        "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
+        "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
+        "is done earlier. The paper gives the example in words; the numbers here agree with all of them. Estimates "
+        "are exact."
     )
+    chart = charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle)
+    table = pd.DataFrame(measured).rename_axis("measure").reset_index()
+    data = pd.concat(tables, ignore_index=True)
+    return Figure("figure1", "Figure 1: the same jobs under EASY and under DPSA", caption, data, chart, table)
 
 
-@rebuilt
-def figure3(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Figure 3: change of the mean bounded slowdown")
+def figure3(size: str, progress: bool) -> tuple:
     """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
-    size = chosen_size(size)
-    name, title = "figure3", "Figure 3: change of the mean bounded slowdown"
     data = changes(size, progress)
-    if data.empty:
-        return _nothing(name, title)
     variants = data[data["scheme"] != BASE].groupby("scheme", sort=False)["change"]
     better = ", ".join(f"{scheme} on {(found < 0).sum()}" for scheme, found in variants)
-    return Figure(
-        name,
-        title,
-        caption=(
-            f"Below zero is better than EASY. Better, of {data['trace'].nunique()} logs: {better}. Bars: means over "
-            f"{_copies(size)}, EASY and the variant "
-            "on the same copies; lines: 95 % intervals of these means. Boxes: where single copies lie; where they "
-            "reach across zero, the sign of a single run means little. The table has the log itself, too, with an "
-            "interval by batch means of its paired jobs; where few bursts of jobs decide the mean it is wide, or has "
-            "no bounds. LLNL's logs record no arrival times: submissions are starts, and little waits."
-        ),
-        data=data,
-        chart=_bars(data, size, USERS, width=BROAD),
-        table=_table(data),
-        notes=_notes(logs()),
+    caption = (
+        f"Below zero is better than EASY. Better, of {data['trace'].nunique()} logs: {better}. Bars: means over "
+        f"{_copies(size)}, EASY and the variant on the same copies; lines: 95 % intervals of these means. Boxes: where "
+        "single copies lie; where they reach across zero, the sign of a single run means little. The table has the log "
+        "itself, too, with an interval by batch means of its paired jobs; where few bursts of jobs decide the mean it "
+        "is wide, or has no bounds. LLNL's logs record no arrival times: submissions are starts, and little waits."
     )
+    return caption, data, _bars(data, size, USERS, BROAD), _table(data)
 
 
-@rebuilt
-def figure3_estimates(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Figure 3 by convention about estimates")
+def figure3_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 3 for each convention about estimates."""
-    size = chosen_size(size)
-    name, title = "figure3-estimates", "Figure 3 by convention about estimates"
     data = _by_estimates(size, progress)
-    if data.empty:
-        return _nothing(name, title)
-    return Figure(
-        name,
-        title,
-        caption=(
-            "The paper does not say what it did about missing and overrun estimates. Panels: as above (run times cut "
-            "at the estimate; the run time where a user gave none); the run time for all; jobs without an estimate "
-            "left out, on the logs that have some with and some without; overruns run on. Of LLNL-Thunder hardly any "
-            "work is left where jobs without an estimate are left out, so that nothing waits."
-        ),
-        data=data,
-        chart=charts.stacked([_bars(part, size, words) for words, part in data.groupby("estimates", sort=False)]),
-        table=_table(data),
-        notes=_notes(logs()),
+    caption = (
+        "The paper does not say what it did about missing and overrun estimates. Panels: as above (run times cut "
+        "at the estimate; the run time where a user gave none); the run time for all; jobs without an estimate "
+        "left out, on the logs that have some with and some without; overruns run on. Of LLNL-Thunder hardly any "
+        "work is left where jobs without an estimate are left out, so that nothing waits."
     )
+    chart = charts.stacked([_bars(part, size, words) for words, part in data.groupby("estimates", sort=False)])
+    return caption, data, chart, _table(data)
 
 
 def _by_estimates(size, progress):
+    """Give what `changes` gives under each convention about estimates."""
     return pd.concat([changes(size, progress, estimates).assign(estimates=estimates) for estimates in ESTIMATES])
 
 
@@ -368,17 +355,10 @@ def _drawn_as(y):
 
 
 def _bars(data, size, estimates, width=None):
-    return charts.bars(
-        data.rename(columns=_drawn_as(f"{MEASURE}_change")),
-        x="trace",
-        y=MEASURE,
-        base=BASE,
-        published=_published(data, f"{MEASURE}_change"),
-        range_label=SHAKEN,
-        title=f"DPSA against EASY: {estimates}",
-        subtitle=_with_standins(f"whole logs, {_copies(size)}", data),
-        width=width,
-    )
+    change, title = f"{MEASURE}_change", f"DPSA against EASY: {estimates}"
+    about = {"title": title, "subtitle": _with_standins(f"whole logs, {_copies(size)}", data), "range_label": SHAKEN}
+    data, published = data.rename(columns=_drawn_as(change)), _published(data, change)
+    return charts.bars(data, "trace", MEASURE, BASE, published=published, width=width, **about)
 
 
 def _with_standins(words, data):
@@ -392,69 +372,50 @@ def _published(data, column):
     return None if told.empty else told[["trace", "scheme", column]]
 
 
-RANGES = {"interval": "change", SHAKEN: "shaken", "its paired interval": "paired"}
-
-
 def _table(data, value="change (%)", names=("trace", "scheme")):
     """Tabulate the variants' changes, or gains: over the copies, on single ones, and on the log itself."""
+    names = [name for name in ("estimates", *names) if name in data]
     data = data[data["scheme"] != BASE]
-    ranges = {words: _ranges(data[f"{kind}_low"], data[f"{kind}_high"]) for words, kind in RANGES.items()}
-    shown = data.rename(columns={"change": value}).assign(**ranges, **{"the log itself": data["logged"]})
-    names = [name for name in ("estimates", *names) if name in shown]
-    return shown[[*names, value, "interval", SHAKEN, "the log itself", "its paired interval"]].reset_index(drop=True)
+    shown = data[names].assign(
+        **{
+            value: data["change"],
+            "interval": _ranges(data, "change"),
+            SHAKEN: _ranges(data, "shaken"),
+            "the log itself": data["logged"],
+            "its paired interval": _ranges(data, "paired"),
+        }
+    )
+    return shown.reset_index(drop=True)
 
 
-def _ranges(low, high):
-    return [
-        f"{formatted(one, '{:+.1f}')} to {formatted(other, '{:+.1f}')}" if np.isfinite([one, other]).all() else "no bounds"
-        for one, other in zip(low, high, strict=True)
-    ]
+def _ranges(data, kind):
+    ends = data[[f"{kind}_low", f"{kind}_high"]].to_numpy()
+    told = [" to ".join(formatted(end, "{:+.1f}") for end in both) for both in ends]
+    return np.where(np.isfinite(ends).all(axis=1), told, "no bounds")
 
 
-@rebuilt
-def figure4(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Figure 4: DPSAn and utilization")
+def figure4(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
-    size = chosen_size(size)
-    name, title = "figure4", "Figure 4: DPSAn and utilization"
-    data = changes(size, progress)
-    if data.empty:
-        return _nothing(name, title)
-    gains = _gains(data)
-    return Figure(
-        name,
-        title,
-        caption=(
-            "Above as in the paper, logs in order of utilization; below gain against utilization. Lookahead needs a "
-            "queue: on a log that uses little of its machine there is nothing to choose from. Spearman's rank "
-            f"correlation of gain and utilization: {_rank_correlation(gains):.2f}."
-        ),
-        data=gains,
-        chart=charts.stacked([_in_order(gains), _points(gains, size, USERS)]),
-        table=_table_of_gains(gains),
-        notes=_notes(logs()),
+    gains = _gains(changes(size, progress))
+    caption = (
+        "Above as in the paper, logs in order of utilization; below gain against utilization. Lookahead needs a "
+        "queue: on a log that uses little of its machine there is nothing to choose from. Spearman's rank "
+        f"correlation of gain and utilization: {_rank_correlation(gains):.2f}."
     )
+    chart = charts.stacked([_in_order(gains), _points(gains, size, USERS)])
+    return caption, gains, chart, _table_of_gains(gains)
 
 
-@rebuilt
-def figure4_estimates(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Figure 4 by convention about estimates")
+def figure4_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4 for each convention about estimates."""
-    size = chosen_size(size)
-    name, title = "figure4-estimates", "Figure 4 by convention about estimates"
-    data = _by_estimates(size, progress)
-    if data.empty:
-        return _nothing(name, title)
-    gains = {words: _gains(part) for words, part in data.groupby("estimates", sort=False)}
+    gains = {words: _gains(part) for words, part in _by_estimates(size, progress).groupby("estimates", sort=False)}
     told = ", ".join(f"{words} {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
+    caption = f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {told}."
     data = pd.concat(gains.values())
-    return Figure(
-        name,
-        title,
-        caption=f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {told}.",
-        data=data,
-        chart=charts.stacked([_points(part, size, words) for words, part in gains.items()]),
-        table=_table_of_gains(data),
-        notes=_notes(logs()),
-    )
+    chart = charts.stacked([_points(part, size, words) for words, part in gains.items()])
+    return caption, data, chart, _table_of_gains(data)
 
 
 def _gains(data):
@@ -464,7 +425,7 @@ def _gains(data):
 
 
 def _table_of_gains(gains):
-    return _table(_turned(gains.drop(columns=[GAIN, *_drawn_as(GAIN).values()])), GAIN, ("trace", "utilization"))
+    return _table(_turned(gains), GAIN, ("trace", "utilization"))
 
 
 def _rank_correlation(gains):
@@ -474,42 +435,25 @@ def _rank_correlation(gains):
 def _in_order(gains):
     """Draw gain and utilization side by side, both in percent, logs in order of utilization."""
     series = {"gain": gains[GAIN], "utilization": 100 * gains["utilization"]}
-    rows = [gains[["trace"]].assign(series=name, percent=values) for name, values in series.items()]
+    rows = pd.concat([gains[["trace"]].assign(series=name, percent=series[name]) for name in series], ignore_index=True)
     published = _published(gains, "percent")
     if published is not None:
         published = published[["trace"]].assign(series="gain", percent=-published["percent"])
-    return charts.bars(
-        pd.concat(rows, ignore_index=True),
-        x="trace",
-        y="percent",
-        color="series",
-        published=published,
-        title=f"{DPSAN}'s gain and utilization",
-        subtitle="whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown",
-    )
+    title = f"{DPSAN}'s gain and utilization"
+    subtitle = "whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown"
+    return charts.bars(rows, "trace", "percent", color="series", published=published, title=title, subtitle=subtitle)
 
 
 def _points(gains, size, estimates):
-    return charts.points(
-        gains,
-        x="utilization",
-        y=GAIN,
-        label="trace",
-        range_label=SHAKEN,
-        title=f"What DPSAn gains over EASY: {estimates}",
-        subtitle=_with_standins(f"in the mean bounded slowdown; whole logs, {_copies(size)}", gains),
-    )
+    title = f"What DPSAn gains over EASY: {estimates}"
+    subtitle = _with_standins(f"in the mean bounded slowdown; whole logs, {_copies(size)}", gains)
+    return charts.points(gains, "utilization", GAIN, "trace", range_label=SHAKEN, title=title, subtitle=subtitle)
 
 
-@rebuilt
-def figure4_load(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Beyond Figure 4: the same logs at other loads")
+def figure4_load(size: str, progress: bool) -> tuple:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
-    size = chosen_size(size)
-    name, title = "figure4-load", "Beyond Figure 4: the same logs at other loads"
-    found = logs()
-    if not found:
-        return _nothing(name, title)
-    seeds, by = range(COPIES_BY_LOAD[size]), ["trace", "load"]
+    found, seeds, by = logs(), range(COPIES_BY_LOAD[size]), ["trace", "load"]
     table = sweep(list(found.values()), (EASY(), DPSA()), LOADS[size], seeds, shake=SHAKE, progress=progress)
     table["trace"] = table["trace"].map({trace.title: label(trace) for trace in found.values()})
     wide = table.pivot_table(index=[*by, "seed"], columns="scheme", values=MEASURE, sort=False).reset_index()
@@ -518,28 +462,17 @@ def figure4_load(size: str | None = None, progress: bool = True) -> Figure:
     shown = data.pivot_table(index="trace", columns="load", values=GAIN, sort=False)
     pays = [_pays_from(gains) for _, gains in shown.iterrows()]
     shown = shown.rename(columns=lambda load: f"gain at {load} (%)").assign(**{f"above {PAYS} % from load": pays})
-    return Figure(
-        name,
-        title,
-        caption=(
-            f"When DPSAn pays: the last column has the load from which it gains more than {PAYS} % at all higher ones. "
-            "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
-            f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
-            + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
-        ),
-        data=data,
-        chart=charts.lines(
-            data,
-            x="load",
-            y=GAIN,
-            color="trace",
-            title="What DPSAn gains over EASY as the load grows",
-            subtitle="in the mean bounded slowdown; run times and estimates scaled to the load; whole logs: "
-            + ", ".join(trace.title for trace in found.values()),
-        ),
-        table=shown.reset_index(),
-        notes=_notes(found),
+    caption = (
+        f"When DPSAn pays: the last column has the load from which it gains more than {PAYS} % at all higher ones. "
+        "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
+        f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
+        + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
     )
+    subtitle = "in the mean bounded slowdown; run times and estimates scaled to the load; whole logs: "
+    subtitle += ", ".join(trace.title for trace in found.values())
+    title = "What DPSAn gains over EASY as the load grows"
+    chart = charts.lines(data, "load", GAIN, color="trace", title=title, subtitle=subtitle)
+    return caption, data, chart, shown.reset_index()
 
 
 def _pays_from(gains):
@@ -548,94 +481,65 @@ def _pays_from(gains):
     return f"{loads[0]}" if loads else "none"
 
 
-@rebuilt
-def bound(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Beyond the paper: the quality of a bounded search", lambda _: standing_in([AUDITED]))
+def bound(size: str, progress: bool) -> tuple:
     """Beyond the paper: how far a bounded search stays from the best set."""
-    size = chosen_size(size)
-    name, title = "bound", "Beyond the paper: the quality of a bounded search"
-    trace = log(AUDITED)
-    if trace is None:
-        return _nothing(name, title)
-    budgets = [None, *BUDGETS[size]]  # without one, the exact set
-    runs = grid(_searched, log=trace, variant=list("pnw"), budget=budgets, words="searching", progress=progress)
-    bounded = runs["budget"].notna()
-    means = runs[~bounded].set_index("scheme")["mean"]
-    data = runs[bounded].astype({"budget": "int64"}).reset_index(drop=True)
-    data["worse"] = 100 * (data["mean"] / data["scheme"].map(means) - 1)
-    data["magnitude"] = np.log10(data["budget"])
-    data = data[["scheme", "budget", "decisions", "missed", "lost", "worse", "magnitude"]]
-    words, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
-    most = data[data["budget"] == max(BUDGETS[size])]
-    return Figure(
-        name,
-        title,
-        caption=(
-            "The paper's search is exponential. Of the processors that the best sets would use, those of a search that "
-            f"tries at most {max(BUDGETS[size]):,} jobs at a pass leave {most['lost'].min():.2g} to "
-            f"{most['lost'].max():.2g} % idle; a hole that is missed again at the next pass counts again. Small "
-            "budgets go into the front of the list, where in a long queue most jobs fit nowhere. The last column has "
-            "what the bound does to the mean bounded slowdown, against exact sets, in single runs of the log itself: "
-            "where hardly anything is missed, it is chance, as with the single copies of Figure 3. "
-            + ("Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
-        ).strip(),
-        data=data,
-        chart=charts.lines(
-            data.rename(columns={"lost": words, "magnitude": along}),
-            x=along,
-            y=words,
-            title="What a bounded search misses",
-            subtitle=f"of the processors that the best sets use, all passes; {trace.title}, whole log",
-        ),
-        table=data.drop(columns="magnitude").rename(
-            columns={"missed": "passes missed (%)", "lost": words, "worse": "change of the slowdown (%)"}
-        ),
-        notes=standing_in([AUDITED]) if trace.source == "stand-in" else (),
+    trace, budgets = log(AUDITED), BUDGETS[size]
+    values = {"log": trace, "variant": list("pnw"), "budget": [None, *budgets]}  # without a budget, the exact set
+    runs = grid(_searched, **values, words="searching", progress=progress)
+    means = runs[runs["budget"].isna()].set_index("scheme")["mean"]
+    data = runs.dropna(subset="budget").astype({"budget": "int64"}).reset_index(drop=True)
+    worse = 100 * (data["mean"] / data["scheme"].map(means) - 1)
+    data = data[["scheme", "budget", "decisions", "missed", "lost"]].assign(worse=worse)
+    most = data.loc[data["budget"] == max(budgets), "lost"]
+    caption = (
+        "The paper's search is exponential. Of the processors that the best sets would use, those of a search that "
+        f"tries at most {max(budgets):,} jobs at a pass leave {most.min():.2g} to {most.max():.2g} % idle; a hole that "
+        "is missed again at the next pass counts again. Small budgets go into the front of the list, where in a long "
+        "queue most jobs fit nowhere. The last column has what the bound does to the mean bounded slowdown, against "
+        "exact sets, in single runs of the log itself: where hardly anything is missed, it is chance, as with the "
+        "single copies of Figure 3." + (" Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
     )
+    magnitude = np.log10(data["budget"])
+    words, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
+    shown = data.rename(columns={"lost": words})
+    title = "What a bounded search misses"
+    subtitle = f"of the processors that the best sets use, all passes; {trace.title}, whole log"
+    chart = charts.lines(shown.assign(**{along: magnitude}), along, words, title=title, subtitle=subtitle)
+    table = shown.rename(columns={"missed": "passes missed (%)", "worse": "change of the slowdown (%)"})
+    return caption, data.assign(magnitude=magnitude), chart, table
 
 
 def _searched(log, variant, budget):
-    """Measure what a search within a budget misses, and the mean bounded slowdown."""
+    """Measure what a search within a budget misses, in percent, and the mean bounded slowdown."""
     scheme = DPSA(variant=variant, budget=budget)
-    told = scheme.audit(case_of(log, scheme)[0])
-    return {
-        "scheme": scheme.label,
-        "decisions": told["decisions"],
-        "missed": 100 * (told["missed"] / max(told["decisions"], 1)),
-        "lost": 100 * (told["lost"] / max(told["best"], 1)),
-        "mean": float(simulate(log, scheme).jobs[MEASURE].mean()),
-    }
+    told, mean = scheme.audit(case_of(log, scheme)[0]), float(simulate(log, scheme).jobs[MEASURE].mean())
+    missed, lost = told["missed"] / max(told["decisions"], 1), told["lost"] / max(told["best"], 1)
+    about = {"scheme": scheme.label, "decisions": told["decisions"]}
+    return about | {"missed": 100 * missed, "lost": 100 * lost, "mean": mean}
 
 
-@rebuilt
-def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("What the paper does not say")
+def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
-    size = chosen_size(size)
-    found, columns = logs(), ["trace", "reading", "scheme", "change", "change_low", "change_high"]
-    parts = [pd.DataFrame(columns=columns)]
+    found, columns = logs(), ["change", "change_low", "change_high"]
+    nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
+    parts = []
     for name, trace in found.items():
         for words, tau, case in _readings(name, trace):
-            if case is None:
-                part = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns[3:], np.nan)})
-            else:
-                part = _against_easy(_shaken([case], size, f"{name}, {words}", progress, tau))
-            parts.append(part.assign(trace=label(trace), reading=words)[columns])
-    data = pd.concat(parts[1:] or parts)
-    data["told"] = [
-        "not measured" if np.isnan(change) else interval(change, low, high, "{:+.1f}")
-        for change, low, high in data[columns[3:]].itertuples(index=False)
-    ]
-    shown = data.pivot_table(index=columns[:2], columns="scheme", values="told", aggfunc="first", sort=False)
-    return Figure(
-        name="sensitivity",
-        title="What the paper does not say",
-        caption=(
-            "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
-            f"over {_copies(size)}, the same for every reading, with 95 % intervals."
-        ),
-        data=data.drop(columns="told"),
-        table=shown.rename_axis(columns=None).reset_index(),
-        notes=_notes(found),
+            runs = None if case is None else _shaken([case], size, f"{name}, {words}", progress, tau)
+            part = nothing if runs is None else _against_easy(runs)
+            parts.append(part.assign(trace=label(trace), reading=words))
+    data = pd.concat(parts)[["trace", "reading", "scheme", *columns]]
+    told = [interval(*row, "{:+.1f}") for row in data[columns].to_numpy()]
+    shown = data.assign(told=np.where(data["change"].isna(), "not measured", told))
+    shown = shown.pivot_table(index=["trace", "reading"], columns="scheme", values="told", aggfunc="first", sort=False)
+    caption = (
+        "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
+        f"over {_copies(size)}, the same for every reading, with 95 % intervals."
     )
+    table = shown.rename_axis(columns=None).reset_index()
+    return caption, data, None, table
 
 
 def _readings(name, trace):
@@ -677,37 +581,27 @@ def _filled(trace, kept):
     return trace.with_estimates(trace.table["requested_time"].where(trace.table.index.isin(kept.table.index), drawn))
 
 
-@rebuilt
-def effort(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Beyond the paper: what the exact sets cost")
+def effort(size: str, progress: bool) -> tuple:
     """Beyond the paper: what the exact sets cost."""
-    chosen_size(size)
     found, columns = logs(), ["trace", "procs", "jobs", "scheme", "seconds", "decisions", "greedy", "longest", "table"]
-    cases = [{"log": trace} for trace in found.values()]
-    words = "measuring the effort"
-    runs = grid(_timed, cases, scheme=SCHEMES[1:], threads=1, words=words, progress=progress)
-    data = runs.reindex(columns=columns)
+    cases, words = [{"log": trace} for trace in found.values()], "measuring the effort"
+    data = grid(_timed, cases, scheme=SCHEMES[1:], threads=1, words=words, progress=progress).reindex(columns=columns)
     share = (100 * data["greedy"] / data["decisions"]).astype(object).where(data["decisions"] > 0, "nothing to decide")
-    shown = data.assign(greedy=share, table=data["table"] / 1000)
-    shown = shown.rename(columns={"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)"})
-    return Figure(
-        name="effort",
-        title="Beyond the paper: what the exact sets cost",
-        caption=(
-            "Each whole log, in one thread, as it took this machine while the page was made. A decision is a pass with "
-            "jobs to choose from, only new ones where nothing was freed since the last pass. The shortcut: taking "
-            "whatever fits, down the list, reaches the bound, so that no tables are made."
-        ),
-        data=data,
-        table=shown.rename(columns={"table": "largest table (kB)"}),
-        notes=_notes(found),
+    names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
+    shown = data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names)
+    caption = (
+        "Each whole log, in one thread, as it took this machine while the page was made. A decision is a pass with "
+        "jobs to choose from, only new ones where nothing was freed since the last pass. The shortcut: taking "
+        "whatever fits, down the list, reaches the bound, so that no tables are made."
     )
+    return caption, data, None, shown
 
 
 def _timed(log, scheme):
     """Measure what the sets of a scheme cost, and the seconds that its simulation takes."""
     case, _ = case_of(log, scheme)
-    told = scheme.audit(case)
-    begin = time.perf_counter()
+    told, begin = scheme.audit(case), time.perf_counter()
     scheme.simulate(case)
     seconds = time.perf_counter() - begin
     return {"trace": label(log), "procs": log.procs, "jobs": len(log), "seconds": seconds, **told}
@@ -770,7 +664,10 @@ PREFERRED = {"narrow jobs": "n", "jobs that came first": "p", "wide jobs": "w"}
 
 CLAIMS = (
     Claim(
-        "GRU-1", "Figure 3", "DPSAn is better than EASY on all eight logs", "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)"
+        "GRU-1",
+        "Figure 3",
+        "DPSAn is better than EASY on all eight logs",
+        "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)",
     ),
     Claim(
         "GRU-2",
@@ -785,9 +682,7 @@ CLAIMS = (
         "DPSAn's gain grows about linearly with utilization, except on the SDSC Paragon and SP2",
         "about linear",
     ),
-    Claim(
-        "GRU-5", "Figure 4", "the gain is negligible on LLNL-Atlas and HPC2N, which are little used", "negligible"
-    ),
+    Claim("GRU-5", "Figure 4", "the gain is negligible on LLNL-Atlas and HPC2N, which are little used", "negligible"),
 )
 EXAMPLE_CLAIM = Claim(
     "GRU-6",
@@ -795,7 +690,6 @@ EXAMPLE_CLAIM = Claim(
     "the example: EASY starts J2, then J1, then J3 and J4; DPSA starts J3 and J4 at once",
     "EASY J1 7, J2 2, J3 9, J4 9; DPSA J3 2, J4 2",
 )
-BARS = Claim("GRU-1 to GRU-4", "Figures 3 and 4", "the bars of {}", "bars without numbers")
 RANGES_TOLD = (
     "Values are changes against EASY of the mean bounded slowdown over copies of the log whose submissions are moved "
     "by up to a minute, EASY and DPSA on the same copies. Brackets: 95 % intervals of these means. Single runs, and so "
@@ -816,11 +710,11 @@ NEGLIGIBLE = 5  # percent
 
 def claims(size: str | None = None, progress: bool = True) -> Ledger:
     """Give the ledger of the paper's claims."""
-    size = chosen_size(size)
-    data = changes(size, progress)
-    if data.empty:
+    size, found = chosen_size(size), logs()
+    if not found:
         rows = [untestable(claim, "Neither the paper's logs nor stand-ins are at hand.") for claim in CLAIMS]
         return ledger([*rows, _example_row()], kept.ledger_of("grudenic2010"))
+    data = changes(size, progress)
     traces = ", ".join(data["title"].unique())
     better, mixed, worse, grows, negligible = CLAIMS
     rows = [
@@ -832,17 +726,18 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
         _example_row(),
     ]
     for name in LOGS:
-        if name not in set(data["trace"].str.removesuffix(STANDIN)):
-            claim = replace(BARS, statement=f"the bars of {name}")
+        if name not in found:
+            claim = Claim("GRU-1 to GRU-4", "Figures 3 and 4", f"the bars of {name}", "bars without numbers")
             rows.append(untestable(claim, "Neither the log nor a stand-in is at hand.", name))
     return ledger(rows, kept.ledger_of("grudenic2010"))
 
 
 def _example_row():
-    starts = {name: simulate(example(), scheme).start.tolist()[2:] for name, scheme in (("EASY", EASY()), ("DPSA", DPSA()))}
-    told = (f"{name} " + ", ".join(f"J{i} {at}" for i, at in enumerate(found, 1)) for name, found in starts.items())
-    as_published = starts == {"EASY": [7, 2, 9, 9], "DPSA": [7, 9, 2, 2]}
-    return exact(EXAMPLE_CLAIM, as_published, "; ".join(told), "the paper's example", "The starts differ.")
+    starts = [simulate(example(), scheme).start.tolist()[2:] for scheme in (EASY(), DPSA())]
+    words = [", ".join(f"J{i} {start}" for i, start in enumerate(found, 1)) for found in starts]
+    as_published = starts == [[7, 2, 9, 9], [7, 9, 2, 2]]
+    told = f"EASY {words[0]}; DPSA {words[1]}"
+    return exact(EXAMPLE_CLAIM, as_published, told, "the paper's example", "The starts differ.")
 
 
 def _of(data, scheme, *logs):
