@@ -585,8 +585,8 @@ def _filled(trace, kept):
 def effort(size: str, progress: bool) -> tuple:
     """Beyond the paper: what the exact sets cost."""
     found, columns = logs(), ["trace", "procs", "jobs", "scheme", "seconds", "decisions", "greedy", "longest", "table"]
-    cases, words = [{"log": trace} for trace in found.values()], "measuring the effort"
-    data = grid(_timed, cases, scheme=SCHEMES[1:], threads=1, words=words, progress=progress).reindex(columns=columns)
+    values = {"log": list(found.values()), "scheme": SCHEMES[1:]}
+    data = grid(_timed, **values, threads=1, words="measuring the effort", progress=progress)[columns]
     share = (100 * data["greedy"] / data["decisions"]).astype(object).where(data["decisions"] > 0, "nothing to decide")
     names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
     shown = data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names)
@@ -783,10 +783,7 @@ def _signs(data):
 def _all_worse(data):
     cases = _of(data, DPSAW)
     most = cases[cases["value"] == cases["value"].max()]
-    return [
-        Check("change", cases, "higher"),
-        Check("largest change", most, "within", _near(145), form="{:+.0f} %"),
-    ]
+    return [Check("change", cases, "higher"), Check("largest change", most, "within", _near(145), form="{:+.0f} %")]
 
 
 def _grows(data, runs):
