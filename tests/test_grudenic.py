@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import papers
+from schedlab import experiment, papers
 from schedlab.papers import grudenic2010 as paper
 from schedlab.simulation import case_of
 from schedlab.workload.swf import Header
@@ -30,11 +30,9 @@ def small(monkeypatch):
     monkeypatch.setattr(paper, "COPIES_BY_LOAD", {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "LOADS", {"quick": (0.6, 0.9), "full": (0.6, 0.7, 0.9)})
     monkeypatch.setattr(paper, "AUDITED", NAMES[1])
-    for function in (paper._changes, paper._shaken):
-        function.cache_clear()
+    experiment.forget()
     yield
-    for function in (paper._changes, paper._shaken):
-        function.cache_clear()
+    experiment.forget()
 
 
 def test_the_example_is_that_of_the_paper():
@@ -93,9 +91,10 @@ def test_chance_in_the_base_alone_is_no_change():
     # Twice as bad in one copy, twice as good in the other: the average of the copies' own changes is +25 %.
     runs = pd.DataFrame(
         [(0, "EASY", 10.0), (0, "DPSAn", 20.0), (1, "EASY", 20.0), (1, "DPSAn", 10.0)],
-        columns=["seed", "scheme", paper.TAUS[0]],
+        columns=["seed", "scheme", paper.MEASURE],
     )
-    row = paper._against_easy(runs).loc["DPSAn"]
+    (row,) = paper._against_easy(runs.assign(trace="a log")).to_dict("records")
+    assert (row["trace"], row["scheme"]) == ("a log", "DPSAn")
     assert row["change"] == pytest.approx(0)
     assert row["change_low"] < 0 < row["change_high"]
     assert -50 < row["shaken_low"] < row["shaken_high"] < 100

@@ -3,27 +3,23 @@
 import re
 import time
 import warnings
-from functools import lru_cache
-from itertools import product
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from schedlab import charts
-from schedlab.experiment import sweep
+from schedlab.experiment import grid, remember, sweep
 from schedlab.metrics import bounded_slowdown
-from schedlab.schedule import Schedule
 from schedlab.schemes import DPSA, EASY
 from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, over_seeds, paired, ratios_of_means, t_quantile
-from schedlab.workload import archive, swf
+from schedlab.workload import swf
 from schedlab.workload.models.tsafrir import fit_tsafrir
 from schedlab.workload.trace import Trace, load_trace
 
 from . import kept
 from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, rebuilt
+from .figure import Figure, Paper, chosen_size, known, rebuilt
 from .ledger import Check, Claim, Ledger, exact, formatted, interval, judged, ledger, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
@@ -42,12 +38,12 @@ PAPER = Paper(
 NAMED = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "HPC2N-2002", "SDSC-Par-1995", "SDSC-Par-1996", "SDSC-SP2-1998")
 GUESSED = ("CTC-SP2-1996", "SDSC-BLUE-2000")  # the paper has eight logs and names six
 LOGS = NAMED + GUESSED
+STANDIN = " (stand-in)"
 SCHEMES = (EASY(), DPSA(variant="p"), DPSA(variant="n"), DPSA(variant="w"))
 BASE, *VARIANTS = map(str, SCHEMES)
 DPSAP, DPSAN, DPSAW = VARIANTS
 # Changes of the mean bounded slowdown that the paper's text has of single logs, in percent.
 PRINTED = (("LLNL-Atlas-2006", DPSAN, -0.3), ("LLNL-Thunder-2007", DPSAN, -40.0), ("LLNL-Thunder-2007", DPSAP, 17.0))
-EFFORT = ("decisions", "greedy", "longest", "table")
 MEASURE = "bounded_slowdown"
 GAIN = "gain (%)"
 PAYS = 5  # percent
@@ -60,21 +56,23 @@ COPIES_BY_LOAD = {"quick": 3, "full": 10}
 BUDGETS = {"quick": (10, 100, 1_000), "full": (10, 30, 100, 300, 1_000, 10_000, 100_000)}
 AUDITED = "CTC-SP2-1996"
 
-# The paper's example, (run time, processors): two jobs run, then J1 to J4 wait. All are submitted at 0. The paper tells
-# it in words; these numbers are consistent with all of them.
-EXAMPLE = ((2, 4), (7, 3), (2, 6), (4, 3), (5, 2), (4, 2))
+# The paper's example: job, run time, processors. Two jobs run, then J1 to J4 wait. All are submitted at 0. The paper
+# tells it in words; these numbers are consistent with all of them.
+EXAMPLE = (("running", 2, 4), ("running", 7, 3), ("J1", 2, 6), ("J2", 4, 3), ("J3", 5, 2), ("J4", 4, 2))
 EXAMPLE_PROCS = 7
-EXAMPLE_NAMES = ("running", "running", "J1", "J2", "J3", "J4")
 
 QUEUE_HOURS = {"t": 1, "s": 1, "m": 4, "l": 12, "ll": 12}
 _QUEUE = re.compile(r"qf?\d+(ll|[tsml])")
 
-
-# How jobs get estimates: overruns are cut at them unless it says otherwise.
+# How jobs get estimates, and what becomes of those that outlive them.
 USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs without one left out", "overruns run on"
-ESTIMATES = (USERS, EXACT, LEFT_OUT, RUN_ON)
+ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
 
 
+# The logs ----------------------------------------------------------------------------------------------------
+
+
+@remember(len(LOGS) * len(ESTIMATES))  # generating a stand-in takes seconds
 def log(name: str, estimates: str = USERS) -> Trace | None:
     """Give a log as these experiments take it, or its stand-in; None where there is neither.
 
@@ -89,32 +87,31 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
         None, too, where none or all of the jobs would be left out. Overruns are a matter of the simulation, not of the
         log: `conventions`.
     """
-    if estimates not in ESTIMATES:
-        raise ValueError(f"unknown estimates {estimates!r}; known: {', '.join(ESTIMATES)}")
-    name = archive.resolve(name)
-    return _log(name, archive.find(name), estimates)
-
-
-@lru_cache(maxsize=len(LOGS) * len(ESTIMATES))  # generating a stand-in takes seconds
-def _log(name, path, estimates):
-    if estimates == RUN_ON:
-        return _log(name, path, USERS)
+    known("estimates", estimates, ESTIMATES)
+    if estimates == USERS:
+        trace = log_or_standin(name)
+        return with_queue_limits(trace) if trace is not None and trace.name.startswith("SDSC-Par") else trace
+    trace = log(name)
+    if trace is None or estimates == RUN_ON:
+        return trace
     if estimates == EXACT:
-        trace = _log(name, path, USERS)
-        return None if trace is None else trace.with_estimates("exact")
-    if estimates == LEFT_OUT:
-        trace = _log(name, path, USERS)
-        missing = 0 if trace is None else without_estimate(trace)
-        return log_or_standin(name, missing_estimate="drop") if 0 < missing < len(trace) else None
-    trace = log_or_standin(name)
-    if trace is None:
-        return None
-    return with_queue_limits(trace) if name.startswith("SDSC-Par") else trace
+        return trace.with_estimates("exact")
+    return log_or_standin(name, missing_estimate="drop") if 0 < without_estimate(trace) < len(trace) else None
+
+
+def logs(estimates: str = USERS) -> dict[str, Trace]:
+    """Give those of the paper's logs that can be simulated, be it by a stand-in."""
+    return {name: trace for name in LOGS if (trace := log(name, estimates)) is not None}
+
+
+def names() -> list[str]:
+    """List those of the paper's logs that can be simulated."""
+    return list(logs())
 
 
 def conventions(estimates: str) -> dict[str, str]:
     """Give what `simulate` must be told of the estimates."""
-    return {"overrun": "keep" if estimates == RUN_ON else "kill"}
+    return {"overrun": ESTIMATES[estimates]}
 
 
 def without_estimate(trace: Trace) -> int:
@@ -124,16 +121,8 @@ def without_estimate(trace: Trace) -> int:
 
 def label(trace: Trace) -> str:
     """Name a log as the paper does, and say where it is a stand-in."""
-    return f"{_plain(trace)} (stand-in)" if trace.source == "stand-in" else _plain(trace)
-
-
-def _plain(trace):
-    return next((name for name in LOGS if trace.name.startswith(name)), trace.name)
-
-
-def names() -> list[str]:
-    """List those of the paper's logs that can be simulated, be it by a stand-in."""
-    return [name for name in LOGS if log(name) is not None]
+    name = next((name for name in LOGS if trace.name.startswith(name)), trace.name)
+    return f"{name}{STANDIN}" if trace.source == "stand-in" else name
 
 
 def with_queue_limits(trace: Trace) -> Trace:
@@ -149,34 +138,32 @@ def with_queue_limits(trace: Trace) -> Trace:
 
 def example() -> Trace:
     """Give the paper's example."""
-    records = pd.DataFrame({field: np.full(len(EXAMPLE), -1) for field in swf.FIELDS})
-    run, procs = zip(*EXAMPLE, strict=True)
-    records = records.assign(job_number=range(1, len(EXAMPLE) + 1), submit_time=0, run_time=run, requested_time=run)
-    records = records.assign(requested_procs=procs, allocated_procs=procs, user_id=range(1, len(EXAMPLE) + 1))
-    records = records.assign(job=EXAMPLE_NAMES)
-    table = records.set_index("job_number")
-    nothing = table.iloc[:0]
-    area = table["run_time"] * table["requested_procs"]
+    job, run, procs = zip(*EXAMPLE, strict=True)
+    numbers = pd.Index(range(1, len(EXAMPLE) + 1), name="job_number")
+    table = pd.DataFrame(-1, numbers, [field for field in swf.FIELDS if field != numbers.name])
+    table = table.assign(submit_time=0, run_time=run, requested_time=run, user_id=numbers, job=job)
+    table = table.assign(requested_procs=procs, allocated_procs=procs)
+    area, nothing = table["run_time"] * table["requested_procs"], table.iloc[:0]
     return Trace(table, "the paper's example", EXAMPLE_PROCS, swf.Header(), "model", nothing, nothing, area)
 
 
-def _found() -> dict[str, Trace]:
-    return {name: trace for name in LOGS if (trace := log(name)) is not None}
-
-
-def _notes(found) -> tuple[str, ...]:
+def _notes(found):
     """Say which logs are a guess, which are stand-ins, and which are missing."""
     notes = [f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."]
-    notes += standing_in(name for name, trace in found.items() if trace.source == "stand-in")
-    for trace in found.values():
-        if trace.source == "stand-in" and trace.name.startswith("SDSC-Par"):
+    standins = {name: trace for name, trace in found.items() if trace.source == "stand-in"}
+    notes += standing_in(standins)
+    for name, trace in standins.items():
+        if name.startswith("SDSC-Par"):
             notes.append(f"{label(trace)} has no queues, hence no limits: its estimates are the run times.")
-    if any(trace.source == "stand-in" and trace.name.startswith("LLNL") for trace in found.values()):
+    if any(name.startswith("LLNL") for name in standins):
         notes.append("Jobs of the stand-ins of LLNL's logs, too, are submitted when they fit, and hardly ever wait.")
     if len(found) < len(LOGS):
         missing = ", ".join(name for name in LOGS if name not in found)
         notes.append(f"Neither log nor stand-in at hand: {missing}.")
     return tuple(notes)
+
+
+# What is simulated -------------------------------------------------------------------------------------------
 
 
 def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.DataFrame:
@@ -196,74 +183,104 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     Schedules are chaotic, and a single run of EASY would bring its luck into the changes of all variants: each copy has
     its own, and is compared within itself.
     """
-    traces = _logs(estimates)
-    bar = tqdm(traces.items(), desc=f"shaking, {estimates}", unit="log", delay=1, leave=False, disable=not progress)
-    rows = [_changes(name, trace.title, COPIES[size], estimates) for name, trace in bar]
-    return pd.DataFrame([row for several in rows for row in several])
-
-
-def _logs(estimates):
-    return {name: trace for name in LOGS if (trace := log(name, estimates)) is not None}
-
-
-@lru_cache(maxsize=len(LOGS) * len(ESTIMATES))  # by title, lest a stand-in be taken for the log
-def _changes(name, title, copies, estimates):
-    trace = log(name, estimates)
-    base, *others = _compared(trace, **conventions(estimates))
-    runs = _shaken(name, title, copies, estimates)
-    means, changes = runs.groupby("scheme")[TAUS[0]].mean(), _against_easy(runs)
-    facts = {"trace": label(trace), "title": title, "utilization": base.metrics()["utilization"]}
-    rows = [{**facts, "scheme": BASE, MEASURE: means[BASE]}]
-    for schedule in others:
-        scheme = str(schedule.scheme)
-        logged = 100 * (_means(schedule)[TAUS[0]] / _means(base)[TAUS[0]] - 1)
-        row = {"scheme": scheme, MEASURE: means[scheme], **changes.loc[scheme], "logged": logged}
-        rows.append({**facts, **row, **_certain(schedule, base)})
-    return rows
-
-
-@lru_cache(maxsize=len(LOGS) * len(ESTIMATES))
-def _shaken(name, title, copies, estimates):
-    return _over_copies(log(name, estimates), copies, **conventions(estimates))
-
-
-def _over_copies(trace, copies, **told):
-    """Simulate shaken copies; one row for each copy (seed) and scheme: the mean bounded slowdown for each tau."""
-    return pd.DataFrame(
-        [
-            {"seed": seed, "scheme": str(schedule.scheme), **_means(schedule)}
-            for seed in range(copies)
-            for schedule in _compared(trace.shake(SHAKE, seed), **told)
-        ]
-    )
-
-
-def _compared(trace, **told):
-    return simulate_many([(trace, scheme) for scheme in SCHEMES], **told)
-
-
-def _means(schedule):
-    submit = schedule.trace.table["submit_time"].to_numpy()
-    turnaround, run = schedule.end - submit, schedule.end - schedule.start
-    return {tau: float(bounded_slowdown(turnaround, run, tau).mean()) for tau in TAUS}
-
-
-def _against_easy(runs, tau=TAUS[0]):
-    """Give, for each variant, the change of the mean over the copies, its interval, and the range of single copies."""
-    base = runs[runs["scheme"] == BASE].set_index("seed")[tau]
-    runs = runs[runs["scheme"] != BASE].assign(base=lambda table: table["seed"].map(base))
-    runs = runs.assign(
-        change=100 * (ratios_of_means(runs, tau, "base", ["scheme"]) - 1), single=100 * (runs[tau] / runs["base"] - 1)
-    )
-    found = over_seeds(runs[["scheme", "seed", "change"]], "scheme").set_index("scheme").drop(columns="seeds")
-    single = runs.groupby("scheme")["single"]
-    return found.assign(shaken_low=single.quantile(0.025), shaken_high=single.quantile(0.975))
-
-
-def _certain(schedule: Schedule, base: Schedule):
+    runs = copies(size, progress, estimates)
+    if runs.empty:  # no log has jobs without an estimate, to be left out
+        return runs
     with warnings.catch_warnings(action="ignore", category=IntervalWarning):  # the caption says it of all of them
+        itself = grid(_itself, _cases(estimates), words=f"the logs themselves, {estimates}", progress=progress)
+    means = runs.groupby(CASE, sort=False, as_index=False)[MEASURE].mean()
+    data = itself.merge(means, "left", CASE).merge(_against_easy(runs), "left", CASE)
+    against = ["change", "change_low", "change_high", "shaken_low", "shaken_high"]
+    return data[["trace", "title", "utilization", "scheme", MEASURE, *against, "logged", "paired_low", "paired_high"]]
+
+
+CASE = ["trace", "scheme"]
+
+
+def copies(size: str, progress: bool = True, estimates: str = USERS) -> pd.DataFrame:
+    """Simulate copies of every log; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown."""
+    return _shaken(_cases(estimates), size, f"shaking, {estimates}", progress)
+
+
+def _cases(estimates):
+    return [{"log": trace, **conventions(estimates)} for trace in logs(estimates).values()]
+
+
+def _shaken(cases, size, words, progress, tau=TAUS[0]):
+    runs = grid(_copy, cases, seed=range(COPIES[size]), words=words, progress=progress)
+    return runs.rename(columns={tau: MEASURE})
+
+
+def _copy(log, seed, **told):
+    """Simulate a shaken copy of a log: for each scheme the mean bounded slowdown, for each tau."""
+    copy, rows = log.shake(SHAKE, seed), []
+    for scheme in SCHEMES:
+        schedule = simulate(copy, scheme, **told)
+        rows.append({"trace": label(log), "scheme": str(scheme), **{tau: _slowdown(schedule, tau) for tau in TAUS}})
+    return pd.DataFrame(rows)
+
+
+def _slowdown(schedule, tau=TAUS[0]):
+    """Give the mean bounded slowdown."""
+    turnaround, run = schedule.end - schedule.submit, schedule.end - schedule.start
+    return float(bounded_slowdown(turnaround, run, tau).mean())
+
+
+def _itself(log, **told):
+    """Simulate a log as it is: for each variant the change against EASY, and its interval over the paired jobs."""
+    base, *others = (simulate(log, scheme, **told) for scheme in SCHEMES)
+    rows = [{"scheme": BASE}]
+    for schedule in others:
         ratio = paired(schedule, base, MEASURE).ratio
-    return {"paired_low": 100 * (ratio.low - 1), "paired_high": 100 * (ratio.high - 1)}
+        ends = {"paired_low": 100 * (ratio.low - 1), "paired_high": 100 * (ratio.high - 1)}
+        logged = 100 * (_slowdown(schedule) / _slowdown(base) - 1)
+        rows.append({"scheme": str(schedule.scheme), "logged": logged, **ends})
+    about = {"trace": label(log), "title": log.title, "utilization": base.metrics()["utilization"]}
+    return pd.DataFrame(rows).assign(**about)
+
+
+def _against_easy(runs):
+    """Give, for each variant, the change of the mean over the copies, its interval, and the range of single copies."""
+    base = runs[runs["scheme"] == BASE].drop(columns="scheme").rename(columns={MEASURE: "base"})
+    runs = runs[runs["scheme"] != BASE].merge(base[["trace", "seed", "base"]], on=["trace", "seed"])
+    runs["change"] = 100 * (ratios_of_means(runs, MEASURE, "base", CASE) - 1)
+    single = (100 * (runs[MEASURE] / runs["base"] - 1)).groupby([runs[name] for name in CASE], sort=False)
+    ends = {"shaken_low": single.quantile(0.025).to_numpy(), "shaken_high": single.quantile(0.975).to_numpy()}
+    return over_seeds(runs[[*CASE, "seed", "change"]], CASE).drop(columns="seeds").assign(**ends)
+
+
+def _turned(data):
+    """Give gains in place of changes: the same table with their signs turned."""
+    kinds = [name.removesuffix("_low") for name in data if name.endswith("_low")]
+    ends = {f"{kind}_low": -data[f"{kind}_high"] for kind in kinds}
+    ends |= {f"{kind}_high": -data[f"{kind}_low"] for kind in kinds}
+    return data.assign(**ends, **{name: -data[name] for name in ("change", "logged") if name in data})
+
+
+# The figures -------------------------------------------------------------------------------------------------
+
+SHAKEN = "single copies, 95 %"
+BROAD = 760  # pixels, for bars that have the page to themselves
+
+
+def _copies(size):
+    return f"{COPIES[size]} copies with submissions shaken by up to a minute"
+
+
+def _of_logs(title, notes=_notes):
+    """Let a function that gives caption, data, chart and table give a figure, which says so where there is no log."""
+
+    def decorate(function):
+        def figure(size: str | None = None, progress: bool = True) -> Figure:
+            size, name, found = chosen_size(size), function.__name__.replace("_", "-"), logs()
+            if not found:
+                return Figure(name, title, "None of the paper's logs is at hand.", pd.DataFrame(), notes=_notes(found))
+            return Figure(name, title, *function(size, progress), notes=notes(found))
+
+        figure.__name__, figure.__doc__ = function.__name__, function.__doc__
+        return rebuilt(figure)
+
+    return decorate
 
 
 @rebuilt
@@ -271,110 +288,77 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 1: one example under EASY and under DPSA."""
     chosen_size(size)
     schedules = {str(scheme): simulate(example(), scheme) for scheme in (EASY(), DPSA())}
-    tables = [one.jobs.assign(scheme=name) for name, one in schedules.items()]
-    data = pd.concat(tables)[["scheme", "job", "start_time", "end_time"]].reset_index(drop=True)
+    tables, measured = [], {}
+    for name, schedule in schedules.items():
+        jobs, end = schedule.jobs.assign(scheme=name), schedule.end.max()
+        tables.append(jobs[["scheme", "job", "start_time", "end_time"]])
+        waiting = jobs[jobs["job"] != "running"]
+        measured[name] = {
+            "makespan (s)": int(end),
+            "utilization": float((schedule.run * schedule.procs).sum() / (EXAMPLE_PROCS * end)),
+            "mean slowdown of J1 to J4": float(waiting["slowdown"].mean()),
+            **{f"start of {job} (s)": int(at) for job, at in zip(waiting["job"], waiting["start_time"], strict=True)},
+        }
     title = "The same jobs under EASY and under DPSA"
     subtitle = f"the paper's example: {EXAMPLE_PROCS} processors; two jobs run, J1 to J4 wait in this order"
+    caption = (
+        "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
+        "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
+        "is done earlier. The paper gives the example in words; the numbers here agree with all of them. Estimates "
+        "are exact."
+    )
     chart = charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle)
-    measured = {
-        name: {
-            "makespan (s)": int(schedule.end.max()),
-            "utilization": float((schedule.run * schedule.procs).sum() / (EXAMPLE_PROCS * schedule.end.max())),
-            "mean slowdown of J1 to J4": float(schedule.jobs["slowdown"].iloc[2:].mean()),
-            **{f"start of {job} (s)": int(at) for job, at in zip(EXAMPLE_NAMES[2:], schedule.start[2:], strict=True)},
-        }
-        for name, schedule in schedules.items()
-    }
-    return Figure(
-        name="figure1",
-        title="Figure 1: the same jobs under EASY and under DPSA",
-        caption=(
-            "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
-            "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
-            "is done earlier. The paper gives the example in words; the numbers here agree with all of them. Estimates "
-            "are exact."
-        ),
-        data=data,
-        chart=chart,
-        table=pd.DataFrame(measured).rename_axis("measure").reset_index(),
+    table = pd.DataFrame(measured).rename_axis("measure").reset_index()
+    data = pd.concat(tables, ignore_index=True)
+    return Figure("figure1", "Figure 1: the same jobs under EASY and under DPSA", caption, data, chart, table)
+
+
+@_of_logs("Figure 3: change of the mean bounded slowdown")
+def figure3(size: str, progress: bool) -> tuple:
+    """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
+    data = changes(size, progress)
+    variants = data[data["scheme"] != BASE].groupby("scheme", sort=False)["change"]
+    better = ", ".join(f"{scheme} on {(found < 0).sum()}" for scheme, found in variants)
+    caption = (
+        f"Below zero is better than EASY. Better, of {data['trace'].nunique()} logs: {better}. Bars: means over "
+        f"{_copies(size)}, EASY and the variant on the same copies; lines: 95 % intervals of these means. Boxes: where "
+        "single copies lie; where they reach across zero, the sign of a single run means little. The table has the log "
+        "itself, too, with an interval by batch means of its paired jobs; where few bursts of jobs decide the mean it "
+        "is wide, or has no bounds. LLNL's logs record no arrival times: submissions are starts, and little waits."
     )
+    return caption, data, _bars(data, size, USERS, BROAD), _table(data)
 
 
-@rebuilt
-def figure3(size: str | None = None, progress: bool = True, estimates: str = USERS) -> Figure:
-    """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log.
-
-    Parameters
-    ----------
-    size, progress
-        As in `core.figure1`.
-    estimates : str
-        One of `ESTIMATES`; see `log`.
-    """
-    size = chosen_size(size)
-    data = changes(size, progress, estimates)
-    if data.empty:
-        return _nothing("figure3", "Figure 3: change of the mean bounded slowdown")
-    return Figure(
-        name="figure3",
-        title="Figure 3: change of the mean bounded slowdown",
-        caption=(
-            f"Below zero is better than EASY. {_counted(data)} Bars: means over {_copies(size)}, EASY and the variant "
-            "on the same copies; lines: 95 % intervals of these means. Boxes: where single copies lie; where they "
-            "reach across zero, the sign of a single run means little. The table has the log itself, too, with an "
-            "interval by batch means of its paired jobs; where few bursts of jobs decide the mean it is wide, or has "
-            "no bounds. LLNL's logs record no arrival times: submissions are starts, and little waits."
-        ),
-        data=data,
-        chart=_bars(data, size, estimates, width=BROAD),
-        table=_table(data),
-        notes=_notes(_found()),
-    )
-
-
-@rebuilt
-def figure3_estimates(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Figure 3 by convention about estimates")
+def figure3_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 3 for each convention about estimates."""
-    size = chosen_size(size)
     data = _by_estimates(size, progress)
-    if data.empty:
-        return _nothing("figure3-estimates", "Figure 3 by convention about estimates")
-    return Figure(
-        name="figure3-estimates",
-        title="Figure 3 by convention about estimates",
-        caption=(
-            "The paper does not say what it did about missing and overrun estimates. Panels: as above (run times cut "
-            "at the estimate; the run time where a user gave none); the run time for all; jobs without an estimate "
-            "left out, on the logs that have some with and some without; overruns run on. Of LLNL-Thunder hardly any "
-            "work is left where jobs without an estimate are left out, so that nothing waits."
-        ),
-        data=data,
-        chart=charts.stacked([_bars(part, size, words) for words, part in data.groupby("estimates", sort=False)]),
-        table=pd.concat([_table(part, words) for words, part in data.groupby("estimates", sort=False)]),
-        notes=_notes(_found()),
+    caption = (
+        "The paper does not say what it did about missing and overrun estimates. Panels: as above (run times cut "
+        "at the estimate; the run time where a user gave none); the run time for all; jobs without an estimate "
+        "left out, on the logs that have some with and some without; overruns run on. Of LLNL-Thunder hardly any "
+        "work is left where jobs without an estimate are left out, so that nothing waits."
     )
+    chart = charts.stacked([_bars(part, size, words) for words, part in data.groupby("estimates", sort=False)])
+    return caption, data, chart, _table(data)
 
 
 def _by_estimates(size, progress):
+    """Give what `changes` gives under each convention about estimates."""
     return pd.concat([changes(size, progress, estimates).assign(estimates=estimates) for estimates in ESTIMATES])
 
 
-BROAD = 760  # pixels, for bars that have the page to themselves
+def _drawn_as(y):
+    """Give the names that charts have for the ends of intervals and ranges, by those of `changes`."""
+    names = {"change": y, "shaken": f"{y}_range"}
+    return {f"{old}_{end}": f"{new}_{end}" for old, new in names.items() for end in ("low", "high")}
 
 
 def _bars(data, size, estimates, width=None):
-    names = {"change": f"{MEASURE}_change", "shaken": f"{MEASURE}_change_range"}
-    return charts.bars(
-        data.rename(columns={f"{old}_{end}": f"{new}_{end}" for old, new in names.items() for end in ("low", "high")}),
-        x="trace",
-        y=MEASURE,
-        base=BASE,
-        published=_published(data, f"{MEASURE}_change"),
-        range_label=SHAKEN,
-        title=f"DPSA against EASY: {estimates}",
-        subtitle=_with_standins(f"whole logs, {_copies(size)}", data),
-        width=width,
-    )
+    change, title = f"{MEASURE}_change", f"DPSA against EASY: {estimates}"
+    about = {"title": title, "subtitle": _with_standins(f"whole logs, {_copies(size)}", data), "range_label": SHAKEN}
+    data, published = data.rename(columns=_drawn_as(change)), _published(data, change)
+    return charts.bars(data, "trace", MEASURE, BASE, published=published, width=width, **about)
 
 
 def _with_standins(words, data):
@@ -382,197 +366,113 @@ def _with_standins(words, data):
 
 
 def _published(data, column):
-    """Give the changes (percent) that the paper's text has of the logs that are drawn."""
-    labels = {name: label for label in data["trace"] for name, *_ in PRINTED if label.startswith(name)}
-    rows = [(labels[name], scheme, change) for name, scheme, change in PRINTED if name in labels]
-    return pd.DataFrame(rows, columns=["trace", "scheme", column]) if rows else None
+    """Give the changes (percent) that the paper's text has of what is drawn; None where it has none."""
+    drawn = data[["trace", "scheme"]].assign(log=data["trace"].str.removesuffix(STANDIN))
+    told = pd.DataFrame(PRINTED, columns=["log", "scheme", column]).merge(drawn)
+    return None if told.empty else told[["trace", "scheme", column]]
 
 
-def _table(data, estimates=None):
-    others = data[data["scheme"] != BASE]
-    shown = others[["trace", "scheme", "change"]].rename(columns={"change": "change (%)"})
-    shown = shown.assign(**_told(others))
-    if estimates is not None:
-        shown.insert(0, "estimates", estimates)
+def _table(data, value="change (%)", names=("trace", "scheme")):
+    """Tabulate the variants' changes, or gains: over the copies, on single ones, and on the log itself."""
+    names = [name for name in ("estimates", *names) if name in data]
+    data = data[data["scheme"] != BASE]
+    shown = data[names].assign(
+        **{
+            value: data["change"],
+            "interval": _ranges(data, "change"),
+            SHAKEN: _ranges(data, "shaken"),
+            "the log itself": data["logged"],
+            "its paired interval": _ranges(data, "paired"),
+        }
+    )
     return shown.reset_index(drop=True)
 
 
-def _counted(data):
-    """Tell on how many logs each variant is better than EASY."""
-    counts = [
-        f"{scheme} on {(changes < 0).sum()}"
-        for scheme, changes in data[data["scheme"] != BASE].groupby("scheme", sort=False)["change"]
-    ]
-    return f"Better, of {data['trace'].nunique()} logs: {', '.join(counts)}."
-
-
-def _nothing(name, title):
-    """Give the figure where there is no log to draw it from."""
-    return Figure(name, title, "None of the paper's logs is at hand.", pd.DataFrame(), notes=_notes({}))
-
-
-SHAKEN = "single copies, 95 %"
-
-
-def _copies(size):
-    return f"{COPIES[size]} copies with submissions shaken by up to a minute"
-
-
-def _told(data):
-    """Give the columns that tables have beside the means over the copies."""
-    return {
-        "interval": _ranges(data, "change"),
-        "single copies, 95 %": _ranges(data, "shaken"),
-        "the log itself": data["logged"],
-        "its paired interval": _ranges(data, "paired"),
-    }
-
-
 def _ranges(data, kind):
-    ends = zip(data[f"{kind}_low"], data[f"{kind}_high"], strict=True)
-    return [_range(*both) if np.isfinite(both).all() else "no bounds" for both in ends]
+    ends = data[[f"{kind}_low", f"{kind}_high"]].to_numpy()
+    told = [" to ".join(formatted(end, "{:+.1f}") for end in both) for both in ends]
+    return np.where(np.isfinite(ends).all(axis=1), told, "no bounds")
 
 
-def _range(low, high):
-    return f"{formatted(low, '{:+.1f}')} to {formatted(high, '{:+.1f}')}"
-
-
-@rebuilt
-def figure4(size: str | None = None, progress: bool = True, estimates: str = USERS) -> Figure:
-    """Rebuild Figure 4: what DPSAn gains, and the utilization of the log; parameters as in `figure3`."""
-    size = chosen_size(size)
-    data = changes(size, progress, estimates)
-    if data.empty:
-        return _nothing("figure4", "Figure 4: DPSAn and utilization")
-    gains = _gains(data)
-    return Figure(
-        name="figure4",
-        title="Figure 4: DPSAn and utilization",
-        caption=(
-            "Above as in the paper, logs in order of utilization; below gain against utilization. Lookahead needs a "
-            "queue: on a log that uses little of its machine there is nothing to choose from. Spearman's rank "
-            f"correlation of gain and utilization: {_rank_correlation(gains):.2f}."
-        ),
-        data=gains,
-        chart=charts.stacked([_in_order(gains), _points(gains, size, estimates)]),
-        table=_table_of_gains(gains),
-        notes=_notes(_found()),
+@_of_logs("Figure 4: DPSAn and utilization")
+def figure4(size: str, progress: bool) -> tuple:
+    """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
+    gains = _gains(changes(size, progress))
+    caption = (
+        "Above as in the paper, logs in order of utilization; below gain against utilization. Lookahead needs a "
+        "queue: on a log that uses little of its machine there is nothing to choose from. Spearman's rank "
+        f"correlation of gain and utilization: {_rank_correlation(gains):.2f}."
     )
+    chart = charts.stacked([_in_order(gains), _points(gains, size, USERS)])
+    return caption, gains, chart, _table_of_gains(gains)
 
 
-@rebuilt
-def figure4_estimates(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Figure 4 by convention about estimates")
+def figure4_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4 for each convention about estimates."""
-    size = chosen_size(size)
-    data = _by_estimates(size, progress)
-    if data.empty:
-        return _nothing("figure4-estimates", "Figure 4 by convention about estimates")
-    gains = {words: _gains(part) for words, part in data.groupby("estimates", sort=False)}
+    gains = {words: _gains(part) for words, part in _by_estimates(size, progress).groupby("estimates", sort=False)}
     told = ", ".join(f"{words} {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
-    return Figure(
-        name="figure4-estimates",
-        title="Figure 4 by convention about estimates",
-        caption=f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {told}.",
-        data=pd.concat(gains.values()),
-        chart=charts.stacked([_points(part, size, words) for words, part in gains.items()]),
-        table=pd.concat([_table_of_gains(part, words) for words, part in gains.items()]),
-        notes=_notes(_found()),
-    )
+    caption = f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {told}."
+    data = pd.concat(gains.values())
+    chart = charts.stacked([_points(part, size, words) for words, part in gains.items()])
+    return caption, data, chart, _table_of_gains(data)
 
 
 def _gains(data):
     gains = data[data["scheme"] == DPSAN].sort_values("utilization")
-    names = {"change": GAIN, "shaken": f"{GAIN}_range"}
-    turned = {"low": "high", "high": "low"}
-    ends = {f"{new}_{end}": -gains[f"{old}_{turned[end]}"] for old, new in names.items() for end in turned}
-    return gains.assign(**{GAIN: -gains["change"], **ends})
+    drawn = {"change": GAIN, **_drawn_as(GAIN)}
+    return gains.join(_turned(gains)[list(drawn)].rename(columns=drawn))
 
 
-def _in_order(gains):
-    """Draw gain and utilization side by side, both in percent, logs in order of utilization."""
-    series = {"gain": gains[GAIN], "utilization": 100 * gains["utilization"]}
-    rows = [gains[["trace"]].assign(series=name, percent=values) for name, values in series.items()]
-    published = _published(gains, "percent")
-    if published is not None:
-        published = published[published["scheme"] == DPSAN].drop(columns="scheme")
-        published = published.assign(series=next(iter(series)), percent=-published["percent"])
-    return charts.bars(
-        pd.concat(rows, ignore_index=True),
-        x="trace",
-        y="percent",
-        color="series",
-        published=published,
-        title=f"{DPSAN}'s gain and utilization",
-        subtitle="whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown",
-    )
-
-
-def _points(gains, size, estimates):
-    return charts.points(
-        gains,
-        x="utilization",
-        y=GAIN,
-        label="trace",
-        range_label=SHAKEN,
-        title=f"What DPSAn gains over EASY: {estimates}",
-        subtitle=_with_standins(f"in the mean bounded slowdown; whole logs, {_copies(size)}", gains),
-    )
-
-
-def _table_of_gains(gains, estimates=None):
-    turned = {f"{kind}_low": -gains[f"{kind}_high"] for kind in ("change", "shaken", "paired")}
-    turned |= {f"{kind}_high": -gains[f"{kind}_low"] for kind in ("change", "shaken", "paired")}
-    shown = gains[["trace", "utilization", GAIN]].assign(**_told(gains.assign(**turned, logged=-gains["logged"])))
-    shown = shown.reset_index(drop=True)
-    if estimates is not None:
-        shown.insert(0, "estimates", estimates)
-    return shown
+def _table_of_gains(gains):
+    return _table(_turned(gains), GAIN, ("trace", "utilization"))
 
 
 def _rank_correlation(gains):
     return float(gains[GAIN].rank().corr(gains["utilization"].rank()))
 
 
-@rebuilt
-def figure4_load(size: str | None = None, progress: bool = True) -> Figure:
+def _in_order(gains):
+    """Draw gain and utilization side by side, both in percent, logs in order of utilization."""
+    series = {"gain": gains[GAIN], "utilization": 100 * gains["utilization"]}
+    rows = pd.concat([gains[["trace"]].assign(series=name, percent=series[name]) for name in series], ignore_index=True)
+    published = _published(gains, "percent")
+    if published is not None:
+        published = published[["trace"]].assign(series="gain", percent=-published["percent"])
+    title = f"{DPSAN}'s gain and utilization"
+    subtitle = "whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown"
+    return charts.bars(rows, "trace", "percent", color="series", published=published, title=title, subtitle=subtitle)
+
+
+def _points(gains, size, estimates):
+    title = f"What DPSAn gains over EASY: {estimates}"
+    subtitle = _with_standins(f"in the mean bounded slowdown; whole logs, {_copies(size)}", gains)
+    return charts.points(gains, "utilization", GAIN, "trace", range_label=SHAKEN, title=title, subtitle=subtitle)
+
+
+@_of_logs("Beyond Figure 4: the same logs at other loads")
+def figure4_load(size: str, progress: bool) -> tuple:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
-    size = chosen_size(size)
-    found = _found()
-    if not found:
-        return _nothing("figure4-load", "Beyond Figure 4: the same logs at other loads")
-    seeds = range(COPIES_BY_LOAD[size])
+    found, seeds, by = logs(), range(COPIES_BY_LOAD[size]), ["trace", "load"]
     table = sweep(list(found.values()), (EASY(), DPSA()), LOADS[size], seeds, shake=SHAKE, progress=progress)
     table["trace"] = table["trace"].map({trace.title: label(trace) for trace in found.values()})
-    by = ["trace", "load"]
     wide = table.pivot_table(index=[*by, "seed"], columns="scheme", values=MEASURE, sort=False).reset_index()
     wide[GAIN] = 100 * (1 - ratios_of_means(wide, DPSAN, BASE, by))
     data = over_seeds(wide[[*by, "seed", GAIN]], by)
-    chart = charts.lines(
-        data,
-        x="load",
-        y=GAIN,
-        color="trace",
-        title="What DPSAn gains over EASY as the load grows",
-        subtitle="in the mean bounded slowdown; run times and estimates scaled to the load; whole logs: "
-        + ", ".join(trace.title for trace in found.values()),
-    )
     shown = data.pivot_table(index="trace", columns="load", values=GAIN, sort=False)
     pays = [_pays_from(gains) for _, gains in shown.iterrows()]
     shown = shown.rename(columns=lambda load: f"gain at {load} (%)").assign(**{f"above {PAYS} % from load": pays})
-    return Figure(
-        name="figure4-load",
-        title="Beyond Figure 4: the same logs at other loads",
-        caption=(
-            f"When DPSAn pays: the last column has the load from which it gains more than {PAYS} % at all higher ones. "
-            "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
-            f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
-            + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
-        ),
-        data=data,
-        chart=chart,
-        table=shown.reset_index(),
-        notes=_notes(found),
+    caption = (
+        f"When DPSAn pays: the last column has the load from which it gains more than {PAYS} % at all higher ones. "
+        "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
+        f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
+        + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
     )
+    subtitle = "in the mean bounded slowdown; run times and estimates scaled to the load; whole logs: "
+    subtitle += ", ".join(trace.title for trace in found.values())
+    title = "What DPSAn gains over EASY as the load grows"
+    chart = charts.lines(data, "load", GAIN, color="trace", title=title, subtitle=subtitle)
+    return caption, data, chart, shown.reset_index()
 
 
 def _pays_from(gains):
@@ -581,115 +481,90 @@ def _pays_from(gains):
     return f"{loads[0]}" if loads else "none"
 
 
-@rebuilt
-def bound(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Beyond the paper: the quality of a bounded search", lambda _: standing_in([AUDITED]))
+def bound(size: str, progress: bool) -> tuple:
     """Beyond the paper: how far a bounded search stays from the best set."""
-    size = chosen_size(size)
-    trace = log(AUDITED)
-    if trace is None:
-        return _nothing("bound", "Beyond the paper: the quality of a bounded search")
-    runs = list(product("pnw", BUDGETS[size]))
-    exact = {variant: _mean(simulate(trace, DPSA(variant=variant))) for variant in "pnw"}
-    rows = []
-    for variant, budget in tqdm(runs, desc="searching", unit="run", delay=1, leave=False, disable=not progress):
-        scheme = DPSA(variant=variant, budget=budget)
-        found = scheme.audit(case_of(trace, scheme)[0])
-        missed, lost = found["missed"] / max(found["decisions"], 1), found["lost"] / max(found["best"], 1)
-        row = {"scheme": f"DPSA{variant}", "budget": budget, "decisions": found["decisions"]}
-        worse = 100 * (_mean(simulate(trace, scheme)) / exact[variant] - 1)
-        rows.append({**row, "missed": 100 * missed, "lost": 100 * lost, "worse": worse, "magnitude": np.log10(budget)})
-    data = pd.DataFrame(rows)
+    trace, budgets = log(AUDITED), BUDGETS[size]
+    values = {"log": trace, "variant": list("pnw"), "budget": [None, *budgets]}  # without a budget, the exact set
+    runs = grid(_searched, **values, words="searching", progress=progress)
+    means = runs[runs["budget"].isna()].set_index("scheme")["mean"]
+    data = runs.dropna(subset="budget").astype({"budget": "int64"}).reset_index(drop=True)
+    worse = 100 * (data["mean"] / data["scheme"].map(means) - 1)
+    data = data[["scheme", "budget", "decisions", "missed", "lost"]].assign(worse=worse)
+    most = data.loc[data["budget"] == max(budgets), "lost"]
+    caption = (
+        "The paper's search is exponential. Of the processors that the best sets would use, those of a search that "
+        f"tries at most {max(budgets):,} jobs at a pass leave {most.min():.2g} to {most.max():.2g} % idle; a hole that "
+        "is missed again at the next pass counts again. Small budgets go into the front of the list, where in a long "
+        "queue most jobs fit nowhere. The last column has what the bound does to the mean bounded slowdown, against "
+        "exact sets, in single runs of the log itself: where hardly anything is missed, it is chance, as with the "
+        "single copies of Figure 3." + (" Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
+    )
+    magnitude = np.log10(data["budget"])
     words, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
-    most = data[data["budget"] == max(BUDGETS[size])]
-    return Figure(
-        name="bound",
-        title="Beyond the paper: the quality of a bounded search",
-        caption=(
-            "The paper's search is exponential. Of the processors that the best sets would use, those of a search that "
-            f"tries at most {max(BUDGETS[size]):,} jobs at a pass leave {most['lost'].min():.2g} to "
-            f"{most['lost'].max():.2g} % idle; a hole that is missed again at the next pass counts again. Small "
-            "budgets go into the front of the list, where in a long queue most jobs fit nowhere. The last column has "
-            "what the bound does to the mean bounded slowdown, against exact sets, in single runs of the log itself: "
-            "where hardly anything is missed, it is chance, as with the single copies of Figure 3. "
-            + ("Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
-        ).strip(),
-        data=data,
-        chart=charts.lines(
-            data.rename(columns={"lost": words, "magnitude": along}),
-            x=along,
-            y=words,
-            title="What a bounded search misses",
-            subtitle=f"of the processors that the best sets use, all passes; {trace.title}, whole log",
-        ),
-        table=data.drop(columns="magnitude").rename(
-            columns={"missed": "passes missed (%)", "lost": words, "worse": "change of the slowdown (%)"}
-        ),
-        notes=standing_in([AUDITED]) if trace.source == "stand-in" else (),
-    )
+    shown = data.rename(columns={"lost": words})
+    title = "What a bounded search misses"
+    subtitle = f"of the processors that the best sets use, all passes; {trace.title}, whole log"
+    chart = charts.lines(shown.assign(**{along: magnitude}), along, words, title=title, subtitle=subtitle)
+    table = shown.rename(columns={"missed": "passes missed (%)", "worse": "change of the slowdown (%)"})
+    return caption, data.assign(magnitude=magnitude), chart, table
 
 
-def _mean(schedule):
-    return float(schedule.jobs[MEASURE].mean())
+def _searched(log, variant, budget):
+    """Measure what a search within a budget misses, in percent, and the mean bounded slowdown."""
+    scheme = DPSA(variant=variant, budget=budget)
+    told, mean = scheme.audit(case_of(log, scheme)[0]), float(simulate(log, scheme).jobs[MEASURE].mean())
+    missed, lost = told["missed"] / max(told["decisions"], 1), told["lost"] / max(told["best"], 1)
+    about = {"scheme": scheme.label, "decisions": told["decisions"]}
+    return about | {"missed": 100 * missed, "lost": 100 * lost, "mean": mean}
 
 
-@rebuilt
-def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("What the paper does not say")
+def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
-    size = chosen_size(size)
-    found = _found()
-    bar = tqdm(found.items(), desc="readings", unit="log", delay=1, leave=False, disable=not progress)
-    parts = [
-        changes.reset_index().assign(trace=label(trace), reading=words)
-        for name, trace in bar
-        for words, changes in _readings(name, trace, COPIES[size])
-    ]
-    columns = ["trace", "reading", "scheme", "change", "change_low", "change_high"]
-    data = pd.concat(parts)[columns] if parts else pd.DataFrame(columns=columns)
-    data["told"] = [
-        "not measured" if np.isnan(change) else interval(change, low, high, "{:+.1f}")
-        for change, low, high in data[columns[3:]].itertuples(index=False)
-    ]
-    shown = data.pivot_table(index=columns[:2], columns="scheme", values="told", aggfunc="first", sort=False)
-    return Figure(
-        name="sensitivity",
-        title="What the paper does not say",
-        caption=(
-            "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
-            f"over {_copies(size)}, the same for every reading, with 95 % intervals."
-        ),
-        data=data.drop(columns="told"),
-        table=shown.rename_axis(columns=None).reset_index(),
-        notes=_notes(found),
+    found, columns = logs(), ["change", "change_low", "change_high"]
+    nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
+    parts = []
+    for name, trace in found.items():
+        for words, tau, case in _readings(name, trace):
+            runs = None if case is None else _shaken([case], size, f"{name}, {words}", progress, tau)
+            part = nothing if runs is None else _against_easy(runs)
+            parts.append(part.assign(trace=label(trace), reading=words))
+    data = pd.concat(parts)[["trace", "reading", "scheme", *columns]]
+    told = [interval(*row, "{:+.1f}") for row in data[columns].to_numpy()]
+    shown = data.assign(told=np.where(data["change"].isna(), "not measured", told))
+    shown = shown.pivot_table(index=["trace", "reading"], columns="scheme", values="told", aggfunc="first", sort=False)
+    caption = (
+        "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
+        f"over {_copies(size)}, the same for every reading, with 95 % intervals."
     )
+    table = shown.rename_axis(columns=None).reset_index()
+    return caption, data, None, table
 
 
-def _readings(name, trace, copies):
-    """Give the changes under each reading of what the paper leaves open; nan where it was not measured."""
-    nothing = pd.DataFrame(np.nan, pd.Index(VARIANTS, name="scheme"), ["change", "change_low", "change_high"])
-    runs = {
-        words: _shaken(name, each.title, copies, words) for words in ESTIMATES if (each := log(name, words)) is not None
-    }
-    yield "as in Figure 3", _against_easy(runs[USERS])
-    for tau in TAUS[1:]:
-        yield f"tau = {tau} s", _against_easy(runs[USERS], tau)
-    yield "one pass for each event", _against_easy(_over_copies(trace, copies, events="each"))
+def _readings(name, trace):
+    """Give each reading of what the paper leaves open: in words, tau, and what to simulate; None where it cannot be."""
+    tau, *others = TAUS
+    as_drawn = {"log": trace, **conventions(USERS)}
+    yield "as in Figure 3", tau, as_drawn
+    for other in others:
+        yield f"tau = {other} s", other, as_drawn
+    yield "one pass for each event", tau, as_drawn | {"events": "each"}
     limits = " (not the limits of the queues)" if name.startswith("SDSC-Par") and trace.source != "stand-in" else ""
-    yield f"{EXACT}{limits}", _against_easy(runs[EXACT])
-    yield RUN_ON, _against_easy(runs[RUN_ON])
-    yield f"{RUN_ON}, and are known beforehand", _against_easy(_over_copies(trace, copies, overrun="extend"))
-    missing = without_estimate(trace)
-    if LEFT_OUT in runs:
-        kept = log(name, LEFT_OUT)
+    yield f"{EXACT}{limits}", tau, {"log": log(name, EXACT), **conventions(EXACT)}
+    yield RUN_ON, tau, {"log": log(name, RUN_ON), **conventions(RUN_ON)}
+    yield f"{RUN_ON}, and are known beforehand", tau, {"log": trace, "overrun": "extend"}
+    kept, missing = log(name, LEFT_OUT), without_estimate(trace)
+    if kept is not None:
         words = f"no estimate: left out ({missing:,} of {len(trace):,} jobs; load {kept.offered_load():.2g} is left)"
-        yield words, _against_easy(runs[LEFT_OUT])
+        yield words, tau, {"log": kept, **conventions(LEFT_OUT)}
         if missing > len(trace) / 100:
-            filled = _filled(trace, kept)
-            words = "no estimate: drawn from a model fitted to the others"
+            filled, words = _filled(trace, kept), "no estimate: drawn from a model fitted to the others"
             if filled is None:
-                yield f"{words}, who have too few, or too few long ones", nothing
+                yield f"{words}, who have too few, or too few long ones", tau, None
             else:
-                yield words, _against_easy(_over_copies(filled, copies))
-    yield "raw log: not at hand, the catalogue has the cleaned one", nothing
+                yield words, tau, {"log": filled, **conventions(USERS)}
+    yield "raw log: not at hand, the catalogue has the cleaned one", tau, None
 
 
 def _filled(trace, kept):
@@ -706,40 +581,36 @@ def _filled(trace, kept):
     return trace.with_estimates(trace.table["requested_time"].where(trace.table.index.isin(kept.table.index), drawn))
 
 
-@rebuilt
-def effort(size: str | None = None, progress: bool = True) -> Figure:
+@_of_logs("Beyond the paper: what the exact sets cost")
+def effort(size: str, progress: bool) -> tuple:
     """Beyond the paper: what the exact sets cost."""
-    chosen_size(size)
-    found = _found()
-    rows = []
-    for trace in found.values():
-        for scheme in SCHEMES[1:]:
-            case, _ = case_of(trace, scheme)
-            told = scheme.audit(case)
-            begin = time.perf_counter()
-            scheme.simulate(case)
-            seconds = time.perf_counter() - begin
-            row = {"trace": label(trace), "procs": trace.procs, "jobs": len(trace), "scheme": str(scheme)}
-            rows.append({**row, "seconds": seconds, **{fact: told[fact] for fact in EFFORT}})
-    data = pd.DataFrame(rows, columns=["trace", "procs", "jobs", "scheme", "seconds", *EFFORT])
+    found, columns = logs(), ["trace", "procs", "jobs", "scheme", "seconds", "decisions", "greedy", "longest", "table"]
+    values = {"log": list(found.values()), "scheme": SCHEMES[1:]}
+    data = grid(_timed, **values, threads=1, words="measuring the effort", progress=progress)[columns]
     share = (100 * data["greedy"] / data["decisions"]).astype(object).where(data["decisions"] > 0, "nothing to decide")
-    shown = data.assign(greedy=share, table=data["table"] / 1000)
-    shown = shown.rename(columns={"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)"})
-    return Figure(
-        name="effort",
-        title="Beyond the paper: what the exact sets cost",
-        caption=(
-            "Each whole log, in one thread, as it took this machine while the page was made. A decision is a pass with "
-            "jobs to choose from, only new ones where nothing was freed since the last pass. The shortcut: taking "
-            "whatever fits, down the list, reaches the bound, so that no tables are made."
-        ),
-        data=data,
-        table=shown.rename(columns={"table": "largest table (kB)"}),
-        notes=_notes(found),
+    names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
+    shown = data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names)
+    caption = (
+        "Each whole log, in one thread, as it took this machine while the page was made. A decision is a pass with "
+        "jobs to choose from, only new ones where nothing was freed since the last pass. The shortcut: taking "
+        "whatever fits, down the list, reaches the bound, so that no tables are made."
     )
+    return caption, data, None, shown
+
+
+def _timed(log, scheme):
+    """Measure what the sets of a scheme cost, and the seconds that its simulation takes."""
+    case, _ = case_of(log, scheme)
+    told, begin = scheme.audit(case), time.perf_counter()
+    scheme.simulate(case)
+    seconds = time.perf_counter() - begin
+    return {"trace": label(log), "procs": log.procs, "jobs": len(log), "seconds": seconds, **told}
 
 
 FIGURES = (figure1, figure3, figure3_estimates, figure4, figure4_estimates, figure4_load, bound, effort, sensitivity)
+
+
+# Live --------------------------------------------------------------------------------------------------------
 
 
 def live(
@@ -775,8 +646,7 @@ def live(
     chart = charts.distribution(
         slowdowns, MEASURE, title=f"load={load:.2f}", subtitle=f"{trace.title}, {len(trace):,} jobs, tau = {tau:g} s"
     )
-    means = {name: {"mean": values.mean(), "median": values.median()} for name, values in slowdowns.items()}
-    return chart, charts.table(pd.DataFrame(means).rename_axis("bounded slowdown"))
+    return chart, charts.table(pd.DataFrame(slowdowns).agg(["mean", "median"]).rename_axis("bounded slowdown"))
 
 
 LABELS = {
@@ -792,64 +662,35 @@ PREFERRED = {"narrow jobs": "n", "jobs that came first": "p", "wide jobs": "w"}
 
 # The ledger --------------------------------------------------------------------------------------------------
 
-
-def claims(size: str | None = None, progress: bool = True) -> Ledger:
-    """Give the ledger of the paper's claims."""
-    size = chosen_size(size)
-    data = changes(size, progress)
-    if data.empty:
-        rows = [untestable(claim, "Neither the paper's logs nor stand-ins are at hand.") for claim in CLAIMS.values()]
-        return ledger([*rows, _example_row()], kept.ledger_of("grudenic2010"))
-    traces = ", ".join(data["title"].unique())
-    rows = [
-        judged(CLAIMS["GRU-1"], _all_better(data), traces, why=NO_ARRIVALS, details=RANGES),
-        judged(CLAIMS["GRU-2"], _mixed(data), traces, details=f"{SIGNS_ONLY} {RANGES}", measured=_signs(data)),
-        judged(CLAIMS["GRU-3"], _all_worse(data), traces, why=NO_ARRIVALS, details=RANGES),
-        judged(CLAIMS["GRU-4"], _grows(data, _all_shaken(size)), traces, why=MIX_DECIDES, details=JACKKNIFE),
-        judged(CLAIMS["GRU-5"], _negligible(data), traces, details=RANGES),
-        _example_row(),
-    ]
-    measured = {name.removesuffix(" (stand-in)") for name in data["trace"]}
-    rows += [untestable(_bars_of(name), NOT_AT_HAND, name) for name in LOGS if name not in measured]
-    return ledger(rows, kept.ledger_of("grudenic2010"))
-
-
-def _claim(name, *words):
-    return Claim(f"GRU-{name}", *words)
-
-
-CLAIMS = {
-    claim.id: claim
-    for claim in (
-        _claim(
-            "1",
-            "Figure 3",
-            "DPSAn is better than EASY on all eight logs",
-            "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)",
-        ),
-        _claim(
-            "2",
-            "Figure 3",
-            "DPSAp is better on some logs and worse on others",
-            "better on four by 1 to 8 %, worse on four by up to 17 %",
-        ),
-        _claim("3", "Figure 3", "DPSAw is worse than EASY on all logs", "by up to 145 %"),
-        _claim(
-            "4",
-            "Figure 4",
-            "DPSAn's gain grows about linearly with utilization, except on the SDSC Paragon and SP2",
-            "about linear",
-        ),
-        _claim("5", "Figure 4", "the gain is negligible on LLNL-Atlas and HPC2N, which are little used", "negligible"),
-    )
-}
-EXAMPLE_CLAIM = _claim(
-    "6",
+CLAIMS = (
+    Claim(
+        "GRU-1",
+        "Figure 3",
+        "DPSAn is better than EASY on all eight logs",
+        "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)",
+    ),
+    Claim(
+        "GRU-2",
+        "Figure 3",
+        "DPSAp is better on some logs and worse on others",
+        "better on four by 1 to 8 %, worse on four by up to 17 %",
+    ),
+    Claim("GRU-3", "Figure 3", "DPSAw is worse than EASY on all logs", "by up to 145 %"),
+    Claim(
+        "GRU-4",
+        "Figure 4",
+        "DPSAn's gain grows about linearly with utilization, except on the SDSC Paragon and SP2",
+        "about linear",
+    ),
+    Claim("GRU-5", "Figure 4", "the gain is negligible on LLNL-Atlas and HPC2N, which are little used", "negligible"),
+)
+EXAMPLE_CLAIM = Claim(
+    "GRU-6",
     "Figure 1",
     "the example: EASY starts J2, then J1, then J3 and J4; DPSA starts J3 and J4 at once",
     "EASY J1 7, J2 2, J3 9, J4 9; DPSA J3 2, J4 2",
 )
-RANGES = (
+RANGES_TOLD = (
     "Values are changes against EASY of the mean bounded slowdown over copies of the log whose submissions are moved "
     "by up to a minute, EASY and DPSA on the same copies. Brackets: 95 % intervals of these means. Single runs, and so "
     "the log itself, differ by more (Figure 3)."
@@ -863,86 +704,86 @@ JACKKNIFE = (
     "Gains of the means over shaken copies; the interval of their correlation is the jackknife's over the copies."
 )
 NO_ARRIVALS = "LLNL's logs record no arrival times (submissions are starts), so few bursts decide their means."
-NOT_AT_HAND = "Neither the log nor a stand-in is at hand."
 CLOSE = 0.1  # published figures may be missed by this share of them
 NEGLIGIBLE = 5  # percent
 
 
-def _bars_of(name):
-    return Claim("GRU-1 to GRU-4", "Figures 3 and 4", f"the bars of {name}", "bars without numbers")
+def claims(size: str | None = None, progress: bool = True) -> Ledger:
+    """Give the ledger of the paper's claims."""
+    size, found = chosen_size(size), logs()
+    if not found:
+        rows = [untestable(claim, "Neither the paper's logs nor stand-ins are at hand.") for claim in CLAIMS]
+        return ledger([*rows, _example_row()], kept.ledger_of("grudenic2010"))
+    data = changes(size, progress)
+    traces = ", ".join(data["title"].unique())
+    better, mixed, worse, grows, negligible = CLAIMS
+    rows = [
+        judged(better, _all_better(data), traces, why=NO_ARRIVALS, details=RANGES_TOLD),
+        judged(mixed, _mixed(data), traces, details=f"{SIGNS_ONLY} {RANGES_TOLD}", measured=_signs(data)),
+        judged(worse, _all_worse(data), traces, why=NO_ARRIVALS, details=RANGES_TOLD),
+        judged(grows, _grows(data, copies(size, progress)), traces, why=MIX_DECIDES, details=JACKKNIFE),
+        judged(negligible, _negligible(data), traces, details=RANGES_TOLD),
+        _example_row(),
+    ]
+    for name in LOGS:
+        if name not in found:
+            claim = Claim("GRU-1 to GRU-4", "Figures 3 and 4", f"the bars of {name}", "bars without numbers")
+            rows.append(untestable(claim, "Neither the log nor a stand-in is at hand.", name))
+    return ledger(rows, kept.ledger_of("grudenic2010"))
 
 
 def _example_row():
     starts = [simulate(example(), scheme).start.tolist()[2:] for scheme in (EASY(), DPSA())]
-    words = "; ".join(
-        f"{name} " + ", ".join(f"J{i} {start}" for i, start in enumerate(found, 1))
-        for name, found in zip(("EASY", "DPSA"), starts, strict=True)
-    )
+    words = [", ".join(f"J{i} {start}" for i, start in enumerate(found, 1)) for found in starts]
     as_published = starts == [[7, 2, 9, 9], [7, 9, 2, 2]]
-    return exact(EXAMPLE_CLAIM, as_published, words, "the paper's example", "The starts differ.")
+    told = f"EASY {words[0]}; DPSA {words[1]}"
+    return exact(EXAMPLE_CLAIM, as_published, told, "the paper's example", "The starts differ.")
 
 
-def _changed(data, scheme):
-    """Give the change on each log under a scheme, with its interval over the shaken copies."""
+def _of(data, scheme, *logs):
+    """Give the change on each log, or some, under a scheme, with its interval over the shaken copies."""
     names = {"change": "value", "change_low": "low", "change_high": "high"}
-    return data[data["scheme"] == scheme].rename(columns=names)[["trace", *names.values()]]
-
-
-def _better_by(cases, log):
-    """Give the gain on a log, as positive percent."""
-    found = cases[cases["trace"].str.startswith(log)]
-    return found.assign(value=-found["value"], low=-found["high"], high=-found["low"])
-
-
-def _all_better(data):
-    cases = _changed(data, DPSAN)
-    least, most = _better_by(cases, "LLNL-Atlas"), _better_by(cases, "LLNL-Thunder")
-    return [
-        Check("change", cases, "lower"),
-        Check("gain on LLNL-Atlas", least, "within", (0.1, 0.5), form="{:.2g} %"),
-        Check("gain on LLNL-Thunder", most, "within", _near(40), form="{:.0f} %"),
-    ]
+    cases = data[(data["scheme"] == scheme) & data["trace"].str.startswith(logs or "")]
+    return cases.rename(columns=names)[["trace", *names.values()]]
 
 
 def _near(published):
     return published * (1 - CLOSE), published * (1 + CLOSE)
 
 
+def _all_better(data):
+    least, most = (_of(_turned(data), DPSAN, log) for log in ("LLNL-Atlas", "LLNL-Thunder"))
+    return [
+        Check("change", _of(data, DPSAN), "lower"),
+        Check("gain on LLNL-Atlas", least, "within", (0.1, 0.5), form="{:.2g} %"),
+        Check("gain on LLNL-Thunder", most, "within", _near(40), form="{:.0f} %"),
+    ]
+
+
 def _mixed(data):
     """Check that both signs occur: the value is the number of logs with the rarer one."""
-    cases = _changed(data, DPSAP)
-    turned = cases.assign(value=-cases["value"], low=-cases["high"], high=-cases["low"])
-    counts = pd.DataFrame([(each[["value", "low", "high"]] > 0).sum() for each in (cases, turned)])
-    return [Check("logs of the rarer sign", counts.min().to_frame().T, "not lower", 1, form="{:.0f}")]
+    both = [_of(each, DPSAP)[["value", "low", "high"]] for each in (data, _turned(data))]
+    rarer = pd.DataFrame([(each > 0).sum() for each in both]).min().to_frame().T
+    return Check("logs of the rarer sign", rarer, "not lower", 1, form="{:.0f}")
 
 
 def _signs(data):
-    cases, logged = _changed(data, DPSAP), data.loc[data["scheme"] == DPSAP, "logged"]
-    better, worse, sure_better, sure_worse = (
-        (signs > 0).sum() for signs in (-cases["value"], cases["value"], -cases["high"], cases["low"])
-    )
+    worse, better = (_of(each, DPSAP) for each in (data, _turned(data)))
+    logged = data.loc[data["scheme"] == DPSAP, "logged"]
+    told = [
+        f"{words} on {(cases['value'] > 0).sum()} ({(cases['low'] > 0).sum()} for sure)"
+        for words, cases in (("better", better), ("worse", worse))
+    ]
     return (
-        f"better on {better} ({sure_better} for sure), worse on {worse} ({sure_worse} for sure) of {len(cases)} logs; "
+        f"{', '.join(told)} of {len(worse)} logs; "
         f"in single runs of the logs themselves {(logged < 0).sum()} and {(logged > 0).sum()}"
     )
 
 
 def _all_worse(data):
-    cases = _changed(data, DPSAW)
+    cases = _of(data, DPSAW)
     most = cases[cases["value"] == cases["value"].max()]
-    return [
-        Check("change", cases, "higher"),
-        Check("largest change", most, "within", _near(145), form="{:+.0f} %"),
-    ]
-
-
-def _all_shaken(size):
-    """Give the runs on shaken copies behind `changes`: trace, seed, scheme, and the mean bounded slowdown."""
-    parts = [
-        _shaken(name, trace.title, COPIES[size], USERS).assign(trace=label(trace))
-        for name, trace in _logs(USERS).items()
-    ]
-    return pd.concat(parts).rename(columns={TAUS[0]: MEASURE})
+    return [Check("change", cases, "higher"), Check("largest change", most, "within", _near(145), form="{:+.0f} %")]
 
 
 def _grows(data, runs):
@@ -973,6 +814,5 @@ def _correlation(utilization, runs):
 
 
 def _negligible(data):
-    cases = _changed(data, DPSAN)
-    two = cases[cases["trace"].str.startswith(("LLNL-Atlas", "HPC2N"))]
+    two = _of(data, DPSAN, "LLNL-Atlas", "HPC2N")
     return Check("change", two, "within", (-NEGLIGIBLE, NEGLIGIBLE))

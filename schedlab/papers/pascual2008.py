@@ -186,7 +186,7 @@ S, NEVER = "{:.3f}", "nowhere up to 0.5"
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _quick(size, words):
+def _quick(size, words="Six values of s"):
     return f" {words} (quick; full size: more)." if size == "quick" else ""
 
 
@@ -197,166 +197,108 @@ def _copies(size):
     )
 
 
+def _notes(size):
+    return (CHOSEN, _copies(size), *standing_in(LOGS))
+
+
+def _on_all(names, size, progress):
+    return pd.concat([against_speedup(name, size, progress) for name in names], ignore_index=True)
+
+
 @rebuilt
 def figure2(size: str | None = None, progress: bool = True) -> Figure:
     """Rebuild Figure 2: how many times longer jobs wait if they must lie together and gain nothing by it."""
     size = chosen_size(size)
-    data = pd.concat([at_no_speedup(name, size, progress) for name in LOGS], ignore_index=True)
+    data = at_no_speedup(_on_all(LOGS, size, progress))
     drawn = data.rename(columns={name: f"wait_{name}" for name in data if name.startswith("ratio")})
-    chart = charts.ratios(
-        drawn.dropna(subset="wait_ratio"),
-        x="trace",
-        y="wait_ratio",
-        color="policy",
-        published=pd.DataFrame({"wait_ratio_low": [7], "wait_ratio_high": [100]}),
-        title="What contiguity costs",
-        subtitle="mean wait with contiguous placement that brings no speed-up (s = 0), over that without contiguity",
+    published = pd.DataFrame({"wait_ratio_low": [7], "wait_ratio_high": [100]})
+    title = "What contiguity costs"
+    subtitle = "mean wait with contiguous placement that brings no speed-up (s = 0), over that without contiguity"
+    about = {"published": published, "title": title, "subtitle": subtitle}
+    chart = charts.ratios(drawn.dropna(subset="wait_ratio"), "trace", "wait_ratio", color="policy", **about)
+    times = [interval(*row, "{:.3g}") for row in data[["ratio", "ratio_low", "ratio_high"]].to_numpy()]
+    names = {WAIT: "contiguous (minutes)", "free_minutes": "anywhere (minutes)"}
+    table = data[["trace", "policy", *names]].rename(columns=names).assign(**{"times as long": times})
+    caption = (
+        "Mean wait with contiguous placement over that without, s = 0. The paper has 7 to 100 times for every log "
+        f"and policy. {RULES} By block, the sound rule, most of the cost is gone. {UNCUT}"
+        + _quick(size, f"{COPIES[size]} copies")
     )
-    table = data[["trace", "policy", WAIT, "free_minutes"]].rename(
-        columns={WAIT: "contiguous (minutes)", "free_minutes": "anywhere (minutes)"}
-    )
-    table["times as long"] = [
-        interval(*row, "{:.3g}") for row in data[["ratio", "ratio_low", "ratio_high"]].to_numpy()
-    ]
-    return Figure(
-        name="figure2",
-        title="Figure 2: waiting for a place",
-        caption=(
-            "Mean wait with contiguous placement over that without, s = 0. The paper has 7 to 100 times for every log "
-            f"and policy. {RULES} By block, the sound rule, most of the cost is gone. {UNCUT}"
-            + _quick(size, f"{COPIES[size]} copies")
-        ),
-        data=data,
-        chart=chart,
-        table=table,
-        notes=(CHOSEN, _copies(size), *standing_in(LOGS), *_unwaited(data)),
-    )
+    unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in data[data["ratio"].isna()].itertuples())
+    notes = (f"No ratio, since nothing waits without contiguity: {unwaited}.",) if unwaited else ()
+    return Figure("figure2", "Figure 2: waiting for a place", caption, data, chart, table, (*_notes(size), *notes))
 
 
-def _unwaited(data):
-    missing = [f"{row.trace}, {row.policy}" for row in data[data["ratio"].isna()].itertuples()]
-    return (f"No ratio, since nothing waits without contiguity: {'; '.join(missing)}.",) if missing else ()
-
-
-def at_no_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame:
-    """Give for each policy the mean waits (minutes) at s = 0 and without contiguity, and their ratio."""
-    table = against_speedup(name, size, progress)
+def at_no_speedup(table: pd.DataFrame) -> pd.DataFrame:
+    """Give for each log and policy the mean waits (minutes) at s = 0 and without contiguity, and their ratio."""
     part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
     waits = part.groupby(["trace", "policy"], sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
     found = ratios(table).rename(columns={"value": "ratio", "low": "ratio_low", "high": "ratio_high"})
     return waits.merge(found, "left", ["trace", "policy"])
 
 
-def _over_s(names, y, size, progress, column, policies=tuple(POLICIES)):
-    data = pd.concat([against_speedup(name, size, progress) for name in names], ignore_index=True)
-    data = data[data["policy"].isin(policies)]
-    titles = ", ".join(data["trace"].unique())
-    means = data.groupby(["trace", "policy", "allocation", "s"], sort=False, as_index=False)[y].mean()
-    chart = charts.lines(
-        means.rename(columns={"s": SHARE}),
-        x=SHARE,
-        y=y,
-        color="policy",
-        dash="allocation",
-        column=column,
-        log=True,
-        title=f"{charts.AXES[y].capitalize()} against what contiguity brings",
-        subtitle=f"{titles}: whole logs as they are",
-    )
-    return data, chart
+def _over_s(number, title, caption, names, y, column="policy", policies=tuple(POLICIES)):
+    """Make the function that rebuilds one of the figures against the speed-up factor."""
+
+    @rebuilt
+    def figure(size: str | None = None, progress: bool = True) -> Figure:
+        size = chosen_size(size)
+        data = _on_all(names, size, progress)
+        data = data[data["policy"].isin(policies)]
+        means = data.groupby(["trace", "policy", "allocation", "s"], sort=False, as_index=False)[y].mean()
+        about = {
+            "title": f"{charts.AXES[y].capitalize()} against what contiguity brings",
+            "subtitle": f"{', '.join(data['trace'].unique())}: whole logs as they are",
+        }
+        how = {"color": "policy", "dash": "allocation", "column": column, "log": True}
+        chart = charts.lines(means.rename(columns={"s": SHARE}), SHARE, y, **how, **about)
+        table = _shown(crossings(data)) if y == TOTAL else None
+        told = f"{caption}{_quick(size)}"
+        return Figure(f"figure{number}", f"Figure {number}: {title}", told, data, chart, table, _notes(size))
+
+    figure.__name__ = figure.__qualname__ = f"figure{number}"
+    figure.__doc__ = f"Rebuild Figure {number}: {title}, against the speed-up factor."
+    return figure
 
 
-@rebuilt
-def figure3(size: str | None = None, progress: bool = True) -> Figure:
-    """Rebuild Figure 3: HPC2N, mean total time against the speed-up factor."""
-    size = chosen_size(size)
-    data, chart = _over_s([HPC2N], TOTAL, size, progress, "policy")
-    return Figure(
-        name="figure3",
-        title="Figure 3: HPC2N, total time",
-        caption=(
-            "Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. "
-            f"{RULES}" + _quick(size, "Six values of s")
-        ),
-        data=data,
-        chart=chart,
-        table=_shown(crossings(data)),
-        notes=(CHOSEN, _copies(size), *standing_in(LOGS)),
-    )
-
-
-@rebuilt
-def figure4(size: str | None = None, progress: bool = True) -> Figure:
-    """Rebuild Figure 4: HPC2N, mean wait against the speed-up factor."""
-    size = chosen_size(size)
-    data, chart = _over_s([HPC2N], WAIT, size, progress, "policy")
-    return Figure(
-        name="figure4",
-        title="Figure 4: HPC2N, waiting time",
-        caption=(
-            "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "
-            "higher s shortens both: jobs that run shorter free their blocks sooner."
-            + _quick(size, "Six values of s")
-        ),
-        data=data,
-        chart=chart,
-        notes=(CHOSEN, _copies(size), *standing_in(LOGS)),
-    )
-
-
-@rebuilt
-def figure5(size: str | None = None, progress: bool = True) -> Figure:
-    """Rebuild Figure 5: SDSC-BLUE and LLNL-Thunder, backfilling, mean total time against the speed-up factor."""
-    size = chosen_size(size)
-    data, chart = _over_s([BLUE, THUNDER], TOTAL, size, progress, "trace", BACKFILLING)
-    return Figure(
-        name="figure5",
-        title="Figure 5: SDSC-BLUE and LLNL-Thunder, total time under backfilling",
-        caption=(
-            "The paper calls the X axis logarithmic; it must mean the Y axis, as here. Thunder's log has no arrival "
-            "times (submissions are starts) and hardly any estimates (the run time stands in), so next to nothing "
-            "waits there without contiguity." + _quick(size, "Six values of s")
-        ),
-        data=data,
-        chart=chart,
-        table=_shown(crossings(data)),
-        notes=(CHOSEN, _copies(size), *standing_in(LOGS)),
-    )
+FIGURE3 = (
+    "Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. "
+    f"{RULES}"
+)
+FIGURE4 = (
+    "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "
+    "higher s shortens both: jobs that run shorter free their blocks sooner."
+)
+FIGURE5 = (
+    "The paper calls the X axis logarithmic; it must mean the Y axis, as here. Thunder's log has no arrival "
+    "times (submissions are starts) and hardly any estimates (the run time stands in), so next to nothing "
+    "waits there without contiguity."
+)
+figure3 = _over_s(3, "HPC2N, total time", FIGURE3, [HPC2N], TOTAL)
+figure4 = _over_s(4, "HPC2N, waiting time", FIGURE4, [HPC2N], WAIT)
+BOTH = "SDSC-BLUE and LLNL-Thunder, total time under backfilling"
+figure5 = _over_s(5, BOTH, FIGURE5, [BLUE, THUNDER], TOTAL, "trace", BACKFILLING)
 
 
 @rebuilt
 def thresholds(size: str | None = None, progress: bool = True) -> Figure:
     """Draw from which speed-up on contiguous placement pays, for each log and policy: what Figures 3 and 5 come to."""
     size = chosen_size(size)
-    tables = [against_speedup(name, size, progress) for name in LOGS]
-    data = pd.concat([crossings(table) for table in tables], ignore_index=True)
-    percent = 100 * data[["value", "low", "high"]].set_axis([NEEDED, f"{NEEDED}_low", f"{NEEDED}_high"], axis=1)
-    drawn = pd.concat([data[["trace", "policy"]], percent], axis=1)[np.isfinite(data["value"])]
-    titles = {name: table["trace"].iloc[0] for name, table in zip(LOGS, tables, strict=True)}
-    published = [{"trace": titles[name], **where} for name, where in CROSSES.items()]
-    chart = charts.bars(
-        drawn,
-        "trace",
-        NEEDED,
-        color="policy",
-        published=pd.DataFrame(published),
-        title="Where contiguity begins to pay",
-        width=560,  # so that the names of the logs lie level
-        subtitle="whole logs as they are; where the mean total times with and without contiguity are the same",
+    data = crossings(_on_all(LOGS, size, progress))
+    ends = {"value": NEEDED, "low": f"{NEEDED}_low", "high": f"{NEEDED}_high"}
+    percent = 100 * data[list(ends)].rename(columns=ends)
+    drawn = data[["trace", "policy"]].join(percent)[np.isfinite(data["value"])]
+    titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
+    published = pd.DataFrame([{"trace": titles[name], **where} for name, where in CROSSES.items()])
+    title = "Where contiguity begins to pay"
+    subtitle = "whole logs as they are; where the mean total times with and without contiguity are the same"
+    about = {"published": published, "title": title, "subtitle": subtitle}
+    chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=560, **about)  # the logs' names lie level then
+    caption = (
+        "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
+        "those of LLNL slightly above. By block contiguity pays at far less: no bar means at once." + _quick(size)
     )
-    return Figure(
-        name="thresholds",
-        title="Where contiguity begins to pay",
-        caption=(
-            "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
-            "those of LLNL slightly above. By block contiguity pays at far less: no bar means at once."
-            + _quick(size, "Six values of s")
-        ),
-        data=data,
-        chart=chart,
-        table=_shown(data),
-        notes=(CHOSEN, _copies(size), *standing_in(LOGS)),
-    )
+    return Figure("thresholds", title, caption, data, chart, _shown(data), _notes(size))
 
 
 NEEDED = "run time to be saved, percent"
@@ -369,27 +311,23 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
     size = chosen_size(size)
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
-        trace = log_or_standin(name)
-        trees = [machine(name, allocation) for allocation in ALLOCATIONS]
+        trace, trees = log_or_standin(name), [machine(name, allocation) for allocation in ALLOCATIONS]
         found = _on_trees(trace, f"allocations on {name}", progress, policy=list(POLICIES), tree=trees, local=True)
+        found = found.assign(tree=[*ALLOCATIONS] * len(POLICIES)).rename(columns={"tree": "allocation"})
         found.insert(0, "trace", trace.title)
-        found["tree"] = [*ALLOCATIONS] * len(POLICIES)
-        rows.append(found.drop(columns="local").rename(columns={"tree": "allocation"}))
+        rows.append(found.drop(columns="local"))
     data = pd.concat(rows, ignore_index=True)
-    return Figure(
-        name="allocations",
-        title="Beyond the paper: five allocations",
-        caption=(
-            "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
-            "share of free nodes that the largest job which finds a place in one block leaves over, averaged over "
-            "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
-            "most of the locality."
-            + _quick(size, "HPC2N only")
-        ),
-        data=data,
-        table=data.rename(columns={WAIT: "wait (minutes)", TOTAL: "total (minutes)"}),
-        notes=standing_in(LOGS),
+    caption = (
+        "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
+        "share of free nodes that the largest job which finds a place in one block leaves over, averaged over "
+        "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
+        "most of the locality." + _quick(size, "HPC2N only")
     )
+    title, table = "Beyond the paper: five allocations", data.rename(columns=MINUTES)
+    return Figure("allocations", title, caption, data, table=table, notes=standing_in(LOGS))
+
+
+MINUTES = {WAIT: "wait (minutes)", TOTAL: "total (minutes)"}
 
 
 def _measures(schedule):
@@ -411,32 +349,21 @@ def _measures(schedule):
 def by_stage(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
     size = chosen_size(size)
-    trace = log_or_standin(HPC2N)
-    k, n = TREES[HPC2N]
+    trace, (k, n) = log_or_standin(HPC2N), TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
     found = _on_trees(trace, "speed-up by stage", progress, policy="EASY (block)", tree=trees)
-    data = pd.DataFrame(runs, columns=["allocation", "speed-up within one switch"]).join(found[list(MEANS)])
-    chart = charts.lines(
-        data,
-        x="speed-up within one switch",
-        y=TOTAL,
-        color="allocation",
-        title="A speed-up for the stage that a job got",
-        subtitle=f"{trace.title}, {k}-ary {n}-tree, EASY (block); the share saved falls evenly to 0 at the top",
+    within = "speed-up within one switch"
+    data = pd.DataFrame(runs, columns=["allocation", within]).join(found[list(MEANS)])
+    title = "A speed-up for the stage that a job got"
+    subtitle = f"{trace.title}, {k}-ary {n}-tree, EASY (block); the share saved falls evenly to 0 at the top"
+    chart = charts.lines(data, within, TOTAL, color="allocation", title=title, subtitle=subtitle)
+    caption = (
+        "The paper gives every contiguous job one factor and others none, even one that lies in one block by luck. "
+        "Here each job gains by the lowest stage that has all its nodes in one block, under every allocation."
+        + _quick(size, "Three values")
     )
-    return Figure(
-        name="by-stage",
-        title="Beyond the paper: speed-up by stage",
-        caption=(
-            "The paper gives every contiguous job one factor and others none, even one that lies in one block by luck. "
-            "Here each job gains by the lowest stage that has all its nodes in one block, under every allocation."
-            + _quick(size, "Three values")
-        ),
-        data=data,
-        chart=chart,
-        notes=standing_in(LOGS),
-    )
+    return Figure("by-stage", "Beyond the paper: speed-up by stage", caption, data, chart, notes=standing_in(LOGS))
 
 
 def _falling(share, n):
@@ -468,17 +395,11 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
         row = {"reading": reading, "policy": policy, "wait at s = 0, times as long": _ratio(means[0], free)}
         rows.append({**row, "total times cross at s": NEVER if np.isnan(at) else S.format(at)})
     data = pd.DataFrame(rows)
-    return Figure(
-        name="sensitivity",
-        title="What the paper does not say",
-        caption=(
-            f"{trace.title}, one run of each. The raw logs whose jobs the paper counts for HPC2N and LLNL (527,371 and "
-            "128,662) are not at hand: these are the cleaned ones." + _quick(size, "Crossings from three values of s")
-        ),
-        data=data,
-        table=data,
-        notes=standing_in(LOGS),
+    caption = (
+        f"{trace.title}, one run of each. The raw logs whose jobs the paper counts for HPC2N and LLNL (527,371 and "
+        "128,662) are not at hand: these are the cleaned ones." + _quick(size, "Crossings from three values of s")
     )
+    return Figure("sensitivity", "What the paper does not say", caption, data, table=data, notes=standing_in(LOGS))
 
 
 FIGURES = (figure2, figure3, figure4, figure5, thresholds, allocations, by_stage, sensitivity)
@@ -533,7 +454,7 @@ def live(
     instant = float(chosen.submit[0] + 604_800 * week + 3_600 * hour)
     chart = charts.tree(chosen, instant)
     rows = {f"{policy}, {allocation}, s = {s:g}": _measures(chosen), f"{policy}, {ANYWHERE}": _measures(free)}
-    table = pd.DataFrame(rows).T.rename(columns={WAIT: "wait (minutes)", TOTAL: "total (minutes)"})
+    table = pd.DataFrame(rows).T.rename(columns=MINUTES)
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
 
 
