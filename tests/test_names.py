@@ -99,6 +99,7 @@ def run(capsys, monkeypatch, tmp_path):
 def test_the_command_line_shows_names_plainly(run, tmp_path, name):
     path = tmp_path / f"{name}.swf"
     path.write_text(f"; MaxProcs: 8\n{RECORD}\n{RECORD.replace('1 0', '2 50', 1)}\n")
+    sl.sweep(sl.model_trace("lublin", jobs=2), ("fcfs", "easy"), progress=False)  # compiling would show a bar
     for arguments in (
         ("simulate", path, "--out", tmp_path / f"{name}.csv"),
         ("simulate", path, "--classes", "queue", "--out", tmp_path / f"{name}-out.swf"),
