@@ -264,12 +264,13 @@ def _tabled(names, measured, kept):
         rows.append((about, own, error))
     if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
         return pd.DataFrame([{**about, **own, **error} for about, own, error in rows])
-    tables = []
-    for about, own, error in rows:
-        table = own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else [])
-        front = pd.DataFrame({name: [value] * len(table) for name, value in about.items()}, index=table.index)
-        tables.append(pd.concat([front, table], axis=1).assign(**error))
-    return pd.concat(tables, ignore_index=True)
+    tables = [
+        own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else []) for _, own, error in rows
+    ]
+    # One table of the values of all runs, its rows repeated: a table for each run would cost 3 ms a run.
+    places = np.repeat(np.arange(len(rows)), [len(table) for table in tables])
+    front, back = (pd.DataFrame([row[i] for row in rows]).iloc[places].reset_index(drop=True) for i in (0, 2))
+    return pd.concat([front, pd.concat(tables, ignore_index=True), back], axis=1)
 
 
 # --- What was run before ------------------------------------------------------------------------------------
