@@ -62,6 +62,11 @@ def _for_axis(apart):
     return apart.rename(columns={"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"})
 
 
+def _figure(logs=(LOG,), **settings):
+    """Make a figure with the notes that all have."""
+    return Figure(notes=(DRAWN, *standing_in(logs)), **settings)
+
+
 # The paper's figures -----------------------------------------------------------------------------------------
 
 # Of each: the scenario, the schemes, whether it is by size, and what the paper shows in it.
@@ -99,14 +104,13 @@ def _numbered(number, scenario, schemes, by_size, expected):
         data = data if by_size else data[data["group"] == ALL]
         panels = _by_size(data, title, scenario) if by_size else _of_all(data, title, scenario, schemes)
         classes = " Classes by processor-seconds in the log." * by_size
-        return Figure(
+        return _figure(
             name=f"figure{number}",
             title=heading,
             caption=f"In the paper {expected}.{classes} {_draws(size)}",
             data=data,
             chart=charts.stacked(panels),
-            notes=(DRAWN, *standing_in([LOG])),
-        )
+            )
 
     figure.__name__ = figure.__qualname__ = f"figure{number}"
     figure.__doc__ = f"Rebuild {heading}."
@@ -149,7 +153,7 @@ def overbooking(size: str | None = None, progress: bool = True) -> Figure:
     named = data.assign(sigma=[f"sigma {sigma:g}" for sigma in data["sigma"]])
     means = grids.averaged(named, ["sigma", "scheme", "load"])
     title, subtitle = "Overbooking and scalability, A = P", f"{grids.about(jobs=grids.first_sample(size)[0])}, {SYSTEM}"
-    return Figure(
+    return _figure(
         name="overbooking",
         title=title,
         caption=(
@@ -159,7 +163,6 @@ def overbooking(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=_lines(means, "turnaround", title, subtitle, "sigma", log=True),
-        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -184,7 +187,7 @@ def widths(size: str | None = None, progress: bool = True) -> Figure:
             for name, count in counts.items()
             for procs in np.flatnonzero(count)
         ]
-    return Figure(
+    return _figure(
         name="widths",
         title="Behind the figures: partition sizes",
         caption=(
@@ -194,7 +197,6 @@ def widths(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=pd.DataFrame(rows),
         chart=charts.stacked(drawn),
-        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -210,7 +212,7 @@ def waste(size: str | None = None, progress: bool = True) -> Figure:
         _lines(means[means["scenario"] == scenario], WASTED, "Wasted processor-seconds", _subtitle(scenario))
         for scenario in SCENARIOS
     ]
-    return Figure(
+    return _figure(
         name="waste",
         title="Behind the figures: what is wasted",
         caption=(
@@ -220,7 +222,6 @@ def waste(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=charts.stacked(panels),
-        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -270,7 +271,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
         rows.append(row)
     data = pd.DataFrame(rows)
     quick = " Quick: shares only; full size: the iterative scheme, too." if size == "quick" else ""
-    return Figure(
+    return _figure(
         name="sensitivity",
         title="What the paper does not say",
         caption=(
@@ -279,7 +280,6 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         table=data,
-        notes=(DRAWN, *standing_in([LOG])),
     )
 
 
@@ -314,7 +314,7 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
         charts.bars(drawn[drawn["scenario"] == scenario], "trace", AGAINST, title=scenario, width=700)
         for scenario in SCENARIOS
     ]
-    return Figure(
+    return _figure(
         name="other-logs",
         title="Beyond the paper: other logs",
         caption=(
@@ -323,7 +323,7 @@ def other_logs(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=charts.stacked(panels),
-        notes=(DRAWN, *standing_in([LOG, *grids.OTHER_LOGS])),
+        logs=(LOG, *grids.OTHER_LOGS),
     )
 
 
@@ -342,7 +342,7 @@ def mixes(size: str | None = None, progress: bool = True) -> Figure:
         "title": "Moldable among rigid jobs",
         "subtitle": f"{grids.about(jobs=grids.SIDE[size][0])}, effective load {BESIDE:g}",
     }
-    return Figure(
+    return _figure(
         name="mixes",
         title="Beyond the paper: a mix of moldable and rigid jobs",
         caption=(
@@ -351,5 +351,4 @@ def mixes(size: str | None = None, progress: bool = True) -> Figure:
         ),
         data=data,
         chart=charts.lines(means, MOLDABLE, "turnaround", column="scenario", log=True, **told),
-        notes=(DRAWN, *standing_in([LOG])),
     )
