@@ -332,7 +332,7 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
         (lambda: sl.grid(lambda threads: {}, threads=2), "threads: parameters of grid"),
         (lambda: sl.grid(lambda a: {"a": 1}, a=1), "the run gives a, which is among its values, too"),
         (lambda: sl.grid(lambda a: "abc", a=1), "the run gave a str, expected measures"),
-        (lambda: sl.grid(product_of, a=1, threads=0), "threads must be greater than 0, got 0"),
+        (lambda: sl.grid(product_of, a=1, threads=0), "threads must be a whole number above 0, got 0"),
     ],
 )
 def test_a_grid_that_cannot_be(make, message):

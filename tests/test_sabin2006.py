@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +11,9 @@ import twin_moldable as twin
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab import papers
+from schedlab import experiment, papers
 from schedlab.papers import sabin2006 as paper
-
-REMEMBERED = (paper._head, paper._trace, paper.outcome, paper._simulated)
+from schedlab.papers.sabin2006 import decisions, figures, grids, ledger, live_figures
 
 
 @pytest.fixture
@@ -25,37 +25,40 @@ def small(monkeypatch):
         area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
         return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
 
-    monkeypatch.setattr(paper, "log_or_standin", log)
+    monkeypatch.setattr(grids, "log_or_standin", log)
     samples = {"quick": {60: ((0.4, 0.8), 2)}, "full": {60: ((0.4, 0.6, 0.8), 4), None: ((0.4, 0.6), 2)}}
-    monkeypatch.setattr(paper, "SAMPLES", samples)
-    monkeypatch.setattr(paper, "SIDE", {"quick": (60, 2), "full": (80, 3)})
-    monkeypatch.setattr(paper, "READ", {"quick": (60, 3), "full": (80, 3)})
-    monkeypatch.setattr(paper, "DECISIONS", {"quick": 10, "full": 20})
-    monkeypatch.setattr(paper, "INSTANCES", {"quick": 8, "full": 12})
-    for function in REMEMBERED:
-        function.cache_clear()
+    sizes = (
+        (grids.SAMPLES, samples),
+        (grids.SIDE, {"quick": (60, 2), "full": (80, 3)}),
+        (figures.READ, {"quick": (60, 3), "full": (80, 3)}),
+        (decisions.DECISIONS, {"quick": 10, "full": 20}),
+        (decisions.INSTANCES, {"quick": 8, "full": 12}),
+    )
+    for table, few in sizes:
+        for size in few:
+            monkeypatch.setitem(table, size, few[size])
+    experiment.forget()
     yield log
-    for function in REMEMBERED:
-        function.cache_clear()
+    experiment.forget()
 
 
 # The figures
 
 
 def test_rows_are_those_of_the_schedules(small):
-    data = paper.results(paper.RANDOM, "quick", progress=False)
-    assert len(data) == 2 * 2 * len(paper.EVERY) * (1 + 5)
-    trace = small(paper.LOG).with_procs(512).cut_at_estimates().head(60).shake(60, 1)
+    data = grids.results(grids.RANDOM, "quick", progress=False)
+    assert len(data) == 2 * 2 * len(grids.EVERY) * (1 + 5)
+    trace = small(grids.LOG).with_procs(512).cut_at_estimates().head(60).shake(60, 1)
     trace = trace.with_speedup(sl.Downey(A="requested", sigma=(0, 2)), seed=1).scale_load(0.8, by="effective")
-    for scheme in paper.EVERY:
+    for scheme in grids.EVERY:
         schedule = sl.simulate(trace, scheme).validate()
         rows = data[(data["load"] == 0.8) & (data["seed"] == 1) & (data["scheme"] == str(scheme))].set_index("group")
         measures, classes = schedule.metrics(), schedule.metrics(by="sabin")
         assert rows.loc["all jobs", "turnaround"] == pytest.approx(measures["turnaround"])
         wasted = rows.loc["all jobs", "wasted"] / rows.loc["all jobs", "area"]
         assert wasted == pytest.approx(measures["wasted_share"])
-        assert rows.loc[list(paper.CLASSES), "count"].tolist() == classes["jobs"].tolist()
-        assert rows.loc[list(paper.CLASSES), "turnaround"].tolist() == pytest.approx(classes["turnaround"].tolist())
+        assert rows.loc[list(grids.CLASSES), "count"].tolist() == classes["jobs"].tolist()
+        assert rows.loc[list(grids.CLASSES), "turnaround"].tolist() == pytest.approx(classes["turnaround"].tolist())
         assert rows.loc["all jobs", "procs"] == schedule.procs.mean()
 
 
@@ -80,10 +83,10 @@ def test_the_papers_figures_are_there():
 
 def test_figures_of_one_scenario_share_their_simulations(small, monkeypatch):
     runs = []
-    monkeypatch.setattr(paper, "simulate", lambda *run: runs.append(run) or sl.simulate(*run))
+    monkeypatch.setattr(grids, "simulate", lambda *run: runs.append(run) or sl.simulate(*run))
     for function in (paper.figure2, paper.figure3, paper.figure7, paper.figure8):
         function("quick", progress=False)
-    assert len(runs) == 2 * 2 * len(paper.EVERY)
+    assert len(runs) == 2 * 2 * len(grids.EVERY)
 
 
 def test_every_size_has_its_panel(small):
@@ -91,7 +94,7 @@ def test_every_size_has_its_panel(small):
     assert len(panels) == 2 * 2
     assert panels[0]["title"]["subtitle"] != panels[2]["title"]["subtitle"]
     drawn = paper.figure3("quick", progress=False).data["group"].unique().tolist()
-    assert drawn == ["all jobs", *paper.CLASSES]
+    assert drawn == ["all jobs", *grids.CLASSES]
 
 
 def runs_of(*rows, jobs="first 5,000 jobs"):
@@ -103,10 +106,10 @@ def test_changes_are_paired_by_draw():
     one, other = sl.EASY(), sl.FCFS()
     rows = [(0.5, seed, "FCFS", "all jobs", old) for seed, old in enumerate((100, 400))]
     rows += [(0.5, seed, "EASY", "all jobs", new) for seed, new in enumerate((50, 200))]
-    (row,) = paper.changes(runs_of(*rows), one, other).to_dict("records")
+    (row,) = grids.changes(runs_of(*rows), one, other).to_dict("records")
     assert row["change"] == row["low"] == row["high"] == pytest.approx(-50)
     assert row["seeds"] == 2
-    (row,) = paper.averaged(runs_of(*rows[:2]), ["load"]).to_dict("records")
+    (row,) = grids.averaged(runs_of(*rows[:2]), ["load"]).to_dict("records")
     assert row["turnaround"] == pytest.approx(200)
     assert row["turnaround_low"] < 200 < row["turnaround_high"]
 
@@ -123,10 +126,9 @@ def test_every_draw_shakes_the_base_and_the_scheme(small, monkeypatch, settings)
         simulated.setdefault(str(scheme), []).append(tuple(trace.table["submit_time"]))
         return sl.simulate(trace, scheme)
 
-    monkeypatch.setattr(paper, "simulate", noted)
-    monkeypatch.setattr(paper, "spread", map)
-    runs = [paper.Workload(jobs=60, draw=draw, **settings) for draw in range(3)]
-    paper.compare(runs, (paper.PLAIN, paper.EASY()), "", progress=False)
+    monkeypatch.setattr(grids, "simulate", noted)
+    with joblib.parallel_config(n_jobs=1):
+        grids.compare("", progress=False, jobs=60, draw=range(3), scheme=(grids.PLAIN, sl.EASY()), **settings)
     base, rigid = simulated.values()
     assert base == rigid  # within a draw
     assert len(set(base)) == 3
@@ -138,13 +140,13 @@ def test_chance_alone_makes_no_scheme_worse_than_the_other():
     rows = [(0.5, seed, "EASY", "all jobs", turnaround) for seed, turnaround in enumerate((100, 200))]
     rows += [(0.5, seed, "FCFS", "all jobs", turnaround) for seed, turnaround in enumerate((200, 100))]
     for pair in ((one, other), (other, one)):
-        (row,) = paper.changes(runs_of(*rows), *pair).to_dict("records")
+        (row,) = grids.changes(runs_of(*rows), *pair).to_dict("records")
         assert row["change"] == pytest.approx(0)
 
 
 def test_what_is_judged_at_full_size_has_ten_draws():
-    assert all(draws >= 10 for _, draws in paper.SAMPLES["full"].values())
-    assert paper.READ["quick"][1] >= 10
+    assert all(draws >= 10 for _, draws in grids.SAMPLES["full"].values())
+    assert figures.READ["quick"][1] >= 10
 
 
 def test_a_quick_sensitivity_leaves_iteration_to_the_full_size(small):
@@ -158,11 +160,11 @@ def test_a_quick_sensitivity_leaves_iteration_to_the_full_size(small):
 
 
 def test_the_ledger_has_every_target(small):
-    ledger = paper.claims("quick", progress=False).set_index("id")
-    assert ledger.index.tolist() == [f"SAB-{n}" for n in ("0", "0b", *range(1, 6), "5b", *range(6, 16))]
-    assert (ledger.loc[["SAB-0", "SAB-0b", "SAB-1", "SAB-2", "SAB-15"], "verdict"] == "reproduced").all()
-    assert ledger.loc["SAB-2", "measured"] == "1 T; 0.75 T"
-    assert (ledger["trace"] == paper.LOG).all()
+    table = paper.claims("quick", progress=False).set_index("id")
+    assert table.index.tolist() == [f"SAB-{n}" for n in ("0", "0b", *range(1, 6), "5b", *range(6, 16))]
+    assert (table.loc[["SAB-0", "SAB-0b", "SAB-1", "SAB-2", "SAB-15"], "verdict"] == "reproduced").all()
+    assert table.loc["SAB-2", "measured"] == "1 T; 0.75 T"
+    assert (table["trace"] == grids.LOG).all()
 
 
 def changed(*rows, jobs="first 5,000 jobs", seeds=10):
@@ -173,7 +175,7 @@ def changed(*rows, jobs="first 5,000 jobs", seeds=10):
 
 
 def verdict_on(rows, expected="lower"):
-    return papers.judged(papers.Claim("A", "", "", ""), paper._checks(rows, expected), "a log")["verdict"]
+    return papers.judged(papers.Claim("A", "", "", ""), ledger._checked(rows, expected), "a log")["verdict"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_noise_on_the_first_jobs_says_nothing_where_the_whole_log_tells_more():
 
 def test_the_first_jobs_count_at_loads_that_the_whole_log_does_not_have():
     first, whole = changed((1, -2, 4), (1, -2, 4), (2, 1, 3)), changed((-8, -9, -7), jobs="whole log")
-    told = [check.table()["case"].tolist() for check in paper._checks(pd.concat([first, whole]), "lower")]
+    told = [check.table()["case"].tolist() for check in ledger._checked(pd.concat([first, whole]), "lower")]
     assert told == [
         ["one against two, load 0, whole log"],
         [f"one against two, load {load}, first 5,000 jobs" for load in (0.1, 0.2)],
@@ -206,23 +208,23 @@ def test_the_first_jobs_count_at_loads_that_the_whole_log_does_not_have():
 
 
 def test_cases_say_what_tells_them_apart():
-    (check,) = paper._checks(changed((-20, -30, -10), (12, 6, 18)), "lower")
+    (check,) = ledger._checked(changed((-20, -30, -10), (12, 6, 18)), "lower")
     assert check.table()["case"].tolist() == [f"one against two, load {load:g}, first 5,000 jobs" for load in (0, 0.1)]
 
 
 def test_fair_shares_are_those_of_the_paper():
     trace = trace_of([(0, 100, 100, 2), (0, 100, 100, 2)], 8).with_speedup(sl.Downey(sigma=0))
     schedule = sl.simulate(trace, sl.FairShareMoldable())
-    assert paper.fair_shares(schedule).tolist() == [4, 4]
+    assert ledger.fair_shares(schedule).tolist() == [4, 4]
     assert schedule.procs.tolist() == [4, 4]
-    assert paper.fair_shares(sl.simulate(trace, sl.FairShareMoldable(overbooking=2))).tolist() == [8, 8]
+    assert ledger.fair_shares(sl.simulate(trace, sl.FairShareMoldable(overbooking=2))).tolist() == [8, 8]
 
 
 def test_with_efficiency_jobs_run_on_more_than_their_share_and_without_they_do_not(small, monkeypatch):
-    row = paper._nothing_moves("quick", "a log")
+    row = ledger._nothing_moves("quick", "a log")
     assert row["verdict"] == "reproduced"
-    monkeypatch.setitem(paper.SHARES, (1, 0), paper.SHARES[1, 1])  # a scheme that moves processors all the same
-    assert paper._nothing_moves("quick", "a log")["verdict"] == "not reproduced"
+    monkeypatch.setitem(grids.SHARES, (1, 0), grids.SHARES[1, 1])  # a scheme that moves processors all the same
+    assert ledger._nothing_moves("quick", "a log")["verdict"] == "not reproduced"
     monkeypatch.undo()
 
 
@@ -230,10 +232,10 @@ def test_growth_compares_the_highest_load_with_the_lowest():
     one, other = sl.EASY(), sl.FCFS()
     rows = [(load, 0, "FCFS", "all jobs", 100) for load in (0.2, 0.5, 0.8)]
     rows += [(load, 0, "EASY", "all jobs", new) for load, new in ((0.2, 100), (0.5, 1), (0.8, 150))]
-    (row,) = paper._growth(runs_of(*rows), one, other).to_dict("records")
+    (row,) = ledger._growth(runs_of(*rows), one, other).to_dict("records")
     assert (row["change"], row["load"]) == (pytest.approx(50), 0.8)
     whole = runs_of(*[row for row in rows if row[0] < 0.8], jobs="whole log")  # has no run at the highest load
-    both = paper._growth(pd.concat([runs_of(*rows), whole]), one, other)
+    both = ledger._growth(pd.concat([runs_of(*rows), whole]), one, other)
     assert both[["jobs", "load", "change"]].to_numpy().tolist() == [
         ["first 5,000 jobs", 0.8, pytest.approx(50)],
         ["whole log", 0.5, pytest.approx(-99)],
@@ -245,12 +247,12 @@ def test_growth_compares_the_highest_load_with_the_lowest():
 
 @pytest.mark.parametrize("scenario", paper.SCENARIOS)
 def test_decisions_made_again_are_those_of_the_schedule(small, scenario):
-    workload = paper.Workload(jobs=60, A=paper.SCENARIOS[scenario], load=0.8)
-    schedule = sl.simulate(workload.trace(), sl.IterativeMoldable()).validate()
+    trace = grids.workload(jobs=60, A=paper.SCENARIOS[scenario], load=0.8)
+    schedule = sl.simulate(trace, sl.IterativeMoldable()).validate()
     started = 0
-    times, waiting, free = paper.instants(schedule)
+    times, waiting, free = decisions.instants(schedule)
     for now, jobs, procs in zip(times, waiting, free, strict=True):
-        asked = paper.situation(schedule, now)
+        asked = decisions.situation(schedule, now)
         assert asked.queued.size == jobs
         assert asked.machine - asked.held.sum() == procs > 0
         width, start, _ = asked.made()
@@ -277,7 +279,7 @@ def exhaustive(running, queue, procs):
 
 
 def test_the_optimum_of_small_decisions_is_that_of_an_exhaustive_search():
-    drawn = [asked for asked in paper.small_decisions(600, seed=5) if asked.machine**asked.queued.size <= 256]
+    drawn = [asked for asked in decisions.small_decisions(600, seed=5) if asked.machine**asked.queued.size <= 256]
     assert len(drawn) > 200
     missed = 0
     for asked in drawn:
@@ -288,7 +290,7 @@ def test_the_optimum_of_small_decisions_is_that_of_an_exhaustive_search():
         ]
         running = list(zip(asked.ends.tolist(), asked.held.tolist(), strict=True))
         best = exhaustive(running, queue, asked.machine)
-        assert paper.optimum(asked) == best
+        assert decisions.optimum(asked) == best
         found = asked.total(asked.made()[0])
         assert found >= best
         widths, starts, _ = twin.one_decision(running, queue, asked.machine, 0)
@@ -306,27 +308,27 @@ def test_live_figure(small):
     assert chart.to_dict()
     assert "Fair share (ObF 4, EF 1): turnaround (h)" in table.to_html()
     for scheme in paper.CHOICES:
-        chart, other = paper.live(jobs=60, scheme=scheme, share=0.5, sigma=0, overbooking=2, scenario=paper.RANDOM)
+        chart, other = paper.live(jobs=60, scheme=scheme, share=0.5, sigma=0, overbooking=2, scenario=grids.RANDOM)
         assert other.to_html() != table.to_html()
-    assert paper.RANGES["0 to 2"] == paper.SIGMA
+    assert paper.RANGES["0 to 2"] == grids.SIGMA
 
 
 def test_a_decision_is_followed_step_by_step(small):
-    schedule = sl.simulate(paper.Workload(jobs=60, load=0.8).trace(), sl.IterativeMoldable())
-    times, waiting, _ = paper.instants(schedule)
+    schedule = sl.simulate(grids.workload(jobs=60, load=0.8), sl.IterativeMoldable())
+    times, waiting, _ = decisions.instants(schedule)
     now = times[np.argmax(waiting)]
-    asked = paper.situation(schedule, now)
+    asked = decisions.situation(schedule, now)
     width, _, steps = asked.made()
-    assert paper.widths_after(asked, steps).tolist() == width.tolist()
+    assert decisions.widths_after(asked, steps).tolist() == width.tolist()
     kept = {bool(each) for each in steps[:, 2]}
     assert kept == {True, False}
-    sums = [asked.total(paper.widths_after(asked, steps[:n])) for n in range(len(steps) + 1)]
+    sums = [asked.total(decisions.widths_after(asked, steps[:n])) for n in range(len(steps) + 1)]
     for before, after, accepted in zip(sums[:-1], sums[1:], steps[:, 2], strict=True):
         assert after < before if accepted else after == before
     rejected = int(np.argmin(steps[:, 2])) + 1
     last = f"of {len(steps):,}: one more processor for job "
     for step, words in ((1, f"Step 1 {last}"), (rejected, "is not tried again"), (10**6, last)):
-        chart, table = paper.follow(schedule, now, step)
+        chart, table = live_figures.follow(schedule, now, step)
         spec = chart.to_dict()
         before, after = spec["vconcat"]
         assert before["title"]["text"].startswith("Before: job ")
@@ -346,8 +348,8 @@ def test_live_decision(small):
 
 
 def test_a_decision_is_shown_though_little_is_free(small, monkeypatch):
-    found = paper.instants
-    monkeypatch.setattr(paper, "instants", lambda schedule: (*found(schedule)[:2], 1))
+    found = decisions.instants
+    monkeypatch.setattr(decisions, "instants", lambda schedule: (*found(schedule)[:2], 1))
     chart, _ = paper.live_decision(jobs=60, load=0.9)
     assert "Tried: job " in str(chart.to_dict())
 
@@ -374,9 +376,9 @@ def test_the_opening_picture_shows_its_step():
 @pytest.mark.traces
 def test_the_ctc_log_keeps_the_laws():
     for A in paper.SCENARIOS.values():
-        trace = paper.Workload(jobs=600, A=A, load=0.6).trace()
+        trace = grids.workload(jobs=600, A=A, load=0.6)
         assert trace.effective_load() == pytest.approx(0.6, rel=1e-3)
-        for scheme in paper.EVERY:
+        for scheme in grids.EVERY:
             sl.simulate(trace, scheme).validate()
 
 

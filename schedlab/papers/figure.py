@@ -2,15 +2,12 @@
 
 import html
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from tqdm.auto import tqdm
-
-from ..threads import pool
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -110,12 +107,12 @@ def chosen_size(size: str | None = None) -> str:
 
 def rebuilt(function: Callable[..., Figure]) -> Callable[..., Figure]:
     """Let a function of a paper's module give figures that know their paper; elsewhere it changes nothing."""
-    package, _, paper = function.__module__.rpartition(".")
+    paper = function.__module__.partition(f"{__package__}.")[2].partition(".")[0]
 
     @wraps(function)
     def figure(*args, **settings) -> Figure:
         built = function(*args, **settings)
-        return replace(built, paper=paper) if package == __package__ else built
+        return replace(built, paper=paper) if paper else built
 
     return figure
 
@@ -125,14 +122,3 @@ def known(what: str, name: str, values: Mapping) -> object:
     if name not in values:
         raise ValueError(f"unknown {what} {name!r}; known: {', '.join(values)}")
     return values[name]
-
-
-def watched(results: Iterable, total: int, words: str, progress: bool) -> Iterator:
-    """Give results as they come, with a progress bar if they take more than a second."""
-    return iter(tqdm(results, total=total, desc=words, unit="run", delay=1, leave=False, disable=not progress))
-
-
-def spread(function: Callable, arguments: Iterable) -> Iterator:
-    """Call a function over threads, with each of some arguments; give the results in order, each when it is there."""
-    with pool() as executor:
-        yield from executor.map(function, arguments)
