@@ -22,7 +22,8 @@ from schedlab.papers.ledger import LEDGER, VERDICT_STYLE
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
-STYLE = """
+STYLE = (
+    """
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0; color: #222; background: #fff;
@@ -44,7 +45,9 @@ figure th, figure td { border-bottom: 1px solid #ddd; vertical-align: top; }
 .papers ul { padding-left: 1.1rem; }
 @media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; } main { padding: 1rem; } }
 @media print { body { display: block; } nav { display: none; } figure, tr { break-inside: avoid; } }
-""" + VERDICT_STYLE
+"""
+    + VERDICT_STYLE
+)
 VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version that the charts are written in
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing.
 EMBED = """window.draw = place => {
@@ -164,7 +167,7 @@ def _page(sections, size):
 
 def _contents(sections):
     parts = [
-        f'<li><details{" open" if len(sections) == 1 else ""}><summary>{_text(section.paper.TITLE)}</summary><ul>'
+        f"<li><details{' open' if len(sections) == 1 else ''}><summary>{_text(section.paper.TITLE)}</summary><ul>"
         f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
         + "".join(f'<li><a href="#{section.name}-{one.name}">{_text(one.title)}</a></li>' for one in section.built)
         + "</ul></details></li>"

@@ -203,9 +203,7 @@ def _check_conventions(overrun, events):
             raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
 
 
-def simulate_many(
-    runs: Iterable[tuple], *, threads: int | None = None, **conventions
-) -> list[Schedule]:
+def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> list[Schedule]:
     """Simulate a batch of traces and schemes over threads; the result is the same for any number of them.
 
     Parameters
@@ -225,10 +223,9 @@ def simulate_many(
     return list(simulate_each(runs, threads=threads, **conventions))
 
 
-def simulate_each(
-    runs: Iterable[tuple], *, threads: int | None = None, **conventions
-) -> Iterator[Schedule]:
+def simulate_each(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> Iterator[Schedule]:
     """Do what `simulate_many` does, one schedule at a time, in order, as soon as it is there."""
+
     def one(run):
         trace, scheme, *machine = run
         return simulate(trace, scheme, **conventions, **({"machine": machine[0]} if machine else {}))

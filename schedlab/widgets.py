@@ -373,9 +373,7 @@ def bench(
     if view not in VIEWS:
         raise ValueError(f"unknown view {view!r}; known: {', '.join(VIEWS)}")
     workload = _workload(_trace(trace), load, overrun)
-    schedule, other = (
-        _simulated(workload, one, overrun) for one in (_ordered(scheme, order), scheme_named(against))
-    )
+    schedule, other = (_simulated(workload, one, overrun) for one in (_ordered(scheme, order), scheme_named(against)))
     chart = VIEWS[view](schedule, other, _window(schedule, week, weeks))
     return chart, charts.table(*_side_by_side(schedule, other))
 

@@ -49,4 +49,3 @@ def test_what_cannot_be_compiled_is_said(monkeypatch):
     monkeypatch.setattr(ahead, "groups", lambda: {"nonsense": None})
     with pytest.raises(RuntimeError, match="(?s)the kernels of nonsense cannot be compiled: .*KeyError: 'nonsense'"):
         ahead.compile_kernels(progress=False)
-

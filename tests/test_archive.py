@@ -171,9 +171,7 @@ def test_resolve_compares_versions_as_numbers(monkeypatch):
 
 
 def test_resolve_names_the_logs_that_fit():
-    with pytest.raises(
-        TraceNotFound, match=r"^'SDSC-Par' fits several traces: SDSC-Par-1995, SDSC-Par-1996$"
-    ):
+    with pytest.raises(TraceNotFound, match=r"^'SDSC-Par' fits several traces: SDSC-Par-1995, SDSC-Par-1996$"):
         archive.resolve("SDSC-Par")
 
 
@@ -252,9 +250,7 @@ def test_not_found(tiny, server, cache):
     server.status, server.body = 404, b"<html>no</html>"
     with pytest.raises(TraceNotFound) as error:
         archive.fetch(KNOWN, progress=False)
-    assert f"cannot fetch {KNOWN}: {archive.BASE_URL}/l_tiny/{KNOWN}.swf.gz answered 404 Not Found" in str(
-        error.value
-    )
+    assert f"cannot fetch {KNOWN}: {archive.BASE_URL}/l_tiny/{KNOWN}.swf.gz answered 404 Not Found" in str(error.value)
     assert f"{archive.BASE_URL}/logs.html" in str(error.value)
     assert files(cache) == []
 
@@ -264,9 +260,7 @@ def test_no_network(tiny, no_server, own, cache):
     with pytest.raises(TraceNotFound) as error:
         archive.fetch(KNOWN, progress=False)
     told = str(error.value)
-    assert re.match(
-        rf"cannot fetch {KNOWN}: no complete answer from 127.0.0.1:\d+ \(ConnectionError\)\n", told
-    )
+    assert re.match(rf"cannot fetch {KNOWN}: no complete answer from 127.0.0.1:\d+ \(ConnectionError\)\n", told)
     assert f"{archive.BASE_URL}/l_tiny/{KNOWN}.swf.gz" in told
     assert str(cache) in told
     assert f"SCHEDLAB_DATA (now {own})" in told
@@ -279,9 +273,7 @@ def test_no_network(tiny, no_server, own, cache):
 @pytest.mark.parametrize("progress", [False, True])
 def test_truncated_download(tiny, server, cache, progress):
     server.headers = {"Content-Length": len(server.body) + 1000}
-    with pytest.raises(
-        TraceNotFound, match=r"no complete answer from 127.0.0.1:\d+ \(ChunkedEncodingError\)"
-    ):
+    with pytest.raises(TraceNotFound, match=r"no complete answer from 127.0.0.1:\d+ \(ChunkedEncodingError\)"):
         archive.fetch(KNOWN, progress=progress)
     assert files(cache) == []
 
@@ -364,9 +356,7 @@ def test_own_file_with_the_wrong_text_is_an_error_and_stays(tiny, server, own):
 def test_damaged_cache_is_reported_and_fetched_again(tiny, server, cache):
     path = archive.fetch(KNOWN, progress=False)
     put(cache, path.name, gzip.compress(TEXT)[:-12])
-    with pytest.warns(
-        UserWarning, match=f"^{re.escape(str(path))}: not a sound gzip file .*; fetched again$"
-    ):
+    with pytest.warns(UserWarning, match=f"^{re.escape(str(path))}: not a sound gzip file .*; fetched again$"):
         assert archive.fetch(KNOWN, progress=False) == path
     assert path.read_bytes() == server.body
     assert len(server.requests) == 2

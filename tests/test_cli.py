@@ -26,7 +26,6 @@ COMMANDS = ("traces", "show", "simulate", "compare", "figures", "claims", "compi
 JOBS = 48
 
 
-
 def record(i):
     """Give a job every ten minutes, of one to five processors; users ask for twice the run time."""
     procs, run = 1 + i % 5, 900 + 300 * (i % 7)

@@ -353,9 +353,17 @@ def test_what_is_worth_a_look_in_the_archives_logs(name):
 
 
 @pytest.mark.traces
-@pytest.mark.parametrize(("name", "words"), [("LANL-CM5-1994", "24.7 % of the work"), ("RICC-2010", "6.3 %"), *(
-    (name, "") for name in ("CTC-SP2-1996", "HPC2N-2002", "KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000", "LLNL-Thunder-2007")
-)])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("LANL-CM5-1994", "24.7 % of the work"),
+        ("RICC-2010", "6.3 %"),
+        *(
+            (name, "")
+            for name in ("CTC-SP2-1996", "HPC2N-2002", "KTH-SP2-1996-2.1-cln", "SDSC-BLUE-2000", "LLNL-Thunder-2007")
+        ),
+    ],
+)
 def test_what_is_cut_at_the_estimates_in_the_archives_logs(name, words):
     said = sl.load_trace(name).cut_words()
     assert words in said

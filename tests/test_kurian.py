@@ -159,8 +159,9 @@ def test_the_ledger_has_every_target(small):
 def test_what_was_chosen_after_results_is_said(small):
     ledger = paper.claims("quick", progress=False).set_index("id")
     for claim in ledger.index[1:]:
-        assert "jobs of more than 8 processors; this reading was chosen after results had been seen" in (
-            ledger.loc[claim, "details"]
+        assert (
+            "jobs of more than 8 processors; this reading was chosen after results had been seen"
+            in (ledger.loc[claim, "details"])
         )
     home = "stays in the queue of its home site; this, too, was chosen after results had been seen"
     assert home in ledger.loc["KUR-10", "details"]

@@ -36,9 +36,7 @@ REDRAWN = dataclasses.replace(TYPELESS, a1=11.5, b1=1.0, a2=130.0, b2=0.085, aar
 def recipe_weights(anum, bnum):
     weight = [None] * 48
     for i in range(11, 59):
-        weight[(i - 1) % 48] = stats.gamma.cdf(i + 0.5, anum, scale=bnum) - stats.gamma.cdf(
-            i - 0.5, anum, scale=bnum
-        )
+        weight[(i - 1) % 48] = stats.gamma.cdf(i + 0.5, anum, scale=bnum) - stats.gamma.cdf(i - 0.5, anum, scale=bnum)
     mean = sum(weight) / 48
     return [w / mean for w in weight]
 
@@ -83,9 +81,7 @@ def recipe_run_below(cls, size, log_limit):
     p = np.clip(cls.pa * size + cls.pb, 0, 1)
 
     def mixture(x):
-        return p * stats.gamma.cdf(x, cls.a1, scale=cls.b1) + (1 - p) * stats.gamma.cdf(
-            x, cls.a2, scale=cls.b2
-        )
+        return p * stats.gamma.cdf(x, cls.a1, scale=cls.b1) + (1 - p) * stats.gamma.cdf(x, cls.a2, scale=cls.b2)
 
     return np.minimum(mixture(log_limit) / mixture(12.0), 1)
 
@@ -156,9 +152,7 @@ def test_arrivals_on_the_edges_of_half_hours():
     weights[:4] = 0.5, 0.25, 2.0, 1.25
     points = np.array([0.25, 0.5, 0.75, 1.75, 2.75, 48.0, 96.5])
     seconds = seconds_at(points, weights)
-    np.testing.assert_allclose(
-        seconds, [900, 1800, 3600, 3600 + 900, 5400, DAY, 2 * DAY + 1800], rtol=0, atol=1e-6
-    )
+    np.testing.assert_allclose(seconds, [900, 1800, 3600, 3600 + 900, 5400, DAY, 2 * DAY + 1800], rtol=0, atol=1e-6)
     steps = np.diff(points, prepend=0.0)
     np.testing.assert_allclose(recipe_arrivals(np.log(steps * 1800), weights), seconds, rtol=0, atol=1e-6)
 
@@ -349,9 +343,7 @@ def test_attributes_do_not_share_numbers():
     pair = dataclasses.replace(TYPELESS, queue=1), dataclasses.replace(TYPELESS, queue=2)
     first = lublin._arrivals(TYPELESS, Streams(1, 0), n)
     second = lublin._arrivals(TYPELESS, Streams(1, 1), n)
-    sizes = lublin._sizes(
-        dataclasses.replace(TYPELESS, p_serial=0, p_power2=0), Streams(1, 0), n, 128
-    )
+    sizes = lublin._sizes(dataclasses.replace(TYPELESS, p_serial=0, p_power2=0), Streams(1, 0), n, 128)
     runs = lublin._run_times(dataclasses.replace(TYPELESS, pa=0.0), Streams(1, 0), sizes)
     rows = [np.diff(first), np.diff(second), sizes[1:], runs[1:]]
     ranks = np.corrcoef([stats.rankdata(row) for row in rows])
@@ -547,8 +539,6 @@ def test_the_circulated_file_is_this_model():
     gaps = gaps[gaps > 3]
     law = stats.gamma(cls.aarr * cls.arar, scale=cls.barr)
     low, high = law.cdf(3), law.cdf(13)
-    assert stats.kstest(gaps, lambda g: (law.cdf(g) - low) / (high - low)).statistic < 1.95 / math.sqrt(
-        gaps.size
-    )
+    assert stats.kstest(gaps, lambda g: (law.cdf(g) - low) / (high - low)).statistic < 1.95 / math.sqrt(gaps.size)
     # Bursts make the phases dependent; 0.05 is the 99 % point of 200 tables of 10,000 jobs of this model.
     assert stats.kstest(points % 48 / 48, "uniform").statistic < 0.05

@@ -229,8 +229,7 @@ def test_loss_of_capacity_and_queue(schedule):
 def test_the_timeline_is_what_the_loop_sees(schedule):
     plain, timeline = Plain(schedule), schedule.timeline()
     rows = [
-        (begin, used, len(queue), sum(plain.procs[j] for j in queue))
-        for begin, _, used, queue in plain.intervals()
+        (begin, used, len(queue), sum(plain.procs[j] for j in queue)) for begin, _, used, queue in plain.intervals()
     ]
     last = max(plain.end)
     assert list(timeline.itertuples(index=False, name=None)) == [*rows, (last, 0, 0, 0)]

@@ -137,8 +137,7 @@ def test_without_sweeps_there_are_only_the_local_schedulers(sites, local):
 def test_shifting_all_times_shifts_the_schedule(sites, scheme):
     jobs, procs = sites[0]
     plain, later = (
-        sl.simulate(swept([job._replace(submit=job.submit + by) for job in jobs], procs), scheme)
-        for by in (0, 10**8)
+        sl.simulate(swept([job._replace(submit=job.submit + by) for job in jobs], procs), scheme) for by in (0, 10**8)
     )
     assert [piece.tolist() for piece in later.outcome.pieces] == [p.tolist() for p in plain.outcome.pieces]
     assert later.origin - 10**8 == plain.origin

@@ -270,18 +270,14 @@ def test_a_file_that_is_no_log_is_refused(content, message):
 
 
 def test_a_hole_in_a_long_file_is_a_bad_line():
-    with pytest.raises(
-        SWFError, match=r"^X[.]swf:51: field 4 \(run_time\) is '\\x00\\x00', expected a number$"
-    ):
+    with pytest.raises(SWFError, match=r"^X[.]swf:51: field 4 \(run_time\) is '\\x00\\x00', expected a number$"):
         read(RECORD * 50 + with_field(4, bytes(2)))
 
 
 def test_a_damaged_gzip_is_refused():
     content = bytearray(gzip.compress(RECORD * 50))
     content[-6] ^= 1  # in the checksum
-    with pytest.raises(
-        SWFError, match=r"^X[.]swf: the gzip stream is damaged \(CRC .*\), expected a sound file$"
-    ):
+    with pytest.raises(SWFError, match=r"^X[.]swf: the gzip stream is damaged \(CRC .*\), expected a sound file$"):
         read(bytes(content))
 
 
@@ -357,9 +353,7 @@ CTC = (
 @pytest.mark.reduced
 def test_header_values_are_found():
     header = Header(CTC)
-    assert header.labels() == (
-        *("Computer", "Acknowledge", "Information", "MaxNodes", "Note", "Queues", "Queue"),
-    )
+    assert header.labels() == (*("Computer", "Acknowledge", "Information", "MaxNodes", "Note", "Queues", "Queue"),)
     assert header.get("computer") == header.computer == "IBM SP2"
     assert header.get("Information").splitlines() == [
         "http://www.tc.cornell.edu/",
@@ -424,9 +418,7 @@ def test_machine_size(lines, procs):
     assert Header(lines).procs == procs
 
 
-@pytest.mark.parametrize(
-    "line", ["no comment", "; two\n; lines", "; carriage return\r", "\u00a0; a blank?", ""]
-)
+@pytest.mark.parametrize("line", ["no comment", "; two\n; lines", "; carriage return\r", "\u00a0; a blank?", ""])
 def test_a_header_holds_comment_lines_only(line):
     with pytest.raises(SWFError, match="expected one line that begins with ';'"):
         Header((line,))
@@ -912,6 +904,4 @@ def test_facts_in_the_headers_of_the_traces():
     assert headers["Sandia-Ross-2001-1.1-cln"].integer("MaxRuntime") is None
     assert headers["lublin_256"].procs == 256
     assert "NASA-iPSC-1993-3.1-cln" in headers
-    assert headers["NASA-iPSC-1993-3.1-cln"].all("Note")[1] == (
-        "group 1 is normal users\ngroup 2 is system personnel"
-    )
+    assert headers["NASA-iPSC-1993-3.1-cln"].all("Note")[1] == ("group 1 is normal users\ngroup 2 is system personnel")

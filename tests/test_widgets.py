@@ -570,9 +570,10 @@ def test_waits_under_two_schemes(trace):
     spec = widgets.waits(trace, 0.8, sl.EASY(order="sjf"), "fcfs").to_dict()
     ((_, rows),) = spec["datasets"].items()
     assert {row["scheme"] for row in rows} == {"FCFS", "EASY-SJF"}
-    assert spec == sl.charts.distribution(
-        [sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]
-    ).to_dict()
+    assert (
+        spec
+        == sl.charts.distribution([sl.simulate(trace.scale_load(0.8), one) for one in ("fcfs", "easy-sjf")]).to_dict()
+    )
     widgets.waits(trace, scheme="easy", against=sl.EASY()).to_dict()  # one curve
 
 

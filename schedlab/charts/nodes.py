@@ -72,11 +72,7 @@ def tree(
         .encode(**where, color=alt.Color("color:N", scale=None), tooltip=tooltip)
     )
     weight = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
-    frames = (
-        alt.Chart(outlines)
-        .mark_rect(filled=False, stroke=INK, clip=True)
-        .encode(**where, strokeWidth=weight)
-    )
+    frames = alt.Chart(outlines).mark_rect(filled=False, stroke=INK, clip=True).encode(**where, strokeWidth=weight)
     # On a plate of the job's colour, or the frames would strike the number through.
     plates = alt.Chart(numbers).mark_rect().encode(**where, color=alt.Color("color:N", scale=None))
     words = (

@@ -262,8 +262,7 @@ def _over_s(number, title, caption, names, y, column="policy", policies=tuple(PO
 
 
 FIGURE3 = (
-    "Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. "
-    f"{RULES}"
+    f"Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. {RULES}"
 )
 FIGURE4 = (
     "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "

@@ -325,9 +325,7 @@ class Schedule:
             "mean_queue": float((timeline["queued"].to_numpy()[:-1] * lasts).sum() / makespan) if makespan else 0.0,
             "max_queue": int(timeline["queued"].max()),
             "offered_load": self.trace.offered_load(self.overrun) * self.trace.procs / size,
-            "effective_load": self._effective_work() / (size * int(last - first))
-            if last > first
-            else float("inf"),
+            "effective_load": self._effective_work() / (size * int(last - first)) if last > first else float("inf"),
         }
 
     def _effective_work(self):

@@ -147,6 +147,4 @@ class EASY(Queued):
             return placement.place(case, order, placement.RULES[self._rule(case.machine)])
         own = self.backfill is not None
         backfill = prepare(self.backfill, case.jobs) if own else order
-        return case.outcome(
-            *interruptible(easy, case.jobs, case.machine.procs, order, backfill, own, case.per_event)
-        )
+        return case.outcome(*interruptible(easy, case.jobs, case.machine.procs, order, backfill, own, case.per_event))

@@ -401,9 +401,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     )
     number = np.full(home.size, -1)
     number[swept] = np.arange(swept.size)
-    chosen = [
-        np.flatnonzero((home == site) | (scheme.everywhere & (number >= 0))) for site in range(len(machines))
-    ]
+    chosen = [np.flatnonzero((home == site) | (scheme.everywhere & (number >= 0))) for site in range(len(machines))]
     offset = np.concatenate([[0], np.cumsum([one.size for one in chosen])])
     at = np.repeat(np.arange(len(machines)), np.diff(offset))
     row = np.concatenate(chosen)

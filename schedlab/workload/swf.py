@@ -92,9 +92,7 @@ LABELS = (
 )
 
 # Any capitalised word before a colon is a label too ("Copyright:"), but the start of an address is not.
-_LABELLED = re.compile(
-    rf"\s*;\s*(?P<label>(?i:{'|'.join(LABELS)})(?=\s*:)|[A-Z][A-Za-z]*(?=:))\s*:(?!//)(?P<value>.*)"
-)
+_LABELLED = re.compile(rf"\s*;\s*(?P<label>(?i:{'|'.join(LABELS)})(?=\s*:)|[A-Z][A-Za-z]*(?=:))\s*:(?!//)(?P<value>.*)")
 _COMMENT = re.compile(r"[ \t\r\v\f]*;[^\n\ud800-\udfff]*(?<!\r)")
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _LEADING_INTEGER = re.compile(rf"{_DIGITS.pattern}(?!,?[0-9])")  # 338 of "338 (batch)", but not 1 of "1,024"

@@ -153,7 +153,9 @@ def compare_molded(runs):
 def compare_iterative(runs):
     """Print how much faster the iterative kernel is than the straightforward one."""
     log = sl.load_trace("CTC-SP2-1996").with_procs(512)
-    print(f"{'A':<11}{'load':>4}{'jobs':>8}{'seconds':>9}{'jobs/s':>9}{'bytes/job':>11}{'plain':>9}{'ratio':>7}{'tries':>11}")
+    print(
+        f"{'A':<11}{'load':>4}{'jobs':>8}{'seconds':>9}{'jobs/s':>9}{'bytes/job':>11}{'plain':>9}{'ratio':>7}{'tries':>11}"
+    )
     for count, load in ((5_000, 0.9), (len(log), 0.7)):
         for parallelism in ("system", "requested"):
             trace = log.head(count).with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")

@@ -110,7 +110,7 @@ def _numbered(number, scenario, schemes, by_size, expected):
             caption=f"In the paper {expected}.{classes} {_draws(size)}",
             data=data,
             chart=charts.stacked(panels),
-            )
+        )
 
     figure.__name__ = figure.__qualname__ = f"figure{number}"
     figure.__doc__ = f"Rebuild {heading}."

@@ -346,8 +346,7 @@ def _resolve(classes: str | LublinClass | tuple[LublinClass, ...], procs: int) -
     if isinstance(classes, tuple | list) and classes and all(isinstance(c, LublinClass) for c in classes):
         return tuple(classes)
     raise ValueError(
-        f"unknown classes {classes!r}; known: {', '.join(sorted(_PUBLISHED))}, "
-        "or a LublinClass, or a tuple of them"
+        f"unknown classes {classes!r}; known: {', '.join(sorted(_PUBLISHED))}, or a LublinClass, or a tuple of them"
     )
 
 
