@@ -31,7 +31,7 @@ figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE
 	$(BIN)/schedlab figures --size $(SIZE)
 
 pictures: $(READY) ## Make the pictures of the README and the notebooks anew (needs chromium)
-	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['core'])"
+	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
 	$(BIN)/python tests/browser.py notebooks/images
 
 test: $(READY) ## Run the tests on every core (ARGS="-k easy": some of them)

@@ -1,7 +1,7 @@
-"""Digests of values and functions: two that are the same have the same, in any process, and others have others.
+"""Digests of values and functions: equal values have the same digest in any process, different values do not.
 
-They are the keys of what is remembered (`schedlab.experiment`). A function of the user's own counts with its code, the
-values that it closes over, and the globals that it names, functions among them: editing a helper makes a new key.
+They are the keys of cached results (`schedlab.experiment`). The digest of a user's function covers its code, the values
+that it closes over, and the globals that it uses. Editing a helper function therefore changes the digest.
 """
 
 import functools
@@ -23,7 +23,7 @@ import pandas as pd
 from .workload.trace import Trace
 
 LENGTH = 32  # hexadecimal digits
-# Code in these folders is told by its name alone: it does not change while Python runs.
+# The digest of code in these folders is that of its name: it does not change while Python runs.
 _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}"
     for folder in (Path(__file__).parent, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
@@ -32,7 +32,7 @@ _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of mil
 
 
 class NoDigestError(TypeError):
-    """There is no telling whether two such values are the same."""
+    """A value has no digest, because nothing says whether another value equals it."""
 
 
 def digest(*values) -> str:
@@ -53,7 +53,7 @@ def digest(*values) -> str:
 
 
 def _feed(sha, value, seen):
-    """Tell a hash what a value is; `seen` are functions and classes above it, which may name themselves."""
+    """Add a value to a hash; `seen` are the functions and classes that contain it, which may refer to themselves."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
@@ -86,8 +86,13 @@ def _feed(sha, value, seen):
         _all(sha, (value.__func__, value.__self__), seen)
     elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
         _function(sha, getattr(value, "py_func", value), seen)
-    elif isinstance(value, types.BuiltinFunctionType | np.ufunc):
-        _name(sha, f"{getattr(value, '__module__', '')}.{value.__name__}")
+        _feed(sha, getattr(value, "targetoptions", None), seen)
+    elif isinstance(value, np.ufunc):
+        if getattr(np, value.__name__, None) is not value:
+            raise NoDigestError(f"{value.__name__} is a ufunc of unknown code")
+        _name(sha, value.__name__)
+    elif isinstance(value, types.BuiltinFunctionType):
+        _name(sha, f"{value.__module__}.{value.__name__}")
         if not isinstance(getattr(value, "__self__", None), types.ModuleType | None):
             _feed(sha, value.__self__, seen)
     elif isinstance(value, types.CodeType):
@@ -134,10 +139,21 @@ def _table(sha, table, seen):
     kinds = table.dtypes.tolist() if isinstance(table, pd.DataFrame) else [table.dtype]
     index = [] if isinstance(table, pd.Index) else list(table.index.names)
     _all(sha, [*names, *map(str, kinds), *index], seen)
-    try:
-        _array(sha, pd.util.hash_pandas_object(table).to_numpy(), seen)
-    except TypeError:  # of objects that cannot be hashed, such as lists
-        _all(sha, table.to_numpy().ravel().tolist(), seen)
+    if isinstance(table, pd.Index):
+        columns = [table.get_level_values(level) for level in range(table.nlevels)]
+    else:
+        columns = [table.iloc[:, i] for i in range(len(names))] if isinstance(table, pd.DataFrame) else [table]
+        _table(sha, table.index, seen)
+    for column in columns:
+        if column.dtype == object:  # pandas hashes 1 and "1" alike
+            _all(sha, column.tolist(), seen)
+        elif isinstance(column.dtype, pd.CategoricalDtype):
+            _table(sha, column.dtype.categories, seen)
+            _array(sha, pd.Categorical(column).codes, seen)
+        elif isinstance(column.dtype, np.dtype):
+            _array(sha, column.to_numpy(), seen)
+        else:
+            _array(sha, pd.util.hash_pandas_object(pd.Series(column), index=False).to_numpy(), seen)
 
 
 def _state(value):
@@ -150,7 +166,7 @@ def _installed(module):
 
 
 def _class(sha, kind, seen):
-    """Tell a class by its name; one of the user's own by its methods and attributes, too."""
+    """Add a class: its name, and of a user's class its methods and attributes, too."""
     _name(sha, kind.__module__, kind.__qualname__)
     if _installed(kind.__module__) or id(kind) in seen:
         return
@@ -171,21 +187,26 @@ def _class(sha, kind, seen):
 
 
 def _function(sha, function, seen):
-    """Tell a function by its name; one of the user's own by its code and by what it names from outside, too."""
+    """Add a function: its name, and of a user's function its code and the values that it uses from outside, too."""
     _name(sha, function.__module__ or "", function.__qualname__)
     named = _installed(function.__module__) and "<" not in function.__qualname__  # not made by another, nor a lambda
     if named or id(function) in seen:
         return
     seen = seen | {id(function)}
     _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+    names = sorted(_names(function.__code__))
+    for name, value in _outer(function, names).items():
         _name(sha, name)
-        _feed(sha, _content(cell), seen)
-    if _installed(function.__module__):
-        return
-    for name in sorted(_names(function.__code__) & function.__globals__.keys()):
-        _name(sha, name)
-        _feed(sha, function.__globals__[name], seen)
+        _feed(sha, value, seen)
+        if isinstance(value, types.ModuleType) and not _installed(value.__name__):  # helpers.f(): f counts, too
+            _feed(sha, [(each, getattr(value, each)) for each in names if hasattr(value, each)], seen)
+
+
+def _outer(function, names):
+    """Give the values that a function takes from outside: those that it closes over, and its user's globals."""
+    closed = zip(function.__code__.co_freevars, map(_content, function.__closure__ or ()), strict=True)
+    outer = {} if _installed(function.__module__) else function.__globals__
+    return dict(closed) | {name: outer[name] for name in names if name in outer}
 
 
 def _content(cell):
@@ -196,13 +217,13 @@ def _content(cell):
 
 
 def _names(code):
-    """Give the names that code and the functions within it take from outside."""
+    """List the global names and attributes that code and the functions within it use."""
     inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
 
 def _code(sha, code, seen):
-    """Tell code by what it does, wherever it stands."""
+    """Add code: what it does, not where it is written."""
     sha.update(code.co_code)
     _all(sha, [code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags], seen)
     _all(sha, code.co_consts, seen)
@@ -227,4 +248,4 @@ def _other(sha, value, seen):
     try:
         _name(sha, joblib.hash(value))
     except Exception as error:  # whatever its pickling raises
-        raise NoDigestError(f"there is no telling one {kind.__name__} from another: {error}") from None
+        raise NoDigestError(f"a {kind.__name__} has no digest: {error}") from None

@@ -181,7 +181,7 @@ def _words(error):
 
 def _check_threads(threads):
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
-        raise ValueError(f"threads must be a whole number above 0, got {threads!r}")
+        raise ValueError(f"threads must be a whole number greater than 0, got {threads!r}")
 
 
 def _is_several(value):

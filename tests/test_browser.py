@@ -208,7 +208,7 @@ def test_a_faint_text_is_seen(chromium):
 LIVE = """
     import schedlab as sl
     sl.charts.setup()
-    trace = sl.papers.core.log_or_model("CTC-SP2-1996")
+    trace = sl.papers.base.log_or_model("CTC-SP2-1996")
     trace = trace.head({jobs})
 
     def queue(load=0.6):
@@ -356,12 +356,12 @@ COPIES = 60  # of a chart, as many as the whole report has
 def test_the_report_opens_at_once_without_a_network_and_draws_what_comes_into_view(chromium, tmp_path, monkeypatch):
     monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
-    load = papers.core.load_trace
-    monkeypatch.setattr(papers.core, "load_trace", lambda name, **settings: load(name, **settings).head(300))
-    figure = papers.core.figure1(progress=False)
+    load = papers.base.load_trace
+    monkeypatch.setattr(papers.base, "load_trace", lambda name, **settings: load(name, **settings).head(300))
+    figure = papers.base.figure1(progress=False)
     copies = [lambda n=n, **_: replace(figure, name=f"figure{n}", caption=f"{n}") for n in range(COPIES)]
-    monkeypatch.setattr(papers.core, "FIGURES", copies)
-    path = report.figures(tmp_path / "report.html", progress=False, only=["core"])
+    monkeypatch.setattr(papers.base, "FIGURES", copies)
+    path = report.figures(tmp_path / "report.html", progress=False, only=["base"])
     page = Page(chromium, path.as_uri())
     begin = time.monotonic()
     page.page.goto(path.as_uri())

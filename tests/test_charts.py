@@ -243,7 +243,7 @@ def test_what_cannot_be_compared(table):
 
 
 def test_the_schemes_of_the_core_have_colours_of_their_own():
-    found = charts.colours([str(scheme) for scheme in sl.papers.core.SCHEMES])
+    found = charts.colours([str(scheme) for scheme in sl.papers.base.SCHEMES])
     assert len(set(found)) == 4
     own = sl.schemes.colours()
     assert set(found) <= set(own.values())
@@ -780,7 +780,7 @@ def test_a_ledger():
         assert f"color: {letters}" in page
     assert set(charts.VERDICTS) == set(sl.papers.VERDICTS)
     assert page == charts.table(ledger, caption="Published and measured").to_html()
-    assert sl.papers.core.claims().shape[0] == len(shown(charts.table(sl.papers.core.claims()))) - 1
+    assert sl.papers.base.claims().shape[0] == len(shown(charts.table(sl.papers.base.claims()))) - 1
 
 
 # --- Ratios -------------------------------------------------------------------------------------------------

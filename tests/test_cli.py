@@ -545,10 +545,10 @@ def test_figures_asks_for_the_page(run, monkeypatch):
     asked = []
     monkeypatch.setattr(report, "figures", lambda *asked_of, **more: asked.append((*asked_of, more)) or asked_of[0])
     assert run("figures", "--size", "full", "--keep", "--out", "a/b.html") == (0, "a/b.html\n", "")
-    assert run("figures", "core") == (0, "build/report.html\n", "")
+    assert run("figures", "base") == (0, "build/report.html\n", "")
     assert asked == [
         ("a/b.html", {"size": "full", "only": [], "keep": True}),
-        ("build/report.html", {"size": None, "only": ["core"], "keep": False}),  # None: as SCHEDLAB_SIZE says
+        ("build/report.html", {"size": None, "only": ["base"], "keep": False}),  # None: as SCHEDLAB_SIZE says
     ]
 
 
@@ -588,7 +588,7 @@ def test_claims_as_json_and_as_markdown(run, claimed):
 
 
 def test_claims_of_the_core_fit_the_terminal(nothing_kept, run):
-    code, out, _ = run("claims", "core")
+    code, out, _ = run("claims", "base")
     assert code == 0
     assert out.count("not testable") >= 7
     assert max(map(len, out.splitlines())) <= 80
@@ -746,7 +746,7 @@ def test_a_full_disk_leaves_nothing_half_written(run, monkeypatch, log, tmp_path
     before = files(tmp_path)
     monkeypatch.setattr(pd.DataFrame, "to_csv", half)
     monkeypatch.setattr("schedlab.schedule.Schedule.to_swf", half)
-    code, out, err = run(command, "core" if command == "claims" else log, "--out", old)
+    code, out, err = run(command, "base" if command == "claims" else log, "--out", old)
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].startswith("schedlab: ")
     assert err.endswith(": No space left on device\n")

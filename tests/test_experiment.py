@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import sys
+import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 import joblib
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -332,7 +334,7 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
         (lambda: sl.grid(lambda threads: {}, threads=2), "threads: parameters of grid"),
         (lambda: sl.grid(lambda a: {"a": 1}, a=1), "the run gives a, which is among its values, too"),
         (lambda: sl.grid(lambda a: "abc", a=1), "the run gave a str, expected measures"),
-        (lambda: sl.grid(product_of, a=1, threads=0), "threads must be a whole number above 0, got 0"),
+        (lambda: sl.grid(product_of, a=1, threads=0), "threads must be a whole number greater than 0, got 0"),
     ],
 )
 def test_a_grid_that_cannot_be(make, message):
@@ -554,7 +556,7 @@ def test_a_measure_called_error_is_not_lost():
 
 def test_what_cannot_be_told_is_run_each_time(tmp_path):
     with open(tmp_path / "a", "w") as file:
-        with pytest.raises(NoDigestError, match="no telling one TextIOWrapper from another"):
+        with pytest.raises(NoDigestError, match="a TextIOWrapper has no digest"):
             digest(file)
         table = sl.grid(lambda a, to: {"b": to.write(a)}, a=["xy"] * 2, to=[file], progress=False)
     assert table["b"].tolist() == [2, 2]
@@ -566,3 +568,120 @@ def test_a_path_is_told_by_its_file(tmp_path):
     before = digest(path)
     path.write_text("1")
     assert digest(path) != before
+
+
+# --- What users may pass and return -------------------------------------------------------------------------
+
+
+def test_helpers_in_a_module_of_ones_own_count(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "my_helpers.py").write_text("def twice(x):\n    return 2 * x\n")
+    import my_helpers
+
+    def run(x):
+        return my_helpers.twice(x)
+
+    before = digest(run)
+    monkeypatch.setattr(my_helpers, "twice", lambda x: 3 * x)
+    assert digest(run) != before
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (pd.Series([1, 2], dtype=object), pd.Series(["1", "2"], dtype=object)),
+        (pd.Series(["a", "b"], dtype="category"), pd.Series(["a", "b"], dtype=pd.CategoricalDtype(["b", "a"]))),
+        (pd.DataFrame({"a": [1]}, index=[0]), pd.DataFrame({"a": [1]}, index=[1])),
+        (numba.njit(product_of), numba.njit(fastmath=True)(product_of)),
+    ],
+    ids=["objects", "categories", "index", "options of the compiler"],
+)
+def test_tables_and_compiled_functions_that_look_alike_differ(one, other):
+    assert digest(one) != digest(other)
+
+
+def test_a_ufunc_of_ones_own_has_no_digest():
+    with pytest.raises(NoDigestError, match="ufunc of unknown code"):
+        digest(np.frompyfunc(lambda x: x + 1, 1, 1))
+    assert digest(np.sqrt) != digest(np.exp)
+
+
+def test_times_and_equal_lists_stand_in_the_table_as_they_are():
+    days = np.array(["1996-07-01", "1996-08-01"], "datetime64[D]")
+    table = sl.grid(lambda day: day.month, day=days, progress=False)
+    assert table["day"].tolist() == [pd.Timestamp("1996-07-01"), pd.Timestamp("1996-08-01")]
+    assert table["value"].tolist() == [7, 8]
+    cases = [{"limits": [1, 2], "seed": seed} for seed in range(2)]
+    table = sl.grid(lambda limits, seed: limits[0] + seed, cases, progress=False)
+    assert table["limits"].tolist() == ["[1, 2]", "[1, 2]"]
+    assert sl.grid(lambda load: load, load=np.array(0.7), progress=False)["load"].tolist() == [0.7]
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (lambda a: {"x": np.arange(3)}, "measure x is a ndarray, expected a number, a text or a time"),
+        (lambda a: pd.Series([1, 2], index=["x", "x"]), "the run gives x more than once"),
+        (lambda a: pd.DataFrame([[1, 2]], columns=["x", "x"]), "the run gives x more than once"),
+        (lambda a: {"a": 1}, "the run gives a, which is among its values, too"),
+    ],
+)
+def test_what_a_run_may_not_give(run, message):
+    with pytest.raises((ValueError, sl.RunError), match=message):
+        sl.grid(run, a=[1, 2], progress=False)
+
+
+def test_a_clash_is_told_after_the_first_run():
+    done = []
+
+    def run(a):
+        done.append(a)
+        return {"a": a}
+
+    with pytest.raises(ValueError, match="among its values"):
+        sl.grid(run, a=range(50), threads=1, progress=False)
+    assert len(done) < 10
+
+
+def test_truth_empty_tables_and_defaults_are_taken():
+    assert sl.grid(lambda a: np.bool_(a > 1), a=[1, 2], progress=False)["value"].tolist() == [False, True]
+
+    def rows(a, threads=3):
+        return pd.DataFrame({"x": np.arange(a)}).assign(threads_of_the_function=threads)
+
+    table = sl.grid(rows, a=[0, 2], progress=False)
+    assert table[["a", "x", "threads_of_the_function"]].to_numpy().tolist() == [[2, 0, 3], [2, 1, 3]]
+    assert table["x"].dtype == "int64"
+    with pytest.raises(ValueError, match=r"threads must be a whole number greater than 0, got 1\.5"):
+        sl.grid(rows, a=1, threads=1.5)
+
+
+def test_what_asks_for_itself_is_an_error_and_not_a_wait():
+    @experiment.remember(2)
+    def endless(x):
+        return endless(x)
+
+    with pytest.raises(RecursionError, match="endless asks for the result that it is computing"):
+        endless(1)
+
+
+def test_who_waits_for_an_interrupted_run_makes_it_itself():
+    begun, runs = threading.Event(), []
+
+    @experiment.remember(2)
+    def slow(x):
+        runs.append(x)
+        if len(runs) == 1:
+            begun.set()
+            time.sleep(0.2)
+            raise KeyboardInterrupt
+        return x
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(slow, 1)
+        begun.wait()
+        second = pool.submit(slow, 1)
+        assert second.result() == 1
+        with pytest.raises(KeyboardInterrupt):
+            first.result()
+    assert runs == [1, 1]

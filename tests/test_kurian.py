@@ -19,13 +19,13 @@ def small(monkeypatch):
     """A small trace of three months in place of the log, and few draws and loads."""
     header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
 
-    def log(name):
+    def log(name, or_standin):
         trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
         submit = trace.table["submit_time"]
         table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))
         return sl.Trace(**{**vars(trace), "name": name, "table": table, "header": header})
 
-    monkeypatch.setattr(paper, "log_or_standin", log)
+    monkeypatch.setattr(paper, "load_trace", log)
     monkeypatch.setattr(paper, "PROCS", 64)
     monkeypatch.setattr(paper, "JOBS", 80)
     monkeypatch.setattr(paper, "SEEDS", {"quick": 2, "full": 3})

@@ -12,7 +12,8 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import papers
-from schedlab.papers import core
+from schedlab.papers import base
+from schedlab.workload import archive
 
 ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced", "cases": []}
 
@@ -29,8 +30,8 @@ def quick(monkeypatch):
     """Two small traces at two loads in place of three whole logs at six."""
     traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (150, 200)]
     traces[1] = sl.Trace(**{**vars(traces[1]), "name": "another"})
-    monkeypatch.setattr(core, "logs", lambda: (traces, ("a note",)))
-    monkeypatch.setattr(core, "LOADS", {"quick": (0.6, 0.8), "full": (0.6, 0.7, 0.8)})
+    monkeypatch.setattr(base, "logs", lambda: (traces, ("a note",)))
+    monkeypatch.setattr(base, "LOADS", {"quick": (0.6, 0.8), "full": (0.6, 0.7, 0.8)})
     return traces
 
 
@@ -50,9 +51,9 @@ def test_a_paper_has_what_the_report_needs(name):
 
 def test_papers_are_chosen_by_name():
     assert papers.modules() == [getattr(papers, name) for name in papers.PAPERS]
-    assert papers.modules(["pascual2008", "core"]) == [papers.core, papers.pascual2008]
-    with pytest.raises(ValueError, match="unknown paper .knuth1968.; known: core, sabin2006, silva2000"):
-        papers.modules(["core", "knuth1968"])
+    assert papers.modules(["pascual2008", "base"]) == [papers.base, papers.pascual2008]
+    with pytest.raises(ValueError, match="unknown paper .knuth1968.; known: base, sabin2006, silva2000"):
+        papers.modules(["base", "knuth1968"])
 
 
 def test_no_other_paper():
@@ -60,14 +61,14 @@ def test_no_other_paper():
         _ = papers.knuth1968
 
 
-# The core's figure
+# The figure of the base schedulers
 
 
 @pytest.mark.parametrize("size", papers.SIZES)
 def test_figure1_simulates_every_scheme_at_every_load(quick, size):
-    figure = core.figure1(size, progress=False)
-    loads = core.LOADS[size]
-    expected = [(t.title, load, str(scheme)) for t in quick for load in loads for scheme in core.SCHEMES]
+    figure = base.figure1(size, progress=False)
+    loads = base.LOADS[size]
+    expected = [(t.title, load, str(scheme)) for t in quick for load in loads for scheme in base.SCHEMES]
     assert len(expected) == 2 * len(loads) * 4
     assert list(figure.data[["trace", "load", "scheme"]].itertuples(index=False, name=None)) == expected
     measures = sl.simulate(quick[1].scale_load(0.8), sl.Conservative()).metrics()
@@ -75,7 +76,7 @@ def test_figure1_simulates_every_scheme_at_every_load(quick, size):
 
 
 def test_figure1_draws_its_data(quick):
-    figure = core.figure1(progress=False)
+    figure = base.figure1(progress=False)
     spec = figure.chart.to_dict()
     alt.VConcatChart.from_dict(spec, validate=True)
     slowdown, wait = spec["vconcat"]
@@ -91,20 +92,20 @@ def test_figure1_draws_its_data(quick):
 
 
 def test_figure1_tells_what_is_reduced(quick):
-    short, full = (core.figure1(size, progress=False) for size in papers.SIZES)
+    short, full = (base.figure1(size, progress=False) for size in papers.SIZES)
     assert "Loads in steps of 0.1 (quick; full size: 0.025)" in short.caption
     assert "Loads in steps of 0.025." in full.caption
     assert short.notes == ("a note",)
 
 
 def test_the_sizes_are_those_that_the_caption_tells():
-    assert core.LOADS["quick"] == (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    assert len(core.LOADS["full"]) == 21
-    assert core.LOADS["full"] == tuple(round(0.5 + 0.025 * i, 3) for i in range(21))
+    assert base.LOADS["quick"] == (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    assert len(base.LOADS["full"]) == 21
+    assert base.LOADS["full"] == tuple(round(0.5 + 0.025 * i, 3) for i in range(21))
 
 
 def test_figure1_has_a_table_at_one_load(quick):
-    table = core.figure1(progress=False).table
+    table = base.figure1(progress=False).table
     assert table.columns[:3].tolist() == ["trace", "offered load", "scheme"]
     assert len(table) == 2 * 4
     assert set(table["offered load"]) == {0.8}
@@ -112,11 +113,11 @@ def test_figure1_has_a_table_at_one_load(quick):
 
 def test_an_unknown_size_is_refused(quick):
     with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
-        core.figure1("huge")
+        base.figure1("huge")
 
 
 def test_progress_is_silent_where_it_is_off(quick, capsys):
-    core.figure1(progress=False)
+    base.figure1(progress=False)
     assert capsys.readouterr() == ("", "")
 
 
@@ -124,7 +125,7 @@ def test_progress_is_silent_where_it_is_off(quick, capsys):
 
 
 def test_without_logs_stand_ins_are_simulated_and_say_so():
-    traces, (note,) = core.logs()
+    traces, (note,) = base.logs()
     assert [trace.source for trace in traces] == ["stand-in"] * 3
     assert [trace.title.split(" ", 1)[1] for trace in traces] == ["(stand-in, not the real log)"] * 3
     assert note.startswith("No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: stand-ins are simulated")
@@ -132,37 +133,37 @@ def test_without_logs_stand_ins_are_simulated_and_say_so():
 
 
 def test_without_a_stand_in_the_model_is_simulated_and_says_so():
-    trace = core.log_or_model("NASA-iPSC-1993")
+    trace = base.log_or_model("NASA-iPSC-1993")
     assert (trace.source, trace.title, len(trace)) == ("model", "Lublin-Feitelson model", 10_000)
 
 
 def test_figure1_says_in_its_subtitle_what_is_a_stand_in(quick, monkeypatch):
-    monkeypatch.setattr(core, "logs", lambda: ([replace(quick[0], source="stand-in")], ()))
-    spec = core.figure1(progress=False).chart.to_dict()
+    monkeypatch.setattr(base, "logs", lambda: ([replace(quick[0], source="stand-in")], ()))
+    spec = base.figure1(progress=False).chart.to_dict()
     for panel in spec["vconcat"]:
         assert "(stand-in, not the real log)" in " ".join(panel["title"]["subtitle"])
 
 
 def test_with_some_logs_the_note_names_the_others(monkeypatch):
-    monkeypatch.setattr(core.archive, "find", lambda name: Path(name) if "KTH" in name else None)
-    monkeypatch.setattr(core, "load_trace", lambda name, standin=None: (name, standin))
-    traces, (note,) = core.logs()
-    assert traces == [("CTC-SP2-1996-3.1-cln", True), ("KTH-SP2-1996-2.1-cln", None), ("SDSC-SP2-1998-4.2-cln", True)]
+    monkeypatch.setattr(archive, "find", lambda name: Path(name) if "KTH" in name else None)
+    monkeypatch.setattr(base, "load_trace", lambda name, or_standin: (name, or_standin))
+    traces, (note,) = base.logs()
+    assert traces == [(name, True) for name in base.LOGS]
     assert note.startswith("No log at hand for CTC-SP2-1996, SDSC-SP2-1998: ")
 
 
 def test_with_all_logs_there_is_nothing_to_note(monkeypatch):
-    monkeypatch.setattr(core.archive, "find", Path)
-    monkeypatch.setattr(core, "load_trace", lambda name: name)
-    assert core.logs() == ([core.archive.resolve(name) for name in core.LOGS], ())
+    monkeypatch.setattr(archive, "find", Path)
+    monkeypatch.setattr(base, "load_trace", lambda name, or_standin: name)
+    assert base.logs() == ([*base.LOGS], ())
 
 
-# The core's ledger
+# Their ledger
 
 
 @pytest.mark.traces
 def test_every_published_schedule_is_reproduced():
-    ledger = core.claims()
+    ledger = base.claims()
     assert ledger["verdict"].tolist() == ["reproduced"] * 7
     assert ledger["measured"].tolist() == ledger["published"].tolist()
     assert set(ledger["reason"]) == {""}
@@ -170,7 +171,7 @@ def test_every_published_schedule_is_reproduced():
 
 
 def test_without_logs_nothing_can_be_tested():
-    ledger = core.claims()
+    ledger = base.claims()
     assert ledger["verdict"].tolist() == ["not testable"] * 7
     assert ledger["reason"].tolist() == ["KTH-SP2-1996-2 is not at hand"] * 4 + ["CTC-SP2-1996 is not at hand"] * 3
     assert set(ledger["measured"]) == {""}
@@ -189,10 +190,10 @@ def test_without_logs_nothing_can_be_tested():
 def test_every_printed_digit_must_come_out(monkeypatch, published, verdict):
     # Job 1 holds both processors until 5, job 2 until 9: waits 0, 4 and, on what is left, 0.
     trace = trace_of([(0, 5, 5, 2), (1, 4, 4, 1), (5, 1, 1, 1)], 2)
-    monkeypatch.setattr(core.archive, "find", Path)
-    monkeypatch.setattr(core, "load_trace", lambda name, missing_estimate: trace)
-    monkeypatch.setattr(core, "PUBLISHED", [("A", "KTH-SP2-1996-2", sl.EASY(), "batched", True, published)])
-    (row,) = core.claims().to_dict("records")
+    monkeypatch.setattr(archive, "find", Path)
+    monkeypatch.setattr(base, "load_trace", lambda name, missing_estimate: trace)
+    monkeypatch.setattr(base, "PUBLISHED", [("A", "KTH-SP2-1996-2", sl.EASY(), "batched", True, published)])
+    (row,) = base.claims().to_dict("records")
     assert (row["verdict"], row["trace"]) == (verdict, "a test")
     assert row["measured"] == f"wait {4 / 3:.{len(published['wait_time']) - 2}f} s"
     assert row["reason"] == ("" if verdict == "reproduced" else "differs in a printed digit")
@@ -245,7 +246,7 @@ def displayed(monkeypatch):
 
 
 def test_a_figure_shows_itself_with_caption_table_and_notes(nothing_kept, quick, displayed):
-    figure = replace(core.figure1(progress=False), caption="Waits < an hour.", notes=("A <b>note</b>.",))
+    figure = replace(base.figure1(progress=False), caption="Waits < an hour.", notes=("A <b>note</b>.",))
     figure._ipython_display_()
     chart, words, table = displayed
     assert chart is figure.chart
@@ -256,7 +257,7 @@ def test_a_figure_shows_itself_with_caption_table_and_notes(nothing_kept, quick,
 
 
 def test_a_figure_shows_what_is_kept_below(quick, displayed):
-    core.figure1(progress=False)._ipython_display_()
+    base.figure1(progress=False)._ipython_display_()
     assert [type(one).__name__ for one in displayed] == ["VConcatChart", "HTML", "Styler", "HTML"]
     assert displayed[-1].data.startswith('<details class="schedlab-kept"><summary>Full size, made ')
 

@@ -25,7 +25,7 @@ def small(monkeypatch):
         return sl.Trace(**{**vars(trace), "name": name})
 
     traces = {name: log(name) for name in PROCS}
-    monkeypatch.setattr(paper, "log_or_standin", traces.__getitem__)
+    monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: traces[name])
     monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
     monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.6), "full": (0.0, 0.3, 0.6)})
@@ -117,7 +117,7 @@ def test_published_numbers_are_in_the_charts(small, function, published):
 def test_the_names_of_the_logs_lie_level(small, monkeypatch, function):
     longest = len("LLNL-Thunder-2007-1.1-cln")
     named = {name: sl.Trace(**{**vars(one), "name": name.ljust(longest, "x")}) for name, one in small.items()}
-    monkeypatch.setattr(paper, "log_or_standin", named.__getitem__)
+    monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: named[name])
     angles = re.findall(r'"labelAngle": (-?\d+)', function("quick", progress=False).chart.to_json())
     assert set(angles) == {"0"}
 

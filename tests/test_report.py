@@ -14,7 +14,7 @@ import vl_convert
 
 import schedlab as sl
 from schedlab import charts, papers, report
-from schedlab.papers import core, kept
+from schedlab.papers import base, kept
 from schedlab.papers.ledger import CASE, SHOWN
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
@@ -208,16 +208,16 @@ def test_it_is_silent_without_progress(paper, tmp_path, capsys):
 
 
 def test_without_logs_it_says_that_stand_ins_are_simulated(nothing_kept, monkeypatch, tmp_path):
-    load = core.load_trace
-    monkeypatch.setattr(papers, "PAPERS", ("core",))  # others keep what they loaded, and would keep the short ones
-    monkeypatch.setattr(core, "load_trace", lambda name, standin: load(name, standin=standin).head(100))
-    monkeypatch.setattr(core, "LOADS", {"quick": (0.7, 0.8)})
+    load = base.load_trace
+    monkeypatch.setattr(papers, "PAPERS", ("base",))  # others keep what they loaded, and would keep the short ones
+    monkeypatch.setattr(base, "load_trace", lambda name, or_standin: load(name, or_standin=or_standin).head(100))
+    monkeypatch.setattr(base, "LOADS", {"quick": (0.7, 0.8)})
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
     assert "No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: stand-ins are simulated" in page.text
     untested = sum((module.claims()["verdict"] == "not testable").sum() for module in papers.modules())
     assert page.tags.count("tr") > untested > 0
     assert f"{untested} not testable" in page.text
-    spec = page.specs()["core-figure1"]
+    spec = page.specs()["base-figure1"]
     for panel in spec["vconcat"]:
         assert " ".join(panel["title"]["subtitle"]).count("(stand-in, not the real log)") == 3
     assert "whom to thank" not in page.text

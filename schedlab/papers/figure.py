@@ -2,12 +2,14 @@
 
 import html
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING
 
 import pandas as pd
+
+from schedlab.workload import archive
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -122,3 +124,15 @@ def known(what: str, name: str, values: Mapping) -> object:
     if name not in values:
         raise ValueError(f"unknown {what} {name!r}; known: {', '.join(values)}")
     return values[name]
+
+
+def standing_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any."""
+    missing = [name for name in names if archive.find(archive.resolve(name)) is None]
+    if not missing:
+        return ()
+    return (
+        f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
+        f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
+        "has them.",
+    )

@@ -14,12 +14,12 @@ from schedlab.schemes import DPSA, EASY
 from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, over_seeds, paired, ratios_of_means, t_quantile
 from schedlab.workload import swf
+from schedlab.workload.archive import TraceNotFound
 from schedlab.workload.models.tsafrir import fit_tsafrir
 from schedlab.workload.trace import Trace, load_trace
 
 from . import kept
-from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, known, rebuilt
+from .figure import Figure, Paper, chosen_size, known, rebuilt, standing_in
 from .ledger import Check, Claim, Ledger, exact, formatted, interval, judged, ledger, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
@@ -88,15 +88,17 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
         log: `conventions`.
     """
     known("estimates", estimates, ESTIMATES)
-    if estimates == USERS:
-        trace = log_or_standin(name)
-        return with_queue_limits(trace) if trace is not None and trace.name.startswith("SDSC-Par") else trace
-    trace = log(name)
-    if trace is None or estimates == RUN_ON:
+    try:
+        trace = load_trace(name, or_standin=True)
+    except TraceNotFound:
+        return None
+    trace = with_queue_limits(trace) if trace.name.startswith("SDSC-Par") else trace
+    if estimates in (USERS, RUN_ON):
         return trace
     if estimates == EXACT:
         return trace.with_estimates("exact")
-    return log_or_standin(name, missing_estimate="drop") if 0 < without_estimate(trace) < len(trace) else None
+    some = 0 < without_estimate(trace) < len(trace)
+    return load_trace(name, or_standin=True, missing_estimate="drop") if some else None
 
 
 def logs(estimates: str = USERS) -> dict[str, Trace]:

@@ -12,11 +12,10 @@ from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, Flooding, OpportuneShredding
 from schedlab.simulation import simulate, simulate_sites
 from schedlab.statistics import over_seeds, ratios_of_means
-from schedlab.workload.trace import Trace
+from schedlab.workload.trace import Trace, load_trace
 
 from . import kept
-from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, rebuilt
+from .figure import Figure, Paper, chosen_size, rebuilt, standing_in
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
@@ -58,12 +57,12 @@ DRAWN = (
 
 def subset(procs: int | None = None, estimates: str = "exact") -> Trace:
     """Give the jobs of the single-site experiments: the first of the log, with exact estimates, on 512 processors."""
-    return _prepared(log_or_standin(LOG), procs or PROCS, estimates).head(JOBS)
+    return _prepared(load_trace(LOG, or_standin=True), procs or PROCS, estimates).head(JOBS)
 
 
 def months() -> list[Trace]:
     """Give the three sites of the other experiments: July, August and September 1996 of the log."""
-    trace = _prepared(log_or_standin(LOG), PROCS, "exact")
+    trace = _prepared(load_trace(LOG, or_standin=True), PROCS, "exact")
     return [trace.between(*month) for month in MONTHS]
 
 
@@ -454,13 +453,13 @@ BREAKDOWNS = {"quick": (5, 100), "full": (2, 5, 50, 100)}
 
 def readings(size: str) -> dict:
     """Give traces and settings of the experiment by what is read differently."""
-    whole = _prepared(log_or_standin(LOG), PROCS, "exact")
+    whole = _prepared(load_trace(LOG, or_standin=True), PROCS, "exact")
     plain = whole.head(JOBS)
     later = whole.between(*MONTHS[1]).head(JOBS)
     others = {
         f"the first {JOBS:,} jobs of {name}": _prepared(trace, trace.procs, "exact").head(JOBS)
         for name in OTHER_LOGS[size]
-        for trace in [log_or_standin(name)]
+        for trace in [load_trace(name, or_standin=True)]
     }
     return {
         "as in the figures": (plain, {}),
@@ -594,7 +593,7 @@ RATIOS = {" : ".join(map(str, speeds)): speeds for speeds in (SPEEDS, (1, 1, 1),
 @remember(16)
 def _sites_of(name, load, sites):
     """Give the traces of some sites at a load, and the measures of their schedules under EASY."""
-    trace = log_or_standin(name)
+    trace = load_trace(name, or_standin=True)
     whole = _prepared(trace, PROCS if name == LOG else trace.procs, "exact")
     submit = whole.table["submit_time"].to_numpy()
     ends = [*submit[: sites * JOBS : JOBS], submit[min(sites * JOBS, len(whole) - 1)]]

@@ -14,11 +14,10 @@ from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, FCFS
 from schedlab.simulation import simulate
 from schedlab.statistics import over_seeds
-from schedlab.workload.trace import KILL_BACKFILLED, Trace
+from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
 
 from . import kept
-from .core import log_or_standin, standing_in
-from .figure import Figure, Paper, chosen_size, rebuilt
+from .figure import Figure, Paper, chosen_size, rebuilt, standing_in
 from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger, untestable
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"
@@ -87,7 +86,7 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     Schedules are chaotic. How far chance carries a figure is what its spread over the copies tells.
     """
     size = chosen_size(size)
-    trace, shares = log_or_standin(name), SHARES[size]
+    trace, shares = load_trace(name, or_standin=True), SHARES[size]
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
     data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=list(POLICIES), tree=trees)
     rows, free = [], {}
@@ -310,7 +309,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
     size = chosen_size(size)
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
-        trace, trees = log_or_standin(name), [machine(name, allocation) for allocation in ALLOCATIONS]
+        trace, trees = load_trace(name, or_standin=True), [machine(name, allocation) for allocation in ALLOCATIONS]
         found = _on_trees(trace, f"allocations on {name}", progress, policy=list(POLICIES), tree=trees, local=True)
         found = found.assign(tree=[*ALLOCATIONS] * len(POLICIES)).rename(columns={"tree": "allocation"})
         found.insert(0, "trace", trace.title)
@@ -348,7 +347,7 @@ def _measures(schedule):
 def by_stage(size: str | None = None, progress: bool = True) -> Figure:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
     size = chosen_size(size)
-    trace, (k, n) = log_or_standin(HPC2N), TREES[HPC2N]
+    trace, (k, n) = load_trace(HPC2N, or_standin=True), TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
     found = _on_trees(trace, "speed-up by stage", progress, policy="EASY (block)", tree=trees)
@@ -382,7 +381,7 @@ READINGS = {
 def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
     """Tabulate what the paper leaves open: where the lines of HPC2N cross under each reading."""
     size = chosen_size(size)
-    trace = log_or_standin(HPC2N)
+    trace = load_trace(HPC2N, or_standin=True)
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
         trees = [machine(HPC2N, speedup=share, scale_estimates=scaled) for share in COARSE[size]]
@@ -443,7 +442,7 @@ def live(
     -------
     chart, table
     """
-    whole = trace if isinstance(trace, Trace) else log_or_standin(trace)
+    whole = trace if isinstance(trace, Trace) else load_trace(trace, or_standin=True)
     part = _head(whole, jobs)
     n = max(n, next(stages for stages in range(1, 25) if k**stages >= part.procs))
     chosen, free = (

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
@@ -33,24 +33,24 @@ class DPSA(Queued):
 
     Parameters
     ----------
-    order : str or function
-        See `Queued`.
     variant : {"p", "n", "w"}
-        Order of the list in which sets are met, and the first of those that use as many processors wins: by priority,
-        narrow jobs first, wide jobs first.
+        The order of the list of candidates: by priority, narrow jobs first, or wide jobs first. Of sets that use as
+        many processors, the first that a depth-first search of this list would find is started.
     objective : {"list", "slowdown"} or function
-        What tells sets apart that use as many processors: the order of the list; the sum of the expected slowdowns of
-        their jobs, the largest wins (Shmueli and Feitelson); or the sum of a function of any of ``now, submit,
-        estimate, procs``, as those of orders.
+        How to choose among sets that use as many processors. "list": by the order of the list. "slowdown": the largest
+        sum of expected slowdowns (Shmueli and Feitelson). A function of any of ``now, submit, estimate, procs``: the
+        largest sum of its values.
     depth : int, optional
-        Look at so many waiting jobs behind the head only; at all if left out.
+        Consider only so many waiting jobs behind the head. Default: no limit.
     search : {"exact", "depth-first"}
-        Find the set by tables of totals, or by the paper's own search, which may take for ever if it has no bound.
+        Find the set by tables of totals, or by the paper's own search, which may never end without a bound.
     budget : int, optional
-        Jobs that the search tries at each pass, at the most; the best set so far is started. Makes the search
-        depth-first.
+        Stop the search of a pass after so many jobs, and start the best set so far. Makes the search depth-first.
     seconds : float, optional
-        The same by the clock. The schedule then depends on the speed of the machine, and **is not deterministic**.
+        Stop the search of a pass after this time. The schedule then depends on the speed of the machine and **is not
+        deterministic**. Makes the search depth-first.
+    order : str or function
+        By keyword; see `Queued`.
 
     References
     ----------
@@ -58,6 +58,7 @@ class DPSA(Queued):
     parallel jobs", JPDC 65(9), 2005.
     """
 
+    order: str | Callable = field(default="fcfs", kw_only=True)
     variant: str = "n"
     objective: str | Callable = "list"
     depth: int | None = None

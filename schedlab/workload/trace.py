@@ -810,6 +810,7 @@ def load_trace(
     missing_estimate: str | float = "run",
     progress: bool = True,
     standin: bool | None = None,
+    or_standin: bool = False,
     seed: int = SEED,
 ) -> Trace:
     """Load a log of the Parallel Workloads Archive by its name; the version may be left out.
@@ -828,11 +829,18 @@ def load_trace(
     standin : bool, optional
         True: generate a look-alike of the log from fitted figures (`schedlab.workload.standin`), even where the log
         is at hand; the trace says what it is.
+    or_standin : bool
+        Generate the look-alike if the log is not at hand, instead of fetching it.
     seed : int
-        Of the look-alike; another seed than the default is in its name, so that two can be told apart.
+        Of the look-alike; a seed other than the default is part of its name.
+
+    Raises
+    ------
+    TraceNotFound
+        For an unknown name, or a log without a look-alike that is neither at hand nor fetched.
     """
     official = archive.resolve(name)
-    if standin:
+    if standin or (or_standin and archive.find(official) is None):
         name = official if seed == SEED else f"{official}, seed {seed}"
         return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate)
     path = archive.fetch(official, progress=progress)

@@ -21,7 +21,6 @@ import pandas as pd
 from tqdm import tqdm
 
 import schedlab as sl
-from schedlab.papers.core import log_or_standin
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED
 
 LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "HPC2N-2002")
@@ -63,7 +62,7 @@ def digest(*values) -> str:
 def schedules():
     """Give name and digest of schedules of all families, under all conventions that they know."""
     for log in LOGS:
-        trace = log_or_standin(log).head(JOBS)
+        trace = sl.load_trace(log, or_standin=True).head(JOBS)
         for scheme, events, overrun in product(RIGID, ("batched", "each"), ("kill", "extend", KEEP)):
             if overrun in scheme.overruns:
                 yield _named(trace, scheme, events=events, overrun=overrun)

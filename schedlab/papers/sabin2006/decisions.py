@@ -13,8 +13,7 @@ from schedlab.kernels.speedup import DOWNEY, durations
 from schedlab.schedule import Schedule
 from schedlab.workload.speedup import Laws
 
-from ..core import standing_in
-from ..figure import Figure, chosen_size, rebuilt
+from ..figure import Figure, chosen_size, rebuilt, standing_in
 from .grids import ITERATIVE, LOG, SCENARIOS, SIDE, SIGMA, about, simulated
 
 TIMED = {"quick": (0.7,), "full": (0.5, 0.7, 0.9)}  # loads

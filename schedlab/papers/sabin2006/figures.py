@@ -10,8 +10,7 @@ from schedlab import charts
 from schedlab.schemes import EASY, IterativeMoldable
 from schedlab.statistics import over_seeds
 
-from ..core import standing_in
-from ..figure import Figure, chosen_size, rebuilt
+from ..figure import Figure, chosen_size, rebuilt, standing_in
 from . import grids
 from .grids import ALL, BESIDE, ITERATIVE, LOG, PLAIN, RANDOM, SCENARIOS, SEVEN, SIX, SYSTEM, WIDE, how_many, short
 

@@ -13,9 +13,7 @@ from schedlab.schemes import EASY, Conservative, FairShareMoldable, GreedyMoldab
 from schedlab.simulation import simulate
 from schedlab.statistics import over_seeds
 from schedlab.workload.speedup import Downey
-from schedlab.workload.trace import Trace
-
-from ..core import log_or_standin
+from schedlab.workload.trace import Trace, load_trace
 
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
 OTHER_LOGS = ("KTH-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002")
@@ -50,7 +48,7 @@ COLUMNS = (
 @remember(8)
 def first(log: str = LOG, jobs: int | None = None, machine: int | None = None) -> Trace:
     """Give the first jobs of a log, as `workload` takes them."""
-    trace = log_or_standin(log)
+    trace = load_trace(log, or_standin=True)
     own = PROCS if log == LOG else trace.procs
     trace = trace.with_procs(machine or own).cut_at_estimates()
     return trace if jobs is None else trace.head(jobs)

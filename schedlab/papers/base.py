@@ -1,16 +1,14 @@
-"""The core: the base schedulers on real logs against load, and the published schedules they must match."""
-
-from collections.abc import Iterable
+"""The base schedulers on real logs against load, and the published schedules they must match."""
 
 from schedlab import charts
 from schedlab.experiment import sweep
 from schedlab.schemes import EASY, FCFS, Conservative
 from schedlab.simulation import simulate
-from schedlab.workload import archive, standin
+from schedlab.workload import archive
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
 from . import kept
-from .figure import Figure, Paper, chosen_size, rebuilt
+from .figure import Figure, Paper, chosen_size, rebuilt, standing_in
 from .ledger import Claim, Ledger, exact, ledger, untestable
 
 TITLE = "The base schedulers"
@@ -44,42 +42,21 @@ PUBLISHED = (
 
 
 def logs() -> tuple[list[Trace], tuple[str, ...]]:
-    """Give the logs of the core's figure, stand-ins for those that are not at hand, and a note that says so."""
+    """Give the logs of the figure, stand-ins for those that are not at hand, and a note that says so."""
     return [log_or_model(name) for name in LOGS], standing_in(LOGS)
-
-
-def standing_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any."""
-    missing = [name for name in names if archive.find(archive.resolve(name)) is None]
-    if not missing:
-        return ()
-    return (
-        f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
-        f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
-        "has them.",
-    )
-
-
-def log_or_standin(name: str, **settings) -> Trace | None:
-    """Give a log if it is at hand, else its stand-in if it has one; the trace's title says which.
-
-    The settings are those of `load_trace`.
-    """
-    name = archive.resolve(name)
-    if archive.find(name) is not None:
-        return load_trace(name, **settings)
-    return load_trace(name, standin=True, **settings) if name in standin.names() else None
 
 
 def log_or_model(name: str) -> Trace:
     """Give a log if it is at hand, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
-    trace = log_or_standin(name)
-    return model_trace(**MODEL) if trace is None else trace
+    try:
+        return load_trace(name, or_standin=True)
+    except archive.TraceNotFound:
+        return model_trace(**MODEL)
 
 
 @rebuilt
 def figure1(size: str | None = None, progress: bool = True) -> Figure:
-    """Rebuild the core's figure: mean wait and mean bounded slowdown against offered load.
+    """Rebuild the figure of the base schedulers: mean wait and mean bounded slowdown against offered load.
 
     Parameters
     ----------
@@ -122,8 +99,8 @@ def _at_load(data, load):
 
 
 def claims(size: str | None = None, progress: bool = True) -> Ledger:
-    """Give the core's ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
-    return ledger([_claim(*row) for row in PUBLISHED], kept.ledger_of("core"))
+    """Give the ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
+    return ledger([_claim(*row) for row in PUBLISHED], kept.ledger_of("base"))
 
 
 def _claim(name, log, scheme, events, exact_estimates, published):
