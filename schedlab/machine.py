@@ -1,7 +1,8 @@
 """Machines: what the jobs run on."""
 
 import warnings
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
@@ -76,7 +77,7 @@ class KaryTree:
         are large enough. ``"quasi-contiguous"``: if there is none, of a block of the next stage. ``"best-fit"``: of the
         fullest block that fits. ``"first-free"``: the lowest free nodes anywhere. ``"random"``: any free nodes.
     reservation : {"count", "block"}, optional
-        Do not use: it is a setting of the scheme, ``EASY(reservation="block")``, which this one overrules.
+        Deprecated; use ``EASY(reservation="block")``.
     speedup : float, or n floats
         By what share run times fall thanks to locality, from 0 to below 1. One for all jobs (but none for "first-free"
         and "random"), or one for each stage: that of the lowest which has all of a job's nodes in one block, whatever
@@ -116,11 +117,7 @@ class KaryTree:
             object.__setattr__(self, name, int(value))  # a narrow type of NumPy's would overflow
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
-        if self.procs is not None:
-            check_procs(self.procs)
-            most = self.k**self.n
-            if self.procs > most:
-                raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {most:,}")
+        self._check_procs()
         for name, known in (("allocation", ALLOCATIONS), ("reservation", (None, *RESERVATIONS))):
             if getattr(self, name) not in tuple(known):
                 names = ", ".join(filter(None, known))
@@ -129,6 +126,13 @@ class KaryTree:
             instead = f"give it to the scheme, EASY(reservation={self.reservation!r})"
             warnings.warn(f"reservation is no longer a setting of KaryTree: {instead}", FutureWarning, stacklevel=3)
         self._check_speedup()
+
+    def _check_procs(self):
+        if self.procs is not None:
+            check_procs(self.procs)
+            most = self.k**self.n
+            if self.procs > most:
+                raise ValueError(f"{self.procs:,} nodes do not fit on a {self.k}-ary {self.n}-tree, which has {most:,}")
 
     def _check_speedup(self):
         several = np.ndim(self.speedup) == 1
@@ -153,7 +157,12 @@ class KaryTree:
 
     def holding(self, procs: int) -> "KaryTree":
         """Give the same tree with so many nodes installed, if that was left open."""
-        return self if self.procs is not None else replace(self, procs=procs)
+        if self.procs is not None:
+            return self
+        tree = copy(self)  # `replace` would warn of a deprecated setting once more
+        object.__setattr__(tree, "procs", procs)
+        tree._check_procs()
+        return tree
 
     @property
     def policy(self) -> Allocation:

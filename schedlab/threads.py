@@ -1,4 +1,4 @@
-"""Threads for simulations, which Ctrl-C ends within a second: pools of them, and one for a single kernel."""
+"""Threads for simulations that Ctrl-C stops within a second: thread pools, and single kernels."""
 
 import os
 import threading
@@ -16,10 +16,10 @@ MOMENT = 0.1  # seconds; how often the main thread looks up while it waits, wher
 
 @contextmanager
 def pool(threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
-    """Give a pool of threads, one for each core if left out; an exception ends it at once.
+    """Give a pool of threads that an exception stops at once. Default: one thread per core.
 
-    Simulations that run then end early (`interruptible`), and what has not begun is left undone. The executor's own
-    context would finish it all first: Ctrl-C would end a sweep after its last run.
+    Running simulations stop early (`interruptible`) and pending ones are cancelled. The executor's own context manager
+    would finish all of them first.
     """
     outer = getattr(_thread, "halt", None)
     halt = _new_halt() if outer is None else outer  # who interrupts a pool interrupts the pools within it
@@ -37,10 +37,10 @@ def pool(threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
 
 @contextmanager
 def stoppable() -> Iterator[type]:
-    """Let work on the threads of somebody else's pool end early when an exception leaves the block.
+    """Stop kernels that run in another library's threads when an exception leaves the block.
 
-    Gives a wrapper for the functions that the threads call: kernels within them (`interruptible`) then heed the flag
-    that an exception sets.
+    Yields a wrapper for the functions that those threads call. Kernels in a wrapped function (`interruptible`) stop
+    soon after an exception has left the block.
     """
     outer = getattr(_thread, "halt", None)
     halt = _new_halt() if outer is None else outer

@@ -1,5 +1,6 @@
 """What callers may ask of any scheme: one of a user's own, one of another package, and all that are built in."""
 
+import pickle
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
@@ -223,7 +224,7 @@ def test_a_case_of_fewer_jobs_has_what_is_theirs():
     trace = trace_of(JOBS, 4).with_sweeps(1, min_procs=2)
     case, _ = sl.simulation.case_of(trace, schemes.scheme("ojs"))
     few = case.first(2)
-    assert len(few.jobs) == len(few.breakdown) == len(few.cut) == 2
+    assert len(few) == few.jobs.procs.size == len(few.breakdown) == len(few.cut) == 2
     assert few.number(1) == 2
     assert (few.machine, few.name) == (case.machine, case.name)
 
@@ -236,3 +237,40 @@ def test_what_an_outcome_gives_away_cannot_be_written_and_the_case_can():
     with pytest.raises(ValueError, match="read-only"):
         outcome.run[0] = 1
     case.jobs.run[0] = case.jobs.run[0]  # or kernels would be compiled once more for it
+
+
+@dataclass(frozen=True)
+class Delayed(sl.Scheme):
+    """One job after the other, each some seconds late."""
+
+    seconds: int = 0
+
+    def simulate(self, case):
+        end = np.cumsum(case.jobs.run) + case.jobs.submit[-1]
+        return case.outcome(end - case.jobs.run + self.seconds)
+
+
+def test_settings_are_in_the_name():
+    assert str(Delayed()) == "Delayed"
+    assert str(Delayed(seconds=3)) == "Delayed (seconds 3)"
+    table = sl.sweep(trace_of(JOBS, 4), [Delayed(), Delayed(seconds=3)], progress=False)
+    assert table["scheme"].tolist() == ["Delayed", "Delayed (seconds 3)"]
+
+
+def test_the_variant_of_dpsa_may_come_first():
+    assert sl.DPSA("w") == sl.DPSA(variant="w", order="fcfs")
+
+
+def test_an_outcome_cannot_be_written_even_after_pickling():
+    outcome = pickle.loads(pickle.dumps(sl.simulate(trace_of(JOBS, 4), "easy").outcome))
+    with pytest.raises(ValueError, match="read-only"):
+        outcome.start[0] = 7
+
+
+def test_a_reservation_of_the_tree_warns_once_and_must_not_contradict_the_scheme():
+    with pytest.warns(FutureWarning) as warned:
+        tree = sl.KaryTree(k=2, n=2, reservation="count")
+    assert len(warned) == 1
+    sl.simulate(trace_of(JOBS, 4), sl.EASY(), machine=tree).validate()
+    with pytest.raises(ValueError, match="two reservations, 'block' of the scheme and 'count' of the tree"):
+        sl.simulate(trace_of(JOBS, 4), sl.EASY(reservation="block"), machine=tree)

@@ -35,8 +35,8 @@ EMBED = {"actions": False, "renderer": "svg"}
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
-# Of Okabe and Ito's palette, told apart with any colour vision. The same scheme is the same colour everywhere: its
-# class says which (`schedlab.schemes`).
+# From Okabe and Ito's palette, which readers with any colour vision can tell apart. Each scheme's class defines its
+# colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
 BLUE, ORANGE, VERMILION = "#0072B2", "#E69F00", "#D55E00"
 # Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
 LOGS = {

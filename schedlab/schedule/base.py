@@ -138,9 +138,9 @@ class Schedule:
 
     @property
     def run(self) -> np.ndarray:
-        """Run time of each job as simulated: cut where a job was killed, shortened by its place on a tree; seconds.
+        """Run time of each job as simulated; int64, shape (n_jobs,), seconds.
 
-        int64, shape (n_jobs,); of a sweep that of the parallel job, whatever its tasks did.
+        A kill cuts it, and a place on a tree may shorten it. For a sweep it is the run time of the parallel job.
         """
         return self.outcome.run
 
@@ -171,10 +171,10 @@ class Schedule:
 
     @cached_property
     def pieces(self) -> pd.DataFrame:
-        """What held the machine's processors when: a job, or tasks of one sweep that started together.
+        """The pieces of the schedule: a job, or tasks of one sweep that start together.
 
-        home_site, job_number (there), start_time and end_time (seconds on the clock of the log), procs, tasks (0 for
-        what is no task).
+        Columns: home_site, job_number (at that site), start_time and end_time (seconds on the clock of the log), procs,
+        and tasks (0 for a job).
         """
         pieces = self.outcome.pieces
         number = np.empty(pieces.job.size, "int64")

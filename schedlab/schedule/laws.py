@@ -167,7 +167,7 @@ def every_job_has_its_nodes(schedule) -> None:
         raise ScheduleError(f"{name}: ranges of nodes that belong to no job")
     job = np.repeat(np.arange(len(schedule)), np.diff(offset))
     given = np.bincount(job, weights=last - first + 1, minlength=len(schedule))
-    forbid(schedule, given != schedule.procs, "job {job} has not as many nodes as it needs, at {start}")
+    forbid(schedule, given != schedule.procs, "job {job} does not have the nodes that it needs, at {start}")
     nowhere = job[(first < 0) | (last >= tree.procs)]
     forbid(schedule, nowhere, "job {job} runs on a node that is not installed, at {start}")
     held = (schedule.start, schedule.end, offset, first, last)

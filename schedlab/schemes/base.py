@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
 from typing import ClassVar, NamedTuple
@@ -97,14 +97,14 @@ class Case:
 
 
 class Pieces(NamedTuple):
-    """What held the processors of a machine: a job, or tasks of one sweep that started together; all shape (n_pieces,).
+    """The pieces of a schedule, in arrays of shape (n_pieces,): a job, or tasks of one sweep that start together.
 
     Attributes
     ----------
     home, job : int64
         The site where the job was submitted, and its place there.
     submit, start, end : int64, ticks
-        The first of the job's submission.
+        Submission of the job; start and end of the piece.
     procs : int64
     tasks : int64
         Tasks that ran, if started apart from the parallel job; else 0.
@@ -135,10 +135,10 @@ class Ranges(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
-    """What comes of a case: who held how many processors, and which, from when to when.
+    """The result of a case: who held how many processors, and which, from when to when.
 
-    Times are ticks since the begin of the case: seconds, where a second has one tick. Here each job is one piece; a
-    scheme whose jobs run in several gives a kind of its own.
+    Times are ticks since the begin of the case; a tick is a second unless `tick` says otherwise. In this class each job
+    is one piece. A scheme whose jobs run in several pieces defines a subclass.
 
     Attributes
     ----------
@@ -147,15 +147,15 @@ class Outcome:
         How long each job ran, or would have in one piece.
     procs : int64, shape (n_jobs,)
     promise : int64, shape (n_jobs,), ticks
-        The first start that the scheme promised to each job, -1 where it never did.
+        The first start that the scheme promised to each job, -1 for no promise.
     killed : bool, shape (n_jobs,)
         Jobs that ended before their work was done.
     estimate : int64, shape (n_jobs,), seconds, optional
-        Where the scheme chose the processors: how long the job was expected to run on these.
+        The expected run time on the processors that the scheme chose, if it chooses them.
     backfilled : bool, shape (n_jobs,), optional
-        Jobs that started ahead of others, where the scheme says so.
+        Jobs that started ahead of others, if the scheme says so.
     nodes : Ranges, optional
-        Where the scheme chose them: the processors of each piece.
+        The processors of each piece, if the scheme chooses them.
     """
 
     submit: np.ndarray
@@ -177,6 +177,13 @@ class Outcome:
             object.__setattr__(self, "promise", np.full(self.submit.size, -1))
         if self.killed is None:
             object.__setattr__(self, "killed", np.zeros(self.submit.size, bool))
+        self._protect()
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._protect()  # pickling forgets which arrays cannot be written
+
+    def _protect(self):
         for each in fields(self):
             array = getattr(self, each.name)
             if isinstance(array, list | tuple) and not isinstance(array, Ranges):
@@ -188,7 +195,7 @@ class Outcome:
                 object.__setattr__(self, each.name, array)
 
     def check(self, scheme: "Scheme", case: Case) -> None:
-        """Raise where a column is not one whole number for each job: kernels would read what is not there."""
+        """Raise unless each column has one whole number per job: kernels would read past the end of a short one."""
         count, whole = len(case), "whole numbers, int64"
         expected = dict.fromkeys(("submit", "start", "run", "procs", "promise"), whole) | {"killed": "True or False"}
         for name, kind in expected.items():
@@ -241,38 +248,39 @@ class Outcome:
         Parameters
         ----------
         seconds : function
-            Makes seconds on the clock of the log of ticks.
+            Converts ticks to seconds on the clock of the log.
         """
         own = {"estimate": self.estimate, "backfilled": self.backfilled}
         return {name: column for name, column in own.items() if column is not None}
 
 
 class Scheme:
-    """A policy by which queued jobs get processors.
+    """A policy that gives processors to queued jobs.
 
-    A scheme of your own is a subclass with `simulate`; make it a frozen dataclass if it has settings. What it can do is
-    said by attributes of the class, which `schedlab.simulate`, `schedlab.sweep`, the checks and the charts ask.
+    To write a scheme, define a subclass with a method `simulate`; make it a frozen dataclass if it has settings. The
+    attributes of the class say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate` and
+    the charts read them.
 
     Attributes
     ----------
     label : str
-        What it is called in tables and charts; the name of the class if left out. ``str(scheme)`` adds its settings.
+        Its name in tables and charts. Default: the name of the class. ``str(scheme)`` adds the settings.
     names : dict of str to dict
-        Plain names (``"easy"``), each with the settings that it stands for. Defining the class makes them known.
+        Plain names (``"easy"``), each with its settings. Defining the class registers them.
     colours : dict of str to str
-        Colours of charts, by what ``str(scheme)`` gives.
+        Its colours in charts, by ``str(scheme)``.
     needs : {None, "speedup", "sweeps", "waits"}
-        What it must know of the jobs: how they speed up, which are parameter sweeps, how long they waited in the log.
+        What it must know about the jobs: their speedup, which are parameter sweeps, their waits in the log.
     machines : tuple of type
-        Machines that it can take: `Flat`, `KaryTree`.
+        The machines that it can schedule: `Flat`, `KaryTree`.
     overruns, events : tuple of str
-        Conventions that it knows, as in `schedlab.simulate`.
+        The conventions that it supports, as in `schedlab.simulate`.
     in_order : bool
-        Whether jobs start in the order of their arrival, so that `Schedule.validate` insists.
+        Whether jobs start in the order of their arrival. `Schedule.validate` then checks it.
     backfills : bool
         Whether jobs may start ahead of others.
     simulated : bool
-        Whether its starts are simulated, and not those of a log.
+        Whether its starts are simulated, not taken from a log.
 
     Examples
     --------
@@ -313,32 +321,35 @@ class Scheme:
         _named.update(own)
 
     def __str__(self) -> str:
-        return self.label or type(self).__name__
+        name = self.label or type(self).__name__
+        settings = fields(self) if is_dataclass(self) else ()
+        given = [(each.name, getattr(self, each.name)) for each in settings if getattr(self, each.name) != each.default]
+        return f"{name} ({', '.join(f'{setting} {value}' for setting, value in given)})" if given else name
 
     @property
     def origin(self) -> str:
-        """Where the starts come from, in words for a file's header."""
+        """The origin of the starts, for the header of a file."""
         return f"simulated with {self}"
 
     def notes(self, schedule) -> tuple[str, ...]:
-        """Say what a reader of a schedule must know."""
+        """Give the notes that every summary of the schedule must show."""
         return ()
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether no job starts later than it was promised on a machine, so that `Schedule.validate` insists."""
+        """Tell whether no job starts later than promised on this machine. `Schedule.validate` then checks it."""
         return False
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:
-        """Give the conventions by which it goes, where others were asked for."""
+        """Give the conventions that it follows when the caller asks for these."""
         return overrun, events
 
     def check(self, case: Case) -> None:
-        """Raise where a case is none that it can take.
+        """Raise if it cannot schedule a case.
 
         Raises
         ------
         ValueError
-            Naming what was found and what it can take instead.
+            Naming what was found and what it supports instead.
         """
         tree = isinstance(case.machine, KaryTree)
         if not isinstance(case.machine, self.machines):
@@ -355,29 +366,29 @@ class Scheme:
             raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
 
     def simulate(self, case: Case) -> Outcome:
-        """Simulate a case, which `check` has passed."""
+        """Simulate a case that `check` has accepted."""
         raise NotImplementedError(f"{type(self).__name__} has no simulate(case)")
 
     def outcome(self, case: Case) -> Outcome:
-        """Check a case, simulate it, and check what came of it."""
+        """Check a case, simulate it, and check the result."""
         self.check(case)
         return checked(self, case, self.simulate(case))
 
     def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> Sequence[Outcome]:
-        """Simulate several sites; apart from each other, unless a scheme lets them share jobs.
+        """Simulate several sites, each by itself unless the scheme lets sites share jobs.
 
         Parameters
         ----------
         cases : sequence of Case
-            One for each site; their times are seconds since a begin that all share.
+            One for each site, with times in seconds since a common begin.
         speeds : sequence of int
-            How fast the sites are, compared with each other.
+            Relative speeds of the sites.
         """
         return [self.simulate(case) for case in cases]
 
 
 def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
-    """Give the outcome back, if it is one of the case."""
+    """Give the outcome back if it fits the case."""
     if not isinstance(outcome, Outcome):
         raise TypeError(f"{scheme} gave a {type(outcome).__name__}, expected an Outcome: case.outcome(start) makes one")
     outcome.check(scheme, case)
@@ -399,30 +410,30 @@ def _load_others() -> None:
     for point in entry_points(group=ENTRY_POINTS):
         try:
             point.load()
-        except Exception as error:  # somebody else's code: what is at home must go on without it
+        except Exception as error:  # a faulty package of others must not stop this one
             warnings.warn(f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}", stacklevel=2)
 
 
 def by_name() -> Mapping[str, partial]:
-    """Give all plain names, each with the call that makes its scheme."""
+    """Give all plain names, each with a function that makes its scheme."""
     _load_others()
     return dict(sorted(_named.items()))
 
 
 def classes() -> dict[str, type[Scheme]]:
-    """Give the classes that have plain names, by their own."""
+    """Give the classes that have plain names, by the name of the class."""
     return {make.func.__name__: make.func for make in by_name().values()}
 
 
 def colours() -> dict[str, str]:
-    """Give the colours of all schemes, by what they are called."""
+    """Give the colours of all schemes, by their names in charts."""
     return {label: colour for scheme in classes().values() for label, colour in scheme.colours.items()}
 
 
 def scheme(given: str | Scheme) -> Scheme:
     """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
 
-    ``"log"`` is what really happened (`schedlab.recorded`). A scheme is given back as it is.
+    ``"log"`` is the schedule that really happened (`schedlab.recorded`). A `Scheme` is returned unchanged.
     """
     if isinstance(given, Scheme):
         return given

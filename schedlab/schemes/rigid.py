@@ -62,7 +62,7 @@ class FCFS(Queued):
 
     @property
     def in_order(self) -> bool:
-        """Only under first come, first served that of the queue is that of arrival."""
+        """Only with the order "fcfs" do jobs start in the order of arrival."""
         return self.order == "fcfs"
 
     @explained
@@ -84,10 +84,10 @@ class EASY(Queued):
     backfill : str or function, optional
         Order in which candidates for backfilling are tried, if not that of the queue; "sjf" makes EASY-SJBF.
     reservation : {"count", "block"}
-        What the head of the queue is promised on a tree. "count": the time at which enough nodes are free, by
-        estimates; only jobs that end by then may start ahead of it. "block": nodes, in a block; others may have the
-        rest. Where nodes need not lie together, on a tree or on a flat machine, "block" is EASY's usual rule: others
-        may have the extra processors; on a flat machine "count" is the same.
+        The promise to the head of the queue on a tree. "count": a time, at which enough nodes are free by the
+        estimates; only jobs that end by then may start ahead of the head. "block": that time and a block of nodes; jobs
+        that leave those nodes free may start, too. If nodes need not be together, "block" is EASY's usual rule, with
+        extra processors. On a flat machine both are the usual rule.
 
     References
     ----------
@@ -124,7 +124,7 @@ class EASY(Queued):
         return name if self.reservation == "count" else f"{name} ({self.reservation})"
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether promises are kept: only first come, first served, and not by a count of scattered nodes."""
+        """Tell whether promises are kept: only with the order "fcfs", and not by counts where blocks are needed."""
         if self.order != "fcfs":
             return False  # a head may lose its place before it starts
         return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
@@ -135,9 +135,14 @@ class EASY(Queued):
     def check(self, case: Case) -> None:
         """As of `Scheme`."""
         super().check(case)
-        if self.backfill is not None and isinstance(case.machine, KaryTree):
-            tree = case.machine
+        tree = case.machine
+        if isinstance(tree, Flat):
+            return
+        if self.backfill is not None:
             raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
+        if tree.reservation is not None and self.reservation not in ("count", tree.reservation):
+            both = f"{self.reservation!r} of the scheme and {tree.reservation!r} of the tree"
+            raise ValueError(f"two reservations, {both}: leave out that of the tree")
 
     @explained
     def simulate(self, case: Case) -> Outcome:
