@@ -55,6 +55,7 @@ lab: $(READY) ## Open the notebooks in JupyterLab
 
 lint: $(READY) ## Check the code with ruff
 	$(BIN)/ruff check
+	$(BIN)/ruff format --check
 
 lock: ## Renew requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: to the newest versions)
 	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 \

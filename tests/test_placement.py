@@ -363,7 +363,7 @@ def test_files_and_charts_show_the_nodes(tmp_path):
     ("ranges", "message"),
     [
         ({"first": [0, 1], "last": [1, 2]}, "job 2 runs on a node that another job holds, at 0"),
-        ({"first": [0, 1], "last": [1, 1]}, "job 2 has not as many nodes as it needs"),
+        ({"first": [0, 1], "last": [1, 1]}, "job 2 does not have the nodes that it needs"),
         ({"first": [0, 6], "last": [1, 7]}, "job 2 runs on a node that is not installed"),
         ({"first": [1, 4], "last": [2, 5]}, "job 1 is spread over more than a block"),
     ],
