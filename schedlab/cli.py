@@ -16,9 +16,9 @@ from threading import Timer
 import pandas as pd
 
 from schedlab import __version__, metrics, papers
-from schedlab.ahead import compile_kernels, on_compiling
 from schedlab.experiment import sweep
 from schedlab.papers.ledger import as_json, as_markdown, summary
+from schedlab.precompile import compile_kernels, on_compiling
 from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, has_waits, recorded, simulate
@@ -257,9 +257,9 @@ def _parser():
     claims.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
 
-    ahead = commands.add_parser("compile", help="compile all kernels now, not each at its first use")
-    ahead.description = _compile.__doc__
-    ahead.set_defaults(run=_compile)
+    compiling = commands.add_parser("compile", help="compile all kernels now, not each at its first use")
+    compiling.description = _compile.__doc__
+    compiling.set_defaults(run=_compile)
     return parser
 
 

@@ -18,7 +18,7 @@ import pytest
 from numba.core import event
 
 import schedlab as sl
-from schedlab import ahead, cli, metrics, papers, schemes
+from schedlab import cli, metrics, papers, precompile, schemes
 from schedlab.kernels import easy
 from schedlab.workload import archive, standin
 
@@ -860,7 +860,7 @@ def test_that_kernels_are_compiled_is_said_where_they_are(run, monkeypatch, log)
 
 def test_a_users_own_functions_are_no_kernels():
     heard = []
-    with ahead.on_compiling(lambda: heard.append(1)):
+    with precompile.on_compiling(lambda: heard.append(1)):
         numba.njit(lambda x: x + 1)(1)
     assert heard == []
 
@@ -872,7 +872,7 @@ def test_a_kernel_that_is_not_in_the_cache_is_heard_of():
 
     fresh.__module__ = "schedlab.kernels.fresh"
     heard = []
-    with ahead.on_compiling(lambda: heard.append(1)):
+    with precompile.on_compiling(lambda: heard.append(1)):
         jitted = numba.njit(fresh)
         jitted(1)
         jitted(1.5)

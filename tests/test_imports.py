@@ -37,12 +37,12 @@ ROOMS = (
     "widgets",
     "papers",
     "report",
-    "ahead",
+    "precompile",
     "cli",
 )
 KERNELS_IMPORT = {"numpy", "numba", "math", "typing", "hashlib", "pathlib"}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "ahead"}  # a user's own order; hears when a kernel is compiled
+COMPILING = {"schemes", "precompile"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"charts", "widgets", "papers", "report"}
 # Imported here, installed by a dependency's own word.

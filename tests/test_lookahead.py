@@ -29,7 +29,7 @@ def test_the_example_of_the_paper(variant, search):
 def test_names():
     assert str(sl.DPSA()) == "DPSAn"
     assert str(sl.DPSA(variant="w", order="sjf")) == "DPSAw-SJF"
-    assert str(sl.DPSA(objective="slowdown", depth=50)) == "DPSAn (worth slowdown, depth 50)"
+    assert str(sl.DPSA(objective="slowdown", depth=50)) == "DPSAn (objective slowdown, depth 50)"
     assert str(sl.DPSA(variant="p", budget=100)) == "DPSAp (budget 100)"
     assert sl.simulate(trace_of(EXAMPLE, 7), "dpsaw").scheme == sl.DPSA(variant="w")
 

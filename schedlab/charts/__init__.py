@@ -1,10 +1,9 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
-from .cells import arrivals, heatmap
 from .compare import beside_model, distribution, scatter, weekly
 from .gang import shares, slices
 from .grouped import bars, ratios
-from .nodes import tree
+from .heatmaps import arrivals, heatmap
 from .series import lines, points
 from .tables import VERDICTS, table
 from .theme import (
@@ -27,6 +26,7 @@ from .theme import (
     themed,
 )
 from .timeline import gantt, gantts, profile
+from .trees import tree
 
 __all__ = [
     "AXES",

@@ -7,7 +7,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import schedlab as sl
-from schedlab import ahead
+from schedlab import precompile
 
 
 def entry_points():
@@ -18,8 +18,8 @@ def entry_points():
 
 
 def test_nothing_is_left_to_compile():
-    for group in ahead.groups():
-        ahead.compile_group(group)
+    for group in precompile.groups():
+        precompile.compile_group(group)
     found = entry_points()
     assert len(found) >= 15
     before = {each.__name__: each.signatures for each in found}
@@ -40,12 +40,12 @@ def test_nothing_is_left_to_compile():
 
 def test_each_group_is_compiled_in_a_process_of_its_own_from_any_folder(monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(ahead, "groups", lambda: {"lookahead": None})
-    ahead.compile_kernels(progress=False)
+    monkeypatch.setattr(precompile, "groups", lambda: {"lookahead": None})
+    precompile.compile_kernels(progress=False)
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_cannot_be_compiled_is_said(monkeypatch):
-    monkeypatch.setattr(ahead, "groups", lambda: {"nonsense": None})
+    monkeypatch.setattr(precompile, "groups", lambda: {"nonsense": None})
     with pytest.raises(RuntimeError, match="(?s)the kernels of nonsense cannot be compiled: .*KeyError: 'nonsense'"):
-        ahead.compile_kernels(progress=False)
+        precompile.compile_kernels(progress=False)
