@@ -18,6 +18,7 @@ import pandas as pd
 from schedlab import __version__, metrics, papers
 from schedlab.experiment import sweep
 from schedlab.papers.ledger import as_json, as_markdown, summary
+from schedlab.paths import replacing
 from schedlab.precompile import compile_kernels, on_compiling
 from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
@@ -655,12 +656,8 @@ def _check_folder(path):
 
 def _write(path, write):
     """Write a file that appears whole or not at all, and say so."""
-    part = Path(path).with_name(f".{os.getpid()}.{Path(path).name}")
-    try:
+    with replacing(path) as part:
         write(part)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
     print(f"written: {plain(path)}", file=sys.stderr)
 
 

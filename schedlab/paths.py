@@ -2,8 +2,11 @@
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from uuid import uuid4
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -57,6 +60,22 @@ def own_folder(room: str) -> Path | None:
         _distrust(folder, "others may write to it; `chmod go-w` it, or delete it")
         return None
     return folder
+
+
+@contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """Write a file whole or not at all.
+
+    Yields the path of a temporary file in the same folder. It replaces `path` when the block ends, and is removed if
+    the block raises.
+    """
+    path = Path(path)
+    part = path.with_name(f".{uuid4().hex}.{path.name}")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def is_own(stream) -> bool:

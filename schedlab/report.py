@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 from schedlab import __version__, charts, papers
 from schedlab.papers import kept
 from schedlab.papers.ledger import LEDGER, VERDICT_STYLE
+from schedlab.paths import replacing
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -113,12 +114,8 @@ def figures(
             ledger = ledger[list(LEDGER)]  # without what was kept before, which this run replaces
             kept.keep(name, ledger, built, time.perf_counter() - begin)
         sections.append(Section(name, paper, built, ledger))
-    part = out.with_name(f".{os.getpid()}.{out.name}")
-    try:
+    with replacing(out) as part:
         part.write_text(_page(sections, size), encoding="utf-8")
-        os.replace(part, out)
-    finally:
-        part.unlink(missing_ok=True)
     return out
 
 

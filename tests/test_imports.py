@@ -18,6 +18,7 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it.
 ROOMS = (
     "paths",
+    "streams",
     "text",
     "threads",
     "display",

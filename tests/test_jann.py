@@ -21,8 +21,8 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab import paths
+from schedlab.streams import Streams
 from schedlab.workload import swf
-from schedlab.workload.models._draws import Streams
 from schedlab.workload.models.jann import (
     RANGES,
     HyperErlang,

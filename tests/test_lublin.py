@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
+from schedlab.streams import Streams
 from schedlab.workload.models import lublin
-from schedlab.workload.models._draws import Streams, seconds_at
+from schedlab.workload.models.common import seconds_at
 from schedlab.workload.models.lublin import BATCH, INTERACTIVE, TYPELESS, LublinClass, lublin_feitelson
 
 PUBLISHED = {"batch": BATCH, "interactive": INTERACTIVE, "typeless": TYPELESS}

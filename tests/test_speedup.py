@@ -10,7 +10,7 @@ from workloads import trace_of
 
 import schedlab as sl
 from schedlab.kernels import speedup as kernel
-from schedlab.workload.models._draws import uniforms
+from schedlab.streams import uniforms
 from schedlab.workload.speedup import Laws
 
 JOBS = [(10 * i, 100 + i, 200 + i, 1 + i % 16) for i in range(400)]

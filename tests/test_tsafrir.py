@@ -15,8 +15,8 @@ from scipy import stats
 from workloads import trace_of
 
 import schedlab as sl
+from schedlab.streams import Streams
 from schedlab.workload.models import tsafrir
-from schedlab.workload.models._draws import Streams
 from schedlab.workload.models.tsafrir import Tsafrir, fit_tsafrir
 
 MINUTE, HOUR = 60, 3600

@@ -7,7 +7,7 @@ import numpy as np
 
 from schedlab.kernels import variates
 from schedlab.kernels.gang import state
-from schedlab.workload.models import _draws as draws
+from schedlab.workload.models.common import at_least_one
 
 from .times import LONGEST, check_seconds, nanoseconds
 
@@ -135,7 +135,7 @@ class Config:
         if not (isinstance(self.beta, Real) and 0 <= self.beta <= self.alpha):
             raise ValueError(f"beta is {self.beta!r}, expected 0 to alpha, which is {self.alpha!r}")
         for name in ("max_tasks", "statements"):
-            draws.at_least_one(name, getattr(self, name))
+            at_least_one(name, getattr(self, name))
         if not (isinstance(self.floor, Real) and 0 <= self.floor < 1 / 3):
             raise ValueError(f"floor is {self.floor!r}, expected from 0 to below 1/3")
         if not (isinstance(self.imbalance, Real) and 0 <= self.imbalance < 1):

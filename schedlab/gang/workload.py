@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from schedlab.kernels.gang import state
-from schedlab.workload.models import _draws as draws
+from schedlab.streams import entropy, keys, uniforms
+from schedlab.workload.models.common import at_least_one, job_numbers
 from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
 
 from . import programs as tables
@@ -97,10 +98,10 @@ class Workload:
     programs: pd.DataFrame | tuple | None = None
 
     def __post_init__(self):
-        if draws.at_least_one("pes", self.pes) > MOST_PES:
+        if at_least_one("pes", self.pes) > MOST_PES:
             raise ValueError(f"pes must be at most {MOST_PES}, got {self.pes}")
         check_seconds("horizon", self.horizon)
-        object.__setattr__(self, "seed", draws.entropy(self.seed))
+        object.__setattr__(self, "seed", entropy(self.seed))
         if self.sizes not in tuple(SIZES):
             raise ValueError(f"unknown sizes {self.sizes!r}; known: {', '.join(SIZES)}")
         object.__setattr__(self, "mix", _mixed(self.mix))
@@ -147,7 +148,7 @@ class Workload:
     def _jobs_table(self):
         if self.jobs is not None:
             table = pd.DataFrame(self.jobs, columns=list(COLUMNS)).astype(COLUMNS)
-            return table.set_axis(draws.job_numbers(len(table))).sort_values("submit_time", kind="stable")
+            return table.set_axis(job_numbers(len(table))).sort_values("submit_time", kind="stable")
         table = _arrivals(self.pes, self.horizon, self.seed, self.table, self.sizes)
         kind = np.array(list(self.shares))
         place = np.searchsorted(np.cumsum(list(self.shares.values()))[:-1], self._uniforms(table.index), side="right")
@@ -197,11 +198,11 @@ class Workload:
         return room
 
     def _uniforms(self, numbers):
-        return draws.uniforms(self.seed, "kind", numbers.to_numpy())
+        return uniforms(self.seed, "kind", numbers.to_numpy())
 
     def _keys(self, numbers):
         """Give each job the key of its random numbers; int64, 32 bits."""
-        return (draws.keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
+        return (keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
 
 
 @lru_cache(maxsize=256)

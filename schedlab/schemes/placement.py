@@ -6,6 +6,7 @@ import numpy as np
 
 from schedlab.kernels.placement import BY_BLOCK, BY_COUNT, Allocation, Tree, placement, shortened
 from schedlab.kernels.tree_nodes import MODULUS
+from schedlab.streams import GOLDEN, splitmix64
 from schedlab.threads import interruptible
 
 from .base import Case, Outcome, Ranges
@@ -59,9 +60,6 @@ def fractions(saved):
 
 
 def _seeds(seed, n):
-    """Give each job a seed of its own, by its place in the order of arrival: splitmix64 (Steele and others 2014)."""
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    z = np.full(n, seed % 2**64, "uint64") * golden + np.arange(1, n + 1, dtype="uint64") + golden
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) % np.uint64(MODULUS - 1)).astype("int64") + 1
+    """Give each job a seed of its own, by its place in the order of arrival."""
+    states = np.full(n, seed % 2**64, "uint64") * GOLDEN + np.arange(1, n + 1, dtype="uint64") + GOLDEN
+    return (splitmix64(states) % np.uint64(MODULUS - 1)).astype("int64") + 1

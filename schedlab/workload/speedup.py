@@ -12,8 +12,7 @@ import pandas as pd
 
 from schedlab.kernels import speedup as kernel
 from schedlab.kernels.speedup import AMDAHL, DOWNEY, TABLE
-
-from .models._draws import uniforms
+from schedlab.streams import uniforms
 
 __all__ = ["Amdahl", "Downey", "Laws", "Model", "Speedup", "downey_slope", "downey_speedup"]
 

@@ -42,8 +42,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from schedlab.streams import entropy
+
 from . import archive, swf
-from .models._draws import entropy
 
 SEED = 1
 

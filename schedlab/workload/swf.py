@@ -23,19 +23,17 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import BinaryIO
-from uuid import uuid4
 from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT, scan_records
-from schedlab.paths import is_own, own_folder
+from schedlab.paths import is_own, own_folder, replacing
 from schedlab.text import plain
 
 FIELDS = (
@@ -408,7 +406,7 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist")
     lines = [line.encode() + b"\n" for line in header.lines]
     text = b"".join([*lines, *_record_lines(records)])
-    with _replacing(path) as stream:
+    with replacing(path) as part, open(part, "xb") as stream:
         # Level 6: a sixth of level 9's time for 7 % more bytes (RICC). No time stamp: same log, same bytes.
         stream.write(gzip.compress(text, 6, mtime=0) if path.suffix == ".gz" else text)
 
@@ -611,18 +609,6 @@ def _column_format(column: np.ndarray) -> bytes:
     return b"%%%da" % max(map(len, map(repr, column.tolist())))
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when all went well, and vanishes otherwise."""
-    temporary = path.with_name(f".{uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            yield stream
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 # Cached tables ------------------------------------------------------------------------------------------
 
 
@@ -631,7 +617,7 @@ def _save_table(log: Log, source: str, kept: Path) -> None:
     text = json.dumps({"source": source, "sha256": log.sha256, "lines": log.header.lines})
     facts = np.frombuffer(text.encode(), np.uint8)
     columns = {field: _compacted(log.records[field].to_numpy()) for field in FIELDS}
-    with _replacing(kept) as stream:
+    with replacing(kept) as part, open(part, "xb") as stream:
         np.savez(stream, facts=facts, digest=_digest(facts, columns), **columns)
 
 

@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from schedlab import display
+from schedlab.streams import entropy, keys, uniforms
 from schedlab.text import plain
 
 from . import archive, swf
 from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
-from .models._draws import entropy, keys, uniforms, whole_seconds
+from .models.common import whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson

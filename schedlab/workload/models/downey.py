@@ -22,9 +22,10 @@ A. B. Downey: A parallel workload model and its implications for processor alloc
 import numpy as np
 import pandas as pd
 
+from schedlab.streams import Streams, entropy
 from schedlab.workload.speedup import downey_speedup
 
-from ._draws import Streams, at_least_one, entropy, job_numbers, seconds_at, whole_seconds
+from .common import at_least_one, job_numbers, seconds_at, whole_seconds
 
 __all__ = ["downey", "fit_downey"]
 

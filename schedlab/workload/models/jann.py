@@ -29,10 +29,11 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
+from schedlab.streams import Streams, entropy
 from schedlab.text import plain
 
 from ..swf import EXACT, MOST_PROCS
-from ._draws import Streams, at_least_one, entropy, job_numbers, whole_seconds
+from .common import at_least_one, job_numbers, whole_seconds
 
 __all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
 

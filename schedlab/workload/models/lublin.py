@@ -33,7 +33,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ._draws import Streams, at_least_one, entropy, job_numbers, seconds_at
+from schedlab.streams import Streams, entropy
+
+from .common import at_least_one, job_numbers, seconds_at
 
 __all__ = ["BATCH", "INTERACTIVE", "TYPELESS", "LublinClass", "lublin_feitelson"]
 

@@ -27,7 +27,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._draws import EXACT, Streams, at_least_one, entropy
+from schedlab.streams import Streams, entropy
+
+from .common import EXACT, at_least_one
 
 __all__ = ["LEAST_JOBS", "Tsafrir", "fit_tsafrir"]
 

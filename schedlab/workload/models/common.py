@@ -1,54 +1,12 @@
-"""What the models share: random streams by name, the clock of the daily cycle, the check of common arguments."""
+"""What the models share: the clock of the daily cycle, whole seconds, checks of common arguments."""
 
 import operator
-import zlib
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 _DAY = 86_400  # seconds
 EXACT = 2**53  # below it, float64 holds every integer
-
-
-@dataclass(frozen=True)
-class Streams:
-    """Give independent generators by name, for one part of the workload (a class, a range of sizes) of one seed."""
-
-    seed: int
-    part: int
-
-    def __call__(self, name: str, again: int = 0) -> np.random.Generator:
-        key = (self.part, zlib.crc32(name.encode()), again)
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
-
-
-def entropy(seed: int | np.random.Generator) -> int:
-    """Give the number that all streams start from; a generator is asked for it."""
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**63))
-    try:
-        number = operator.index(seed)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise ValueError(f"seed must be a whole number from 0 on or a numpy Generator, got {seed!r}")
-    return number
-
-
-def keys(seed: int | tuple[int, ...], numbers: np.ndarray) -> np.ndarray:
-    """Give each number a key drawn for it and the seed alone: splitmix64 (Steele and others 2014), uint64."""
-    words = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-    z = words + np.asarray(numbers).astype("uint64") * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def uniforms(seed: int, name: str, numbers: np.ndarray) -> np.ndarray:
-    """Give each number one in [0, 1) drawn for it, the seed and the name of what is drawn; float64."""
-    words = keys((seed, zlib.crc32(name.encode())), numbers)
-    return (words >> np.uint64(11)) * 2.0**-53
 
 
 def at_least_one(name: str, value: int) -> int:
