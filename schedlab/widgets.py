@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from functools import cache, lru_cache
+from functools import cache
 from numbers import Integral, Real
 from textwrap import indent
 
@@ -29,6 +29,7 @@ import traitlets
 from altair.utils.schemapi import debug_mode
 
 from . import charts
+from .experiment import remember
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
@@ -372,8 +373,9 @@ def bench(
     """
     if view not in VIEWS:
         raise ValueError(f"unknown view {view!r}; known: {', '.join(VIEWS)}")
-    workload = _workload(_trace(trace), load, overrun)
-    schedule, other = (_simulated(workload, one, overrun) for one in (_ordered(scheme, order), scheme_named(against)))
+    trace = _trace(trace)
+    compared = (_ordered(scheme, order), scheme_named(against))
+    schedule, other = (_simulated(trace, load, one, overrun) for one in compared)
     chart = VIEWS[view](schedule, other, _window(schedule, week, weeks))
     return chart, charts.table(*_side_by_side(schedule, other))
 
@@ -403,9 +405,9 @@ def waits(
     >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
     >>> chart = sl.widgets.waits(trace, 0.8, sl.EASY(order="sjf"))
     """
-    workload = _workload(_trace(trace), load, "kill")
+    trace = _trace(trace)
     schemes = dict.fromkeys(map(scheme_named, (against, scheme)))
-    return charts.distribution([_simulated(workload, one, "kill") for one in schemes])
+    return charts.distribution([_simulated(trace, load, one, "kill") for one in schemes])
 
 
 # What is drawn, of the schedule, the one that it is compared with, and the window in seconds of the log.
@@ -457,19 +459,19 @@ def _between(interval):
     return f"{low} to {high}"
 
 
-@lru_cache(maxsize=4)
+@remember(4)
 def _trace(given):
     return load_trace(given) if isinstance(given, str) else given
 
 
-@lru_cache(maxsize=4)
+@remember(4)
 def _workload(trace, load, overrun):
     return trace if load is None else trace.scale_load(load, overrun=overrun)
 
 
-@lru_cache(maxsize=8)
-def _simulated(workload, scheme, overrun):
-    return simulate(workload, scheme, overrun=overrun)
+@remember(8)  # by the trace as given: to digest each scaled copy would take 30 ms at every move of a slider
+def _simulated(trace, load, scheme, overrun):
+    return simulate(_workload(trace, load, overrun), scheme, overrun=overrun)
 
 
 def _ordered(scheme, order):
@@ -496,7 +498,7 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
     source += "" if load is None else f".scale_load({load}, overrun={overrun!r})"
     source += f"  # trace is the one given to explore: {trace.title!r}" if isinstance(trace, Trace) else ""
     run = f"sl.simulate(workload, {_call(one)}, overrun={overrun!r})"
-    schedule = _simulated(_workload(_trace(trace), load, overrun), one, overrun)
+    schedule = _simulated(_trace(trace), load, one, overrun)
     window = f"window={_window(schedule, week, weeks)}"
     drawn = {
         "over time": f"sl.charts.profile({run}, {window})",
