@@ -14,6 +14,7 @@ import vl_convert
 
 import schedlab as sl
 from schedlab import charts
+from schedlab.charts import theme
 from schedlab.charts.theme import LOGS, about, about_trace
 
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
@@ -1072,3 +1073,17 @@ def test_the_name_of_a_point_is_not_struck_through_by_the_axis():
     table = pd.DataFrame({"use": [0.1, 0.5, 0.9], "gain": [10.0, 0.0, 5.0], "log": ["one", "other", "third"]})
     (rows,) = charts.points(table, "use", "gain", "log").to_dict()["datasets"].values()
     assert {row["log"]: row["side"] for row in rows}["other"] == "above"
+
+
+def test_papers_and_users_register_colours_dashes_and_titles(monkeypatch):
+    monkeypatch.setattr(theme, "_registered", dict(theme._registered))
+    monkeypatch.setattr(theme, "DASHES", dict(theme.DASHES))
+    monkeypatch.setattr(theme, "AXES", dict(theme.AXES))
+    charts.register({"mine": "#123456"}, {"my tree": (9, 9)}, {"my_measure": "my measure (s)"})
+    charts.register({"mine": "#123456"})
+    assert charts.colours(["mine"]) == ["#123456"]
+    assert charts.dashes(["my tree"]) == [[9, 9]]
+    assert theme.AXES["my_measure"] == "my measure (s)"
+    for given in ({"colours": {"EASY": "#000000"}}, {"dashes": {"flat": (1, 1)}}, {"axes": {"load": "load"}}):
+        with pytest.raises(ValueError, match="already, got"):
+            charts.register(**given)

@@ -4,7 +4,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from pathlib import Path
 from textwrap import wrap
@@ -53,27 +53,9 @@ LOGS = {
 LOG = re.compile(rf"(?P<log>{'|'.join(LOGS)})(-[0-9.]+(-cln)?)?(?P<standin>(, [^(]*)? \(stand-in.*\))?")
 # Kurian's classes: short jobs light, long ones dark; narrow ones blue, wide ones orange.
 CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
-# Sweeps teal, other jobs grey, darkest at the first site; shares and sites by themselves blue.
-GROUPS = {
-    "gain": "#117733",
-    "utilization": "#AAAAAA",
-    "sweeps": "#009988",
-    "sweeps, site 1": "#00564C",
-    "sweeps, site 2": "#009988",
-    "sweeps, site 3": "#7FD1C7",
-    "other jobs": "#888888",
-    "other jobs, site 1": "#444444",
-    "other jobs, site 2": "#888888",
-    "other jobs, site 3": "#C4C4C4",
-    "site 1": "#003A70",
-    "site 2": "#4477AA",
-    "site 3": "#A6C8E8",
-    "5 %": "#A6C8E8",
-    "10 %": "#4477AA",
-    "20 %": "#003A70",
-}
-# Jobs of a decision.
-STATES = {"running": "#BBBBBB", "waiting": "#56B4E9", "gets a processor": "#D55E00"}
+# Sweeps teal, other jobs grey.
+GROUPS = {"sweeps": "#009988", "other jobs": "#888888"}
+STATES = {"running": "#BBBBBB", "waiting": "#56B4E9", "gets a processor": "#D55E00"}  # jobs of a decision
 # What a PE does: of use dark, waiting orange.
 DOING = {
     "computing": "#0072B2",
@@ -82,26 +64,14 @@ DOING = {
     "switching": "#000000",
     "idle": "#E4E4E4",
 }
-# Schedulers of gangs, memberships of tasks, tables of a model.
-GANGS = {
-    "without information": "#999999",
-    "with information": "#0072B2",
-    "with information and spin control": "#D55E00",
-    "I/O": "#D55E00",
-    "communicating": "#56B4E9",
-    "computing": "#0072B2",
-    "priority": "#222222",
-    "CTC fit": "#332288",
-    "KTH fit": "#882255",
-}
+# Memberships of a task.
+MEMBERSHIPS = {"I/O": "#D55E00", "communicating": "#56B4E9", "computing": "#0072B2", "priority": INK}
 DASHES = {
     "flat": (1, 0),
     "first-free": (1, 0),
     "non-contiguous": (1, 0),
     "contiguous": (6, 3),
     "quasi-contiguous": (2, 2),
-    "the paper's": (1, 0),
-    "to compare with": (2, 2),
 }
 PATTERNS = ((8, 2), (4, 4), (8, 2, 2, 2), (1, 3), (12, 3), (6, 2, 2, 2, 2, 2))  # for options of other names
 
@@ -118,12 +88,7 @@ AXES = {
     "bounded_slowdown": "mean bounded slowdown (tau = 10 s)",
     "per_processor_slowdown": "mean per-processor slowdown (tau = 10 s)",
     "slowdown": "mean slowdown",
-    "wait_minutes": "mean wait (minutes)",
-    "total_minutes": "mean total time (minutes)",
     "wait_ratio": "mean wait, times as long",
-    "turnaround_better": "turnaround better by (%)",
-    "slowdown_better": "slowdown better by (%)",
-    "loss_better": "loss of capacity better by (%)",
     "utilization": "utilization",
     "loss_of_capacity": "loss of capacity (processor-seconds)",
     "loss_of_capacity_share": "loss of capacity (share)",
@@ -360,10 +325,47 @@ def panels(count: int, width: float | None, height: float | None) -> tuple[int, 
 
 # -- colours ---------------------------------------------------------------------------------------------
 
+_registered: dict[str, str] = {}
+
+
+def register(
+    colours: Mapping[str, str] | None = None,
+    dashes: Mapping[str, tuple[int, ...]] | None = None,
+    axes: Mapping[str, str] | None = None,
+) -> None:
+    """Register the colours, dashes and axis titles of names that only some studies use.
+
+    Without it a chart makes a colour and a dash from each name, and a column's name is its axis title.
+
+    Parameters
+    ----------
+    colours : mapping of str to str, optional
+        Colours such as ``"#0072B2"``, by the names in a legend.
+    dashes : mapping of str to tuple of int, optional
+        Lengths of strokes and gaps in pixels, by the names in a legend.
+    axes : mapping of str to str, optional
+        Titles with units, by column.
+
+    Raises
+    ------
+    ValueError
+        If a name already has another value: it would change the charts of somebody else.
+    """
+    own = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS
+    for what, given, known, into in (
+        ("colour", colours, own | _registered, _registered),
+        ("dash", dashes, DASHES, DASHES),
+        ("axis title", axes, AXES, AXES),
+    ):
+        for name, value in (given or {}).items():
+            if known.get(name, value) != value:
+                raise ValueError(f"{name!r} has the {what} {known[name]!r} already, got {value!r}")
+            into[name] = value
+
 
 def colours(names: list[str]) -> list[str]:
     """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn."""
-    known = schemes.colours() | CLASSES | GROUPS | GANGS
+    known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
 

@@ -67,6 +67,7 @@ _QUEUE = re.compile(r"qf?\d+(ll|[tsml])")
 # How jobs get estimates, and what becomes of those that outlive them.
 USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs without one left out", "overruns run on"
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
+charts.register({"gain": "#117733", "utilization": "#AAAAAA"})
 
 
 # The logs ----------------------------------------------------------------------------------------------------

@@ -48,6 +48,28 @@ SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
 SWEEPS, OTHERS = "sweeps", "other jobs"
 CLASSES = ("SN", "SW", "LN", "LW")
 IMPROVED = {"turnaround": "turnaround_better", "slowdown": "slowdown_better", "loss": "loss_better"}
+# Sites from dark to light; shares and sites by themselves blue.
+charts.register(
+    colours={
+        "sweeps, site 1": "#00564C",
+        "sweeps, site 2": "#009988",
+        "sweeps, site 3": "#7FD1C7",
+        "other jobs, site 1": "#444444",
+        "other jobs, site 2": "#888888",
+        "other jobs, site 3": "#C4C4C4",
+        "site 1": "#003A70",
+        "site 2": "#4477AA",
+        "site 3": "#A6C8E8",
+        "5 %": "#A6C8E8",
+        "10 %": "#4477AA",
+        "20 %": "#003A70",
+    },
+    axes={
+        "turnaround_better": "turnaround better by (%)",
+        "slowdown_better": "slowdown better by (%)",
+        "loss_better": "loss of capacity better by (%)",
+    },
+)
 BETTER = "Above zero is better than without shredding: (old - new) / old. "
 DRAWN = (
     "Each draw chooses other sweeps and moves each submission by up to a minute, also for the run without shredding. "

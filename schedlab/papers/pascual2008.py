@@ -63,6 +63,7 @@ UNCUT = "Jobs run on past their estimates; a backfilled one is killed when the h
 
 # Job sizes by the stage at which they belong, k = 4.
 STAGES = {1: (1, 4), 2: (5, 14, 16), 3: (17, 64), 4: (65, 240, 256), 5: (257, 1024), 6: (1025, 1152, 4096)}
+charts.register(axes={"wait_minutes": "mean wait (minutes)", "total_minutes": "mean total time (minutes)"})
 
 
 def machine(name: str, allocation: str = CONTIGUOUS, **settings) -> KaryTree:

@@ -46,6 +46,7 @@ MACHINES = (8, 16)
 FITS = {"kth": "KTH fit", "ctc": "CTC fit"}
 MODELS = {"kth": "Jann model (KTH fit, not Jann's numbers)", "ctc": "Jann model (CTC fit)"}
 WITHOUT, WITH, SPIN = "without information", "with information", "with information and spin control"
+charts.register({WITHOUT: "#999999", WITH: "#0072B2", SPIN: "#D55E00", "CTC fit": "#332288", "KTH fit": "#882255"})
 SCHEDULERS = {WITHOUT: "gang", WITH: "priority", SPIN: "spin-block"}
 JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}

@@ -22,6 +22,7 @@ AGAINST = f"turnaround against {short(PLAIN)} (%)"
 WASTED = "wasted, of what jobs hold (%)"
 MOLDABLE = "share of jobs that are moldable"
 ROWS = ((ALL, *grids.CLASSES[:2]), grids.CLASSES[2:])  # of panels
+charts.register(dashes={"the paper's": (1, 0), "to compare with": (2, 2)})
 
 
 def _draws(size):
