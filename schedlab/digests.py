@@ -84,6 +84,8 @@ def _feed(sha, value, seen):
         _class(sha, value, seen)
     elif isinstance(value, types.MethodType):
         _all(sha, (value.__func__, value.__self__), seen)
+    elif hasattr(value, "__wrapped__") and _wraps(value):
+        _feed(sha, value.__wrapped__, seen)
     elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
         _function(sha, getattr(value, "py_func", value), seen)
         _feed(sha, getattr(value, "targetoptions", None), seen)
@@ -198,15 +200,33 @@ def _function(sha, function, seen):
     for name, value in _outer(function, names).items():
         _name(sha, name)
         _feed(sha, value, seen)
-        if isinstance(value, types.ModuleType) and not _installed(value.__name__):  # helpers.f(): f counts, too
-            _feed(sha, [(each, getattr(value, each)) for each in names if hasattr(value, each)], seen)
+        _module(sha, value, names, seen)
+
+
+def _wraps(value):
+    """Tell whether installed code wraps a function without changing its results: caches, `schedlab.remember`."""
+    code = getattr(value, "__code__", None)
+    return code is None or code.co_filename.startswith(_INSTALLED)
+
+
+def _module(sha, value, names, seen):
+    """Add what a function uses of a module that is not installed: of ``helpers.f()``, f."""
+    if isinstance(value, types.ModuleType) and not _installed(value.__name__):
+        for name in names:
+            if hasattr(value, name):
+                _name(sha, name)
+                _feed(sha, getattr(value, name), seen)
+                _module(sha, getattr(value, name), [other for other in names if other != name], seen)
 
 
 def _outer(function, names):
-    """Give the values that a function takes from outside: those that it closes over, and its user's globals."""
+    """Give what a function uses from outside: what it closes over, its user's globals, and modules that it imports."""
     closed = zip(function.__code__.co_freevars, map(_content, function.__closure__ or ()), strict=True)
-    outer = {} if _installed(function.__module__) else function.__globals__
-    return dict(closed) | {name: outer[name] for name in names if name in outer}
+    if _installed(function.__module__):
+        return dict(closed)
+    outer = function.__globals__
+    loaded = {name: sys.modules[name] for name in names if name in sys.modules and name not in outer}
+    return dict(closed) | loaded | {name: outer[name] for name in names if name in outer}
 
 
 def _content(cell):

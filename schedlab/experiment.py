@@ -372,7 +372,7 @@ def _keys(run, runs):
 
 
 def _surroundings():
-    """Give what results depend on beside the values: the kernels, and the logs that names refer to."""
+    """Give what results depend on besides the values: the kernels, and the logs that names refer to."""
     return str(CACHE), archive.at_hand()
 
 
@@ -409,8 +409,9 @@ def remember(most: int):
                     mine = key not in kept
                     future, thread = kept.setdefault(key, (Future(), get_ident()))
                     kept.move_to_end(key)
-                    while len(kept) > most:
-                        kept.popitem(last=False)
+                    done = [each for each, (one, _) in kept.items() if one.done()]
+                    for oldest in done[: max(0, len(kept) - most)]:  # what is being computed is waited for
+                        del kept[oldest]
                 if mine:
                     break
                 if not future.done() and thread == get_ident():
@@ -427,8 +428,12 @@ def remember(most: int):
                 raise
             return future.result()
 
-        remembering.forget = kept.clear
-        _remembered.append(kept.clear)
+        def clear():
+            with lock:
+                kept.clear()
+
+        remembering.forget = clear
+        _remembered.append(clear)
         return remembering
 
     return decorate

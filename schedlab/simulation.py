@@ -181,7 +181,9 @@ def simulate_sites(
         origins = [begin + min(after) for begin in begins]
     for case in cases:
         scheme.check(case)
-    outcomes = scheme.simulate_sites(cases, tuple(map(int, speeds)))
+    outcomes = list(scheme.simulate_sites(cases, tuple(map(int, speeds))))
+    if len(outcomes) != len(cases):
+        raise ValueError(f"{scheme} gave {len(outcomes)} outcomes, expected one for each of {len(cases)} sites")
     outcomes = [checked(scheme, case, outcome) for case, outcome in zip(cases, outcomes, strict=True)]
     schedules = [
         Schedule(trace, scheme, case.machine, case.overrun, case.events, outcome, origin, site, tuple(traces))

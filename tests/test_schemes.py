@@ -274,3 +274,64 @@ def test_a_reservation_of_the_tree_warns_once_and_must_not_contradict_the_scheme
     sl.simulate(trace_of(JOBS, 4), sl.EASY(), machine=tree).validate()
     with pytest.raises(ValueError, match="two reservations, 'block' of the scheme and 'count' of the tree"):
         sl.simulate(trace_of(JOBS, 4), sl.EASY(reservation="block"), machine=tree)
+
+
+def case_of(**columns):
+    own = dict(zip(("submit", "run", "estimate", "procs"), np.array(JOBS).T, strict=True)) | columns
+    return sl.Case(schemes.Jobs(**own), sl.Flat(4))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"procs": [1, 2]}, "has 4 submissions, but 2 of procs"),
+        ({"run": [1.5, 2, 3, 4]}, "run of the trace is float64, expected a whole number for each job"),
+        ({"procs": [1, 2, 9, 1]}, "job 3 asks for 9 processors, expected 1 to 4 processors"),
+        ({"procs": [0, 2, 3, 1]}, "job 1 asks for 0 processors"),
+    ],
+)
+def test_a_case_that_cannot_be(columns, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        case_of(**columns)
+
+
+def test_cases_take_lists_and_narrow_types_and_no_jobs():
+    plain = sl.EASY().outcome(case_of()).start
+    narrow = case_of(run=np.array(JOBS, "int32")[:, 1], submit=[job[0] for job in JOBS])
+    assert narrow.jobs.run.dtype == "int64"
+    assert sl.EASY().outcome(narrow).start.tolist() == plain.tolist()
+    for scheme in ("fcfs", "easy", "conservative", "dpsan"):
+        assert schemes.scheme(scheme).outcome(case_of().first(0)).start.tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"start": None}, "gave start None, expected one for each of 4 jobs"),
+        ({"start": [0, 0, 0, 30]}, "starts job 2 at 0 s, before its submission at 1 s"),
+        ({"start": [0, 9, 20, 30], "promise": 5}, r"gave promise of shape \(\), expected"),
+        ({"start": [0, 9, 20, 30], "estimate": [1, 2]}, r"gave estimate of shape \(2,\), expected"),
+        (
+            {"start": [0, 9, 20, 30], "backfilled": [1, 0, 0, 0]},
+            "gave backfilled of type int64, expected True or False",
+        ),
+    ],
+)
+def test_what_a_scheme_may_not_give(given, message):
+    @dataclass(frozen=True)
+    class Wrong(sl.Scheme):
+        def simulate(self, case):
+            return case.outcome(**given)
+
+    with pytest.raises((ValueError, TypeError), match=message):
+        sl.simulate(trace_of(JOBS, 4), Wrong())
+
+
+def test_each_site_needs_an_outcome():
+    @dataclass(frozen=True)
+    class OneSite(sl.Scheme):
+        def simulate_sites(self, cases, speeds):
+            return [case.outcome(np.cumsum(case.jobs.run) + 30) for case in cases[:1]]
+
+    with pytest.raises(ValueError, match="OneSite gave 1 outcomes, expected one for each of 2 sites"):
+        sl.simulate_sites([trace_of(JOBS, 4)] * 2, OneSite())

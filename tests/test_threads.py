@@ -130,8 +130,8 @@ def test_what_ends_a_pool_does_not_wait_for_a_kernel_without_a_flag():
 @pytest.mark.parametrize(
     ("room", "kernel", "use"),
     [
-        (base, "assign", lambda trace: sl.simulate(trace).processors()),
-        (base, "assign", lambda trace: sl.simulate(trace, "ojs").processors()),
+        (base, "assign_processors", lambda trace: sl.simulate(trace).processors()),
+        (base, "assign_processors", lambda trace: sl.simulate(trace, "ojs").processors()),
         (laws, "replay", lambda trace: sl.simulate(trace, "ojs").validate()),
     ],
 )

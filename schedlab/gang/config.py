@@ -162,7 +162,7 @@ class Config:
 
         Returns
         -------
-        schedlab.kernels.gang.Rules
+        schedlab.kernels.gang.state.Rules
             Times in nanoseconds.
         """
         times = {name: nanoseconds(getattr(self, name)) for name in TIMES}

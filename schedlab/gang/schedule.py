@@ -32,7 +32,7 @@ class GangSchedule:
     ----------
     workload : Workload
     config : Config
-    rules : schedlab.kernels.gang.Rules
+    rules : schedlab.kernels.gang.state.Rules
         What the kernel was told.
     table : DataFrame
         The workload's jobs, as `Workload.jobs_table`.
@@ -41,7 +41,7 @@ class GangSchedule:
     watched : tuple of (int, int)
         The tasks that were watched: job number and rank.
     job_rows, task_rows, member_rows, pe_rows, log_rows : arrays, shape (n_rows, n_jobs, tasks, PEs or entries)
-        What the kernel gave, int64 nanoseconds, memberships float64; see `schedlab.kernels.gang.gang`.
+        What the kernel gave, int64 nanoseconds, memberships float64; see `schedlab.kernels.gang.slices.gang`.
     history : float64, shape (n_watched, n_slices, 8)
         Memberships of each watched task after each slice, and whether it had a PE.
     events : int

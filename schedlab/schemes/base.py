@@ -53,6 +53,21 @@ class Case:
     name: str = "the trace"
     numbers: Sequence | None = None
 
+    def __post_init__(self):
+        """Check the columns: a kernel would read past the end of a short one, and compile anew for another type."""
+        columns = {name: np.asarray(column) for name, column in zip(Jobs._fields, self.jobs, strict=True)}
+        for name, column in columns.items():
+            if column.ndim != 1 or column.dtype.kind not in "iu":
+                raise TypeError(f"{name} of {self.name} is {column.dtype}, expected a whole number for each job")
+            if column.size != columns["submit"].size:
+                raise ValueError(f"{self.name} has {columns['submit'].size} submissions, but {column.size} of {name}")
+        object.__setattr__(self, "jobs", Jobs(*(np.require(one, np.int64, "CW") for one in columns.values())))
+        most = self.machine.procs
+        wrong = np.flatnonzero((self.jobs.procs < 1) | (most is not None and self.jobs.procs > most))
+        if wrong.size:
+            found = f"job {self.number(wrong[0])} asks for {self.jobs.procs[wrong[0]]} processors"
+            raise ValueError(f"{found}, expected 1 to {self.machine}")
+
     def __len__(self) -> int:
         return self.jobs.submit.size
 
@@ -133,6 +148,9 @@ class Ranges(NamedTuple):
     last: np.ndarray
 
 
+COLUMNS = ("submit", "start", "run", "procs", "promise", "killed", "estimate", "backfilled")  # of an outcome
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
     """The result of a case: who held how many processors, and which, from when to when.
@@ -186,8 +204,8 @@ class Outcome:
     def _protect(self):
         for each in fields(self):
             array = getattr(self, each.name)
-            if isinstance(array, list | tuple) and not isinstance(array, Ranges):
-                array = np.array(array)
+            if each.name in COLUMNS and array is not None:
+                array = np.asarray(array)
             if isinstance(array, np.ndarray):
                 # A view: kernels are compiled once more for arrays that cannot be written.
                 array = array.view()
@@ -195,15 +213,33 @@ class Outcome:
                 object.__setattr__(self, each.name, array)
 
     def check(self, scheme: "Scheme", case: Case) -> None:
-        """Raise unless each column has one whole number per job: kernels would read past the end of a short one."""
+        """Raise unless each column has one value per job, and each job starts after its submission.
+
+        Parameters
+        ----------
+        scheme : Scheme
+            For the message.
+        case : Case
+
+        Raises
+        ------
+        TypeError, ValueError
+            Naming the scheme, the column, what was found and what was expected.
+        """
         count, whole = len(case), "whole numbers, int64"
-        expected = dict.fromkeys(("submit", "start", "run", "procs", "promise"), whole) | {"killed": "True or False"}
-        for name, kind in expected.items():
-            column = getattr(self, name)
-            if column.shape != (count,):
-                raise ValueError(f"{scheme} gave {name} of shape {column.shape}, expected one for each of {count} jobs")
+        for name in COLUMNS:
+            column, kind = getattr(self, name), "True or False" if name in ("killed", "backfilled") else whole
+            if column is None and name in ("estimate", "backfilled"):
+                continue
+            if np.shape(column) != (count,):
+                found = "None" if column is None else f"of shape {column.shape}"
+                raise ValueError(f"{scheme} gave {name} {found}, expected one for each of {count} jobs")
             if column.dtype.kind != ("i" if kind == whole else "b"):
                 raise TypeError(f"{scheme} gave {name} of type {column.dtype}, expected {kind}")
+        early = np.flatnonzero(self.start < self.submit)
+        if early.size:
+            job, start, submit = case.number(early[0]), self.start[early[0]], self.submit[early[0]]
+            raise ValueError(f"{scheme} starts job {job} at {start} s, before its submission at {submit} s")
 
     @property
     def end(self) -> np.ndarray:
@@ -372,7 +408,8 @@ class Scheme:
     def outcome(self, case: Case) -> Outcome:
         """Check a case, simulate it, and check the result."""
         self.check(case)
-        return checked(self, case, self.simulate(case))
+        outcome = self.simulate(case) if len(case) else case.outcome(np.zeros(0, np.int64))
+        return checked(self, case, outcome)
 
     def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> Sequence[Outcome]:
         """Simulate several sites, each by itself unless the scheme lets sites share jobs.

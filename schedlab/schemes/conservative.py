@@ -70,7 +70,7 @@ class Conservative(Queued):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.compression not in COMPRESSION:
+        if self.compression not in (*COMPRESSION,):
             raise ValueError(f"unknown compression {self.compression!r}; known: {', '.join(COMPRESSION)}")
         if self.compress_on not in COMPRESS_ON:
             raise ValueError(f"unknown compress_on {self.compress_on!r}; known: {', '.join(COMPRESS_ON)}")

@@ -831,7 +831,7 @@ def load_trace(
         True: generate a look-alike of the log from fitted figures (`schedlab.workload.standin`), even where the log
         is at hand; the trace says what it is.
     or_standin : bool
-        Generate the look-alike if the log is not at hand, instead of fetching it.
+        Generate the look-alike if the log is not at hand, instead of fetching it. `standin` decides if it is given.
     seed : int
         Of the look-alike; a seed other than the default is part of its name.
 
@@ -841,7 +841,9 @@ def load_trace(
         For an unknown name, or a log without a look-alike that is neither at hand nor fetched.
     """
     official = archive.resolve(name)
-    if standin or (or_standin and archive.find(official) is None):
+    if standin is None:
+        standin = or_standin and archive.find(official) is None
+    if standin:
         name = official if seed == SEED else f"{official}, seed {seed}"
         return from_log(look_alike(official, seed), name, "stand-in", procs, missing_estimate)
     path = archive.fetch(official, progress=progress)
