@@ -19,7 +19,7 @@ def small(monkeypatch):
     """A small trace of three months in place of the log, and few draws and loads."""
     header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
 
-    def log(name, or_standin):
+    def log(name, or_standin=True):
         trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
         submit = trace.table["submit_time"]
         table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))

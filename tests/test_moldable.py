@@ -149,7 +149,7 @@ def test_iterative_is_the_straightforward_kernel_where_many_wait():
     trace = sl.model_trace("lublin", jobs=400, procs=64, seed=3).with_speedup(sl.Downey())
     trace = trace.scale_load(1.1, by="effective")
     case, _ = case_of(trace, sl.IterativeMoldable())
-    start, width, (_, _, _, most) = plain_iterative.iterative(*case.jobs.arrays, 64, *trace.laws()[1:3])
+    start, width, (_, _, _, most) = plain_iterative.iterative(*case.jobs, 64, *trace.laws()[1:3])
     assert most > 30  # waiting at a time
     schedule = sl.simulate(trace, "iterative").validate()
     assert (schedule.start - schedule.submit[0]).tolist() == start.tolist()

@@ -20,7 +20,7 @@ from schedlab.papers.sabin2006 import decisions, figures, grids, ledger, live_fi
 def small(monkeypatch):
     """A small trace, with jobs of every class, in place of the log, and few draws and loads."""
 
-    def log(name, or_standin):
+    def log(name, or_standin=True):
         trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
         area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
         return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
