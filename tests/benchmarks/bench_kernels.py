@@ -89,7 +89,7 @@ def bytes_held(run):
 def twin_ratio(scheme, twin, case, runs):
     """Give how many times faster the kernel is than its twin on the first jobs."""
     few = case.first(TWIN_JOBS)
-    rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in few.jobs.arrays), strict=True)]
+    rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in few.jobs), strict=True)]
     return seconds(lambda: twin(rows, case.machine.procs), 1) / seconds(lambda: scheme.simulate(few), runs)
 
 
@@ -161,7 +161,7 @@ def compare_iterative(runs):
             trace = log.head(count).with_speedup(sl.Downey(A=parallelism), seed=1).scale_load(load, by="effective")
             case, _ = case_of(trace, scheme := sl.IterativeMoldable())
             run = partial(scheme.choose, case)
-            plain = partial(plain_iterative.iterative, *case.jobs.arrays, 512, *case.laws[1:3])
+            plain = partial(plain_iterative.iterative, *case.jobs, 512, *case.laws[1:3])
             (start, width), (plain_start, plain_width, counted) = run(), plain()
             assert (start == plain_start).all()
             assert (width == plain_width).all()
