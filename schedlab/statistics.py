@@ -456,8 +456,8 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
 def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, float]:
     """Compare two means over the same seeds by their ratio.
 
-    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new. By the logarithm,
-    unlike `ratios_of_means`, so that turning the ratio over turns its interval over.
+    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new. Unlike
+    `ratios_of_means`, this uses the logarithm, so that inverting the ratio inverts its interval.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class Config:
     react, think : float, seconds
         Mean bursts of computing and of thinking of an interactive job.
     imbalance : float
-        By what share of a superstep the tasks of a job may differ, from 0 to below 1.
+        The largest difference between tasks of a job, as a fraction of a superstep, from 0 to below 1.
 
     Raises
     ------

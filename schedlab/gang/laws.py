@@ -35,7 +35,7 @@ def check(schedule) -> None:
 
 
 def times_of_a_pe_add_up_to_the_horizon(schedule) -> None:
-    """What a PE does takes the whole time until the horizon, and nothing takes less than no time."""
+    """The times of each PE add up to the horizon, and none is negative."""
     times, horizon = schedule.times, schedule.rules.horizon
     for pe in np.flatnonzero((times.sum(axis=0) != horizon) | (times < 0).any(axis=0)):
         spent = ", ".join(f"{what} {time}" for what, time in zip(DOES, times[:, pe], strict=True))

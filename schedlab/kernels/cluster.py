@@ -8,10 +8,10 @@ In the per-event mode (that of pyss and its descendants, so of many published sc
 arrivals first, then completions in the order of their starts, with a pass after every single event; and a
 running job whose estimated end has come counts as free from the beginning of that instant.
 
-A job may outlive its estimate where the scheme can take that (`reservation`, `placement`). It then holds its processors
-until its completion, in the per-event mode until the event of it.
+A job may outlive its estimate if the scheme supports that (`reservation`, `placement`). It then holds its processors
+until it completes; in the per-event mode, until its completion event is processed.
 
-A simulation ends early once `halt` is set from outside; what it gives then is of no use.
+A simulation stops once `halt` is set from outside; its results are then meaningless.
 """
 
 from typing import NamedTuple

@@ -14,7 +14,7 @@ time. A job stands at the earliest time that was feasible when it was last visit
 stretch that was freed since then: by the completions of this instant, or by jobs that moved after that visit, in this
 pass or in the last. If no hole that touches those stretches is as long as the job, it can only slide into what was
 freed right before it; if nothing was freed as late as that, it stays. A search is made for the others only, and for the
-last few of a pass, for which it would not pay to measure holes.
+last few of a pass, for which measuring holes would cost more than it saves.
 """
 
 from typing import NamedTuple
@@ -117,8 +117,8 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
     book = new_book(n, machine)
     score = np.empty(n if order.moving else 0, np.float64)
-    # Nothing needs rebuilding while no job ends early, unless the order moves, or a job may lose a place that it needs
-    # but, being of no length, does not hold.
+    # Nothing needs rebuilding while no job ends early, unless the order moves, or a job of length zero, which reserves
+    # nothing, may lose its place.
     unsettled = order.moving or jobs.estimate.min() == 0
     visits = new_pairs(n if compression == BY_RESERVATION else 0)
     while advance(c, next_due(book)):

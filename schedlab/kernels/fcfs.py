@@ -25,7 +25,7 @@ def fcfs(jobs, machine, order, per_event, halt):
     per_event : bool
         One pass for each event instead of one for each instant.
     halt : int64, shape (1,)
-        Set from outside, to anything but 0, the kernel ends at once; what it gives then is of no use.
+        Set it to anything but 0 from outside to stop the kernel at once; its results are then meaningless.
 
     Returns
     -------

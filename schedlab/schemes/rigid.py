@@ -86,7 +86,7 @@ class EASY(Queued):
     reservation : {"count", "block"}
         The promise to the head of the queue on a tree. "count": a time, at which enough nodes are free by the
         estimates; only jobs that end by then may start ahead of the head. "block": that time and a block of nodes; jobs
-        that leave those nodes free may start, too. If nodes need not be together, "block" is EASY's usual rule, with
+        that leave those nodes free may start, too. If nodes need not be contiguous, "block" is EASY's usual rule, with
         extra processors. On a flat machine both are the usual rule.
 
     References

@@ -12,8 +12,8 @@ task ahead on its PE, and `slices` is the simulation.
 
 What happens at one instant on one PE: what was waited for arrives; a switch or a piece of work ends; a spin that has
 lasted the time of an answer is looked at; then, at a multiple of the slice, the global switch, else a PE without a task
-asks for one. A PE that loses its task, or idles until one is ready, goes on by itself, too: what it runs next is its
-own affair, and so is the look at a spin whose end is known, or of which nothing can come. Unless one of its tasks has
-made room for others until a message that has not been sent: then this is an event, and so is the look at any other
-spin; events are taken in the order of time.
+asks for one. A PE that loses its task, or idles until one is ready, needs nobody else to go on, and neither does the
+look at a spin whose end is known or that cannot have an effect. The exception is a PE where a task has made room for
+others until a message that has not been sent. There, and for all other spins, these are events, which are processed in
+the order of time.
 """
