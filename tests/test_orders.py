@@ -503,7 +503,7 @@ def gives_nothing_to_narrow_jobs(now, submit, estimate, procs):
 
 
 def misspells(submit, estimate, procs):
-    return estimte * procs  # noqa: F821
+    return estimte * procs  # noqa: F821 - the mistake under test
 
 
 def calls_with_too_much(submit, estimate, procs):

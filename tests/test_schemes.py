@@ -144,8 +144,8 @@ def test_defining_a_scheme_makes_its_names_and_colours_known():
         order: str = "fcfs"
 
         label = "Slow"
-        names = {"slow": {}, "slower": {"order": "sjf"}}  # noqa: RUF012
-        colours = {"Slow": "#123456"}  # noqa: RUF012
+        names = {"slow": {}, "slower": {"order": "sjf"}}  # noqa: RUF012 - as a user writes it
+        colours = {"Slow": "#123456"}  # noqa: RUF012 - as a user writes it
 
     assert schemes.scheme("slow") == Slow()
     assert schemes.scheme("slower") == schemes.scheme("slow-sjf") == Slow(order="sjf")
@@ -160,17 +160,17 @@ def test_a_name_belongs_to_one_scheme():
     with pytest.raises(ValueError, match="the name 'easy' of Easier is taken by EASY"):
 
         class Easier(sl.Scheme):
-            names = {"easy": {}}  # noqa: RUF012
+            names = {"easy": {}}  # noqa: RUF012 - as a user writes it
 
     with pytest.raises(ValueError, match="the name 'easy' of EASY is taken by EASY"):  # of another module
 
         class EASY(sl.Scheme):
-            names = {"Easy": {}}  # noqa: RUF012
+            names = {"Easy": {}}  # noqa: RUF012 - as a user writes it
 
     for _ in range(2):  # a cell that is run again
 
         class Mine(sl.Scheme):
-            names = {"mine": {}}  # noqa: RUF012
+            names = {"mine": {}}  # noqa: RUF012 - as a user writes it
 
     assert type(schemes.scheme("mine")) is Mine
     with pytest.raises(ValueError, match="needs of Odd is 'luck'; known: None, 'speedup', 'sweeps', 'waits'"):
