@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import kernel, maker, part, routine
+from ._jit import kernel, maker, part
 from .cluster import (
     ARRIVED,
     EARLY,
@@ -128,24 +128,17 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
             make_anew(c, book, back(c.queue))
         else:
             release_early(c, book)
-            if compression < NO_COMPRESSION and (c.clock[EARLY] or (on_completion and c.clock[ENDED])):
-                _compress_once(c, book, compression, visits)
-                while repeat and book.memory[FREED_UNTIL] > c.clock[NOW] and not c.halt[0]:
-                    _compress_once(c, book, compression, visits)
+            moves = compression < NO_COMPRESSION and (c.clock[EARLY] or (on_completion and c.clock[ENDED]))
+            while moves:
+                if compression == BY_RESERVATION:
+                    copy_into(visits, book.due)
+                compress(c, book, visits if compression == BY_RESERVATION else c.queue)
+                moves = repeat and book.memory[FREED_UNTIL] > c.clock[NOW] and not c.halt[0]
             place_newcomers(c, book)
         start_due(c, book)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
-
-
-@routine
-def _compress_once(c, book, compression, visits):
-    if compression == BY_QUEUE:
-        compress(c, book, c.queue)
-    else:
-        copy_into(visits, book.due)
-        compress(c, book, visits)
 
 
 @part
