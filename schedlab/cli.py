@@ -16,8 +16,8 @@ from threading import Timer
 import pandas as pd
 
 from schedlab import __version__, metrics, papers
+from schedlab.display.ledgers import as_json, as_markdown, counted, summary
 from schedlab.experiment import sweep
-from schedlab.papers.ledger import as_json, as_markdown, summary
 from schedlab.paths import replacing
 from schedlab.precompile import compile_kernels, on_compiling
 from schedlab.schemes import by_name, scheme
@@ -634,7 +634,7 @@ def _claims(options):
         if options.markdown:
             print(f"{as_markdown(ledger)}\n")
             continue
-        print(", ".join(f"{count} {verdict}" for verdict, count in papers.counted(ledger).items() if count))
+        print(", ".join(f"{count} {verdict}" for verdict, count in counted(ledger).items() if count))
         _print(summary(ledger).drop(columns="reason"))
         for row in summary(ledger).itertuples():
             if row.reason:

@@ -17,8 +17,9 @@ import vl_convert
 from tqdm.auto import tqdm
 
 from schedlab import __version__, charts, papers
+from schedlab.display.ledgers import VERDICT_STYLE, counted
 from schedlab.papers import kept
-from schedlab.papers.ledger import LEDGER, VERDICT_STYLE
+from schedlab.papers.ledger import LEDGER
 from schedlab.paths import replacing
 from schedlab.workload import archive
 
@@ -190,7 +191,7 @@ def _card(section):
     paper = section.paper.PAPER
     counts = [
         f'<strong class="verdict {verdict.replace(" ", "-")}">{count} {verdict}</strong>'
-        for verdict, count in papers.counted(section.ledger).items()
+        for verdict, count in counted(section.ledger).items()
         if count
     ]
     found = "".join(f"<li>{_text(words)} ({_text(claim)}).</li>" for words, claim in paper.found)

@@ -41,6 +41,7 @@ from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
 EMBED = {"actions": False, "renderer": "svg"}
+LONGEST_LABEL = 45  # characters
 MOST_STEPS = 150  # of a slider among others: with more, a pixel or two of it are a step
 
 _EMPTY = inspect.Parameter.empty
@@ -66,8 +67,9 @@ def live(
 ) -> "Live":
     """Put controls above a figure and draw it anew whenever one of them is let go.
 
-    The tooltip of a control is what the function's docstring says of the parameter, under "Parameters" in numpydoc's
-    form.
+    What the function's docstring says of a parameter, under "Parameters" in numpydoc's form, is the tooltip of its
+    control. The first of several sentences stands beside the control, if it is short: "Offered load. Run times are
+    scaled to it."
 
     Parameters
     ----------
@@ -79,8 +81,8 @@ def live(
     height : float, optional
         Of the figure in pixels, kept while it is drawn anew; by default that of the first chart.
     labels : mapping of str to str, optional
-        What stands beside the control of a parameter, with its unit: ``{"load": "offered load"}``. By default the
-        parameter's name with spaces for underscores.
+        What stands beside the control of a parameter, with its unit: ``{"load": "offered load"}``. By default what the
+        docstring says first, else the parameter's name with spaces for underscores.
     **controls
         For each parameter a control: ``(low, high)`` or ``(low, high, step)`` a slider; a range or a list of numbers a
         slider over them; another list, or a mapping of labels to values, a menu; True or False a box to tick; text a
@@ -126,8 +128,10 @@ class Live(ipywidgets.VBox):
         _offline()
         self._function, self._code = function, code or self._call
         defaults = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+        documented = _documented(function)
+        tooltips = {name: tooltip for name, (_, tooltip) in documented.items()}
         labels = _checked_labels({} if labels is None else labels, dict.fromkeys([*defaults, *controls]))
-        tooltips = _documented(function)
+        labels = {name: label for name, (label, _) in documented.items() if label} | labels
         self.controls = {
             name: _control(name, given, defaults.get(name, _EMPTY), labels.get(name), tooltips.get(name))
             for name, given in controls.items()
@@ -279,9 +283,8 @@ def explore(*traces: Trace | str) -> "Live":
         bench,
         code=_bench_code,
         height=520,
-        labels=BENCH_LABELS,
         trace=offered,
-        load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide(BENCH_LABELS["load"]), **_WHOLE_LABEL),
+        load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide("offered load"), **_WHOLE_LABEL),
         overrun=list(OVERRUN),
         scheme=schemes,
         order=list(NAMES),
@@ -307,16 +310,6 @@ def explore(*traces: Trace | str) -> "Live":
     for name in _CHOSEN:
         panel.controls[name].observe(allow, "value")
     return panel
-
-
-BENCH_LABELS = {
-    "load": "offered load",
-    "overrun": "jobs beyond their estimates",
-    "order": "order of its queue",
-    "against": "compared with",
-    "week": "from week",
-    "weeks": "weeks shown",
-}
 
 
 def _overruns(*schemes):
@@ -350,22 +343,22 @@ def bench(
     trace : Trace or str
         The workload; a name is loaded.
     load : float, optional
-        Offered load to scale run times to; by default as the trace has it.
+        Offered load. Run times are scaled to it; by default it is as the trace has it.
     overrun : {"kill", "extend", "keep"}
-        Jobs that run longer than estimated are killed at their estimates, or their estimates are raised; or they run
-        on, and the scheduler learns of it as their estimates expire (not under conservative backfilling).
+        Jobs beyond their estimates. They are killed at their estimates, or their estimates are raised; or they run on,
+        and the scheduler learns of it as their estimates expire (not under conservative backfilling).
     scheme : str
         The scheme that is shown.
     order : str
-        The order of its queue.
+        Order of its queue. The one that it is compared with serves first come, first served.
     against : str
-        The scheme that it is compared with, first come, first served; "log" is what really happened.
+        Compared with. Another scheme; "log" is what really happened.
     view : {"over time", "Gantt chart", "job by job", "arrivals"}
         What to draw.
     week : int
-        The first week to show, counted from 0.
+        From week. The first is 0.
     weeks : int
-        How many weeks to show.
+        Weeks shown. The whole trace is simulated.
 
     Returns
     -------
@@ -608,7 +601,7 @@ def _checked_labels(labels, known):
 
 
 def _documented(function):
-    """Read what the docstring of a function, in numpydoc's form, says of each parameter: name, type and words."""
+    """Read a label ("" if there is none) and a tooltip of each parameter from a function's docstring (numpydoc)."""
     section = _PARAMETERS.search(inspect.getdoc(getattr(function, "func", function)) or "")  # func: of a partial
     told = {}
     for line in section[1].splitlines() if section else ():
@@ -619,9 +612,17 @@ def _documented(function):
         elif line.strip():
             words.append(line.strip())
     return {
-        name: f"{name}{f' ({kind})' if kind else ''}{': ' if words else ''}{' '.join(words)}"
+        name: (_label(" ".join(words)), f"{name}{f' ({kind})' if kind else ''}{': ' if words else ''}{' '.join(words)}")
         for name, (kind, words) in told.items()
     }
+
+
+def _label(words):
+    """Give the first sentence, as it stands beside a control, if it is short and others follow."""
+    first, _, others = words.partition(". ")
+    if not others or len(first) > LONGEST_LABEL:
+        return ""
+    return first[0].lower() + first[1:] if first[1:2].islower() else first
 
 
 def _written_table(table):

@@ -382,4 +382,4 @@ def test_kept_results_are_whole_and_as_the_kernels_are(paper):
     assert kept.made(paper), f"nothing is kept: schedlab figures {paper} --size full --keep"
     assert json.loads((kept.folder() / paper / "made.json").read_text())["size"] == "full"
     assert not kept.stale(paper), f"the kernels have changed: schedlab figures {paper} --size full --keep"
-    assert set(kept.ledger_of(paper)["verdict"]) <= set(papers.VERDICTS)
+    assert set(kept.ledger_of(paper)["verdict"]) <= set(VERDICTS)

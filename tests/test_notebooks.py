@@ -65,7 +65,7 @@ def test_a_notebook_of_a_paper_says_how_to_get_the_full_size(notebook, paper):
 def test_conclusions_say_what_the_kept_ledger_says(notebook, paper):
     (words,) = (cell for cell in prose(notebook) if cell.startswith("## What we found"))
     verdicts = kept.ledger_of(paper).groupby("id")["verdict"].agg(set)
-    quoted = re.findall(rf"\b([A-Z]{{3}}-\w+(?: \(\w+\))?): ({'|'.join(papers.VERDICTS)})", words)
+    quoted = re.findall(rf"\b([A-Z]{{3}}-\w+(?: \(\w+\))?): ({'|'.join(VERDICTS)})", words)
     assert len(quoted) >= 3
     for claim, verdict in quoted:
         assert verdict in verdicts[claim], claim

@@ -95,7 +95,7 @@ def paper(monkeypatch):
     def words(size, progress):
         return papers.Figure("words", "A table", "Numbers.", table, table=table, notes=(f"Another {EVIL}",))
 
-    rows = [row_of(verdict, id=f"A-{number}") for number, verdict in enumerate(papers.VERDICTS)]
+    rows = [row_of(verdict, id=f"A-{number}") for number, verdict in enumerate(VERDICTS)]
     paper = SimpleNamespace(
         __name__="schedlab.papers.tiny",
         TITLE=f"Tiny {EVIL}",
@@ -136,7 +136,7 @@ def test_captions_tables_notes_and_versions(page):
     for name in report.VERSIONS:
         assert f"{name} {sl.__version__ if name == 'schedlab' else version(name)}" in page.text
     assert {"numpy", "numba", "pandas", "altair"} <= set(report.VERSIONS)
-    assert page.tags.count("table") == 2 + 1 + len(papers.VERDICTS)  # figures, ledger, cases behind its folds
+    assert page.tags.count("table") == 2 + 1 + len(VERDICTS)  # figures, ledger, cases behind its folds
 
 
 def test_numbers_stand_below_their_heads(page):
@@ -148,14 +148,14 @@ def test_the_front_page_tells_what_each_paper_is_and_how_it_fared(page):
     front = page.text.partition("Papers on job scheduling, rebuilt")[2].partition("Ledger: published")[0]
     for words in (f"A. Author, On {EVIL} , JSSPP 2001", "It is not (A-2).", "One rule makes all verdicts."):
         assert words in front
-    for verdict in papers.VERDICTS:
+    for verdict in VERDICTS:
         assert f"1 {verdict}" in front
 
 
 def test_the_ledger_is_there_with_every_verdict(page):
     for column in SHOWN:
         assert column in page.text
-    for verdict in papers.VERDICTS:
+    for verdict in VERDICTS:
         assert f"a {verdict} {EVIL}" in page.text
         assert f"{verdict} (1)" in page.text  # a filter
 
@@ -174,7 +174,7 @@ def test_results_of_the_full_size_are_kept_on_request(paper, tmp_path, monkeypat
         report.figures(tmp_path / "report.html", "quick", progress=False, keep=True)
     out = report.figures(tmp_path / "report.html", "full", progress=False, keep=True)
     kept.ledger_of.cache_clear()
-    assert kept.ledger_of("tiny")["verdict"].tolist() == list(papers.VERDICTS)
+    assert kept.ledger_of("tiny")["verdict"].tolist() == list(VERDICTS)
     kept.ledger_of.cache_clear()
     assert f"Full size: made {kept.made('tiny')['made']} with schedlab" in out.read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ from .gang import shares, slices
 from .grouped import bars, ratios
 from .heatmaps import arrivals, heatmap
 from .series import lines, points
-from .tables import VERDICTS, table
+from .tables import table
 from .theme import (
     AXES,
     CHARACTERS,
@@ -38,7 +38,6 @@ __all__ = [
     "LAB",
     "MOST_ROWS",
     "PAGE",
-    "VERDICTS",
     "WIDTH",
     "arrivals",
     "bars",

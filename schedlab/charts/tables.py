@@ -8,15 +8,10 @@ import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from schedlab.display.ledgers import VERDICTS
+
 from .theme import check_kind
 
-# Ground and letters both, so that they are read in a dark notebook too.
-VERDICTS = {
-    "reproduced": "background-color: #d3efe3; color: #00452f",
-    "trend only": "background-color: #fdeecb; color: #5c3d00",
-    "not reproduced": "background-color: #fbdcd5; color: #7a1a12",
-    "not testable": "background-color: #e4e4e4; color: #333333",
-}
 NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .6em"
 WORDS = "text-align: left; white-space: normal; padding: .2em .6em"
 NAMES = "white-space: nowrap"  # or a log's name would be broken at its hyphens

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib import import_module
 
 from .figure import SIZES, Figure, Paper, chosen_size
-from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, counted, exact, judged, ledger, untestable
+from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, claimed, exact, judged, ledger, untestable
 
 __all__ = [
     "LEDGER",
@@ -22,7 +22,7 @@ __all__ = [
     "Ledger",
     "Paper",
     "chosen_size",
-    "counted",
+    "claimed",
     "exact",
     "judged",
     "ledger",

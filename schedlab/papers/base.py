@@ -7,9 +7,8 @@ from schedlab.simulation import simulate
 from schedlab.workload import archive
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
-from . import kept
-from .figure import Figure, Paper, chosen_size, rebuilt, standing_in
-from .ledger import Claim, Ledger, exact, ledger, untestable
+from .figure import Paper, rebuilt, standing_in
+from .ledger import Claim, claimed, exact, untestable
 
 TITLE = "The base schedulers"
 PAPER = Paper(
@@ -19,6 +18,7 @@ PAPER = Paper(
     year=2015,
     says="The base schedulers, against schedules that were published job by job with this paper.",
     found=(("EASY gives the published mean slowdown and wait in every printed digit", "BASE-2"),),
+    doi="10.1145/2807591.2807646",
 )
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
 MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where there is neither log nor stand-in
@@ -41,11 +41,6 @@ PUBLISHED = (
 )
 
 
-def logs() -> tuple[list[Trace], tuple[str, ...]]:
-    """Give the logs of the figure, stand-ins for those that are not at hand, and a note that says so."""
-    return [log_or_model(name) for name in LOGS], standing_in(LOGS)
-
-
 def log_or_model(name: str) -> Trace:
     """Give a log if it is at hand, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
     try:
@@ -54,40 +49,26 @@ def log_or_model(name: str) -> Trace:
         return model_trace(**MODEL)
 
 
-@rebuilt
-def figure1(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Base schedulers against load", lambda _: standing_in(LOGS))
+def figure1(size: str, progress: bool) -> tuple:
     """Rebuild the figure of the base schedulers: mean wait and mean bounded slowdown against offered load.
 
-    Parameters
-    ----------
-    size : {"quick", "full"}, optional
-        As SCHEDLAB_SIZE says if left out. Loads in steps of 0.1 or 0.025; the traces are whole in both.
-    progress : bool
-        Show a progress bar.
+    Loads in steps of 0.1, or of 0.025 in the full size; the traces are whole in both.
     """
-    size = chosen_size(size)
-    traces, notes = logs()
+    traces = [log_or_model(name) for name in LOGS]
     data = sweep(traces, SCHEMES, LOADS[size], progress=progress)
     subtitle = "run times and estimates scaled to the load; whole traces: " + ", ".join(t.title for t in traces)
     panels = [
         charts.lines(data, "load", measure, column="trace", log=True, title=title, subtitle=subtitle)
         for measure, title in (("bounded_slowdown", "Mean bounded slowdown"), ("wait_time", "Mean wait"))
     ]
-    step = "0.1" if size == "quick" else "0.025"
-    return Figure(
-        name="figure1",
-        title="Base schedulers against load",
-        caption=(
-            "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate "
-            "first gives the one reservation to the shortest job, so that wide jobs wait until enough processors are "
-            "free by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
-            f"Loads in steps of {step}" + (" (quick; full size: 0.025)." if size == "quick" else ".")
-        ),
-        data=data,
-        chart=charts.stacked(panels),
-        table=_at_load(data, 0.8),
-        notes=notes,
+    caption = (
+        "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate "
+        "first gives the one reservation to the shortest job, so that wide jobs wait until enough processors are "
+        "free by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
     )
+    caption += "Loads in steps of 0.1 (quick; full size: 0.025)." if size == "quick" else "Loads in steps of 0.025."
+    return caption, data, charts.stacked(panels), _at_load(data, 0.8)
 
 
 FIGURES = (figure1,)
@@ -98,9 +79,10 @@ def _at_load(data, load):
     return table.rename(columns={"load": "offered load", **SHOWN}).reset_index(drop=True)
 
 
-def claims(size: str | None = None, progress: bool = True) -> Ledger:
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
-    return ledger([_claim(*row) for row in PUBLISHED], kept.ledger_of("base"))
+    return [_claim(*row) for row in PUBLISHED]
 
 
 def _claim(name, log, scheme, events, exact_estimates, published):

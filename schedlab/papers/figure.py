@@ -1,9 +1,10 @@
 """What a paper's experiments give: figures that show themselves, and the helpers that papers share."""
 
 import html
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,7 @@ class Paper:
         What the paper claims, in a sentence or two.
     found : tuple of (str, str)
         The three findings: a sentence each, and the id of the claim that it rests on.
+    doi : str
     """
 
     authors: str
@@ -97,6 +99,7 @@ class Paper:
     year: int
     says: str
     found: tuple[tuple[str, str], ...] = ()
+    doi: str = ""
 
 
 def chosen_size(size: str | None = None) -> str:
@@ -107,16 +110,63 @@ def chosen_size(size: str | None = None) -> str:
     return size
 
 
-def rebuilt(function: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Let a function of a paper's module give figures that know their paper; elsewhere it changes nothing."""
-    paper = function.__module__.partition(f"{__package__}.")[2].partition(".")[0]
+def rebuilt(
+    title: str, notes: Callable[[str], Iterable[str]] | Iterable[str] = (), name: str = "", about: str = ""
+) -> Callable[[Callable[[str, bool], tuple]], Callable[..., Figure]]:
+    """Let a function that draws rebuild a `Figure`, which knows its name and its paper.
 
-    @wraps(function)
-    def figure(*args, **settings) -> Figure:
-        built = function(*args, **settings)
-        return replace(built, paper=paper) if paper else built
+    The function takes the size, which is known to be one, and whether to show progress; it gives caption, data, chart,
+    and, if there are any, table and notes, in this order; None in place of the chart of a table.
 
-    return figure
+    Parameters
+    ----------
+    title : str
+    notes : iterable of str, or function of the size that gives them
+        Before those that the function gives.
+    name, about : str
+        The function's name and the first line of its docstring, where the function is made by another.
+    """
+
+    def decorate(draw):
+        @wraps(draw)
+        def figure(size: str | None = None, progress: bool = True) -> Figure:
+            size = chosen_size(size)
+            caption, data, chart, table, more = (*draw(size, progress), None, None, ())[:5]
+            said = (*(notes(size) if callable(notes) else notes), *more)
+            shown = figure.__name__.replace("_", "-")
+            return Figure(shown, title, caption, data, chart, table, said, paper)
+
+        paper = paper_of(draw)
+        if name:
+            figure.__name__ = figure.__qualname__ = name
+            figure.__doc__ = about
+        return as_called(figure, Figure)
+
+    return decorate
+
+
+TAKES = """
+
+Parameters
+----------
+size : {"quick", "full"}, optional
+    As the environment variable SCHEDLAB_SIZE says if left out, else quick.
+progress : bool
+    Show progress bars.
+"""
+
+
+def as_called(function: Callable, gives: type) -> Callable:
+    """Say of a function of the size and progress how it is called, where it was made of another."""
+    del function.__wrapped__  # whose signature would be shown
+    function.__annotations__ = {"size": str | None, "progress": bool, "return": gives}
+    function.__doc__ = inspect.cleandoc(function.__doc__) + TAKES
+    return function
+
+
+def paper_of(function: Callable) -> str:
+    """Name the paper in whose module a function stands; "" elsewhere."""
+    return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]
 
 
 def known(what: str, name: str, values: Mapping) -> object:

@@ -3,6 +3,7 @@
 Pages take the colours of the notebook around them, light or dark. Every word is escaped here.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from html import escape
 from math import isfinite, isnan
@@ -32,6 +33,30 @@ def number(value: float) -> str:
     if not isfinite(value) or value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
+    """Write a figure down with its interval, if it has one; the unit stands once."""
+    if np.isnan(value):
+        return "-"
+    words = formatted(value, form)
+    if np.isnan([low, high]).any() or (low == value == high):
+        return words
+    unit = form.rpartition("}")[2]
+    ends = (formatted(end, form).removesuffix(unit) for end in (low, high))
+    return f"{words} [{' to '.join(ends)}]"
+
+
+def formatted(value: float, form: str) -> str:
+    """Write a figure down, with more digits than its format has where that would make it a zero that it is not."""
+    words = form.format(value)
+    if re.search("[1-9]", words) or not np.isfinite(value):
+        return words
+    if not value:
+        return re.sub("[+-]", "", words)
+    places = re.search(r"\.\d+f", form)
+    digits = int(np.ceil(-np.log10(abs(value))))
+    return form.replace(places[0], f".{digits}f").format(value) if places else words
 
 
 def duration(seconds: float, like: float | None = None) -> str:

@@ -1,0 +1,19 @@
+"""How results show themselves: numbers with units, the parts of a small page in a notebook, and ledgers."""
+
+from .page import duration, facts, folded, formatted, instant, interval, line, means, note, number, page, picture, table
+
+__all__ = [
+    "duration",
+    "facts",
+    "folded",
+    "formatted",
+    "instant",
+    "interval",
+    "line",
+    "means",
+    "note",
+    "number",
+    "page",
+    "picture",
+    "table",
+]

@@ -1,0 +1,166 @@
+"""How a ledger shows itself: as HTML with verdicts to filter by, as lines for a terminal, as JSON and Markdown.
+
+A ledger is a table with a row a claim, as `schedlab.papers.ledger` makes it; the columns that begin with "kept" are of
+the full size.
+"""
+
+import html
+import json
+import re
+from zlib import crc32
+
+import pandas as pd
+
+# Ground and letters both, so that they are read in a dark notebook too.
+VERDICTS = {
+    "reproduced": "background-color: #d3efe3; color: #00452f",
+    "trend only": "background-color: #fdeecb; color: #5c3d00",
+    "not reproduced": "background-color: #fbdcd5; color: #7a1a12",
+    "not testable": "background-color: #e4e4e4; color: #333333",
+}
+STYLE = """
+.schedlab-ledger { overflow-x: auto; font-size: 13px; line-height: 1.4; color: inherit; }
+.schedlab-ledger table { border-collapse: collapse; width: 100%; margin: .4em 0; table-layout: auto; }
+.schedlab-ledger tr { background: transparent !important; }
+.schedlab-ledger th, .schedlab-ledger td { text-align: left !important; vertical-align: top; padding: .3em .7em 0;
+  border: none; background: transparent; color: inherit; white-space: normal; }
+.schedlab-ledger thead, .schedlab-ledger > table > tbody { border-bottom: 1px solid rgba(128, 128, 128, .4); }
+.schedlab-ledger > table > tbody::after { content: ""; display: block; height: .4em; }
+.schedlab-ledger .id, .schedlab-ledger .trace, .schedlab-ledger .verdict { white-space: nowrap; }
+.schedlab-ledger .statement { min-width: 12em; width: 36%; }
+.schedlab-ledger .published { min-width: 11em; }
+.schedlab-ledger .measured { min-width: 12em; width: 32%; }
+.schedlab-ledger .quick { opacity: .8; display: block; }
+.schedlab-ledger .reason { font-size: 12px; }
+.schedlab-ledger summary { cursor: pointer; }
+.schedlab-ledger details table { width: auto; }
+.schedlab-ledger label { margin-right: 1.2em; white-space: nowrap; cursor: pointer; }
+"""
+VERDICT_STYLE = "".join(
+    ["strong.verdict { white-space: nowrap; padding: .1em .5em; border-radius: .3em; font-weight: 600; }"]
+    + [f"strong.{verdict.replace(' ', '-')} {{ {style}; }}" for verdict, style in VERDICTS.items()]
+)
+SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
+
+
+def standing(table: pd.DataFrame) -> pd.Series:
+    """Give the verdict that stands for each row: that of the kept full size, else that of this run."""
+    return table["kept_verdict"].fillna(table["verdict"]) if "kept_verdict" in table else table["verdict"]
+
+
+def counted(table: pd.DataFrame) -> dict[str, int]:
+    """Count the rows of each verdict that stands, in the order of `VERDICTS`."""
+    counts = standing(table).value_counts()
+    return {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
+
+
+def as_html(table: pd.DataFrame) -> str:
+    """Write a ledger as HTML without a script: filters by verdict, and for each claim a row, its reason and a fold.
+
+    Behind the fold are details, traces and all cases.
+    """
+    verdicts = standing(table)
+    key = f"l{crc32(table[['id', 'measured']].to_csv().encode()):08x}"
+    present = [verdict for verdict in VERDICTS if (verdicts == verdict).any()]
+    filters, rules = [], []
+    for number, verdict in enumerate(["all", *present]):
+        count = len(table) if verdict == "all" else (verdicts == verdict).sum()
+        checked = " checked" if verdict == "all" else ""
+        filters.append(
+            f'<input type="radio" name="{key}" id="{key}-{number}"{checked}> '
+            f'<label for="{key}-{number}">{verdict} ({count})</label>'
+        )
+        if verdict != "all":
+            others = f"tbody:not(.row-{_class(verdict)})"
+            rules.append(f"#{key}-{number}:checked ~ table > {others} {{ display: none; }}")
+    measured = [_source(row) for _, row in table.iterrows()]
+    traces = list(dict.fromkeys(trace for trace in measured if trace))
+    one = len(traces) == 1
+    head = "".join(f"<th>{name}</th>" for name in SHOWN)
+    rows = "".join(_html_rows(row, verdict, one) for (_, row), verdict in zip(table.iterrows(), verdicts, strict=True))
+    about = f'<p class="trace">Measured on {_text(traces[0])}.</p>' if one else ""
+    return (
+        f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
+        f"<table><thead><tr>{head}</tr></thead>{rows}</table></div>"
+    )
+
+
+def _is_full(row):
+    """Tell whether what is shown of a row is of the full size, as it was kept."""
+    return "kept" in row and isinstance(row["kept"], str)
+
+
+def _source(row):
+    """Give the traces on which the cases of a row were measured that are shown, "" where there are none."""
+    trace = row["kept_trace"] if _is_full(row) else row["trace"]
+    return "" if trace == "no trace" else trace
+
+
+def _html_rows(row, verdict, one):
+    full = _is_full(row)
+    reason, details, cases = (row[f"kept_{name}" if full else name] for name in ("reason", "details", "cases"))
+    measured = _text(row["kept"] if full else row["measured"]) or "-"
+    if full and (row["measured"], row["verdict"]) != (row["kept"], row["kept_verdict"]):
+        other = "" if row["trace"] == row["kept_trace"] else f", on {_text(row['trace'])}"
+        words = f"just now{other}: {_text(row['measured']) or '-'}, {row['verdict']}"
+        measured = f'full size: {measured}<span class="quick">{words}</span>'
+    cells = {
+        "id": _text(row["id"]),
+        "statement": f'{_text(row["statement"])} <span class="where">({_text(row["where"])})</span>',
+        "published": _text(row["published"]),
+        "measured": measured,
+        "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>',
+    }
+    cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
+    chosen = f"Counted as met, a choice of ours: {row['tolerance']}." * bool(row["tolerance"])
+    below = _text(reason) + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases)
+    below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
+    return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
+
+
+def _fold(details, traces, cases):
+    """Write what is behind a claim's fold, and on the fold how many cases on which traces."""
+    names = re.split(r", (?![^(]*\))", traces) if traces else []  # a title may have such commas
+    many = len(names) > 2
+    on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)
+    told = [f"{len(cases)} case{'s' * (len(cases) > 1)}"] * bool(cases) + [f"on {on}"] * bool(on)
+    if not (many or details or cases):
+        return f"<div>{' '.join(told)}</div>" if told else ""
+    parts = [f"<div>{_text(words)}</div>" for words in (details, f"Measured on {traces}." * many) if words]
+    if cases:
+        lines = [_html_line(cases[0], "th"), *(_html_line(case.values(), "td") for case in cases)]
+        parts.append(f"<table>{''.join(lines)}</table>")
+    return f"<details><summary>{' '.join(told) or 'more'}</summary>{''.join(parts)}</details>"
+
+
+def _html_line(cells, tag):
+    return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _class(verdict):
+    return verdict.replace(" ", "-")
+
+
+def _text(words):
+    return html.escape(str(words))
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Give a ledger's columns as a terminal or a Markdown page shows them: one line a claim."""
+    kept = "kept" in table
+    measured = table["measured"].where(table["kept"].isna(), table["kept"]) if kept else table["measured"]
+    reason = table["reason"].where(table["kept"].isna(), table["kept_reason"]) if kept else table["reason"]
+    shown = pd.DataFrame({"id": table["id"], "verdict": standing(table), "what the paper says": table["statement"]})
+    return shown.assign(published=table["published"], measured=measured, reason=reason)
+
+
+def as_json(table: pd.DataFrame) -> str:
+    """Write a ledger as JSON: a list of rows, each with its cases."""
+    return json.dumps(table.astype(object).where(table.notna(), None).to_dict("records"), indent=2, ensure_ascii=False)
+
+
+def as_markdown(table: pd.DataFrame) -> str:
+    """Write a ledger as a table in Markdown."""
+    shown = summary(table)
+    lines = [list(shown.columns), ["---"] * shown.shape[1], *shown.to_numpy().tolist()]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
