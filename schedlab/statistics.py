@@ -8,6 +8,7 @@ What speaks against an interval is in its notes, and is raised once a call as an
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, inf, nan, pi, sin, sqrt, tan
@@ -481,6 +482,47 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
     error = np.std(new - ratio * old, ddof=1) / np.sqrt(new.size) / new.mean() if new.any() else nan
     half = t_quantile((1 + confidence) / 2, new.size - 1) * error
     return ratio, ratio * np.exp(-half), ratio * np.exp(half)
+
+
+def jackknife(
+    measure: Callable[[pd.DataFrame], float], runs: pd.DataFrame, confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Give what is measured of all runs together, such as a correlation, with its interval over the seeds.
+
+    The interval follows from how the measure moves when one seed is left out: the jackknife.
+
+    Parameters
+    ----------
+    measure : callable
+        Of a table of runs.
+    runs : DataFrame
+        One row a run, with a column seed.
+    confidence : float
+
+    Returns
+    -------
+    value, low, high : float
+        The ends are nan where there is one seed only.
+
+    References
+    ----------
+    B. Efron: The jackknife, the bootstrap and other resampling plans. SIAM, 1982.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"seed": [0, 1, 2, 3], "wait": [10.0, 12.0, 11.0, 15.0]})
+    >>> value, low, high = jackknife(lambda part: part["wait"].mean(), runs)
+    >>> print(f"{value:.2f} [{low:.2f} to {high:.2f}]")
+    12.00 [8.56 to 15.44]
+    """
+    _check_confidence(confidence)
+    value, seeds = measure(runs), runs["seed"].unique()
+    if seeds.size < 2:
+        return value, nan, nan
+    without = [measure(runs[runs["seed"] != seed]) for seed in seeds]
+    n = seeds.size
+    half = t_quantile((1 + confidence) / 2, n - 1) * (n - 1) / np.sqrt(n) * np.std(without, ddof=1)
+    return value, value - half, value + half
 
 
 def _half(confidence, seeds):

@@ -10,7 +10,6 @@ import schedlab as sl
 from schedlab import experiment, papers
 from schedlab.papers import grudenic2010 as paper
 from schedlab.simulation import case_of
-from schedlab.workload.swf import Header
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
@@ -290,19 +289,6 @@ def test_jobs_without_an_estimate_are_left_out(monkeypatch, tmp_path):
     assert paper.log("SDSC-Par-1996", paper.LEFT_OUT) is None
 
 
-def test_or_get_a_modelled_one_if_the_model_has_estimates_long_enough():
-    trace = sl.model_trace("lublin", jobs=600, procs=64, seed=1).with_estimates("tsafrir")
-    kept = trace.head(400)
-    filled = paper._filled(trace, kept).table
-    assert filled.loc[kept.table.index, "requested_time"].equals(kept.table["requested_time"])
-    others = filled.drop(kept.table.index)
-    assert (others["requested_time"] >= others["run_time"]).all()
-    assert (others["requested_time"] > others["run_time"]).any()
-    tight = trace.with_estimates("exact")
-    assert paper._filled(tight, tight.head(200)) is None
-    assert paper._filled(trace, trace.head(100)) is None
-
-
 def test_the_sensitivity_table_says_what_was_not_measured(small):
     table = paper.sensitivity("quick", progress=False).table
     raw = table[table["reading"].str.startswith("raw log: not at hand")]
@@ -314,15 +300,6 @@ def test_the_sensitivity_table_says_what_was_not_measured(small):
 def test_the_load_from_which_it_pays():
     assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5, 0.7: 6, 0.8: 7})) == "0.7"
     assert paper._pays_from(pd.Series({0.5: 9, 0.6: 5})) == "none"
-
-
-def test_queue_limits_are_estimates_but_never_below_the_run_time():
-    trace = sl.model_trace("lublin", jobs=6, procs=8, seed=1)
-    table = trace.table.assign(queue=[0, 1, 2, 3, 4, 9], run_time=[10, 20, 30, 50_000, 5, 5])
-    queues = enumerate(("interactive", "q4t", "qf8s", "q32m", "q1ll"))
-    header = Header(tuple(f"; Queue: {number} {name}" for number, name in queues))
-    limited = paper.with_queue_limits(sl.Trace(**{**vars(trace), "table": table, "header": header}))
-    assert limited.table["requested_time"].tolist() == [10, 3600, 3600, 50_000, 43_200, 5]
 
 
 @pytest.mark.traces

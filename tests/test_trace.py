@@ -742,3 +742,35 @@ def test_more_sweeps_than_eligible_jobs_are_all_of_them_and_said_so(trace):
 def test_sweeps_that_cannot_be_are_refused(trace, settings, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         trace.with_sweeps(**settings)
+
+
+def lacking(trace, jobs):
+    """Give the trace as if its first jobs had been logged without an estimate."""
+    rows = {"job_number": trace.table.index[:jobs], "field": "requested_time", "was": -1.0, "now": 0.0, "reason": ""}
+    return replace(trace, repaired=pd.DataFrame(rows))
+
+
+def test_missing_estimates_are_drawn_from_the_model_fitted_to_the_others():
+    trace = sl.model_trace("lublin", jobs=600, procs=64, seed=1).with_estimates("tsafrir")
+    given, fitted = trace.table, lacking(trace, 200).with_estimates("fitted").table
+    assert fitted["requested_time"].iloc[200:].equals(given["requested_time"].iloc[200:])
+    drawn = fitted.iloc[:200]
+    assert (drawn["requested_time"] >= drawn["run_time"]).all()
+    assert (drawn["requested_time"] > drawn["run_time"]).any()
+    assert set(drawn["requested_time"]) <= set(given["requested_time"].iloc[200:]) | set(drawn["run_time"])
+
+
+@pytest.mark.parametrize(("estimates", "missing"), [("exact", 400), ("tsafrir", 500)])
+def test_estimates_too_few_or_too_short_to_fit_the_model_to_are_an_error(estimates, missing):
+    trace = sl.model_trace("lublin", jobs=600, procs=64, seed=1).with_estimates(estimates)
+    with pytest.raises(ValueError, match="model of estimates needs at least 200|estimate"):
+        lacking(trace, missing).with_estimates("fitted")
+
+
+def test_queue_limits_are_estimates_but_never_below_the_run_time():
+    trace = sl.model_trace("lublin", jobs=6, procs=8, seed=1)
+    table = trace.table.assign(queue=[0, 1, 2, 3, 4, 9], run_time=[10, 20, 30, 50_000, 5, 5])
+    queues = enumerate(("interactive", "q4t", "qf8s", "q32m", "q1ll"))
+    header = Header(tuple(f"; Queue: {number} {name}" for number, name in queues))
+    limited = replace(trace, table=table, header=header).with_estimates("queue")
+    assert limited.table["requested_time"].tolist() == [10, 3600, 3600, 50_000, 43_200, 5]

@@ -1,26 +1,25 @@
 """Grudenić and Bogunović: DPSA, lookahead backfilling that fills the hole before the reservation as well as it can."""
 
-import re
 import time
 import warnings
+from functools import wraps
 
 import numpy as np
 import pandas as pd
 
 from schedlab import charts
+from schedlab.display import formatted, interval
 from schedlab.experiment import grid, remember, sweep
 from schedlab.metrics import bounded_slowdown
 from schedlab.schemes import DPSA, EASY
 from schedlab.simulation import case_of, simulate, simulate_many
-from schedlab.statistics import IntervalWarning, over_seeds, paired, ratios_of_means, t_quantile
+from schedlab.statistics import IntervalWarning, jackknife, over_seeds, paired, ratios_of_means
 from schedlab.workload import swf
 from schedlab.workload.archive import TraceNotFound
-from schedlab.workload.models.tsafrir import fit_tsafrir
 from schedlab.workload.trace import Trace, load_trace
 
-from . import kept
-from .figure import Figure, Paper, chosen_size, known, rebuilt, standing_in
-from .ledger import Check, Claim, Ledger, exact, formatted, interval, judged, ledger, untestable
+from .figure import Paper, known, rebuilt, standing_in
+from .ledger import Check, Claim, claimed, exact, judged, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
 PAPER = Paper(
@@ -61,9 +60,6 @@ AUDITED = "CTC-SP2-1996"
 EXAMPLE = (("running", 2, 4), ("running", 7, 3), ("J1", 2, 6), ("J2", 4, 3), ("J3", 5, 2), ("J4", 4, 2))
 EXAMPLE_PROCS = 7
 
-QUEUE_HOURS = {"t": 1, "s": 1, "m": 4, "l": 12, "ll": 12}
-_QUEUE = re.compile(r"qf?\d+(ll|[tsml])")
-
 # How jobs get estimates, and what becomes of those that outlive them.
 USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs without one left out", "overruns run on"
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
@@ -93,7 +89,7 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
         trace = load_trace(name, or_standin=True)
     except TraceNotFound:
         return None
-    trace = with_queue_limits(trace) if trace.name.startswith("SDSC-Par") else trace
+    trace = trace.with_estimates("queue") if trace.name.startswith("SDSC-Par") else trace
     if estimates in (USERS, RUN_ON):
         return trace
     if estimates == EXACT:
@@ -126,17 +122,6 @@ def label(trace: Trace) -> str:
     """Name a log as the paper does, and say where it is a stand-in."""
     name = next((name for name in LOGS if trace.name.startswith(name)), trace.name)
     return f"{name}{STANDIN}" if trace.source == "stand-in" else name
-
-
-def with_queue_limits(trace: Trace) -> Trace:
-    """Take the limit of a job's queue for its estimate, where the name of the queue tells it."""
-    limits = {
-        number: 3600 * QUEUE_HOURS[found.group(1)]
-        for number, name in trace.header.queues.items()
-        if (found := _QUEUE.fullmatch(name.strip()))
-    }
-    limit = trace.table["queue"].map(limits).fillna(0)
-    return trace.with_estimates(np.maximum(limit, trace.table["run_time"]).astype("int64"))
 
 
 def example() -> Trace:
@@ -270,26 +255,22 @@ def _copies(size):
     return f"{COPIES[size]} copies with submissions shaken by up to a minute"
 
 
-def _of_logs(title, notes=_notes):
-    """Let a function that gives caption, data, chart and table give a figure, which says so where there is no log."""
+def _of_logs(title, notes=lambda _: _notes(logs())):
+    """Rebuild a figure of the logs, which says so where there is none."""
 
-    def decorate(function):
-        def figure(size: str | None = None, progress: bool = True) -> Figure:
-            size, name, found = chosen_size(size), function.__name__.replace("_", "-"), logs()
-            if not found:
-                return Figure(name, title, "None of the paper's logs is at hand.", pd.DataFrame(), notes=_notes(found))
-            return Figure(name, title, *function(size, progress), notes=notes(found))
+    def decorate(draw):
+        @wraps(draw)
+        def of_logs(size, progress):
+            return draw(size, progress) if logs() else ("None of the paper's logs is at hand.", pd.DataFrame())
 
-        figure.__name__, figure.__doc__ = function.__name__, function.__doc__
-        return rebuilt(figure)
+        return rebuilt(title, notes)(of_logs)
 
     return decorate
 
 
-@rebuilt
-def figure1(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Figure 1: the same jobs under EASY and under DPSA")
+def figure1(size: str, progress: bool) -> tuple:
     """Rebuild Figure 1: one example under EASY and under DPSA."""
-    chosen_size(size)
     schedules = {str(scheme): simulate(example(), scheme) for scheme in (EASY(), DPSA())}
     tables, measured = [], {}
     for name, schedule in schedules.items():
@@ -312,8 +293,7 @@ def figure1(size: str | None = None, progress: bool = True) -> Figure:
     )
     chart = charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle)
     table = pd.DataFrame(measured).rename_axis("measure").reset_index()
-    data = pd.concat(tables, ignore_index=True)
-    return Figure("figure1", "Figure 1: the same jobs under EASY and under DPSA", caption, data, chart, table)
+    return caption, pd.concat(tables, ignore_index=True), chart, table
 
 
 @_of_logs("Figure 3: change of the mean bounded slowdown")
@@ -562,26 +542,12 @@ def _readings(name, trace):
         words = f"no estimate: left out ({missing:,} of {len(trace):,} jobs; load {kept.offered_load():.2g} is left)"
         yield words, tau, {"log": kept, **conventions(LEFT_OUT)}
         if missing > len(trace) / 100:
-            filled, words = _filled(trace, kept), "no estimate: drawn from a model fitted to the others"
-            if filled is None:
+            words = "no estimate: drawn from a model fitted to the others"
+            try:
+                yield words, tau, {"log": trace.with_estimates("fitted"), **conventions(USERS)}
+            except ValueError:
                 yield f"{words}, who have too few, or too few long ones", tau, None
-            else:
-                yield words, tau, {"log": filled, **conventions(USERS)}
     yield "raw log: not at hand, the catalogue has the cleaned one", tau, None
-
-
-def _filled(trace, kept):
-    """Fill missing estimates in by the model of Tsafrir, Etsion and Feitelson, fitted to those that there are.
-
-    None where more jobs run long than the model has long estimates, or too few have one to fit it to.
-    """
-    run = trace.table["run_time"]
-    try:
-        model = fit_tsafrir(kept)
-        drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy()), run)
-    except ValueError:
-        return None
-    return trace.with_estimates(trace.table["requested_time"].where(trace.table.index.isin(kept.table.index), drawn))
 
 
 @_of_logs("Beyond the paper: what the exact sets cost")
@@ -624,17 +590,17 @@ def live(
     Parameters
     ----------
     name : str
-        The log that is simulated.
+        Log. The whole of it is simulated.
     load : float
-        Offered load to scale run times to.
+        Offered load. Run times are scaled to it.
     variant : {"n", "p", "w"}
-        Which jobs DPSA prefers among equally good sets: narrow ones, those that came first, wide ones.
+        DPSA prefers. Among equally good sets: narrow jobs, those that came first, wide ones.
     depth : int
-        How many waiting jobs behind the head are considered.
+        Jobs considered behind the head. Those further back in the queue wait.
     budget : int
-        Jobs that the search tries at a pass; 0 for the exact set.
+        Jobs tried at a pass (0: exact set). The search ends when it has tried so many.
     tau : float, seconds
-        Run times below tau count as tau in the bounded slowdown.
+        Tau (s). Run times below it count as tau in the bounded slowdown.
 
     Returns
     -------
@@ -652,14 +618,6 @@ def live(
     return chart, charts.table(pd.DataFrame(slowdowns).agg(["mean", "median"]).rename_axis("bounded slowdown"))
 
 
-LABELS = {
-    "name": "log",
-    "load": "offered load",
-    "variant": "DPSA prefers",
-    "depth": "jobs considered behind the head",
-    "budget": "jobs tried at a pass (0: exact set)",
-    "tau": "tau (s)",
-}
 PREFERRED = {"narrow jobs": "n", "jobs that came first": "p", "wide jobs": "w"}
 
 
@@ -711,12 +669,13 @@ CLOSE = 0.1  # published figures may be missed by this share of them
 NEGLIGIBLE = 5  # percent
 
 
-def claims(size: str | None = None, progress: bool = True) -> Ledger:
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims."""
-    size, found = chosen_size(size), logs()
+    found = logs()
     if not found:
         rows = [untestable(claim, "Neither the paper's logs nor stand-ins are at hand.") for claim in CLAIMS]
-        return ledger([*rows, _example_row()], kept.ledger_of("grudenic2010"))
+        return [*rows, _example_row()]
     data = changes(size, progress)
     traces = ", ".join(data["title"].unique())
     better, mixed, worse, grows, negligible = CLAIMS
@@ -732,7 +691,7 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
         if name not in found:
             claim = Claim("GRU-1 to GRU-4", "Figures 3 and 4", f"the bars of {name}", "bars without numbers")
             rows.append(untestable(claim, "Neither the log nor a stand-in is at hand.", name))
-    return ledger(rows, kept.ledger_of("grudenic2010"))
+    return rows
 
 
 def _example_row():
@@ -809,11 +768,8 @@ def _correlation(utilization, runs):
         means = part.pivot_table(index="trace", columns="scheme", values=MEASURE)
         return (1 - means[DPSAN] / means[BASE]).corr(utilization)
 
-    value, seeds = correlated(runs), runs["seed"].unique()
-    n = len(seeds)
-    without = [correlated(runs[runs["seed"] != seed]) for seed in seeds] if n > 1 else [np.nan]
-    half = t_quantile(0.975, max(n - 1, 1)) * (n - 1) / np.sqrt(n) * np.std(without, ddof=min(n - 1, 1))
-    return pd.DataFrame({"value": [value], "low": [max(value - half, -1)], "high": [min(value + half, 1)]})
+    value, low, high = jackknife(correlated, runs)
+    return pd.DataFrame({"value": [value], "low": [max(low, -1)], "high": [min(high, 1)]})
 
 
 def _negligible(data):

@@ -22,7 +22,8 @@ from .models.common import whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
-from .models.tsafrir import Tsafrir
+from .models.tsafrir import Tsafrir, fit_tsafrir
+from .queues import queue_limits
 from .speedup import Amdahl, Downey, Laws, Model, Speedup
 from .standin import SEED, look_alike
 from .swf import MOST_PROCS
@@ -463,9 +464,11 @@ class Trace:
 
         Parameters
         ----------
-        kind : {"exact", "factor", "tsafrir"}, Tsafrir, or int64 array-like or Series, shape (n_jobs,), seconds
+        kind : {"exact", "factor", "tsafrir", "fitted", "queue"}, Tsafrir, or int64 array-like, shape (n_jobs,), seconds
             The run time itself; `factor` times it, rounded up; as users give them, by the model of Tsafrir, Etsion
-            and Feitelson 2005; or the estimates themselves.
+            and Feitelson 2005; users' own, and from that model, fitted to these, where users gave none; the limit of
+            the job's queue, where the queue's name tells it, or the run time where it is longer or there is no limit;
+            or the estimates themselves, also as a Series by job number.
         factor : float
             For ``"factor"``.
         seed : int
@@ -482,7 +485,13 @@ class Trace:
         table = self.table.copy(deep=False)
         run = table["run_time"]
         if isinstance(kind, str):
-            _check("estimates", kind, ("exact", "factor", "tsafrir"))
+            _check("estimates", kind, ("exact", "factor", "tsafrir", "fitted", "queue"))
+            if kind == "fitted":
+                return self._with_fitted_estimates(seed)
+            if kind == "queue":
+                limits = queue_limits(self.header.queues)
+                table["requested_time"] = np.maximum(table["queue"].map(limits).fillna(0), run).astype("int64")
+                return self._with(table, "estimates: limits of the queues")
             if kind == "tsafrir":
                 hours = -(-int(table["requested_time"].max()) // HOUR)
                 return self._with_modelled_estimates(Tsafrir(longest=hours * HOUR), seed)
@@ -503,6 +512,17 @@ class Trace:
             raise ValueError(f"estimate of job {job} is {found}, expected a positive number")
         table["requested_time"] = whole_seconds(np.ceil(given))
         return self._with(table, "estimates: given by the caller")
+
+    def _with_fitted_estimates(self, seed):
+        """Draw missing estimates from the model fitted to those that there are.
+
+        That is an error where more jobs run long than the model has long estimates, or too few have one to fit it to.
+        """
+        missing = self.table.index.isin(self.repaired.loc[self.repaired["field"] == "requested_time", "job_number"])
+        run, model = self.table["run_time"], fit_tsafrir(replace(self, table=self.table[~missing]))
+        drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy(), seed), run)
+        table = self.table.assign(requested_time=self.table["requested_time"].where(~missing, drawn))
+        return self._with(table, f"estimates: missing ones from the Tsafrir model fitted to the others, seed {seed}")
 
     def _with_modelled_estimates(self, model, seed):
         table = self.table.copy(deep=False)
