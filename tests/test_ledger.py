@@ -1,6 +1,7 @@
 """The ledger: the rule that makes verdicts, and how a ledger is shown and kept."""
 
 import base64
+import inspect
 import json
 import re
 from dataclasses import replace
@@ -12,9 +13,9 @@ import pytest
 
 import schedlab as sl
 from schedlab import papers
+from schedlab.display.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
 from schedlab.papers import Check, Claim, exact, judged, kept, ledger, untestable
 from schedlab.papers.figure import rebuilt
-from schedlab.papers.ledger import as_html, as_json, as_markdown, summary
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
 EVIL = "<img src=x onerror=alert(1)>"
@@ -209,7 +210,7 @@ def test_json_has_every_row_with_its_cases():
 
 
 def test_verdicts_are_counted_in_order():
-    assert papers.counted(ledger(rows())) == {
+    assert counted(ledger(rows())) == {
         "reproduced": 1,
         "trend only": 0,
         "not reproduced": 1,
@@ -276,7 +277,7 @@ def test_a_row_finds_its_kept_one_by_its_statement_where_the_log_is_not_at_hand(
     full = [exact(Claim("A-1", "", statement, ""), True, "1", trace="KTH") for statement in ("one", "two")]
     kept.keep("tiny", ledger(full), [], 1)
     now = [untestable(Claim("A-1", "", statement, ""), "KTH is not at hand") for statement in ("one", "two")]
-    assert papers.counted(ledger(now, kept.ledger_of("tiny")))["reproduced"] == 2
+    assert counted(ledger(now, kept.ledger_of("tiny")))["reproduced"] == 2
 
 
 def test_what_was_kept_stays_until_the_new_is_whole(folder, figure, monkeypatch):
@@ -334,18 +335,36 @@ def test_a_stale_figure_says_so(folder, figure, monkeypatch):
     assert "; the kernels have changed since" in replace(figure, data=figure.data * 2, paper="tiny").kept()
 
 
-def test_figures_know_their_paper(figure):
-    def figure9(size=None):
-        """Rebuild it."""
-        return replace(figure, title=size)
+def test_a_figure_that_is_rebuilt_knows_its_name_its_size_and_its_paper():
+    data = pd.DataFrame({"load": [0.5]})
 
-    figure9.__module__ = "schedlab.papers.tiny"
-    built = rebuilt(figure9)
-    assert (built("full").paper, built("full").title, built.__doc__) == ("tiny", "full", "Rebuild it.")
-    figure9.__module__ = "mylab.core"
-    assert rebuilt(figure9)("full").paper == ""
-    for paper in papers.modules():
-        assert all(hasattr(function, "__wrapped__") for function in paper.FIGURES), paper
+    def figure_9(size, progress):
+        """Rebuild it."""
+        return f"{size}, {progress}", data, "a chart", None, ("more",)
+
+    figure_9.__module__ = "schedlab.papers.tiny"
+    function = rebuilt("Figure 9", lambda size: (f"of the {size} size",))(figure_9)
+    built = function("full")
+    assert (built.name, built.title, built.caption, built.chart) == ("figure-9", "Figure 9", "full, True", "a chart")
+    assert (built.paper, built.notes) == ("tiny", ("of the full size", "more"))
+    assert built.data is data
+    assert function.__doc__.startswith("Rebuild it.\n\nParameters\n----------\nsize : ")
+    assert str(inspect.signature(function)) == "(size: str | None = None, progress: bool = True) -> Figure"
+    with pytest.raises(ValueError, match="unknown size 'huge'; known: quick, full"):
+        function("huge")
+    figure_9.__module__ = "mylab.base"
+    assert rebuilt("Figure 9")(figure_9)("full").paper == ""
+
+
+def test_a_figure_of_a_family_is_named_by_its_maker():
+    def made(size, progress):
+        return "caption", pd.DataFrame()
+
+    function = rebuilt("Figure 4", ("a note",), "figure4", "Rebuild Figure 4.")(made)
+    built = function(progress=False)
+    assert (function.__name__, built.name, built.chart, built.table) == ("figure4", "figure4", None, None)
+    assert built.notes == ("a note",)
+    assert function.__doc__.startswith("Rebuild Figure 4.\n\nParameters")
 
 
 def test_a_change_of_the_kernels_makes_what_is_kept_stale(folder, figure, monkeypatch):
@@ -368,7 +387,7 @@ def test_the_full_size_stands_beside_this_run(folder):
     now = [*rows()[:2], judged(Claim("A-3", "Figure 5", "D", "0.3 %"), Check("gain", cases(4.0), "higher"), "KTH")]
     now[1] = now[1] | {"measured": "+7.0 %", "verdict": "trend only", "reason": "Quick."}
     table = ledger(now, kept.ledger_of("tiny"))
-    assert papers.counted(table)["not reproduced"] == 1  # the full size stands
+    assert counted(table)["not reproduced"] == 1  # the full size stands
     shown = table._repr_html_()
     assert "full size: +5.0 %" in shown
     assert "just now: +7.0 %, trend only" in shown

@@ -8,6 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from schedlab import papers
+from schedlab.display.ledgers import VERDICTS
 from schedlab.papers import kept
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))

@@ -13,6 +13,7 @@ from workloads import trace_of
 import schedlab as sl
 from schedlab import papers
 from schedlab.papers import base
+from schedlab.papers.figure import standing_in
 from schedlab.workload import archive
 
 ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced", "cases": []}
@@ -30,7 +31,8 @@ def quick(monkeypatch):
     """Two small traces at two loads in place of three whole logs at six."""
     traces = [sl.model_trace("lublin", jobs=jobs, procs=64, seed=jobs) for jobs in (150, 200)]
     traces[1] = sl.Trace(**{**vars(traces[1]), "name": "another"})
-    monkeypatch.setattr(base, "logs", lambda: (traces, ("a note",)))
+    monkeypatch.setattr(base, "logs", lambda: traces)
+    monkeypatch.setattr(base, "standing_in", lambda names: ("a note",))
     monkeypatch.setattr(base, "LOADS", {"quick": (0.6, 0.8), "full": (0.6, 0.7, 0.8)})
     return traces
 
@@ -125,7 +127,7 @@ def test_progress_is_silent_where_it_is_off(quick, capsys):
 
 
 def test_without_logs_stand_ins_are_simulated_and_say_so():
-    traces, (note,) = base.logs()
+    traces, (note,) = base.logs(), standing_in(base.LOGS)
     assert [trace.source for trace in traces] == ["stand-in"] * 3
     assert [trace.title.split(" ", 1)[1] for trace in traces] == ["(stand-in, not the real log)"] * 3
     assert note.startswith("No log at hand for CTC-SP2-1996, KTH-SP2-1996, SDSC-SP2-1998: stand-ins are simulated")
@@ -138,7 +140,7 @@ def test_without_a_stand_in_the_model_is_simulated_and_says_so():
 
 
 def test_figure1_says_in_its_subtitle_what_is_a_stand_in(quick, monkeypatch):
-    monkeypatch.setattr(base, "logs", lambda: ([replace(quick[0], source="stand-in")], ()))
+    monkeypatch.setattr(base, "logs", lambda: [replace(quick[0], source="stand-in")])
     spec = base.figure1(progress=False).chart.to_dict()
     for panel in spec["vconcat"]:
         assert "(stand-in, not the real log)" in " ".join(panel["title"]["subtitle"])
@@ -147,7 +149,7 @@ def test_figure1_says_in_its_subtitle_what_is_a_stand_in(quick, monkeypatch):
 def test_with_some_logs_the_note_names_the_others(monkeypatch):
     monkeypatch.setattr(archive, "find", lambda name: Path(name) if "KTH" in name else None)
     monkeypatch.setattr(base, "load_trace", lambda name, or_standin: (name, or_standin))
-    traces, (note,) = base.logs()
+    traces, (note,) = base.logs(), standing_in(base.LOGS)
     assert traces == [(name, True) for name in base.LOGS]
     assert note.startswith("No log at hand for CTC-SP2-1996, SDSC-SP2-1998: ")
 
@@ -155,7 +157,7 @@ def test_with_some_logs_the_note_names_the_others(monkeypatch):
 def test_with_all_logs_there_is_nothing_to_note(monkeypatch):
     monkeypatch.setattr(archive, "find", Path)
     monkeypatch.setattr(base, "load_trace", lambda name, or_standin: name)
-    assert base.logs() == ([*base.LOGS], ())
+    assert (base.logs(), standing_in(base.LOGS)) == ([*base.LOGS], ())
 
 
 # Their ledger

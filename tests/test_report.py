@@ -14,8 +14,9 @@ import vl_convert
 
 import schedlab as sl
 from schedlab import charts, papers, report
+from schedlab.display.ledgers import SHOWN, VERDICTS
 from schedlab.papers import base, kept
-from schedlab.papers.ledger import CASE, SHOWN
+from schedlab.papers.ledger import CASE
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"

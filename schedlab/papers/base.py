@@ -41,6 +41,11 @@ PUBLISHED = (
 )
 
 
+def logs() -> list[Trace]:
+    """Give the logs of the figure, stand-ins for those that are not at hand."""
+    return [log_or_model(name) for name in LOGS]
+
+
 def log_or_model(name: str) -> Trace:
     """Give a log if it is at hand, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
     try:
@@ -55,7 +60,7 @@ def figure1(size: str, progress: bool) -> tuple:
 
     Loads in steps of 0.1, or of 0.025 in the full size; the traces are whole in both.
     """
-    traces = [log_or_model(name) for name in LOGS]
+    traces = logs()
     data = sweep(traces, SCHEMES, LOADS[size], progress=progress)
     subtitle = "run times and estimates scaled to the load; whole traces: " + ", ".join(t.title for t in traces)
     panels = [

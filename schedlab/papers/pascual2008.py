@@ -8,17 +8,16 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts
+from schedlab.display import interval
 from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, FCFS
 from schedlab.simulation import simulate
-from schedlab.statistics import over_seeds
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
 
-from . import kept
-from .figure import Figure, Paper, chosen_size, rebuilt, standing_in
-from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger, untestable
+from .figure import Paper, chosen_size, rebuilt, standing_in
+from .ledger import Check, Claim, cases, claimed, exact, judged, untestable
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"
 PAPER = Paper(
@@ -86,8 +85,7 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     -----
     Schedules are chaotic. How far chance carries a figure is what its spread over the copies tells.
     """
-    size = chosen_size(size)
-    trace, shares = load_trace(name, or_standin=True), SHARES[size]
+    trace, shares = load_trace(name, or_standin=True), SHARES[chosen_size(size)]
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
     data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=list(POLICIES), tree=trees)
     rows, free = [], {}
@@ -134,8 +132,7 @@ def _ratio(means, free):
 
 def _averaged(data, name, by):
     """Give the mean of a column over the copies and its interval, one row a case; inf where a copy has none."""
-    found = over_seeds(data[[*by, "seed", name]], by)
-    found = found[by].assign(value=found[name], low=found[f"{name}_low"], high=found[f"{name}_high"])
+    found = cases(data, name, by)
     missing = data[name].isna().groupby([data[column] for column in by], sort=False).any().to_numpy()
     found.loc[missing, ["value", "low", "high"]] = np.inf, np.nan, np.nan
     return found
@@ -205,10 +202,9 @@ def _on_all(names, size, progress):
     return pd.concat([against_speedup(name, size, progress) for name in names], ignore_index=True)
 
 
-@rebuilt
-def figure2(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Figure 2: waiting for a place", _notes)
+def figure2(size: str, progress: bool) -> tuple:
     """Rebuild Figure 2: how many times longer jobs wait if they must lie together and gain nothing by it."""
-    size = chosen_size(size)
     data = at_no_speedup(_on_all(LOGS, size, progress))
     drawn = data.rename(columns={name: f"wait_{name}" for name in data if name.startswith("ratio")})
     published = pd.DataFrame({"wait_ratio_low": [7], "wait_ratio_high": [100]})
@@ -226,7 +222,7 @@ def figure2(size: str | None = None, progress: bool = True) -> Figure:
     )
     unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in data[data["ratio"].isna()].itertuples())
     notes = (f"No ratio, since nothing waits without contiguity: {unwaited}.",) if unwaited else ()
-    return Figure("figure2", "Figure 2: waiting for a place", caption, data, chart, table, (*_notes(size), *notes))
+    return caption, data, chart, table, notes
 
 
 def at_no_speedup(table: pd.DataFrame) -> pd.DataFrame:
@@ -240,9 +236,7 @@ def at_no_speedup(table: pd.DataFrame) -> pd.DataFrame:
 def _over_s(number, title, caption, names, y, column="policy", policies=tuple(POLICIES)):
     """Make the function that rebuilds one of the figures against the speed-up factor."""
 
-    @rebuilt
-    def figure(size: str | None = None, progress: bool = True) -> Figure:
-        size = chosen_size(size)
+    def draw(size, progress):
         data = _on_all(names, size, progress)
         data = data[data["policy"].isin(policies)]
         means = data.groupby(["trace", "policy", "allocation", "s"], sort=False, as_index=False)[y].mean()
@@ -252,13 +246,10 @@ def _over_s(number, title, caption, names, y, column="policy", policies=tuple(PO
         }
         how = {"color": "policy", "dash": "allocation", "column": column, "log": True}
         chart = charts.lines(means.rename(columns={"s": SHARE}), SHARE, y, **how, **about)
-        table = _shown(crossings(data)) if y == TOTAL else None
-        told = f"{caption}{_quick(size)}"
-        return Figure(f"figure{number}", f"Figure {number}: {title}", told, data, chart, table, _notes(size))
+        return f"{caption}{_quick(size)}", data, chart, _shown(crossings(data)) if y == TOTAL else None
 
-    figure.__name__ = figure.__qualname__ = f"figure{number}"
-    figure.__doc__ = f"Rebuild Figure {number}: {title}, against the speed-up factor."
-    return figure
+    words = f"Figure {number}: {title}"
+    return rebuilt(words, _notes, f"figure{number}", f"Rebuild {words}, against the speed-up factor.")(draw)
 
 
 FIGURE3 = (
@@ -279,10 +270,9 @@ BOTH = "SDSC-BLUE and LLNL-Thunder, total time under backfilling"
 figure5 = _over_s(5, BOTH, FIGURE5, [BLUE, THUNDER], TOTAL, "trace", BACKFILLING)
 
 
-@rebuilt
-def thresholds(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Where contiguity begins to pay", _notes)
+def thresholds(size: str, progress: bool) -> tuple:
     """Draw from which speed-up on contiguous placement pays, for each log and policy: what Figures 3 and 5 come to."""
-    size = chosen_size(size)
     data = crossings(_on_all(LOGS, size, progress))
     ends = {"value": NEEDED, "low": f"{NEEDED}_low", "high": f"{NEEDED}_high"}
     percent = 100 * data[list(ends)].rename(columns=ends)
@@ -297,17 +287,16 @@ def thresholds(size: str | None = None, progress: bool = True) -> Figure:
         "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
         "those of LLNL slightly above. By block contiguity pays at far less: no bar means at once." + _quick(size)
     )
-    return Figure("thresholds", title, caption, data, chart, _shown(data), _notes(size))
+    return caption, data, chart, _shown(data)
 
 
 NEEDED = "run time to be saved, percent"
 CROSSES = {HPC2N: {NEEDED: 25}, BLUE: {f"{NEEDED}_low": 25, f"{NEEDED}_high": 30}}  # in the paper
 
 
-@rebuilt
-def allocations(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Beyond the paper: five allocations", lambda _: standing_in(LOGS))
+def allocations(size: str, progress: bool) -> tuple:
     """Beyond the paper: every allocation, what it costs and how local jobs are, without any speed-up."""
-    size = chosen_size(size)
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
         trace, trees = load_trace(name, or_standin=True), [machine(name, allocation) for allocation in ALLOCATIONS]
@@ -322,8 +311,7 @@ def allocations(size: str | None = None, progress: bool = True) -> Figure:
         "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
         "most of the locality." + _quick(size, "HPC2N only")
     )
-    title, table = "Beyond the paper: five allocations", data.rename(columns=MINUTES)
-    return Figure("allocations", title, caption, data, table=table, notes=standing_in(LOGS))
+    return caption, data, None, data.rename(columns=MINUTES)
 
 
 MINUTES = {WAIT: "wait (minutes)", TOTAL: "total (minutes)"}
@@ -344,10 +332,9 @@ def _measures(schedule):
     }
 
 
-@rebuilt
-def by_stage(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Beyond the paper: speed-up by stage", lambda _: standing_in(LOGS))
+def by_stage(size: str, progress: bool) -> tuple:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
-    size = chosen_size(size)
     trace, (k, n) = load_trace(HPC2N, or_standin=True), TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
@@ -362,7 +349,7 @@ def by_stage(size: str | None = None, progress: bool = True) -> Figure:
         "Here each job gains by the lowest stage that has all its nodes in one block, under every allocation."
         + _quick(size, "Three values")
     )
-    return Figure("by-stage", "Beyond the paper: speed-up by stage", caption, data, chart, notes=standing_in(LOGS))
+    return caption, data, chart
 
 
 def _falling(share, n):
@@ -378,10 +365,9 @@ READINGS = {
 }
 
 
-@rebuilt
-def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("What the paper does not say", lambda _: standing_in(LOGS))
+def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: where the lines of HPC2N cross under each reading."""
-    size = chosen_size(size)
     trace = load_trace(HPC2N, or_standin=True)
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
@@ -398,7 +384,7 @@ def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
         f"{trace.title}, one run of each. The raw logs whose jobs the paper counts for HPC2N and LLNL (527,371 and "
         "128,662) are not at hand: these are the cleaned ones." + _quick(size, "Crossings from three values of s")
     )
-    return Figure("sensitivity", "What the paper does not say", caption, data, table=data, notes=standing_in(LOGS))
+    return caption, data, None, data
 
 
 FIGURES = (figure2, figure3, figure4, figure5, thresholds, allocations, by_stage, sensitivity)
@@ -423,21 +409,24 @@ def live(
     Parameters
     ----------
     trace : str or Trace
-        The log by its name, or a trace.
+        Log. By its name, or a trace.
     k : int
-        Ports down of a switch: a block of stage 1 has k nodes, one of stage 2 has k x k, and so on.
+        k: ports down of a switch. A block of stage 1 has k nodes, one of stage 2 has k x k, and so on.
     n : int
-        Stages of switches; more where the machine needs them.
+        n: stages of switches. There are more where the machine needs them.
     allocation : str
-        Which nodes a job gets: those of one block, or others as in `KaryTree`.
+        Allocation. Which nodes a job gets: those of one block, or others as in `KaryTree`.
     s : float
-        By what share contiguity shortens run times.
+        s: run time saved by contiguity (share). Jobs anywhere save nothing.
     policy : {"FCFS", "EASY (count)", "EASY (block)"}
-        The scheduler; EASY promises the head of the queue a time when enough nodes are free, or nodes in a block.
-    week, hour : int
-        The instant that is drawn: so many weeks and hours after the first submission.
+        Scheduler (reservation). EASY promises the head of the queue a time when enough nodes are free, or nodes in a
+        block.
+    week : int
+        Week. The instant that is drawn is so many weeks after the first submission.
+    hour : int
+        Hour of the week. The instant that is drawn is so many hours later.
     jobs : int
-        How many of the log's first jobs are simulated.
+        Jobs simulated. The log's first ones.
 
     Returns
     -------
@@ -457,19 +446,6 @@ def live(
     return chart, charts.table(table.rename_axis(f"{len(part):,} jobs").reset_index())
 
 
-LABELS = {
-    "trace": "log",
-    "k": "k: ports down of a switch",
-    "n": "n: stages of switches",
-    "allocation": "allocation",
-    "s": "s: run time saved by contiguity (share)",
-    "policy": "scheduler (reservation)",
-    "week": "week",
-    "hour": "hour of the week",
-    "jobs": "jobs simulated",
-}
-
-
 @remember(4)
 def _head(trace, jobs):
     return trace.head(jobs)
@@ -483,40 +459,32 @@ def _simulated(trace, policy, tree):
 # The ledger --------------------------------------------------------------------------------------------------
 
 RULE = {"count": "EASY (count)", "block": "EASY (block)"}
-CLAIMS = (
-    Claim(
-        "PAS-0",
-        "Figure 1",
-        "a job's stage is the lowest whose blocks can hold it, k = 4",
-        "4 nodes: an empty switch; 14 nodes: stage 2",
-    ),
-    Claim("PAS-1", "Figure 2", "at s = 0 contiguous jobs wait many times as long, always", "7 to 100 times"),
-    Claim("PAS-2", "Figure 3", "HPC2N: the lines cross at nearly the same s for FCFS and backfilling", "about 0.25"),
-    Claim("PAS-3", "Figure 5", "SDSC, backfilling: the lines cross", "between 0.25 and 0.30"),
-    Claim("PAS-4", "Figure 5", "LLNL, backfilling: the lines cross at a higher s than SDSC's", "slightly higher"),
-    Claim("PAS-5", "Figures 2 to 4", "backfilling has lower total times than FCFS", "in every combination"),
-    Claim(
-        "PAS-6",
-        "Figures 3 and 4",
-        "at small s most of the total time is waiting; raising s shortens the wait, too",
-        "most; at every step",
-    ),
-    Claim("PAS-7", "conclusions", "contiguous placement pays from a speed-up on", "around 0.25 to 0.30"),
-)
 ABOUT, SLIGHTLY, ROUNDED = 0.05, 0.1, 0.005  # of s
+ABOUT_SAID = f"about is {ABOUT} of s more or less"
+SLIGHTLY_SAID = f"slightly is {SLIGHTLY} of s at most"
+STAGE = "a job's stage is the lowest whose blocks can hold it, k = 4"
+FALLS = "at small s most of the total time is waiting; raising s shortens the wait, too"
+SAME = "HPC2N: the lines cross at nearly the same s for FCFS and backfilling"
+HIGHER = "LLNL, backfilling: the lines cross at a higher s than SDSC's"
+CLAIMS = (
+    Claim("PAS-0", "Figure 1", STAGE, "4 nodes: an empty switch; 14 nodes: stage 2"),
+    Claim("PAS-1", "Figure 2", "at s = 0 contiguous jobs wait many times as long, always", "7 to 100 times"),
+    Claim("PAS-2", "Figure 3", SAME, "about 0.25", ABOUT_SAID),
+    Claim("PAS-3", "Figure 5", "SDSC, backfilling: the lines cross", "between 0.25 and 0.30", "bounds are rounded"),
+    Claim("PAS-4", "Figure 5", HIGHER, "slightly higher", SLIGHTLY_SAID),
+    Claim("PAS-5", "Figures 2 to 4", "backfilling has lower total times than FCFS", "in every combination"),
+    Claim("PAS-6", "Figures 3 and 4", FALLS, "most; at every step"),
+    Claim("PAS-7", "conclusions", "contiguous placement pays from a speed-up on", "around 0.25 to 0.30", ABOUT_SAID),
+)
 THUNDER_QUEUES = "Thunder's log has no arrival times, so that under backfilling next to nothing waits by itself."
 NODES_PROMISED = "A head that is promised nodes lets others pass while it waits, so that contiguity costs little."
 CHANCE = "Raising s by a small step changes the schedule by chance as much as on purpose."
-BOUNDS = (
-    f"Chosen here: about is {ABOUT} more or less, slightly {SLIGHTLY} at most; published bounds count as rounded to "
-    "two digits."
-)
 FCFS_ASIDE = "FCFS promises nothing; it is judged in the row by count."
 
 
-def claims(size: str | None = None, progress: bool = True) -> Ledger:
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims: those about backfilling twice, by each rule of reservation."""
-    size = chosen_size(size)
     tables = {name: against_speedup(name, size, progress) for name in LOGS}
     judge = (_ratios, _about, _within, _slightly_higher, _lower, _mostly_waiting, _overall)
     rows = [_levels()]
@@ -524,7 +492,7 @@ def claims(size: str | None = None, progress: bool = True) -> Ledger:
         for rule in RULE:
             told = replace(claim, id=f"{claim.id} ({rule})", statement=f"{claim.statement}; backfilling by {rule}")
             rows.append(_row(told, checks, tables, rule, size))
-    return ledger(rows, kept.ledger_of("pascual2008"))
+    return rows
 
 
 def _row(claim, checks, tables, rule, size):
@@ -532,7 +500,7 @@ def _row(claim, checks, tables, rule, size):
     found, names, why = checks({name: table.assign(trace=name) for name, table in tables.items()}, policies)
     trace = ", ".join(tables[name]["trace"].iloc[0] for name in names)
     aside = f" {FCFS_ASIDE}" if rule == "block" else ""
-    details = f"{CHOSEN}{aside} {BOUNDS} {_copies(size)}"
+    details = f"{CHOSEN}{aside} {_copies(size)}"
     if checks is _mostly_waiting and size == "quick":
         return untestable(claim, "Asked in steps of s of 0.025, which only the full size has.", trace, details)
     return judged(claim, found, trace, why=why[rule], details=details)

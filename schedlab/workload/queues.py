@@ -1,0 +1,26 @@
+"""Limits of time that the names of queues tell, on the machines whose users gave no estimates."""
+
+import re
+from collections.abc import Mapping
+
+HOUR = 3_600  # seconds
+# SDSC Paragon, 1995 and 1996: q32m and qf32m are for jobs of medium length on 32 nodes.
+HOURS = {"t": 1, "s": 1, "m": 4, "l": 12, "ll": 12}
+NAME = re.compile(r"qf?\d+(ll|[tsml])")
+
+
+def queue_limits(queues: Mapping[int, str]) -> dict[int, int]:
+    """Give the limits (seconds) of the queues whose names tell them.
+
+    Parameters
+    ----------
+    queues : mapping of int to str
+        Names by number, as `schedlab.workload.swf.Header.queues` has them.
+
+    Examples
+    --------
+    >>> queue_limits({1: "q4t", 2: "qf32m", 3: "standby"})
+    {1: 3600, 2: 14400}
+    """
+    found = {number: NAME.fullmatch(name.strip()) for number, name in queues.items()}
+    return {number: HOUR * HOURS[name[1]] for number, name in found.items() if name}
