@@ -16,10 +16,8 @@ import altair as alt
 import vl_convert
 from tqdm.auto import tqdm
 
-from schedlab import __version__, charts, papers
-from schedlab.display.ledgers import VERDICT_STYLE, counted
-from schedlab.papers import kept
-from schedlab.papers.ledger import LEDGER
+from schedlab import __version__, charts, kept, papers
+from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
 from schedlab.paths import replacing
 from schedlab.workload import archive
 

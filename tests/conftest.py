@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from schedlab.papers import kept
+from schedlab import kept
 
 # A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -35,6 +35,7 @@ ROOMS = (
     "fairness",
     "experiment",
     "charts",
+    "kept",
     "widgets",
     "papers",
     "report",

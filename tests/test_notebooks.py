@@ -7,9 +7,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from schedlab import papers
+from schedlab import kept, papers
 from schedlab.display.ledgers import VERDICTS
-from schedlab.papers import kept
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 CHART = "application/vnd.vegalite.v5+json"

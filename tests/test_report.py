@@ -13,10 +13,9 @@ import pytest
 import vl_convert
 
 import schedlab as sl
-from schedlab import charts, papers, report
-from schedlab.display.ledgers import SHOWN, VERDICTS
-from schedlab.papers import base, kept
-from schedlab.papers.ledger import CASE
+from schedlab import charts, kept, papers, report
+from schedlab.display.ledgers import CASE, SHOWN, VERDICTS
+from schedlab.papers import base
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
 EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"

@@ -11,6 +11,11 @@ from zlib import crc32
 
 import pandas as pd
 
+KEPT = ("kept", "kept_trace", "kept_verdict", "kept_reason", "kept_details", "kept_cases")  # of the full size
+SAID = ("id", "where", "statement", "published", "tolerance")
+MEASURED = ("measured", "trace", "verdict", "reason", "details", "cases")
+LEDGER = (*SAID, *MEASURED, "doi")
+CASE = ("quantity", "case", "measured", "expected", "holds")
 # Ground and letters both, so that they are read in a dark notebook too.
 VERDICTS = {
     "reproduced": "background-color: #d3efe3; color: #00452f",
@@ -41,6 +46,17 @@ VERDICT_STYLE = "".join(
     + [f"strong.{verdict.replace(' ', '-')} {{ {style}; }}" for verdict, style in VERDICTS.items()]
 )
 SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
+
+
+class Ledger(pd.DataFrame):
+    """A ledger: a table that shows itself with verdicts to filter by, and with the cases behind a fold."""
+
+    @property
+    def _constructor(self):
+        return Ledger
+
+    def _repr_html_(self):
+        return as_html(self) if set(LEDGER) <= set(self.columns) else super()._repr_html_()
 
 
 def standing(table: pd.DataFrame) -> pd.Series:

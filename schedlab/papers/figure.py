@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from schedlab import kept
 from schedlab.workload import archive
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ class Figure:
 
     def kept(self) -> str:
         """Give the figure of the full size as HTML that unfolds, if it is kept and shows something else."""
-        from . import kept  # which knows figures
-
         return kept.beside(self) if self.paper else ""
 
     def words(self) -> str:

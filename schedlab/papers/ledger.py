@@ -18,17 +18,13 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 
+from schedlab import kept
 from schedlab.display import formatted, interval
-from schedlab.display.ledgers import VERDICTS, as_html
+from schedlab.display.ledgers import KEPT, LEDGER, MEASURED, VERDICTS, Ledger
 from schedlab.statistics import over_seeds
 
 from .figure import as_called, chosen_size, paper_of
 
-KEPT = ("kept", "kept_trace", "kept_verdict", "kept_reason", "kept_details", "kept_cases")  # of the full size
-SAID = ("id", "where", "statement", "published", "tolerance")
-MEASURED = ("measured", "trace", "verdict", "reason", "details", "cases")
-LEDGER = (*SAID, *MEASURED, "doi")
-CASE = ("quantity", "case", "measured", "expected", "holds")
 EXPECTED = ("lower", "higher", "not lower", "not higher", "within")
 HOLDS, OPEN, FAILS = "yes", "open", "no"
 STAND_INS = "All cases hold, but stand-ins are no evidence of the logs."
@@ -285,17 +281,6 @@ def _row(claim, measured, trace, verdict, reason, details, cases):
     return {**vars(claim), **dict(zip(MEASURED, values, strict=True)), "doi": ""}
 
 
-class Ledger(pd.DataFrame):
-    """A ledger: a table that shows itself with verdicts to filter by, and with the cases behind a fold."""
-
-    @property
-    def _constructor(self):
-        return Ledger
-
-    def _repr_html_(self):
-        return as_html(self) if set(LEDGER) <= set(self.columns) else super()._repr_html_()
-
-
 SAME = ["id", "statement", "trace"]
 
 
@@ -307,7 +292,7 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     rows : iterable of dict
         As `judged`, `exact` and `untestable` give them.
     kept : DataFrame, optional
-        The ledger of the full size that was kept (`schedlab.papers.kept`), to be shown beside this run.
+        The ledger of the full size that was kept (`schedlab.kept`), to be shown beside this run.
     """
     rows = list(rows)
     for row in rows:
@@ -335,8 +320,6 @@ def claimed(function: Callable[..., Iterable[dict]]) -> Callable[..., Ledger]:
 
     @wraps(function)
     def claims(size: str | None = None, progress: bool = True) -> Ledger:
-        from . import kept  # which knows ledgers
-
         rows = function(chosen_size(size), progress)
         doi = import_module(f"{__package__}.{paper}").PAPER.doi
         return ledger([{**row, "doi": doi} for row in rows], kept.ledger_of(paper))

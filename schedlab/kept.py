@@ -25,11 +25,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from schedlab import __version__
-from schedlab.paths import data_dir
-
-from .figure import Figure
-from .ledger import CASE, LEDGER, Ledger
+from . import __version__
+from .display.ledgers import CASE, LEDGER, Ledger
+from .paths import data_dir
 
 PACKAGES = ("numpy", "numba", "pandas")
 
@@ -41,7 +39,7 @@ def folder() -> Path:
 
 def kernels_digest() -> str:
     """Digest what the kernels do: their sources without comments and docstrings."""
-    sources = sorted((Path(__file__).parents[1] / "kernels").rglob("*.py"))
+    sources = sorted((Path(__file__).parent / "kernels").rglob("*.py"))
     return hashlib.sha256("\n".join(map(_code, sources)).encode()).hexdigest()[:16]
 
 
@@ -53,10 +51,10 @@ def _code(source):
     return ast.dump(tree)
 
 
-def keep(paper: str, ledger: pd.DataFrame, figures: Iterable[Figure], seconds: float) -> None:
-    """Keep the ledger and the figures of a paper in place of what was kept; `seconds` is how long they took.
+def keep(paper: str, ledger: pd.DataFrame, figures: Iterable, seconds: float) -> None:
+    """Keep the ledger and the figures of a paper (`schedlab.papers.Figure`) in place of what was kept.
 
-    What was kept before stays until the new is in its place.
+    What was kept before stays until the new is in its place. `seconds` is how long they took.
     """
     place = folder() / paper
     new, old = (place.with_name(f".{paper}-{os.getpid()}-{name}") for name in ("new", "old"))
@@ -139,8 +137,8 @@ def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:
     return pd.read_csv(path) if path.is_file() else None
 
 
-def beside(figure: Figure) -> str:
-    """Give the kept picture and table of a figure as HTML that unfolds.
+def beside(figure) -> str:
+    """Give the kept picture and table of a `schedlab.papers.Figure` as HTML that unfolds.
 
     Nothing if none are kept, or if they show the same numbers.
 
@@ -168,7 +166,7 @@ def _unfolding(figure, place):
         style = "max-width: 100%; background: white"
         parts.append(f'<img alt="{title}" loading="lazy" style="{style}" src="data:image/svg+xml;base64,{data}">')
     if (told := place / f"{figure.name}-table.csv").is_file():
-        from schedlab.charts import table  # here, since it loads altair
+        from .charts import table  # here, since it loads altair
 
         read = pd.read_csv(told).rename(columns={"Unnamed: 0": ""}).fillna("")
         shown = table(read).to_html(table_uuid=f"{figure.paper}-{figure.name}-full")
