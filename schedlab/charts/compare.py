@@ -146,7 +146,7 @@ def beside_model(
     trace: Trace,
     model: str = "lublin",
     column: str = "run_time",
-    seed: int = 1,
+    seed: int = 0,
     jobs: int = 10_000,
     *,
     width: float | None = None,

@@ -17,7 +17,7 @@ from schedlab.kernels.priority import Order
 from schedlab.text import plain
 
 from .base import Jobs
-from .policies import MOVING, Policy, PolicyError, is_function, watched
+from .policies import MOVING, Policy, PolicyError, is_function, checked_in_python
 
 FIXED = MOVING[1:]
 
@@ -184,7 +184,7 @@ def _compiled(policy, names):
     running = _running.get() or _Running()
     running.own = True
     if numba.config.DISABLE_JIT:
-        return watched(policy, names)
+        return checked_in_python(policy, names)
     if running.failures is not None:
         return numba.cfunc(signature)(policy.reporting(names, running.failures))
     _listen()

@@ -138,7 +138,7 @@ class Policy:
 
     def reporting(self, names: tuple[str, ...], failures: list[PolicyError]) -> Callable:
         """Give the same, which notes its first failure and goes on with the value 0."""
-        value = watched(self, names)
+        value = checked_in_python(self, names)
 
         def report(*values):
             if not failures:
@@ -173,7 +173,7 @@ class Policy:
     def not_compiled(self, error: Exception, names: tuple[str, ...]) -> PolicyError:
         """Say why it cannot be compiled; what fails in plain Python, too, is said as Python says it."""
         try:
-            watched(self, names)(*(EXAMPLE[name] for name in names))
+            checked_in_python(self, names)(*(EXAMPLE[name] for name in names))
         except PolicyError as failure:
             return failure
         text = str(error)
@@ -201,7 +201,7 @@ def is_function(given) -> bool:
     return inspect.isfunction(_plain(given))
 
 
-def watched(policy: Policy, names: tuple[str, ...]) -> Callable:
+def checked_in_python(policy: Policy, names: tuple[str, ...]) -> Callable:
     """Give a policy as a function of the values of these names, in plain Python, that raises a PolicyError."""
 
     def value(*values):

@@ -513,7 +513,7 @@ def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
     model = _repeats(table, draws, strata, block)
 
     first = _roots(model)
-    even = _spread(draws, first, strata)
+    even = _evenly_placed(draws, first, strata)
     size, estimate, alike = np.zeros((3, n), np.int64)
     other = np.zeros((4, n), np.int64)
     for key, fitted in table["strata"].items():
@@ -530,7 +530,7 @@ def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
     user = _users_of(table["users"], draws, _roots(before))
 
     origin = _roots(np.where(alike > 0, model, place))
-    quantile = _spread(draws, origin, _class_of(strata, estimate)) + draws.below(2 * JITTER + 1, n) - JITTER
+    quantile = _evenly_placed(draws, origin, _class_of(strata, estimate)) + draws.below(2 * JITTER + 1, n) - JITTER
     run = _run_times(table, np.clip(quantile, 0, ONE - 1), strata, size, estimate, block)
     columns = {
         "submit_time": _submissions(table, draws, user),
@@ -587,7 +587,7 @@ def _roots(model):
     return model
 
 
-def _spread(draws, root, group):
+def _evenly_placed(draws, root, group):
     """Give each family of jobs, those of one root, a place from 0 to below ONE, so that a group's jobs lie evenly.
 
     Drawn one by one, a few large families would decide what most jobs of their group are like.

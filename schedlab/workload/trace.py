@@ -573,7 +573,7 @@ class Trace:
         fraction: float = 0.05,
         min_procs: int = 9,
         breakdown: int = 10,
-        seed: int = 1,
+        seed: int = 0,
         of: str = "eligible",
     ) -> "Trace":
         """Mark jobs as parameter sweeps: many independent sequential tasks, submitted as one parallel job.
@@ -627,7 +627,7 @@ class Trace:
 
     # -- moldable jobs -----------------------------------------------------------------------------------
 
-    def with_speedup(self, model: Model, share: float = 1.0, seed: int = 1) -> "Trace":
+    def with_speedup(self, model: Model, share: float = 1.0, seed: int = 0) -> "Trace":
         """Make jobs moldable: say how they speed up, so that a scheme may choose their processors.
 
         On the processors that it asks for, a job runs as in the trace.
