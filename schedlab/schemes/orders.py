@@ -17,7 +17,7 @@ from schedlab.kernels.priority import Order
 from schedlab.text import plain
 
 from .base import Jobs
-from .policies import MOVING, Policy, PolicyError, is_function, checked_in_python
+from .policies import MOVING, Policy, PolicyError, checked_in_python, is_function
 
 FIXED = MOVING[1:]
 
