@@ -3,6 +3,8 @@
 Full-size runs take long. Their results are kept as small tables and pictures, so that notebooks and the report show
 them beside a quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They
 are stale when the kernels have changed since.
+
+The quick ledger is kept, too: it is what a quick run is expected to give, and `moved` names what differs.
 """
 
 import ast
@@ -14,10 +16,11 @@ import io
 import json
 import os
 import platform
+import re
 import shutil
 import warnings
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -26,10 +29,13 @@ from pathlib import Path
 import pandas as pd
 
 from . import __version__
-from .display.ledgers import CASE, LEDGER, Ledger
+from .display.ledgers import CASE, LEDGER, SAME, Ledger
 from .paths import data_dir
 
 PACKAGES = ("numpy", "numba", "pandas")
+FULL, QUICK = "", "quick-"  # what the files of a size begin with
+NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
+INTERVAL = re.compile(rf"\[({NUMBER.pattern}) to ({NUMBER.pattern})\]")
 
 
 def folder() -> Path:
@@ -51,16 +57,25 @@ def _code(source):
     return ast.dump(tree)
 
 
-def keep(paper: str, ledger: pd.DataFrame, figures: Iterable, seconds: float) -> None:
-    """Keep the ledger and the figures of a paper (`schedlab.papers.Figure`) in place of what was kept.
+def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterable, seconds: float) -> None:
+    """Keep the ledgers and the figures of a paper in place of what was kept, which stays until the new is there.
 
-    What was kept before stays until the new is in its place. `seconds` is how long they took.
+    Parameters
+    ----------
+    paper : str
+        Name of its module.
+    ledger, quick : DataFrame
+        Of the full size, and of a quick run.
+    figures : iterable of `schedlab.papers.Figure`
+        Of the full size.
+    seconds : float
+        How long they took.
     """
     place = folder() / paper
     new, old = (place.with_name(f".{paper}-{os.getpid()}-{name}") for name in ("new", "old"))
     new.mkdir(parents=True)
     try:
-        _write(new, ledger, figures, seconds)
+        _write(new, {FULL: ledger, QUICK: quick}, figures, seconds)
         if place.exists():
             place.rename(old)
         new.rename(place)
@@ -72,11 +87,11 @@ def keep(paper: str, ledger: pd.DataFrame, figures: Iterable, seconds: float) ->
     ledger_of.cache_clear()
 
 
-def _write(place, ledger, figures, seconds):
-    told = [name for name in LEDGER if name != "cases"]
-    ledger[told].to_csv(place / "ledger.csv", index=False)
-    cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
-    pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / "cases.csv", index=False)
+def _write(place, ledgers, figures, seconds):
+    for size, ledger in ledgers.items():
+        ledger[[name for name in LEDGER if name != "cases"]].to_csv(place / f"{size}ledger.csv", index=False)
+        cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
+        pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / f"{size}cases.csv", index=False)
     for figure in figures:
         (place / f"{figure.name}.csv.gz").write_bytes(_packed(_digits(figure.data)))
         if figure.chart is not None:
@@ -117,18 +132,71 @@ def stale(paper: str) -> bool:
 
 
 @cache
-def ledger_of(paper: str) -> Ledger | None:
-    """Give the kept ledger of a paper; None where none is kept."""
+def ledger_of(paper: str, size: str = FULL) -> Ledger | None:
+    """Give the kept ledger of a paper, of the full size or of a quick run (`QUICK`); None where none is kept."""
     place = folder() / paper
-    if not (place / "ledger.csv").is_file():
+    if not (place / f"{size}ledger.csv").is_file():
         return None
-    table = pd.read_csv(place / "ledger.csv", keep_default_na=False, dtype=str)
-    cases = pd.read_csv(place / "cases.csv", keep_default_na=False, dtype=str)
+    table = pd.read_csv(place / f"{size}ledger.csv", keep_default_na=False, dtype=str)
+    cases = pd.read_csv(place / f"{size}cases.csv", keep_default_na=False, dtype=str)
     return Ledger(table.assign(cases=[_of_row(cases, number) for number in range(len(table))]))
 
 
 def _of_row(cases, number):
     return cases[cases["row"] == str(number)].drop(columns="row").to_dict("records")
+
+
+def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] = ()) -> list[str]:
+    """Name the rows of a ledger that are not as expected, in a line each.
+
+    That is a row that starts or stops to reproduce, that is new or missing, or of which a case has moved beyond the
+    interval that it had.
+
+    Parameters
+    ----------
+    expected, ledger : DataFrame
+        As it was kept, and as it is now.
+    timed : collection of str
+        Ids of claims on measured times, which each machine has its own of: only their verdicts are compared.
+    """
+    old, new = (
+        {tuple(row[name] for name in SAME): row for row in table.to_dict("records")} for table in (expected, ledger)
+    )
+    lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in old.keys() - new.keys()]
+    for key, row in new.items():
+        name, before = f"{key[0]}, {key[1]}", old.get(key)
+        if before is None:
+            lines.append(f"{name}: new")
+        elif before["verdict"] != row["verdict"]:
+            lines.append(f"{name}: {before['verdict']} before, {row['verdict']} now")
+        elif key[0] not in timed:
+            lines += [f"{name}: {words}" for words in _moved_cases(before, row)]
+    return lines
+
+
+def _moved_cases(before, now):
+    if before["cases"] or now["cases"]:
+        old, new = (
+            {(case["quantity"], case["case"]): case["measured"] for case in row["cases"]} for row in (before, now)
+        )
+    else:
+        old, new = ({("", ""): row["measured"]} for row in (before, now))
+    for case in {**old, **new}:
+        if not _within(old.get(case, ""), new.get(case, "")):
+            words = " ".join(filter(None, case))
+            yield f"{words + ' ' if words else ''}was {old.get(case, 'not there')}, is {new.get(case, 'not there')}"
+
+
+def _within(old, new):
+    """Tell whether a number as `display.interval` writes it lies in the interval of another; words must be the same."""
+    if old == new:
+        return True
+    was, value = INTERVAL.search(old), NUMBER.match(new)
+    return bool(was and value) and _number(was[1]) <= _number(value[0]) <= _number(was[2])
+
+
+def _number(words):
+    return float(words.replace(",", ""))
 
 
 def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:

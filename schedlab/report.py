@@ -110,8 +110,14 @@ def figures(
         built = [function(size=size, progress=progress) for function in paper.FIGURES]
         ledger = paper.claims(size, progress)
         if keep:
-            ledger = ledger[list(LEDGER)]  # without what was kept before, which this run replaces
-            kept.keep(name, ledger, built, time.perf_counter() - begin)
+            seconds = time.perf_counter() - begin
+            ledger, before = (
+                ledger[list(LEDGER)],
+                kept.ledger_of(name),
+            )  # without what was kept, which this run replaces
+            for words in () if before is None else kept.moved(before, ledger):
+                tqdm.write(words)
+            kept.keep(name, ledger, paper.claims("quick", progress)[list(LEDGER)], built, seconds)
         sections.append(Section(name, paper, built, ledger))
     with replacing(out) as part:
         part.write_text(_page(sections, size), encoding="utf-8")

@@ -18,6 +18,7 @@ from schedlab.papers import Check, Claim, exact, judged, ledger, untestable
 from schedlab.papers.figure import rebuilt
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
+TIMED = ("SAB-15",)  # how long a decision takes, on this machine
 EVIL = "<img src=x onerror=alert(1)>"
 
 
@@ -236,15 +237,41 @@ def figure():
 
 def test_what_is_kept_is_read_back(folder, figure):
     table = ledger(rows())
-    kept.keep("tiny", table, [figure], 12.3)
+    kept.keep("tiny", table, ledger(rows()), [figure], 12.3)
     again = kept.ledger_of("tiny")
     assert again.to_dict("records") == table.to_dict("records")
     assert kept.numbers_of("tiny", "figure1")["wait_time"].tolist() == pytest.approx([1 / 3], rel=1e-8)
     about = kept.made("tiny")
     assert (about["schedlab"], about["seconds"], about["size"]) == (sl.__version__, 12, "full")
     before = {path.name: path.read_bytes() for path in (folder / "tiny").iterdir()}
-    kept.keep("tiny", table, [figure], 12.3)
+    kept.keep("tiny", table, ledger(rows()), [figure], 12.3)
     assert {path.name: path.read_bytes() for path in (folder / "tiny").iterdir()} == before
+
+
+def measured(value, low, high, name="A-1", bound=0.0, **more):
+    """Give a row of one case with its interval."""
+    return judged(Claim(name, "", "it grows", ""), Check("growth", cases((value, low, high)), "higher", bound), "a log")
+
+
+def test_a_ledger_moves_where_a_verdict_or_a_case_does(folder):
+    before = [measured(5, 3, 7), exact(Claim("A-2", "", "it is 1", ""), True, "1"), measured(5, 3, 7, "A-3")]
+    kept.keep("tiny", ledger(rows()), ledger(before), [], 1)
+    expected = kept.ledger_of("tiny", kept.QUICK)
+    assert kept.moved(expected, ledger(before)) == []
+    assert kept.moved(expected, ledger([measured(6.9, 4, 9), *before[1:]])) == []
+    assert kept.moved(expected, ledger([measured(7.2, 4, 9), *before[1:]])) == [
+        "A-1, it grows: growth (load 0.1) was +5.0 % [+3.0 to +7.0], is +7.2 % [+4.0 to +9.0]"
+    ]
+    assert kept.moved(expected, ledger([measured(7.2, 4, 9), *before[1:]]), timed=["A-1"]) == []
+    assert kept.moved(expected, ledger([measured(4, -1, 9), *before[1:]])) == [
+        "A-1, it grows: reproduced before, not testable now"
+    ]
+    different = exact(Claim("A-2", "", "it is 1", ""), True, "1.0")
+    assert kept.moved(expected, ledger([before[0], different, measured(5, 3, 7, "A-4")])) == [
+        "A-3, it grows: no longer there",
+        "A-2, it is 1: what was measured was 1, is 1.0",
+        "A-4, it grows: new",
+    ]
 
 
 def test_nothing_is_kept_of_other_papers(folder):
@@ -261,7 +288,7 @@ def test_the_kept_figure_stands_beside_a_quick_one(folder):
         return papers.Figure("figure1", "A & B", "What it shows.", data, chart, table, paper="tiny", **more)
 
     assert made(0.5).kept() == ""  # nothing is kept
-    kept.keep("tiny", ledger(rows()), [made(0.5)], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [made(0.5)], 1)
     assert made(0.5).kept() == ""  # the same numbers
     assert replace(made(0.7), paper="").kept() == ""  # a user's own figure
     shown = made(0.7).kept()
@@ -275,27 +302,27 @@ def test_the_kept_figure_stands_beside_a_quick_one(folder):
 
 def test_a_row_finds_its_kept_one_by_its_statement_where_the_log_is_not_at_hand(folder):
     full = [exact(Claim("A-1", "", statement, ""), True, "1", trace="KTH") for statement in ("one", "two")]
-    kept.keep("tiny", ledger(full), [], 1)
+    kept.keep("tiny", ledger(full), ledger(rows()), [], 1)
     now = [untestable(Claim("A-1", "", statement, ""), "KTH is not at hand") for statement in ("one", "two")]
     assert counted(ledger(now, kept.ledger_of("tiny")))["reproduced"] == 2
 
 
 def test_what_was_kept_stays_until_the_new_is_whole(folder, figure, monkeypatch):
-    kept.keep("tiny", ledger(rows()), [figure], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     (folder / "tiny" / ".ipynb_checkpoints").mkdir()
     before = {path.name for path in (folder / "tiny").iterdir()}
     broken = replace(figure, chart=object())  # which cannot be saved
     with pytest.raises(AttributeError):
-        kept.keep("tiny", ledger(rows()), [broken], 1)
+        kept.keep("tiny", ledger(rows()), ledger(rows()), [broken], 1)
     assert {path.name for path in (folder / "tiny").iterdir()} == before
     assert [path.name for path in folder.iterdir()] == ["tiny"]
-    kept.keep("tiny", ledger(rows()), [figure], 2)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 2)
     assert [path.name for path in folder.iterdir()] == ["tiny"]
     assert kept.made("tiny")["seconds"] == 2
 
 
 def test_what_was_kept_stays_if_the_new_cannot_take_its_place(folder, figure, monkeypatch):
-    kept.keep("tiny", ledger(rows()), [figure], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     rename = Path.rename
 
     def failing(path, target):
@@ -305,13 +332,13 @@ def test_what_was_kept_stays_if_the_new_cannot_take_its_place(folder, figure, mo
 
     monkeypatch.setattr(Path, "rename", failing)
     with pytest.raises(OSError, match="no"):
-        kept.keep("tiny", ledger(rows()), [figure], 2)
+        kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 2)
     assert [path.name for path in folder.iterdir()] == ["tiny"]
     assert kept.made("tiny")["seconds"] == 1
 
 
 def test_kept_cases_are_those_of_the_kept_traces(folder):
-    kept.keep("tiny", ledger(rows()), [], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [], 1)
     now = [row | {"trace": "CTC (stand-in, not the real log)"} for row in rows()]
     shown = ledger(now, kept.ledger_of("tiny"))._repr_html_()
     assert "Measured on CTC.<" in shown
@@ -322,7 +349,7 @@ def test_kept_cases_are_those_of_the_kept_traces(folder):
 
 @pytest.mark.parametrize("name", ["figure1.csv.gz", "made.json"])
 def test_damaged_results_are_named_and_passed_over(folder, figure, name):
-    kept.keep("tiny", ledger(rows()), [figure], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     (folder / "tiny" / name).write_bytes(b"no")
     other = replace(figure, data=figure.data * 2, paper="tiny")
     with pytest.warns(UserWarning, match=r"the kept results in .*tiny cannot be read"):
@@ -330,7 +357,7 @@ def test_damaged_results_are_named_and_passed_over(folder, figure, name):
 
 
 def test_a_stale_figure_says_so(folder, figure, monkeypatch):
-    kept.keep("tiny", ledger(rows()), [figure], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     monkeypatch.setattr(kept, "kernels_digest", lambda: "another")
     assert "; the kernels have changed since" in replace(figure, data=figure.data * 2, paper="tiny").kept()
 
@@ -368,7 +395,7 @@ def test_a_figure_of_a_family_is_named_by_its_maker():
 
 
 def test_a_change_of_the_kernels_makes_what_is_kept_stale(folder, figure, monkeypatch):
-    kept.keep("tiny", ledger(rows()), [figure], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
     assert not kept.stale("tiny")
     monkeypatch.setattr(kept, "kernels_digest", lambda: "another")
     assert kept.stale("tiny")
@@ -383,7 +410,7 @@ def test_the_digest_of_the_kernels_passes_over_comments_and_docstrings(tmp_path)
 
 
 def test_the_full_size_stands_beside_this_run(folder):
-    kept.keep("tiny", ledger(rows()), [], 1)
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [], 1)
     now = [*rows()[:2], judged(Claim("A-3", "Figure 5", "D", "0.3 %"), Check("gain", cases(4.0), "higher"), "KTH")]
     now[1] = now[1] | {"measured": "+7.0 %", "verdict": "trend only", "reason": "Quick."}
     table = ledger(now, kept.ledger_of("tiny"))
@@ -402,3 +429,12 @@ def test_kept_results_are_whole_and_as_the_kernels_are(paper):
     assert json.loads((kept.folder() / paper / "made.json").read_text())["size"] == "full"
     assert not kept.stale(paper), f"the kernels have changed: schedlab figures {paper} --size full --keep"
     assert set(kept.ledger_of(paper)["verdict"]) <= set(VERDICTS)
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_what_a_quick_run_measures_is_what_is_kept(paper):
+    expected = kept.ledger_of(paper, kept.QUICK)
+    assert expected is not None, f"nothing is kept: schedlab figures {paper} --size full --keep"
+    moved = kept.moved(expected, getattr(papers, paper).claims("quick", progress=False), TIMED)
+    assert not moved, "\n".join(moved)

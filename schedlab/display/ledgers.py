@@ -15,6 +15,7 @@ KEPT = ("kept", "kept_trace", "kept_verdict", "kept_reason", "kept_details", "ke
 SAID = ("id", "where", "statement", "published", "tolerance")
 MEASURED = ("measured", "trace", "verdict", "reason", "details", "cases")
 LEDGER = (*SAID, *MEASURED, "doi")
+SAME = ["id", "statement", "trace"]  # what tells rows apart
 CASE = ("quantity", "case", "measured", "expected", "holds")
 # Ground and letters both, so that they are read in a dark notebook too.
 VERDICTS = {

@@ -20,7 +20,7 @@ import pandas as pd
 
 from schedlab import kept
 from schedlab.display import formatted, interval
-from schedlab.display.ledgers import KEPT, LEDGER, MEASURED, VERDICTS, Ledger
+from schedlab.display.ledgers import KEPT, LEDGER, MEASURED, SAME, VERDICTS, Ledger
 from schedlab.statistics import over_seeds
 
 from .figure import as_called, chosen_size, paper_of
@@ -279,9 +279,6 @@ def untestable(claim: Claim, why: str, trace: str = "", details: str = "") -> di
 def _row(claim, measured, trace, verdict, reason, details, cases):
     values = (measured, trace, verdict, reason, details, cases)
     return {**vars(claim), **dict(zip(MEASURED, values, strict=True)), "doi": ""}
-
-
-SAME = ["id", "statement", "trace"]
 
 
 def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:

@@ -1,0 +1,193 @@
+"""Lelong, Reis and Trystram: orders of EASY's queues, learned on a part of a log. Beyond the five papers."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from schedlab import charts
+from schedlab.experiment import grid, remember
+from schedlab.schemes import EASY
+from schedlab.simulation import simulate
+from schedlab.statistics import over_seeds, ratios_of_means
+from schedlab.workload.trace import Trace, load_trace
+
+from .figure import Paper, rebuilt, standing_in
+from .ledger import Check, Claim, cases, claimed, judged
+
+TITLE = "Beyond the five: tuning EASY's queues (Lelong, Reis and Trystram)"
+PAPER = Paper(
+    authors="J. Lelong, V. Reis and D. Trystram",
+    title="Tuning EASY-backfilling queues",
+    venue="JSSPP",
+    year=2017,
+    says=(
+        "The order of the queue and that of backfilling, learned on one part of a log, lower the mean wait on another; "
+        "a bound on waiting keeps the longest wait as it was."
+    ),
+    found=(
+        ("Orders that are learned on one half of a log lower the mean wait on the other", "LEL-1"),
+        ("Without a bound they put the longest wait at risk", "LEL-2"),
+        ("With a bound on waiting the longest wait hardly grows", "LEL-3"),
+    ),
+    doi="10.1007/978-3-319-77398-8_3",
+)
+LOGS = {"quick": ("KTH-SP2-1996", "CTC-SP2-1996"), "full": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998")}
+JOBS = {"quick": 10_000, "full": None}  # the first of a log
+COPIES = {"quick": 3, "full": 10}
+SHAKE = 60  # seconds
+FCFS, SPF, SQF, SAF = "arrival", "shortest", "narrowest", "smallest area"
+NAMED = {FCFS: "fcfs", SPF: "sjf", SQF: "narrow", SAF: "saf"}  # orders of backfilling
+HOUR, DAY, NEVER = 3_600, 86_400, 10**9  # seconds
+BOUNDS = {"quick": (6, 24, 96), "full": (3, 6, 12, 24, 48, 96, 192)}  # hours
+BOUND = 24  # hours, of the claim
+FAR = 1e15  # before all other values
+PAIR = ["primary", "backfill"]
+CHANGES = {"mean": "mean wait, change (%)", "longest": "longest wait, change (%)"}
+
+
+def shortest(now, submit, estimate, procs, bound):
+    """Shortest estimate first, after the jobs that have waited longer than the bound (seconds)."""
+    return submit - FAR if now - submit > bound else estimate
+
+
+def narrowest(now, submit, estimate, procs, bound):
+    """Fewest processors first, after the jobs that have waited longer than the bound (seconds)."""
+    return submit - FAR if now - submit > bound else procs
+
+
+def smallest(now, submit, estimate, procs, bound):
+    """Smallest area first, after the jobs that have waited longer than the bound (seconds)."""
+    return submit - FAR if now - submit > bound else estimate * procs
+
+
+ORDERS = {FCFS: None, SPF: shortest, SQF: narrowest, SAF: smallest}
+
+
+@remember(32)
+def half(log: str, jobs: int | None, second: bool) -> Trace:
+    """Give one half of the jobs of a log, or of its first ones: orders are learned on the first half."""
+    trace = load_trace(log, or_standin=True)
+    trace = trace.head(jobs or len(trace))
+    middle, end = trace.table["submit_time"].iloc[[len(trace) // 2, -1]]
+    return trace.between(middle, end + 1) if second else trace.head(len(trace) // 2)
+
+
+def run(log, jobs, second, primary, backfill, bound, seed):
+    """Measure mean and longest wait (seconds) of a copy of one half of a log under EASY with two orders."""
+    order = "fcfs" if ORDERS[primary] is None else partial(ORDERS[primary], bound=bound)
+    schedule = simulate(half(log, jobs, second).shake(SHAKE, seed), EASY(order=order, backfill=NAMED[backfill]))
+    waits = schedule.start - schedule.submit
+    return {"mean": waits.mean(), "longest": waits.max()}
+
+
+def pairs(size: str, second: bool, progress: bool) -> pd.DataFrame:
+    """Run every pair of orders on one half of each log, without a bound; changes are against EASY on the same copy."""
+    settings = {"log": LOGS[size], "jobs": JOBS[size], "second": second, "bound": NEVER, "seed": range(COPIES[size])}
+    runs = grid(run, primary=list(ORDERS), backfill=list(NAMED), words="pairs of orders", progress=progress, **settings)
+    return against_easy(runs, runs, PAIR)
+
+
+def bounded(size: str, progress: bool) -> pd.DataFrame:
+    """Run the learned pair of each log on its second half, under each bound (hours)."""
+    base = {"primary": FCFS, "backfill": FCFS, "bound": NEVER}
+    found = [{"log": log, **base} for log in LOGS[size]]
+    for log, (primary, backfill) in learned(pairs(size, False, progress)).items():
+        found += [
+            {"log": log, "primary": primary, "backfill": backfill, "bound": HOUR * hours} for hours in BOUNDS[size]
+        ]
+    settings = {"jobs": JOBS[size], "second": True, "seed": range(COPIES[size])}
+    runs = grid(run, found, words="bounds on waiting", progress=progress, **settings)
+    easy = runs["bound"] == NEVER
+    return against_easy(runs[~easy], runs[easy], ["bound"]).assign(hours=lambda data: data["bound"] // HOUR)
+
+
+def against_easy(runs, easy, by):
+    """Give each run's part of the changes (percent) of the mean and the longest wait, over the copies, against EASY."""
+    easy = easy[(easy[PAIR] == FCFS).all(axis=1)]
+    runs = runs.merge(easy[["log", "seed", *CHANGES]], on=["log", "seed"], suffixes=("", "_easy"))
+    new = {
+        words: 100 * (ratios_of_means(runs, name, f"{name}_easy", ["log", *by]) - 1) for name, words in CHANGES.items()
+    }
+    return runs.assign(**new)
+
+
+def learned(data: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Give for each log the pair of orders with the least mean wait."""
+    means = data.groupby(["log", *PAIR], sort=False)["mean"].mean()
+    return {log: means[log].idxmin() for log in data["log"].unique()}
+
+
+def on_the_second_half(size, progress):
+    """Give the runs of each log's learned pair on the second half, without a bound."""
+    found, data = learned(pairs(size, False, progress)), pairs(size, True, progress)
+    chosen = pd.concat([data[(data["log"] == log) & (data[PAIR] == pair).all(axis=1)] for log, pair in found.items()])
+    return chosen.assign(pair=chosen["primary"] + ", backfilling " + chosen["backfill"])
+
+
+def _sample(size):
+    part = "" if JOBS[size] is None else f" of the first {JOBS[size]:,} jobs"
+    return f"{COPIES[size]} copies of each half{part}, submissions moved by up to a minute; lines: 95 % intervals."
+
+
+def _notes(size):
+    return ("The paper has five logs of its own; these are others or other parts of them.", *standing_in(LOGS[size]))
+
+
+@rebuilt("Pairs of orders", _notes)
+def orders(size: str, progress: bool) -> tuple:
+    """Draw what each pair of orders changes in the mean wait, on the half that is learned from."""
+    data, words, panels = pairs(size, False, progress), CHANGES["mean"], []
+    for log in LOGS[size]:
+        means = over_seeds(data.loc[data["log"] == log, [*PAIR, "seed", words]], PAIR)
+        title, trace = f"{log}: mean wait under pairs of orders", half(log, JOBS[size], False)
+        subtitle = f"{trace.title}, {len(trace):,} jobs; against EASY on the same copies"
+        shown = means[(means[PAIR] != FCFS).any(axis=1)]
+        panels.append(charts.bars(shown, "primary", words, color="backfill", title=title, subtitle=subtitle))
+    best = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in learned(data).items())
+    caption = f"Below zero is better than EASY, whose queues both go by arrival. Best: {best}. {_sample(size)}"
+    return caption, data, charts.stacked(panels)
+
+
+@rebuilt("A bound on waiting", _notes)
+def bounds(size: str, progress: bool) -> tuple:
+    """Draw what the learned pair changes on the other half, as jobs that have waited for some time come first."""
+    data, by = bounded(size, progress), ["log", "hours"]
+    means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
+    shown = means.assign(**{"bound on waiting (powers of two of hours)": np.log2(means["hours"])})
+    panels = [
+        charts.lines(shown, shown.columns[-1], words, color="log", title=words.partition(",")[0].capitalize())
+        for words in CHANGES.values()
+    ]
+    caption = (
+        "Learned on the first half, run on the second. A job that has waited longer than the bound goes first. "
+        f"{_sample(size)}"
+    )
+    return caption, data, charts.stacked(panels), means.drop(columns="seeds")
+
+
+FIGURES = (orders, bounds)
+
+BETTER = "orders learned on one part of a log lower the mean wait of EASY on another"
+BOUNDED = f"with a bound on waiting (here {BOUND} hours) the longest wait hardly grows"
+HARDLY = 10  # percent
+CLAIMS = (
+    Claim("LEL-1", "abstract", BETTER, "by 11 to 42 %"),
+    Claim("LEL-2", "abstract", "orders other than that of arrival put the longest wait at risk", "a risk"),
+    Claim("LEL-3", "abstract", BOUNDED, "almost no increase", f"hardly is by {HARDLY} % at most"),
+)
+
+
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
+    """Give the ledger of three claims of the abstract."""
+    tuned, limited = on_the_second_half(size, progress), bounded(size, progress)
+    limited = limited[limited["hours"] == BOUND]
+    mean, longest = CHANGES.values()
+    checks = (
+        Check("mean wait", cases(tuned, mean, ["log", "pair"]), "within", (-42, -11)),
+        Check("longest wait", cases(tuned, longest, ["log", "pair"]), "higher"),
+        Check("longest wait", cases(limited, longest, ["log"]), "not higher", HARDLY),
+    )
+    traces = ", ".join(half(log, JOBS[size], True).title for log in LOGS[size])
+    return [judged(claim, check, traces) for claim, check in zip(CLAIMS, checks, strict=True)]
