@@ -131,10 +131,10 @@ def rebuilt(
         @wraps(draw)
         def figure(size: str | None = None, progress: bool = True) -> Figure:
             size = chosen_size(size)
-            caption, data, chart, table, more = (*draw(size, progress), None, None, ())[:5]
+            shown = draw(size, progress)
+            caption, data, chart, table, more = (*shown, *(None, None, ())[len(shown) - 2 :])
             said = (*(notes(size) if callable(notes) else notes), *more)
-            shown = figure.__name__.replace("_", "-")
-            return Figure(shown, title, caption, data, chart, table, said, paper)
+            return Figure(figure.__name__.replace("_", "-"), title, caption, data, chart, table, said, paper)
 
         paper = paper_of(draw)
         if name:
