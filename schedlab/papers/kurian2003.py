@@ -44,8 +44,7 @@ SEEDS = {"quick": 10, "full": 40}  # draws
 SHAKE = 60  # seconds
 FLOODING, SHREDDING = "flooding", "shredding"
 SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
-SWEEPS, OTHERS = "sweeps", "other jobs"
-CLASSES = ("SN", "SW", "LN", "LW")
+SWEEPS, OTHERS, CLASSES = "sweeps", "other jobs", ("SN", "SW", "LN", "LW")
 WORDS = {"turnaround": "turnaround", "slowdown": "slowdown", "loss": "loss of capacity"}
 IMPROVED = {key: f"{key}_better" for key in WORDS}
 BLUES = ("#003A70", "#4477AA", "#A6C8E8")
@@ -103,7 +102,7 @@ def draws(
 ) -> pd.DataFrame:
     """Compare schemes at one site or several, which share tasks, with the local scheduler alone.
 
-    The settings are the local scheduler, `marks` (those of `Trace.with_sweeps`), and those of the schemes.
+    The settings are the local scheduler, breakdown and of as in `Trace.with_sweeps`, and those of the schemes.
 
     Returns
     -------
@@ -112,11 +111,6 @@ def draws(
         class; the means turnaround_old, turnaround_new (s), slowdown_old, slowdown_new and, of the machine, loss_old,
         loss_new (processor-seconds), old being the same jobs under the local scheduler alone; turnaround_better,
         slowdown_better, loss_better: (old - new) / old in percent.
-
-    Notes
-    -----
-    A seed chooses the sweeps and shakes the submissions, of the run without tasks too: schedules are chaotic, and a
-    base that were the same run for all draws would bring its luck into all of them.
     """
     run = partial(_draw, traces, shares=shares or SHARES, schemes=schemes, **settings)
     data = grid(run, load=loads or LOADS, seed=range(seeds), words=f"shredding {traces[0].name}", progress=progress)
@@ -124,15 +118,14 @@ def draws(
     return data[[*names, *data.columns.drop(names)]]
 
 
-def _draw(traces, load, seed, shares, schemes, local="easy", marks=None, **options):
+def _draw(traces, load, seed, shares, schemes, local="easy", breakdown=BREAKDOWN, of="eligible", **options):
     """Compare schemes with the local scheduler alone, for one load and draw of the sweeps."""
-    # Each site's submissions are moved by numbers of its own.
+    # The base is shaken with the draw, each site by numbers of its own: one base would bring its luck into all draws.
     scaled = [trace.shake(SHAKE, len(traces) * seed + i).scale_load(load) for i, trace in enumerate(traces)]
     base, rows = [_base(simulate(trace, local)) for trace in scaled], []
     together = {"speeds": SPEEDS, "begins": [begin for begin, _ in MONTHS]} if len(traces) > 1 else {}
-    marks = {"breakdown": BREAKDOWN, **(marks or {})}
     for share in shares:
-        marked = [trace.with_sweeps(share / 100, seed=seed, **marks) for trace in scaled]
+        marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed, of=of) for trace in scaled]
         for scheme in schemes:
             sites = simulate_sites(marked, replace(SCHEMES[scheme], local=local, **options), **together)
             rows += [
@@ -170,10 +163,7 @@ def _better(schedule, base):
 
 
 def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Replace each draw's improvements by its parts of the improvement of the means over the draws of a case.
-
-    `by` are the columns that tell cases apart. See `schedlab.statistics.ratios_of_means` for the reason.
-    """
+    """Replace each draw's improvements by its parts of that of the means over a case's draws (`ratios_of_means`)."""
     better = {name: 100 * (1 - ratios_of_means(data, f"{key}_new", f"{key}_old", by)) for key, name in IMPROVED.items()}
     return data.assign(**better)
 
@@ -183,7 +173,7 @@ def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 THREE_SITES = "shredding over three sites"
 GROUPS, BY_CLASS, LOSS = "sweeps and other jobs", "other jobs by class", "loss of capacity"
 JOBS_SHOWN = {GROUPS: (SWEEPS, OTHERS), BY_CLASS: CLASSES, LOSS: (SWEEPS,)}  # the loss is the same for all
-NUMBERS = {  # of 5, 10 and 20 % sweeps, or of all
+NUMBERS = {  # of the figures, with 5, 10 and 20 % sweeps; one has all shares
     (FLOODING, GROUPS): (4, 5, 6),
     (FLOODING, LOSS): (7,),
     (FLOODING, BY_CLASS): (8, 9, 10),
@@ -192,12 +182,6 @@ NUMBERS = {  # of 5, 10 and 20 % sweeps, or of all
     (SHREDDING, BY_CLASS): (15, 16, 17),
     (THREE_SITES, GROUPS): (18, 19, 20),
     (THREE_SITES, LOSS): (21, 22, 23),
-}
-# By number: scheme, what is shown, and the share of sweeps (percent; None for all of them).
-SHOWN = {
-    number: (*what, share)
-    for what, numbers in NUMBERS.items()
-    for number, share in zip(numbers, SHARES if len(numbers) > 1 else (None,), strict=True)
 }
 IDLE = "The loss is what idles while jobs wait that could use it."
 EXPECTED = {
@@ -225,24 +209,22 @@ PUBLISHED = {
 }
 
 
-def _figure(number):
+def _figure(number, scheme, shown, share):
     """Make the function that rebuilds one of the figures: improvements against load, with a panel for each measure."""
-    scheme, shown, share = SHOWN[number]
     at_sites = scheme == THREE_SITES
     title = f"{scheme}, {share} % sweeps" if share else scheme
     title += "" if (scheme, shown) == (THREE_SITES, GROUPS) else f": {shown}"
 
     def draw(size, progress):
         data = several(size, progress) if at_sites else single(size, progress)
-        data = data if at_sites else data[data["scheme"] == scheme]
-        data = data[data["share"] == share] if share else data
-        data = data[data["group"].isin(JOBS_SHOWN[shown])]
+        chosen = data["group"].isin(JOBS_SHOWN[shown]) & data["share"].isin([share] if share else SHARES)
+        data = data[chosen if at_sites else chosen & (data["scheme"] == scheme)]
         means, bar = _bars(data, at_sites, shown)
-        panels = []
+        subtitle, panels = _about(at_sites), []
         for key in ("loss",) if shown == LOSS else ("turnaround", "slowdown"):
             better, published = IMPROVED[key], PUBLISHED.get(number, {}).get(key)
-            words = {"title": "" if panels else f"{title[0].upper()}{title[1:]}", "subtitle": _about(at_sites)}
             published = pd.DataFrame({better: published}) if published else None
+            words = {"title": "" if panels else f"{title[0].upper()}{title[1:]}", "subtitle": subtitle}
             panels.append(charts.bars(means, "load", better, color=bar, published=published, **words))
         few = f" (quick; full size: {SEEDS['full']}{' at more loads' * at_sites})" if size == "quick" else ""
         drawn = f"{SEEDS[size]} draws{few}; lines: 95 % intervals over the draws. The paper has one draw."
@@ -257,7 +239,7 @@ def _bars(data, at_sites, shown):
     """Give what the bars of a figure show, and the column that tells them apart."""
     if at_sites and shown == LOSS:
         means, bar = _averaged(data, ["site"]), "site"
-    elif at_sites:
+    elif at_sites:  # sweeps first
         means, bar = _averaged(data, ["site", "group"]).sort_values("group", ascending=False, kind="stable"), "jobs"
         means[bar] = means["group"] + ", " + means["site"]
     elif shown == LOSS:
@@ -282,7 +264,12 @@ def _averaged(data, by):
     return over_seeds(of_means(data, by)[[*by, "seed", *IMPROVED.values()]], by)
 
 
-figure4, figure5, figure6, figure7, figure8, figure9, figure10, *_ = OF_PAPER = tuple(map(_figure, SHOWN))
+OF_PAPER = tuple(
+    _figure(number, *what, share)
+    for what, numbers in NUMBERS.items()
+    for number, share in zip(numbers, SHARES if len(numbers) > 1 else [None], strict=True)
+)
+figure4, figure5, figure6, figure7, figure8, figure9, figure10 = OF_PAPER[:7]
 figure11, figure12, figure13, figure14, figure15, figure16, figure17 = OF_PAPER[7:14]
 figure18, figure19, figure20, figure21, figure22, figure23 = OF_PAPER[14:]
 
@@ -311,47 +298,42 @@ def readings(size: str) -> dict:
     plain, later, sites = [subset()], whole().between(*MONTHS[1]).head(JOBS), months()
     return {
         "as in the figures": (plain, {}),
-        "percent of all jobs, not of the eligible": (plain, {"marks": {"of": "all"}}),
+        "percent of all jobs, not of the eligible": (plain, {"of": "all"}),
         "430 processors": ([subset(procs=430)], {}),
         "338 processors": ([subset(procs=338)], {}),
         f"the first {len(later):,} jobs of August 1996": ([later], {}),
         "conservative backfilling": (plain, {"local": "conservative"}),
         "processors given back in the last round": (plain, {"release": True}),
         "users' estimates": ([subset(estimates="user")], {}),
-        **{f"{n} tasks for each processor": (plain, {"marks": {"breakdown": n}}) for n in BREAKDOWNS[size]},
+        **{f"{n} tasks for each processor": (plain, {"breakdown": n}) for n in BREAKDOWNS[size]},
         **{f"the first {JOBS:,} jobs of {name}": ([subset(name)], {}) for name in OTHER_LOGS[size]},
         "three sites, the parallel job at home only, as in the figures": (sites, {}),
         "three sites, a copy in every queue": (sites, {"everywhere": True}),
     }
 
 
-@rebuilt(
-    "What the paper does not say",
-    lambda size: (CHOSEN, HOME_ONLY, DRAWN, *standing_in([LOG, *OTHER_LOGS[size]])),
-)
+@rebuilt("What the paper does not say")
 def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: which jobs, which machine, percent of what, local scheduler, copies."""
     rows, seeds = [], SEEDS[size]
     for reading, (traces, settings) in readings(size).items():
         data = draws(traces, seeds, (5,), (0.8,), (SHREDDING,), progress=progress, **settings)
         for (site, part), trace, speed in zip(data.groupby("site"), traces, SPEEDS, strict=False):
-            of_site = f": {site}, speed {speed}" if len(traces) > 1 else ""
             means = _averaged(part, ["group"]).set_index("group").reindex([SWEEPS, OTHERS])  # nan: no such jobs
-            row = {"reading": f"{reading}{of_site}", "jobs": len(trace)}
+            row = {"reading": f"{reading}: {site}, speed {speed}" if len(traces) > 1 else reading, "jobs": len(trace)}
             for name, (group, better) in SUMMARY.items():
                 row |= {f"{name}{end}": means.loc[group, f"{better}{end}"] for end in ("", "_low", "_high")}
             rows.append(row)
     data = pd.DataFrame(rows)
     table = data[["reading", "jobs"]].copy()
     for name in SUMMARY:
-        found = data[[name, f"{name}_low", f"{name}_high"]].to_numpy()
-        table[name] = [interval(*ends, "{:+.1f}") for ends in found]
+        table[name] = [interval(*ends, "{:+.1f}") for ends in data[[name, f"{name}_low", f"{name}_high"]].to_numpy()]
     few = f" (quick; full size: {SEEDS['full']}, and more readings)" if size == "quick" else ""
     caption = (
         "Shredding at load 0.8 with 5 % sweeps: improvement under each reading (percent; above zero is better), "
         f"with 95 % intervals over {seeds} draws{few}."
     )
-    return caption, data, None, table
+    return caption, data, None, table, (CHOSEN, HOME_ONLY, DRAWN, *standing_in([LOG, *OTHER_LOGS[size]]))
 
 
 FIGURES = (*OF_PAPER, sensitivity)
@@ -435,8 +417,8 @@ def live(
         for i, (schedule, old) in enumerate(zip(found, base, strict=True))
         for row in _better(schedule, old)
     ]
-    told = ["group", *COLUMNS] if sites == 1 else ["site", "group", *COLUMNS]
-    return chart, charts.table(pd.DataFrame(rows)[told].rename(columns=COLUMNS))
+    columns = ["group", *COLUMNS] if sites == 1 else ["site", "group", *COLUMNS]
+    return chart, charts.table(pd.DataFrame(rows)[columns].rename(columns=COLUMNS))
 
 
 @remember(16)
@@ -517,9 +499,8 @@ def claims(size: str, progress: bool) -> list[dict]:
         ("KUR-9", _narrow_suffer_most(flooding), "", ""),
         ("KUR-10", _at_every_site(sites), SLOW_SITE, HOME_ONLY),
     )
-    log = subset().title
     rows = [
-        judged(CLAIMS[name], checks, log, why=why, details=f"{extra} {CHOSEN} {DRAWN}".strip())
+        judged(CLAIMS[name], checks, subset().title, why=why, details=f"{extra} {CHOSEN} {DRAWN}".strip())
         for name, checks, why, extra in tested
     ]
     return [_divided(), *rows]
@@ -532,17 +513,15 @@ def wrong_tasks(schedule: Schedule) -> list[str]:
     rounds = np.ceil((wanted - tasks) / table["procs"])  # of the parallel job, with what is left
     missing = (tasks != table["tasks_alone"]) | ~np.isclose(table["parallel_time"], rounds * length)
     as_long = np.isclose(table["shortest"], length) & np.isclose(table["longest"], length)
-    if schedule.scheme.flooding:  # nothing runs but tasks
-        missing |= tasks != wanted
     asked = {
         "tasks are not all there": missing,
         "tasks held several processors": table["tasks_procs"] != tasks,
         "tasks were longer or shorter": (tasks > 0) & ~as_long,
     }
-    if schedule.scheme.flooding:
+    if schedule.scheme.flooding:  # nothing runs but tasks
+        asked["tasks are not all there"] |= tasks != wanted
         asked["the processor-seconds differ"] = ~np.isclose(table["tasks_area"], table["procs"] * table["run_time"])
-    scheme = schedule.scheme.label
-    return [f"{scheme}: of {wrong.sum()} sweeps {what}" for what, wrong in asked.items() if wrong.any()]
+    return [f"{schedule.scheme.label}: of {wrong.sum()} sweeps {what}" for what, wrong in asked.items() if wrong.any()]
 
 
 def _divided():
@@ -561,8 +540,8 @@ def _divided():
 
 def _best_words(own, key):
     best, by_share = (own.groupby(by)[IMPROVED[key]].max() for by in (["seed"], ["share", "seed"]))
-    averages = by_share.groupby("share").mean().items()
-    shares = ", ".join(f"{value:.0f} % with {share} % sweeps" for share, value in averages)
+    by_share = by_share.groupby("share").mean()
+    shares = ", ".join(f"{value:.0f} % with {share} % sweeps" for share, value in by_share.items())
     return (
         f"The paper's figure is the best case of one draw. Here those of single draws are {best.min():.0f} to "
         f"{best.max():.0f} % (on average {shares})."
