@@ -40,7 +40,7 @@ def test_improvements_are_those_of_the_schedules(small):
     trace = paper.subset()
     assert (len(trace), trace.procs) == (80, 64)
     assert (trace.table["requested_time"] == trace.table["run_time"]).all()
-    data = paper.draws(trace, 2, (20,), (0.9,), ("shredding",), progress=False)
+    data = paper.draws([trace], 2, (20,), (0.9,), ("shredding",), progress=False)
     scaled = trace.shake(60, 1).scale_load(0.9)
     marked = scaled.with_sweeps(0.2, seed=1)
     old, new = sl.simulate(scaled, "easy"), sl.simulate(marked, sl.OpportuneShredding()).validate()
@@ -62,9 +62,14 @@ def test_each_draw_shakes_the_base_with_it(small, monkeypatch):
         simulated.append(trace)
         return sl.simulate(trace, scheme)
 
+    def noted_sites(traces, scheme):
+        simulated.extend(traces)
+        return sl.simulate_sites(traces, scheme)
+
     monkeypatch.setattr(paper, "simulate", noted)
+    monkeypatch.setattr(paper, "simulate_sites", noted_sites)
     monkeypatch.setattr(paper, "grid", partial(sl.grid, threads=1))
-    paper.draws(paper.subset(), 3, (5, 20), (0.9,), progress=False)
+    paper.draws([paper.subset()], 3, (5, 20), (0.9,), progress=False)
     assert len(simulated) == 3 * (1 + 2 * 2)
     draws = [simulated[i : i + 5] for i in range(0, 15, 5)]
     for base, *others in draws:
@@ -79,7 +84,7 @@ def test_sites_are_shaken_each_in_its_own_way(small, monkeypatch):
     simulated = []
     monkeypatch.setattr(paper, "simulate", lambda trace, scheme: simulated.append(trace) or sl.simulate(trace, scheme))
     monkeypatch.setattr(paper, "grid", partial(sl.grid, threads=1))
-    paper.over_sites(2, (20,), (0.9,), progress=False)
+    paper.draws(paper.months(), 2, (20,), (0.9,), ("shredding",), progress=False)
     moved = [
         tuple(trace.table["submit_time"].loc[site.table.index] - site.table["submit_time"])[:20]
         for trace, site in zip(simulated, paper.months() * 2, strict=True)
@@ -187,11 +192,11 @@ def test_the_tasks_that_ran_are_those_of_the_paper(small):
     for scheme in paper.SCHEMES.values():
         schedule = sl.simulate(trace, scheme)
         assert paper.wrong_tasks(schedule) == []
-        table = paper.tasks_of(schedule)
+        table = schedule.sweeps()
         assert len(table) == (trace.table["breakdown"] > 0).sum() > 2
-    flooded = paper.tasks_of(sl.simulate(trace, "flooding"))
+    flooded = sl.simulate(trace, "flooding").sweeps()
     assert flooded["tasks"].tolist() == (10 * flooded["procs"]).tolist()
-    assert flooded["processor_seconds"].tolist() == pytest.approx((flooded["procs"] * flooded["run_time"]).tolist())
+    assert flooded["tasks_area"].tolist() == pytest.approx((flooded["procs"] * flooded["run_time"]).tolist())
 
 
 def less(pieces):

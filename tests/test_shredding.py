@@ -337,6 +337,30 @@ def test_the_processors_of_all_tasks_of_a_job_are_told():
     assert len(schedule.processors().offset) - 1 == len(schedule.pieces) == 7
 
 
+def test_sweeps_tell_what_their_tasks_held():
+    # As in the case by hand: five of eight tasks of 2 s on the fourth processor, three in the parallel job.
+    jobs = [Job(0, 10, 10, 3, 0), Job(0, 4, 4, 4, 2)]
+    held = {"tasks": 5, "tasks_procs": 5, "tasks_area": 10, "shortest": 2, "longest": 2, "parallel_time": 2}
+    for release in (False, True):  # then the parallel job has pieces of its own
+        (row,) = sl.simulate(swept(jobs, 4), sl.OpportuneShredding(release=release)).sweeps().to_dict("records")
+        assert row == {"procs": 4, "run_time": 4, "breakdown": 2, "tasks_alone": 5} | held
+    (row,) = sl.simulate(swept(jobs[1:], 4), "ojs").sweeps().to_dict("records")
+    assert (row["tasks"], row["tasks_area"], row["parallel_time"]) == (0, 0, 4)
+    assert np.isnan(row["shortest"])
+    with pytest.raises(ValueError, match="sweeps is of a scheme that runs the tasks of sweeps; EASY"):
+        sl.simulate(swept(jobs, 4), "easy").sweeps()
+
+
+def test_tasks_of_a_sweep_at_other_sites_are_told_with_it():
+    # The home is full until 100; on the other site, twice as fast, all four tasks of 2 s run at once, in 1 s.
+    home = ([Job(0, 100, 100, 2, 0), Job(0, 4, 4, 2, 2)], 2)
+    first, second = simulated([home, ([Job(0, 100, 100, 1, 0)], 5)], sl.OpportuneShredding(), (1, 2)).validate()
+    (row,) = first.sweeps().to_dict("records")
+    assert (row["tasks"], row["tasks_procs"], row["tasks_area"]) == (4, 4, 4)
+    assert (row["shortest"], row["longest"], row["parallel_time"]) == (1, 1, 0)
+    assert second.sweeps().empty
+
+
 # --- Fairness ---
 
 

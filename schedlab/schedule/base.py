@@ -15,6 +15,7 @@ from schedlab.threads import abandonable
 from schedlab.workload.trace import Trace
 
 from . import export, laws
+from .sweeps import sweeps
 
 SHOWN = (
     "wait_time",
@@ -391,6 +392,31 @@ class Schedule:
         if not isinstance(self.machine, KaryTree):
             raise ValueError(f"{what} is of jobs on nodes; this schedule is of {self.machine} without a topology")
         return self.machine
+
+    def sweeps(self) -> pd.DataFrame:
+        """Tell what held processors for each parameter sweep: tasks that ran apart, and the parallel job.
+
+        Returns
+        -------
+        DataFrame
+            One row a sweep that was submitted at this site, index job_number: procs, run_time (seconds) and breakdown
+            as submitted; tasks_alone, as in `jobs`; of the tasks that held processors, at whatever site: tasks (how
+            many), tasks_procs, tasks_area (processor-seconds), shortest and longest (seconds; nan if there are none);
+            and parallel_time, how long the parallel job ran (seconds; 0 if it never did).
+
+        Raises
+        ------
+        ValueError
+            If the scheme runs whole jobs, and no tasks.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=100, procs=64).with_sweeps(0.2)
+        >>> bool((sl.simulate(trace, "flooding").sweeps()["parallel_time"] == 0).all())
+        True
+        """
+        return sweeps(self)
 
     def users(self) -> pd.DataFrame:
         """Share out the machine over its users (`schedlab.metrics.user_shares`)."""
