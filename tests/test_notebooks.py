@@ -38,8 +38,8 @@ def test_runs_and_draws(path):
 @every_notebook
 def test_controls_of_live_figures_are_in_words(path):
     for cell in nbformat.read(path, 4).cells:
-        if cell.cell_type == "code" and "widgets.live(" in cell.source:
-            assert re.search(r"\blabels=", cell.source), cell.source
+        if cell.cell_type == "code" and "widgets.live(" in cell.source and "paper." not in cell.source:
+            assert re.search(r"\blabels=", cell.source), cell.source  # those of the papers have them in docstrings
 
 
 AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper[-1].isdigit()}
