@@ -159,9 +159,7 @@ def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] =
     timed : collection of str
         Ids of claims on measured times, which each machine has its own of: only their verdicts are compared.
     """
-    old, new = (
-        {tuple(row[name] for name in SAME): row for row in table.to_dict("records")} for table in (expected, ledger)
-    )
+    old, new = _by_claim(expected), _by_claim(ledger)
     lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in old.keys() - new.keys()]
     for key, row in new.items():
         name, before = f"{key[0]}, {key[1]}", old.get(key)
@@ -174,17 +172,22 @@ def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] =
     return lines
 
 
+def _by_claim(table):
+    return {tuple(row[name] for name in SAME): row for row in table.to_dict("records")}
+
+
 def _moved_cases(before, now):
-    if before["cases"] or now["cases"]:
-        old, new = (
-            {(case["quantity"], case["case"]): case["measured"] for case in row["cases"]} for row in (before, now)
-        )
-    else:
-        old, new = ({("", ""): row["measured"]} for row in (before, now))
+    old, new = _measured(before), _measured(now)
     for case in {**old, **new}:
         if not _within(old.get(case, ""), new.get(case, "")):
-            words = " ".join(filter(None, case))
-            yield f"{words + ' ' if words else ''}was {old.get(case, 'not there')}, is {new.get(case, 'not there')}"
+            yield f"{case} was {old.get(case, 'not there')}, is {new.get(case, 'not there')}"
+
+
+def _measured(row):
+    """Give what was measured of each case, or of a claim without cases."""
+    if not row["cases"]:
+        return {"what was measured": row["measured"]}
+    return {f"{case['quantity']} ({case['case']})": case["measured"] for case in row["cases"]}
 
 
 def _within(old, new):

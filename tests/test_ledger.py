@@ -260,7 +260,7 @@ def test_a_ledger_moves_where_a_verdict_or_a_case_does(folder):
     assert kept.moved(expected, ledger(before)) == []
     assert kept.moved(expected, ledger([measured(6.9, 4, 9), *before[1:]])) == []
     assert kept.moved(expected, ledger([measured(7.2, 4, 9), *before[1:]])) == [
-        "A-1, it grows: growth load 0.1 was +5.0 % [+3.0 to +7.0], is +7.2 % [+4.0 to +9.0]"
+        "A-1, it grows: growth (load 0.1) was +5.0 % [+3.0 to +7.0], is +7.2 % [+4.0 to +9.0]"
     ]
     assert kept.moved(expected, ledger([measured(7.2, 4, 9), *before[1:]]), timed=["A-1"]) == []
     assert kept.moved(expected, ledger([measured(4, -1, 9), *before[1:]])) == [

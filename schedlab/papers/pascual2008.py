@@ -42,10 +42,7 @@ POLICIES = {"FCFS": FCFS(), "EASY (count)": EASY(), "EASY (block)": EASY(reserva
 BACKFILLING = ("EASY (count)", "EASY (block)")
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
-SHARES = {
-    "quick": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
-    "full": tuple(round(0.025 * i, 3) for i in range(21)),
-}
+SHARES = {"quick": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5), "full": tuple(round(0.025 * i, 3) for i in range(21))}
 COPIES = {"quick": 3, "full": 10}  # of a log: as it is, and shaken
 SHAKE = 60  # seconds
 COARSE = {"quick": (0.0, 0.2, 0.4), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
@@ -205,7 +202,11 @@ def _on_all(names, size, progress):
 @rebuilt("Figure 2: waiting for a place", _notes)
 def figure2(size: str, progress: bool) -> tuple:
     """Rebuild Figure 2: how many times longer jobs wait if they must lie together and gain nothing by it."""
-    data = at_no_speedup(_on_all(LOGS, size, progress))
+    table = _on_all(LOGS, size, progress)
+    part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
+    waits = part.groupby(["trace", "policy"], sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
+    found = ratios(table).rename(columns={"value": "ratio", "low": "ratio_low", "high": "ratio_high"})
+    data = waits.merge(found, "left", ["trace", "policy"])
     drawn = data.rename(columns={name: f"wait_{name}" for name in data if name.startswith("ratio")})
     published = pd.DataFrame({"wait_ratio_low": [7], "wait_ratio_high": [100]})
     title = "What contiguity costs"
@@ -225,16 +226,30 @@ def figure2(size: str, progress: bool) -> tuple:
     return caption, data, chart, table, notes
 
 
-def at_no_speedup(table: pd.DataFrame) -> pd.DataFrame:
-    """Give for each log and policy the mean waits (minutes) at s = 0 and without contiguity, and their ratio."""
-    part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
-    waits = part.groupby(["trace", "policy"], sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
-    found = ratios(table).rename(columns={"value": "ratio", "low": "ratio_low", "high": "ratio_high"})
-    return waits.merge(found, "left", ["trace", "policy"])
+OVER_S = {  # title, logs, measure and caption of the figures against the speed-up factor
+    3: (
+        *("HPC2N, total time", [HPC2N], TOTAL),
+        "Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. "
+        f"{RULES}",
+    ),
+    4: (
+        *("HPC2N, waiting time", [HPC2N], WAIT),
+        "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "
+        "higher s shortens both: jobs that run shorter free their blocks sooner.",
+    ),
+    5: (
+        *("SDSC-BLUE and LLNL-Thunder, total time under backfilling", [BLUE, THUNDER], TOTAL),
+        "The paper calls the X axis logarithmic; it must mean the Y axis, as here. Thunder's log has no arrival "
+        "times (submissions are starts) and hardly any estimates (the run time stands in), so next to nothing "
+        "waits there without contiguity.",
+    ),
+}
 
 
-def _over_s(number, title, caption, names, y, column="policy", policies=tuple(POLICIES)):
+def _over_s(number):
     """Make the function that rebuilds one of the figures against the speed-up factor."""
+    title, names, y, caption = OVER_S[number]
+    column, policies = ("policy", POLICIES) if len(names) == 1 else ("trace", BACKFILLING)
 
     def draw(size, progress):
         data = _on_all(names, size, progress)
@@ -252,22 +267,7 @@ def _over_s(number, title, caption, names, y, column="policy", policies=tuple(PO
     return rebuilt(words, _notes, f"figure{number}", f"Rebuild {words}, against the speed-up factor.")(draw)
 
 
-FIGURE3 = (
-    f"Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. {RULES}"
-)
-FIGURE4 = (
-    "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "
-    "higher s shortens both: jobs that run shorter free their blocks sooner."
-)
-FIGURE5 = (
-    "The paper calls the X axis logarithmic; it must mean the Y axis, as here. Thunder's log has no arrival "
-    "times (submissions are starts) and hardly any estimates (the run time stands in), so next to nothing "
-    "waits there without contiguity."
-)
-figure3 = _over_s(3, "HPC2N, total time", FIGURE3, [HPC2N], TOTAL)
-figure4 = _over_s(4, "HPC2N, waiting time", FIGURE4, [HPC2N], WAIT)
-BOTH = "SDSC-BLUE and LLNL-Thunder, total time under backfilling"
-figure5 = _over_s(5, BOTH, FIGURE5, [BLUE, THUNDER], TOTAL, "trace", BACKFILLING)
+figure3, figure4, figure5 = map(_over_s, OVER_S)
 
 
 @rebuilt("Where contiguity begins to pay", _notes)
@@ -480,30 +480,28 @@ THUNDER_QUEUES = "Thunder's log has no arrival times, so that under backfilling 
 NODES_PROMISED = "A head that is promised nodes lets others pass while it waits, so that contiguity costs little."
 CHANCE = "Raising s by a small step changes the schedule by chance as much as on purpose."
 FCFS_ASIDE = "FCFS promises nothing; it is judged in the row by count."
+STEPS_ONLY = "Asked in steps of s of 0.025, which only the full size has."
 
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims: those about backfilling twice, by each rule of reservation."""
-    tables = {name: against_speedup(name, size, progress) for name in LOGS}
-    judge = (_ratios, _about, _within, _slightly_higher, _lower, _mostly_waiting, _overall)
+    data = _on_all(LOGS, size, progress)
+    titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
+    data["trace"] = data["trace"].map({title: name for name, title in titles.items()})
     rows = [_levels()]
-    for claim, checks in zip(CLAIMS[1:], judge, strict=True):
-        for rule in RULE:
-            told = replace(claim, id=f"{claim.id} ({rule})", statement=f"{claim.statement}; backfilling by {rule}")
-            rows.append(_row(told, checks, tables, rule, size))
+    for claim, (checks, names, *whys) in zip(CLAIMS[1:], CHECKS, strict=True):
+        for (rule, backfilling), why in zip(RULE.items(), whys, strict=True):
+            said = replace(claim, id=f"{claim.id} ({rule})", statement=f"{claim.statement}; backfilling by {rule}")
+            details = " ".join([CHOSEN, *[FCFS_ASIDE] * (rule == "block"), _copies(size)])
+            trace = ", ".join(titles[name] for name in names)
+            if checks is _mostly_waiting and size == "quick":
+                rows.append(untestable(said, STEPS_ONLY, trace, details))
+                continue
+            policies = ("FCFS", backfilling) if rule == "count" else (backfilling,)
+            found = checks(data[data["trace"].isin(names)], policies)
+            rows.append(judged(said, found, trace, why=why, details=details))
     return rows
-
-
-def _row(claim, checks, tables, rule, size):
-    policies = ("FCFS", RULE[rule]) if rule == "count" else (RULE[rule],)
-    found, names, why = checks({name: table.assign(trace=name) for name, table in tables.items()}, policies)
-    trace = ", ".join(tables[name]["trace"].iloc[0] for name in names)
-    aside = f" {FCFS_ASIDE}" if rule == "block" else ""
-    details = f"{CHOSEN}{aside} {_copies(size)}"
-    if checks is _mostly_waiting and size == "quick":
-        return untestable(claim, "Asked in steps of s of 0.025, which only the full size has.", trace, details)
-    return judged(claim, found, trace, why=why[rule], details=details)
 
 
 def _levels():
@@ -516,73 +514,70 @@ def _levels():
     return exact(CLAIMS[0], not differ, measured, why=why, details="; ".join(words.values()))
 
 
-def _ratios(tables, policies):
-    found = pd.concat([ratios(table) for table in tables.values()], ignore_index=True)
-    found = found[found["policy"].isin(policies)]
-    check = Check("wait, times as long", found, "within", (7, 100), form="{:.3g}")
-    return check, LOGS, {"count": THUNDER_QUEUES, "block": NODES_PROMISED}
-
-
-def _crossings(tables, names, policies):
-    found = pd.concat([crossings(tables[name]) for name in names], ignore_index=True)
+def _of(found, policies):
     return found[found["policy"].isin(policies)]
 
 
-def _about(tables, policies):
-    near = Check("crossing", _crossings(tables, [HPC2N], policies), "within", (0.25 - ABOUT, 0.25 + ABOUT), form=S)
-    at = of_copies(tables[HPC2N]).set_index(["policy", "seed"])["crossing"]
+def _ratios(data, policies):
+    return Check("wait, times as long", _of(ratios(data), policies), "within", (7, 100), form="{:.3g}")
+
+
+def _about(data, policies):
+    near = Check("crossing", _of(crossings(data), policies), "within", (0.25 - ABOUT, 0.25 + ABOUT), form=S)
+    at = of_copies(data).set_index(["policy", "seed"])["crossing"]
     apart = (at[policies[-1]] - at["FCFS"]).rename("apart").reset_index().assign(policy=policies[-1])
     words, apart = "backfilling's crossing less that of FCFS", _averaged(apart, "apart", ["policy"])
-    same = Check(words, apart, "within", (-ABOUT, ABOUT), form="{:+.3f}")
-    return [near, same], [HPC2N], {"count": "", "block": NODES_PROMISED}
+    return [near, Check(words, apart, "within", (-ABOUT, ABOUT), form="{:+.3f}")]
 
 
-def _within(tables, policies):
-    found = _crossings(tables, [BLUE], policies[-1:])
-    check = Check("crossing", found, "within", (0.25, 0.30), noise=ROUNDED, form=S)
-    return check, [BLUE], {"count": "", "block": NODES_PROMISED}
+def _within(data, policies):
+    return Check("crossing", _of(crossings(data), policies[-1:]), "within", (0.25, 0.30), noise=ROUNDED, form=S)
 
 
-def _slightly_higher(tables, policies):
-    here, there = (of_copies(tables[name]).set_index(["policy", "seed"])["crossing"] for name in (THUNDER, BLUE))
-    apart = (here - there).rename("apart").reset_index()
-    found = _averaged(apart[apart["policy"] == policies[-1]], "apart", ["policy"])
-    higher = Check("LLNL's crossing less that of SDSC", found, "higher", form="{:+.3f}")
-    slightly = Check("LLNL's crossing less that of SDSC", found, "not higher", SLIGHTLY, form="{:+.3f}")
-    return [higher, slightly], [THUNDER, BLUE], {"count": THUNDER_QUEUES, "block": ""}
+def _slightly_higher(data, policies):
+    at = of_copies(data).set_index(["trace", "policy", "seed"])["crossing"]
+    apart = (at[THUNDER] - at[BLUE]).rename("apart").reset_index()
+    found, words = _averaged(_of(apart, policies[-1:]), "apart", ["policy"]), "LLNL's crossing less that of SDSC"
+    return [
+        Check(words, found, "higher", form="{:+.3f}"),
+        Check(words, found, "not higher", SLIGHTLY, form="{:+.3f}"),
+    ]
 
 
-def _lower(tables, policies):
-    rows = []
-    for table in tables.values():
-        table = table[(table["allocation"] == CONTIGUOUS) | (table["s"] == 0)]  # without contiguity s means nothing
-        table = table.assign(placed=[_placed(*case) for case in table[["allocation", "s"]].to_numpy()])
-        wide = table.pivot_table(index=["trace", "placed", "seed"], columns="policy", values=TOTAL, sort=False)
-        rows.append((100 * (wide[policies[-1]] / wide["FCFS"] - 1)).rename("change").reset_index())
-    found = _averaged(pd.concat(rows, ignore_index=True), "change", ["trace", "placed"])
-    return Check("total time against FCFS", found, "lower"), LOGS, {"count": "", "block": ""}
+def _lower(data, policies):
+    data = data[(data["allocation"] == CONTIGUOUS) | (data["s"] == 0)]  # without contiguity s means nothing
+    contiguous = data["allocation"] + data["s"].map(", s {:g}".format)
+    data = data.assign(placed=contiguous.where(data["allocation"] == CONTIGUOUS, data["allocation"]))
+    wide = data.pivot_table(index=["trace", "placed", "seed"], columns="policy", values=TOTAL, sort=False)
+    change = (100 * (wide[policies[-1]] / wide["FCFS"] - 1)).rename("change").reset_index()
+    return Check("total time against FCFS", _averaged(change, "change", ["trace", "placed"]), "lower")
 
 
-def _placed(allocation, s):
-    return f"{allocation}, s {s:g}" if allocation == CONTIGUOUS else allocation
-
-
-def _mostly_waiting(tables, policies):
-    data = pd.concat(tables.values(), ignore_index=True)
-    data = data[(data["allocation"] == CONTIGUOUS) & data["policy"].isin(policies)].sort_values("s", kind="stable")
-    waits = data.groupby(["trace", "policy", "seed"], sort=False)[WAIT]
-    data = data.assign(percent=100 * data["waiting"], step=100 * waits.pct_change())
+def _mostly_waiting(data, policies):
+    data = _of(data[data["allocation"] == CONTIGUOUS], policies).sort_values("s", kind="stable")
     by = ["trace", "policy"]
-    most = Check(
-        "waiting, of the total time", _averaged(data[data["s"] == 0], "percent", by), "higher", 50, form="{:.0f} %"
-    )
-    steps = Check("wait against the next smaller s", _averaged(data[data["s"] > 0], "step", [*by, "s"]), "lower")
-    return [most, steps], LOGS, {"count": CHANCE, "block": CHANCE}
+    waits = data.groupby([*by, "seed"], sort=False)[WAIT]
+    data = data.assign(percent=100 * data["waiting"], step=100 * waits.pct_change())
+    percent, step = (_averaged(data[data["s"] == 0], "percent", by), _averaged(data[data["s"] > 0], "step", [*by, "s"]))
+    return [
+        Check("waiting, of the total time", percent, "higher", 50, form="{:.0f} %"),
+        Check("wait against the next smaller s", step, "lower"),
+    ]
 
 
-def _overall(tables, policies):
-    found = _crossings(tables, LOGS, policies)
-    # Figure 5 has backfilling only.
-    found = found[(found["policy"] != "FCFS") | (found["trace"] == tables[HPC2N]["trace"].iloc[0])]
-    check = Check("crossing", found, "within", (0.25, 0.30), noise=ABOUT, form=S)
-    return check, LOGS, {"count": THUNDER_QUEUES, "block": NODES_PROMISED}
+def _overall(data, policies):
+    found = _of(crossings(data), policies)
+    found = found[(found["policy"] != "FCFS") | (found["trace"] == HPC2N)]  # Figure 5 has backfilling only
+    return Check("crossing", found, "within", (0.25, 0.30), noise=ABOUT, form=S)
+
+
+# Of each claim from PAS-1 on: its checks, the logs, and why it may not hold by count, and by block.
+CHECKS = (
+    (_ratios, LOGS, THUNDER_QUEUES, NODES_PROMISED),
+    (_about, [HPC2N], "", NODES_PROMISED),
+    (_within, [BLUE], "", NODES_PROMISED),
+    (_slightly_higher, [THUNDER, BLUE], THUNDER_QUEUES, ""),
+    (_lower, LOGS, "", ""),
+    (_mostly_waiting, LOGS, CHANCE, CHANCE),
+    (_overall, LOGS, THUNDER_QUEUES, NODES_PROMISED),
+)
