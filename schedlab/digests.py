@@ -38,6 +38,16 @@ class NoDigestError(TypeError):
 def digest(*values) -> str:
     """Give a digest of values: numbers, text, arrays, tables, traces, schemes, functions, and what is made of them.
 
+    Parameters
+    ----------
+    *values : object
+        What to tell apart from other values.
+
+    Returns
+    -------
+    str
+        Hexadecimal; equal values have equal digests.
+
     Raises
     ------
     NoDigestError

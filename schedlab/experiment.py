@@ -136,12 +136,29 @@ def table_of(
     Parameters
     ----------
     run : function
+        As of `grid`.
     runs : sequence of mapping
         The values of each run.
     names : sequence of mapping
         For each run, the first columns of its rows.
-    threads, progress, errors, words
+    threads : int, optional
         As of `grid`.
+    progress : bool
+        As of `grid`.
+    errors : {"raise", "keep"}
+        As of `grid`.
+    words : str
+        As of `grid`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `names`, then the measures; in the order of `runs`.
+
+    Raises
+    ------
+    RunError
+        Naming the values of a run that failed.
     """
     keys = _keys(run, runs)
     found = _memory.found(keys)
@@ -387,6 +404,11 @@ def remember(most: int):
     most : int
         How many results to keep.
 
+    Returns
+    -------
+    function
+        A decorator.
+
     Raises
     ------
     RecursionError
@@ -465,6 +487,7 @@ def sweep(
     trace : Trace, or several
         Or functions of a seed that each give a trace.
     scheme : Scheme or name, or several
+        As in `simulate`.
     load : float, or several, optional
         Offered loads to scale each trace to; its own if left out.
     seed : int, or several, optional

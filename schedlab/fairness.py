@@ -21,6 +21,7 @@ def fair_starts(
     Parameters
     ----------
     schedule : Schedule
+        Whose jobs, machine and scheme are taken.
     definition : {"arrivals", "conservative", "fcfs"}
         ``"arrivals"``: the start under the same scheme if no job had arrived later (later in the trace, of those
         that arrive together). One simulation for each job: a second or so for 2,000 jobs, and four times that for
@@ -36,6 +37,11 @@ def fair_starts(
     -------
     Series
         Index job_number, seconds on the clock of the log; as `Schedule.start`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown definition or job number.
 
     References
     ----------
@@ -82,7 +88,18 @@ def _reference(schedule, definition):
 
 
 def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads=None) -> pd.Series:
-    """Measure by how much jobs missed their fair start times (`fair_starts`, with the same parameters).
+    """Measure by how much jobs missed their fair start times (`fair_starts`).
+
+    Parameters
+    ----------
+    schedule : Schedule
+        What is measured.
+    definition : {"arrivals", "conservative", "fcfs"}
+        As in `fair_starts`.
+    jobs : list of int, optional
+        As in `fair_starts`.
+    threads : int, optional
+        As in `fair_starts`.
 
     Returns
     -------
@@ -103,13 +120,23 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     Parameters
     ----------
     schedules : Schedule, or several
-    definition, jobs, threads
+        One row each.
+    definition : {"arrivals", "conservative", "fcfs"}
+        As in `fair_starts`.
+    jobs : list of int, optional
+        As in `fair_starts`.
+    threads : int, optional
         As in `fair_starts`.
 
     Returns
     -------
     DataFrame
         One row a schedule, by scheme: what `fair_start_miss` measures, and gini, how unequal bounded slowdowns are.
+
+    Raises
+    ------
+    ValueError
+        If there is no schedule.
     """
     schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)
     if not schedules:

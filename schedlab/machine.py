@@ -156,7 +156,18 @@ class KaryTree:
         return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{drawn}{promised}{share}{also}"
 
     def holding(self, procs: int) -> "KaryTree":
-        """Give the same tree with so many nodes installed, if that was left open."""
+        """Give the same tree with so many nodes installed, if that was left open.
+
+        Parameters
+        ----------
+        procs : int
+            Nodes installed, at most k**n.
+
+        Raises
+        ------
+        ValueError
+            If so many do not fit on the tree.
+        """
         if self.procs is not None:
             return self
         tree = copy(self)  # `replace` would warn of a deprecated setting once more
@@ -170,7 +181,18 @@ class KaryTree:
         return ALLOCATIONS[self.allocation]
 
     def stage(self, procs) -> np.ndarray:
-        """Give the lowest stage whose blocks have so many nodes; int64."""
+        """Give the lowest stage whose blocks have so many nodes; int64, of the shape of `procs`.
+
+        Parameters
+        ----------
+        procs : int or array of int
+            Nodes that jobs need, from 1 to k**n.
+
+        Raises
+        ------
+        ValueError
+            For less than 1 node, or more than the tree has room for.
+        """
         sizes = self.k ** np.arange(1, self.n + 1)
         procs = np.asarray(procs)
         if (procs < 1).any() or (procs > sizes[-1]).any():

@@ -70,6 +70,20 @@ VALUES = {"mean", "low", "high"}  # columns in the unit of their row
 def written(measure: str, value: float, like: float | None = None) -> str:
     """Write the value of a measure with its unit; a duration in the unit of another one.
 
+    Parameters
+    ----------
+    measure : str
+        Its name, as in `MEASURES`; any other has no unit.
+    value : float
+        In the unit of the measure: seconds, shares, processor-seconds.
+    like : float, seconds, optional
+        The duration whose unit is taken; default: `value`.
+
+    Returns
+    -------
+    str
+        Such as "2.14 h".
+
     Examples
     --------
     >>> written("wait_time", 7720.5), written("utilization", 0.84321), written("mean_queue", 3.25)
@@ -160,10 +174,15 @@ def _cell(measure, value, like):
 
 
 def slowdown(turnaround, run):
-    """Give turnaround / run time; float64.
+    """Give turnaround / run time; float64, shape (n_jobs,).
 
     A job of length zero has slowdown 1 if it did not wait; if it did, no number is large enough: inf. The
     load filter leaves such jobs out, and the bounded slowdown was invented for them.
+
+    Parameters
+    ----------
+    turnaround, run : array, shape (n_jobs,), seconds
+        From submission to end, and from start to end.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         # fmax passes over the nan of 0 / 0, where turnaround and run time are equal.
@@ -171,13 +190,19 @@ def slowdown(turnaround, run):
 
 
 def bounded_slowdown(turnaround, run, tau=TAU):
-    """Give max(1, turnaround / max(run, tau)); float64.
+    """Give max(1, turnaround / max(run, tau)); float64, shape (n_jobs,).
 
     Parameters
     ----------
     turnaround, run : array, shape (n_jobs,), seconds
+        From submission to end, and from start to end.
     tau : float, seconds
-        Below this length a job's slowdown is not taken at its word.
+        Run times below it count as this, above 0.
+
+    Raises
+    ------
+    ValueError
+        If tau is not above 0.
 
     References
     ----------
@@ -187,7 +212,21 @@ def bounded_slowdown(turnaround, run, tau=TAU):
 
 
 def per_processor_slowdown(turnaround, run, procs, tau=TAU):
-    """Give max(1, turnaround / (processors x max(run, tau))); float64.
+    """Give max(1, turnaround / (processors x max(run, tau))); float64, shape (n_jobs,).
+
+    Parameters
+    ----------
+    turnaround, run : array, shape (n_jobs,), seconds
+        From submission to end, and from start to end.
+    procs : array, shape (n_jobs,)
+        Processors of each job.
+    tau : float, seconds
+        Run times below it count as this, above 0.
+
+    Raises
+    ------
+    ValueError
+        If tau is not above 0.
 
     References
     ----------
@@ -207,11 +246,19 @@ def utilization(start, end, procs, machine, window):
 
     Parameters
     ----------
-    start, end, procs : array, shape (n_jobs,)
+    start, end : array, shape (n_jobs,), seconds
+        When each job held its processors.
+    procs : array, shape (n_jobs,)
+        Processors of each job.
     machine : int
         Processors.
     window : (float, float)
         Seconds, [begin, end).
+
+    Returns
+    -------
+    float
+        nan for an empty window.
     """
     begin, finish = window
     held = np.clip(np.minimum(end, finish) - np.maximum(start, begin), 0, None)
@@ -222,6 +269,15 @@ def effective_work(run, procs, efficiency=1.0):
     """Give the sequential work done, in processor-seconds: run time x processors x efficiency, summed.
 
     Sabin's effective load is this over processors x span. A rigid job counts as perfectly efficient.
+
+    Parameters
+    ----------
+    run : array, shape (n_jobs,), seconds
+        Run times.
+    procs : array, shape (n_jobs,)
+        Processors of each job.
+    efficiency : float or array, shape (n_jobs,)
+        Speedup per processor.
     """
     return float((np.asarray(run) * np.asarray(procs) * efficiency).sum())
 
@@ -232,7 +288,9 @@ def states(time, changes):
     Parameters
     ----------
     time : int64, shape (n_changes,)
+        When something changes, in any order.
     changes : int64, shape (n_quantities, n_changes)
+        By how much.
 
     Returns
     -------
@@ -269,6 +327,16 @@ def gini(values) -> float:
 
     Half the mean absolute difference of two values drawn at random, over their mean; nan without values, or where all
     are 0.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+        None below 0.
+
+    Raises
+    ------
+    ValueError
+        For a value below 0.
 
     References
     ----------
@@ -322,6 +390,16 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
         For a column, the names of its numbers (`Trace.names`).
+
+    Returns
+    -------
+    Series
+        The class of each job, with the index of `jobs`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For another `by`, or no such column.
     """
     if callable(by) and not isinstance(by, pd.Series):
         return pd.Series(by(jobs), index=jobs.index)
@@ -349,7 +427,20 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
 
 
 def check_classes(by: str, columns: Iterable[str]) -> None:
-    """Raise where there are no classes of such a name, and no such column."""
+    """Raise where there are no classes of such a name, and no such column.
+
+    Parameters
+    ----------
+    by : str
+        The name asked for.
+    columns : iterable of str
+        Columns that there are.
+
+    Raises
+    ------
+    ValueError
+        Naming those that are known.
+    """
     columns = list(columns)
     if by not in (*CLASSES, *SHORT, *columns):
         known = f"{', '.join((*CLASSES, *SHORT))}, a column ({', '.join(columns)})"

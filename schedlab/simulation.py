@@ -32,6 +32,7 @@ def simulate(
     Parameters
     ----------
     trace : Trace
+        The workload.
     scheme : Scheme or str
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
         (`Trace.with_speedup`) ``IterativeMoldable()`` or ``"iterative"``, ``"fairshare"``, ``"greedy"``.
@@ -145,6 +146,11 @@ def simulate_sites(
     Returns
     -------
     Sites
+
+    Raises
+    ------
+    ValueError
+        For settings that do not go together, or lists that do not have one value for each site.
 
     Examples
     --------
@@ -260,7 +266,17 @@ def _machine(machine, trace):
 
 
 def check_trace(trace) -> None:
-    """Raise where something else was given for a trace."""
+    """Raise where something else was given for a trace.
+
+    Parameters
+    ----------
+    trace : object
+        What was given.
+
+    Raises
+    ------
+    TypeError
+    """
     if not isinstance(trace, Trace):
         found = repr(trace) if isinstance(trace, str) else f"a {type(trace).__name__}"
         raise TypeError(f"trace is {found}, expected a Trace: load_trace(name) or read_swf(path) gives one")

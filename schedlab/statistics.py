@@ -108,8 +108,14 @@ def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> 
     values : array-like, shape (n,)
         In the order of time.
     confidence : float
+        Of the interval, such as 0.95.
     warm_up : int or "mser"
         Values to leave out at the beginning: so many, or as many as `warm_up` finds.
+
+    Returns
+    -------
+    Interval
+        Its notes say what speaks against it.
 
     Notes
     -----
@@ -179,10 +185,12 @@ def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, wa
     ----------
     table : DataFrame
         One row a job, in the order of submission.
-    confidence, warm_up
+    confidence : float
         As in `batch_means`.
     classes : Series, optional
         The class of each job; batches are made of the jobs of one class.
+    warm_up : int or "mser"
+        As in `batch_means`.
 
     Returns
     -------
@@ -274,6 +282,11 @@ def warm_up(values) -> int:
     Of all cuts that leave at least half the run, the one after which the squared deviations over the squared number
     of values, in means of five, are least.
 
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+        In the order of time.
+
     References
     ----------
     White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997; White,
@@ -296,6 +309,13 @@ def is_stationary(values, batches: int = LEAST) -> bool:
 
     The statistic weighs how far the mean of the first k values is from that of all, over all k; its variance comes
     from batch means.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+        In the order of time.
+    batches : int
+        How many batch means give the variance.
 
     References
     ----------
@@ -328,14 +348,21 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
         Of the same jobs with the same submit times.
     measure : str or function
         A column of `Schedule.jobs`, or a function of that table that gives a number for each job.
-    confidence, warm_up
-        As in `batch_means`; the warm-up is that of the differences.
+    confidence : float
+        As in `batch_means`.
+    warm_up : int or "mser"
+        As in `batch_means`; that of the differences.
 
     Returns
     -------
     Comparison
         Intervals on mean(a) - mean(b), by batch means of the differences in the order of submission, and on
         mean(a) / mean(b), by Fieller's theorem on batch means of the pairs.
+
+    Raises
+    ------
+    ValueError
+        If the schedules are of different jobs or submit times.
 
     References
     ----------
@@ -402,6 +429,11 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
         One row a group, in the order of the table: `by`, seeds (how many), and for each measure its mean and the ends
         of its interval, ``{measure}_low`` and ``{measure}_high``; nan where there is only one seed.
 
+    Raises
+    ------
+    ValueError
+        If the table lacks the column seed or one of `by`.
+
     Notes
     -----
     What an interval means is what the seeds do. Over shaken copies of a log it tells how far chaos carries the mean,
@@ -465,6 +497,7 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
     new, old : array-like, shape (n_seeds,)
         A value for each seed, in the same order.
     confidence : float
+        Of the interval, such as 0.95.
 
     Returns
     -------
@@ -498,6 +531,7 @@ def jackknife(
     runs : DataFrame
         One row a run, with a column seed.
     confidence : float
+        Of the interval, such as 0.95.
 
     Returns
     -------
@@ -542,6 +576,11 @@ def t_quantile(p: float, df: int) -> float:
         In (0, 1).
     df : int
         Degrees of freedom, at least 1.
+
+    Raises
+    ------
+    ValueError
+        For p or df outside these.
 
     Notes
     -----

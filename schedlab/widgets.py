@@ -262,6 +262,16 @@ def explore(*traces: Trace | str) -> "Live":
         What to begin with, and others to choose; names are loaded when chosen. Logs of the archive at hand are
         offered too.
 
+    Returns
+    -------
+    Live
+        As of `live`.
+
+    Raises
+    ------
+    ValueError
+        If no trace is given and no log is at hand.
+
     Examples
     --------
     >>> import schedlab as sl
@@ -363,6 +373,11 @@ def bench(
     Returns
     -------
     chart, table
+
+    Raises
+    ------
+    ValueError
+        For an unknown view.
     """
     if view not in VIEWS:
         raise ValueError(f"unknown view {view!r}; known: {', '.join(VIEWS)}")

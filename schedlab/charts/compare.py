@@ -52,7 +52,8 @@ def distribution(
 
     Parameters
     ----------
-    schedules : Schedule or Trace, several, or a mapping of names to them or to values (times in seconds)
+    schedules : Schedule or Trace, several, or mapping
+        A mapping is of names to schedules, traces or values (times in seconds).
     column : str
         A column of `Schedule.jobs`, or of `Trace.jobs`.
     log : bool
@@ -61,6 +62,11 @@ def distribution(
         By default the measure; the traces, their loads and jobs.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, more than a chart takes, or a value is missing.
     """
     named = _named(schedules)
     if not named:
@@ -157,10 +163,13 @@ def beside_model(
     Parameters
     ----------
     trace : Trace
-    model, seed, jobs
+        What the model is compared with.
+    model : {"lublin", "jann", "downey"}
         As in `model_trace`.
     column : str
         A column of `Trace.jobs`.
+    seed, jobs : int
+        As in `model_trace`.
     width, height : float, optional
         Of the plot, in pixels.
     """
@@ -183,10 +192,16 @@ def weekly(
     Parameters
     ----------
     traces : Trace, or several
+        One line each.
     title, subtitle : str, optional
         The subtitle is by default the traces, their loads and jobs.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If there is no trace.
     """
     traces = [traces] if isinstance(traces, Trace) else list(traces)
     if not traces:
@@ -234,6 +249,11 @@ def scatter(
         By default both schemes; the trace, its load and its jobs (both, where they differ).
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If the schedules are of different jobs.
     """
     check_limit(limit)
     for one in (a, b):

@@ -43,6 +43,11 @@ def slices(
         By default the scheduler; machine and slice.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        For an unknown `color`, or a window with more pieces than a chart takes (5,000).
     """
     check_kind(schedule, GangSchedule)
     if color not in ("job", "what"):
@@ -181,6 +186,7 @@ def shares(
     column : str, optional
         A column with one panel for each value.
     title, subtitle : str
+        Stand above the chart.
     width, height : float, optional
         Of all panels together, in pixels.
     """

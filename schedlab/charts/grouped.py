@@ -78,6 +78,11 @@ def bars(
         The subtitle should name the trace; a stand-in says so by its name.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If several rows share their place: aggregate them first.
     """
     measure = y if base is None else f"{y}_change"
     rows = Rows(table, [y], measure, (x, color))
@@ -144,6 +149,11 @@ def ratios(
         The subtitle should name the trace; a stand-in says so by its name.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        For a ratio that is not above 0.
     """
     rows = Rows(table, [y], y, (x, color))
     rows.shown[color] = rows.shown[color].astype(str)

@@ -134,12 +134,18 @@ def arrivals(
     Parameters
     ----------
     trace : Trace
+        Whose submissions are counted.
     start : date, optional
         Local date and time of second 0 of the log, for a log whose header has no UnixStartTime.
     title, subtitle : str, optional
         By default what is shown; the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If the date of second 0 is neither known nor given, or both.
     """
     check_kind(trace, Trace)
     dated = trace.header.unix_start_time is not None

@@ -83,6 +83,11 @@ def lines(
         The subtitle should name the trace; a stand-in says so by its name.
     width, height : float, optional
         Of the plot in pixels, or of all panels together.
+
+    Raises
+    ------
+    ValueError
+        If several rows share their place: aggregate them first.
     """
     named = list(filter(None, (color, dash, column)))
     rows = Rows(table, [x, y], y, named)

@@ -28,6 +28,16 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
         beside what was published, and verdicts are coloured.
     caption : str
         Stands above it.
+
+    Returns
+    -------
+    Styler
+        Shows itself in a notebook; its ``to_html()`` gives the page.
+
+    Raises
+    ------
+    ValueError
+        If two columns have the same name.
     """
     check_kind(frame, pd.DataFrame, pd.Series)
     if isinstance(frame, pd.Series):

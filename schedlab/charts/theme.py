@@ -146,7 +146,18 @@ def _for_lab(spec, **_):
 
 
 def themed(chart):
-    """Apply the look that all charts share; on white, so that dark words stay readable in a dark notebook."""
+    """Apply the look that all charts share; on white, so that dark words stay readable in a dark notebook.
+
+    Parameters
+    ----------
+    chart : altair chart
+        It is not changed.
+
+    Returns
+    -------
+    altair chart
+        A copy with the look.
+    """
     themed = chart.copy(deep=False)
     themed.config = _look()
     return themed
@@ -185,9 +196,15 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
 
     Parameters
     ----------
-    parts : list of charts
+    parts : list of altair charts
+        From the top down.
     width, height : float, optional
         As of `resized`.
+
+    Returns
+    -------
+    altair chart
+        All of them, as one.
     """
     bare = [part.copy() for part in parts]
     for part in bare:
@@ -222,9 +239,15 @@ def resized(chart, width: float | None = None, height: float | None = None):
     Parameters
     ----------
     chart : altair chart
+        It is not changed.
     width, height : float, optional
         Of the plot in pixels, or of all its panels together; titles, axes and legends come on top. As it is if left
         out.
+
+    Returns
+    -------
+    altair chart
+        A copy of that size.
     """
     return _resize(chart.copy(), width, height)
 
@@ -364,7 +387,18 @@ def register(
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn."""
+    """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn.
+
+    Parameters
+    ----------
+    names : list of str
+        As they stand in the column of a table.
+
+    Returns
+    -------
+    list of str
+        A CSS colour for each name.
+    """
     known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
 
@@ -392,7 +426,18 @@ def _made_of(name):
 
 
 def dashes(names: list[str]) -> list[list[int]]:
-    """Give each option of the machine its dash: its own, or one picked by its name, whatever else is drawn."""
+    """Give each option of the machine its dash: its own, or one picked by its name, whatever else is drawn.
+
+    Parameters
+    ----------
+    names : list of str
+        As they stand in the column of a table.
+
+    Returns
+    -------
+    list of list of int, pixels
+        For each name the lengths of dashes and gaps.
+    """
     return [list(DASHES.get(name) or PATTERNS[crc32(name.encode()) % len(PATTERNS)]) for name in names]
 
 
@@ -410,7 +455,13 @@ def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None
 
 
 def height_of(spec: dict) -> float:
-    """Estimate how many pixels high a chart will be drawn, with titles, axes and legends."""
+    """Estimate how many pixels high a chart will be drawn, with titles, axes and legends.
+
+    Parameters
+    ----------
+    spec : dict
+        The chart as Vega-Lite, ``chart.to_dict()``.
+    """
     return 2 * PADDING + 12 + _heading(spec) + _plots(spec, set())
 
 
@@ -683,6 +734,7 @@ def save(chart, path: str | os.PathLike) -> Path:
     Parameters
     ----------
     chart : altair chart
+        Any that this package draws, or your own.
     path : path
         The suffix says the format: .png, .svg, .pdf, .html (a page that opens offline) or .json (Vega-Lite).
 
@@ -690,6 +742,13 @@ def save(chart, path: str | os.PathLike) -> Path:
     -------
     Path
         The file.
+
+    Raises
+    ------
+    ValueError
+        For another suffix.
+    FileNotFoundError
+        If there is no such folder.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:

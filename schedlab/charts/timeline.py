@@ -114,6 +114,7 @@ def gantt(
     Parameters
     ----------
     schedule : Schedule
+        What is drawn.
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
     color : str
@@ -460,6 +461,7 @@ def profile(
     Parameters
     ----------
     schedule : Schedule
+        What is drawn.
     window : (begin, end), optional
         Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
     title, subtitle : str, optional

@@ -40,6 +40,11 @@ def tree(
         By default the scheme and the instant; the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If the jobs are not on nodes of a tree, or it has more nodes than a chart takes.
     """
     check_kind(schedule, Schedule)
     machine = schedule.machine

@@ -157,6 +157,7 @@ class Config:
         pes : int
             Processing elements of the machine.
         horizon : float, seconds
+            When the simulation ends.
         jobs : int
             How many jobs the workload has. Limits are cut to what matters to so many, so that they fit into an int64.
 

@@ -29,7 +29,9 @@ def simulate(
     Parameters
     ----------
     workload : Workload
-    config : Config, or the name of its scheduler
+        The jobs, the machine and the horizon.
+    config : Config or str
+        The settings, or the name of a scheduler with all others as by default.
     log : (float, float), seconds, optional
         Log what PEs do in all slices that have a part in this span (`GangSchedule.log`).
     watch : iterable of (int, int)
@@ -88,6 +90,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
     Parameters
     ----------
     runs : iterable of (Workload, Config or str)
+        What `simulate` takes.
     threads : int, optional
         Default: one for each core.
     **more

@@ -42,7 +42,18 @@ PAPERS = (
 
 
 def modules(names: Iterable[str] = ()) -> list:
-    """Load the papers' modules, or those of some names, in the order of the report."""
+    """Load the papers' modules, or those of some names, in the order of the report.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As in `PAPERS`; all if there are none.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    """
     names = set(names) or PAPERS
     for name in names:
         if name not in PAPERS:

@@ -102,7 +102,18 @@ class Paper:
 
 
 def chosen_size(size: str | None = None) -> str:
-    """Give the size of the experiments: as said, or as the environment variable SCHEDLAB_SIZE says, or quick."""
+    """Give the size of the experiments: as said, or as the environment variable SCHEDLAB_SIZE says, or quick.
+
+    Parameters
+    ----------
+    size : str, optional
+        One of `SIZES`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown size.
+    """
     size = size or os.environ.get("SCHEDLAB_SIZE") or "quick"
     if size not in SIZES:
         raise ValueError(f"unknown size {size!r}; known: {', '.join(SIZES)}")
@@ -120,10 +131,16 @@ def rebuilt(
     Parameters
     ----------
     title : str
+        Of the figure.
     notes : iterable of str, or function of the size that gives them
         Before those that the function gives.
     name, about : str
         The function's name and the first line of its docstring, where the function is made by another.
+
+    Returns
+    -------
+    function
+        A decorator; what it gives takes ``size=None, progress=True``.
     """
 
     def decorate(draw):
@@ -156,7 +173,20 @@ progress : bool
 
 
 def as_called(function: Callable, gives: type) -> Callable:
-    """Say of a function of the size and progress how it is called, where it was made of another."""
+    """Say of a function of the size and progress how it is called, where it was made of another.
+
+    Parameters
+    ----------
+    function : callable
+        Made by a decorator; it is changed.
+    gives : type
+        What it returns.
+
+    Returns
+    -------
+    function
+        The same.
+    """
     del function.__wrapped__  # whose signature would be shown
     function.__annotations__ = {"size": str | None, "progress": bool, "return": gives}
     function.__doc__ = inspect.cleandoc(function.__doc__) + TAKES
@@ -164,19 +194,56 @@ def as_called(function: Callable, gives: type) -> Callable:
 
 
 def paper_of(function: Callable) -> str:
-    """Name the paper in whose module a function stands; "" elsewhere."""
+    """Name the paper in whose module a function stands; "" elsewhere.
+
+    Parameters
+    ----------
+    function : callable
+        A figure, or the claims.
+
+    Returns
+    -------
+    str
+        As in `PAPERS`.
+    """
     return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]
 
 
 def known(what: str, name: str, values: Mapping) -> object:
-    """Give the value of a name, which must be known."""
+    """Give the value of a name, which must be known.
+
+    Parameters
+    ----------
+    what : str
+        What the message calls it.
+    name : str
+        The name asked for.
+    values : mapping
+        The values by name.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+    """
     if name not in values:
         raise ValueError(f"unknown {what} {name!r}; known: {', '.join(values)}")
     return values[name]
 
 
 def standing_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any."""
+    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Logs of the archive.
+
+    Returns
+    -------
+    tuple of str
+        One note, or none.
+    """
     missing = [name for name in names if archive.find(archive.resolve(name)) is None]
     if not missing:
         return ()

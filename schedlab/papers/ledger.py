@@ -138,7 +138,13 @@ class Check:
         return int(np.where(outcomes == worst, off, -np.inf).argmax())
 
     def written(self, place: int) -> str:
-        """Write one case down: value, interval, and what tells it apart from the others."""
+        """Write one case down: value, interval, and what tells it apart from the others.
+
+        Parameters
+        ----------
+        place : int
+            Of the case: its row in `cases`, from 0.
+        """
         row = self.cases.iloc[place]
         words = interval(row["value"], row["low"], row["high"], self.form)
         apart = [_word(name, row[name]) for name in self._labels() if len(set(self.cases[name])) > 1]
@@ -209,6 +215,7 @@ def judged(
     Parameters
     ----------
     claim : Claim
+        What the paper says.
     checks : Check, or several
         All of their cases count alike.
     trace : str
@@ -219,6 +226,11 @@ def judged(
         What a reader who wants to know more must know: conventions chosen after results were seen, and the like.
     measured : str, optional
         One figure with its interval; by default that of the case that decides.
+
+    Returns
+    -------
+    dict of str
+        A row of the ledger, keys as in `LEDGER`.
     """
     checks = [checks] if isinstance(checks, Check) else list(checks)
     checks = [check for check in checks if len(check.cases)]
@@ -266,13 +278,51 @@ def _where(checks, n, holds, fails):
 
 
 def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why: str = "", details: str = "") -> dict:
-    """Make a row of what must come out exactly: it does, or it does not, and then `why` says how it differs."""
+    """Make a row of what must come out exactly: it does, or it does not, and then `why` says how it differs.
+
+    Parameters
+    ----------
+    claim : Claim
+        What the paper says.
+    holds : bool
+        Whether it came out.
+    measured : str
+        What was found, with its unit.
+    trace : str
+        What it was measured on.
+    why : str
+        Where it does not hold: how it differs, in one sentence.
+    details : str
+        As of `judged`.
+
+    Returns
+    -------
+    dict of str
+        As of `judged`.
+    """
     verdict = "reproduced" if holds else "not reproduced"
     return _row(claim, measured, trace, verdict, "" if holds else why, details, [])
 
 
 def untestable(claim: Claim, why: str, trace: str = "", details: str = "") -> dict:
-    """Make a row of what could not be measured."""
+    """Make a row of what could not be measured.
+
+    Parameters
+    ----------
+    claim : Claim
+        What the paper says.
+    why : str
+        The reason, in one sentence.
+    trace : str
+        What it would be measured on.
+    details : str
+        As of `judged`.
+
+    Returns
+    -------
+    dict of str
+        As of `judged`.
+    """
     return _row(claim, "", trace, "not testable", why, details, [])
 
 
@@ -290,6 +340,16 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
         As `judged`, `exact` and `untestable` give them.
     kept : DataFrame, optional
         The ledger of the full size that was kept (`schedlab.kept`), to be shown beside this run.
+
+    Returns
+    -------
+    Ledger
+        One row a claim; those of the full size beside it where they are kept.
+
+    Raises
+    ------
+    ValueError
+        For a row that lacks one of these.
     """
     rows = list(rows)
     for row in rows:
@@ -312,6 +372,16 @@ def claimed(function: Callable[..., Iterable[dict]]) -> Callable[..., Ledger]:
     """Make the ledger of a paper of the function that gives its rows, for a size and whether to show progress.
 
     The kept ledger of the full size is put beside it.
+
+    Parameters
+    ----------
+    function : callable
+        Of the size and whether to show progress; gives rows, as `ledger` takes them.
+
+    Returns
+    -------
+    function
+        ``claims(size=None, progress=True)``, which gives the `Ledger`.
     """
     paper = paper_of(function)
 

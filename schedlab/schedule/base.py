@@ -112,7 +112,18 @@ class Schedule:
         yield display.facts(shown)
 
     def seconds(self, ticks):
-        """Give ticks of the outcome as seconds on the clock of the log."""
+        """Give ticks of the outcome as seconds on the clock of the log.
+
+        Parameters
+        ----------
+        ticks : array
+            Ticks since the begin of the case (`Outcome`).
+
+        Returns
+        -------
+        array, seconds
+            Whole where a tick is a second.
+        """
         tick = self.outcome.tick
         return self.origin + (ticks if tick == 1 else ticks / tick)
 
@@ -419,11 +430,28 @@ class Schedule:
         return sweeps(self)
 
     def users(self) -> pd.DataFrame:
-        """Share out the machine over its users (`schedlab.metrics.user_shares`)."""
+        """Share out the machine over its users (`schedlab.metrics.user_shares`).
+
+        Returns
+        -------
+        DataFrame
+            One row a user, the largest area first.
+        """
         return metrics.user_shares(self._table)
 
     def gini(self, measure: str = "bounded_slowdown") -> float:
-        """Tell how unevenly a column of `jobs` is spread (`schedlab.metrics.gini`)."""
+        """Tell how unevenly a column of `jobs` is spread: its Gini coefficient (`schedlab.metrics.gini`).
+
+        Parameters
+        ----------
+        measure : str
+            The column.
+
+        Raises
+        ------
+        ValueError
+            For an unknown column, or one with values below 0.
+        """
         if measure not in self._table.columns:
             raise ValueError(f"unknown measure {measure!r}; known: {', '.join(self._table.columns)}")
         return metrics.gini(self._table[measure])
@@ -461,11 +489,23 @@ class Schedule:
     # -- processors and files ----------------------------------------------------------------------------
 
     def to_swf(self, path) -> None:
-        """Write the simulated log as SWF (`schedlab.schedule.export.to_swf`)."""
+        """Write the simulated log as SWF (`schedlab.schedule.export.to_swf`).
+
+        Parameters
+        ----------
+        path : path
+            The file to write, gzipped if its name ends in .gz.
+        """
         export.to_swf(self, path)
 
     def to_csv(self, path) -> None:
-        """Write the schedule in the columns of Batsim's jobs file (`schedlab.schedule.export.to_csv`)."""
+        """Write the schedule in the columns of Batsim's jobs file (`schedlab.schedule.export.to_csv`).
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
         export.to_csv(self, path)
 
     def processors(self) -> Ranges:
@@ -479,6 +519,11 @@ class Schedule:
             The intervals of the i-th piece are ``offset[i]:offset[i + 1]``.
         first, last : int64, shape (n_intervals,)
             Processor numbers from 0, both ends included.
+
+        Raises
+        ------
+        ScheduleError
+            If more processors are held than there are.
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
@@ -491,7 +536,13 @@ class Schedule:
         return Ranges(*abandonable(assign_processors, pieces.start, pieces.end, pieces.procs, size))
 
     def allocations(self) -> list[str]:
-        """Give the processors of this machine that each job held as text ("0-3 7"), those of all its pieces."""
+        """Give the processors of this machine that each job held as text ("0-3 7"), those of all its pieces.
+
+        Returns
+        -------
+        list of str
+            One for each job.
+        """
         return self._nodes if self.outcome.nodes is not None else self._allocations()
 
     @cached_property

@@ -82,11 +82,23 @@ class Case:
         return self.overrun != KEEP
 
     def number(self, place: int) -> int:
-        """Give the number of a job by its place."""
+        """Give the number of a job by its place, for messages.
+
+        Parameters
+        ----------
+        place : int
+            From 0, in the order of arrival.
+        """
         return place + 1 if self.numbers is None else self.numbers[place]
 
     def first(self, count: int) -> "Case":
-        """Give the case in which only the first so many jobs arrive."""
+        """Give the case in which only the first so many jobs arrive.
+
+        Parameters
+        ----------
+        count : int
+            How many jobs, in the order of arrival.
+        """
         known = slice(0, count)
         shorter = {
             each.name: None if (column := getattr(self, each.name)) is None else column[known]
@@ -101,7 +113,8 @@ class Case:
 
         Parameters
         ----------
-        start : int64, shape (n_jobs,), seconds since the begin of the case
+        start : int64, shape (n_jobs,), seconds
+            When each job starts, since the begin of the case.
         promise : int64, shape (n_jobs,), seconds, optional
             The first start that was promised to each job, -1 where none was.
         **more
@@ -220,6 +233,7 @@ class Outcome:
         scheme : Scheme
             For the message.
         case : Case
+            What was simulated.
 
         Raises
         ------
@@ -271,11 +285,22 @@ class Outcome:
         return np.concatenate([self.submit, self.start, self.end]), np.stack([used, queued, wanted])
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give when the entries of the machine's queue came and left it; ticks."""
+        """Give when the entries of the machine's queue came and left it.
+
+        Returns
+        -------
+        came, left : int64, shape (n_entries,), ticks
+        """
         return self.submit, self.start
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give when work of the jobs began, wherever it ran: ticks, and processor-seconds."""
+        """Give when work of the jobs began, wherever it ran, and how much it was.
+
+        Returns
+        -------
+        begun : int64, shape (n_parts,), ticks
+        work : array, shape (n_parts,), processor-seconds
+        """
         return self.start, self.run * self.procs
 
     def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
@@ -285,6 +310,11 @@ class Outcome:
         ----------
         seconds : function
             Converts ticks to seconds on the clock of the log.
+
+        Returns
+        -------
+        dict of str to array, shape (n_jobs,)
+            Empty where the outcome has no more than others.
         """
         own = {"estimate": self.estimate, "backfilled": self.backfilled}
         return {name: column for name, column in own.items() if column is not None}
@@ -368,19 +398,52 @@ class Scheme:
         return f"simulated with {self}"
 
     def notes(self, schedule) -> tuple[str, ...]:
-        """Give the notes that every summary of the schedule must show."""
+        """Give the notes that every summary of the schedule must show.
+
+        Parameters
+        ----------
+        schedule : Schedule
+            The schedule that it made.
+
+        Returns
+        -------
+        tuple of str
+            By default none.
+        """
         return ()
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether no job starts later than promised on this machine. `Schedule.validate` then checks it."""
+        """Tell whether no job starts later than promised on this machine. `Schedule.validate` then checks it.
+
+        Parameters
+        ----------
+        machine : Flat or KaryTree
+            What it runs on.
+        """
         return False
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:
-        """Give the conventions that it follows when the caller asks for these."""
+        """Give the conventions that it follows when the caller asks for these.
+
+        Parameters
+        ----------
+        overrun, events : str
+            What the caller of `schedlab.simulate` asks for.
+
+        Returns
+        -------
+        overrun, events : str
+            By default the same.
+        """
         return overrun, events
 
     def check(self, case: Case) -> None:
         """Raise if it cannot schedule a case.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
 
         Raises
         ------
@@ -402,11 +465,38 @@ class Scheme:
             raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
 
     def simulate(self, case: Case) -> Outcome:
-        """Simulate a case that `check` has accepted."""
+        """Simulate a case that `check` has accepted.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
+
+        Returns
+        -------
+        Outcome
+            Such as ``case.outcome(start)`` makes.
+
+        Raises
+        ------
+        NotImplementedError
+            If the scheme does not define it.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no simulate(case)")
 
     def outcome(self, case: Case) -> Outcome:
-        """Check a case, simulate it, and check the result."""
+        """Check a case, simulate it, and check the result.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the scheme cannot schedule the case, or gave a result that does not fit it.
+        """
         self.check(case)
         outcome = self.simulate(case) if len(case) else case.outcome(np.zeros(0, np.int64))
         return checked(self, case, outcome)
@@ -420,6 +510,11 @@ class Scheme:
             One for each site, with times in seconds since a common begin.
         speeds : sequence of int
             Relative speeds of the sites.
+
+        Returns
+        -------
+        sequence of Outcome
+            One for each site, in the same order.
         """
         return [self.simulate(case) for case in cases]
 
@@ -471,6 +566,16 @@ def scheme(given: str | Scheme) -> Scheme:
     """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
 
     ``"log"`` is the schedule that really happened (`schedlab.recorded`). A `Scheme` is returned unchanged.
+
+    Parameters
+    ----------
+    given : Scheme or str
+        The scheme, or its plain name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For something else, or an unknown name.
     """
     if isinstance(given, Scheme):
         return given

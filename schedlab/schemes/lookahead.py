@@ -118,6 +118,11 @@ class DPSA(Queued):
     def audit(self, case: Case) -> dict[str, int]:
         """Tell what the sets cost, and how far those that a bounded search starts are from the best ones.
 
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
+
         Returns
         -------
         dict

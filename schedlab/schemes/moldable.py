@@ -41,7 +41,19 @@ class Moldable(Scheme, ABC):
 
     @abstractmethod
     def choose(self, case: Case) -> tuple[np.ndarray, np.ndarray]:
-        """Give the start (seconds since the begin of the case) and the processors of each job; int64."""
+        """Choose the start and the processors of each job.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
+
+        Returns
+        -------
+        start : int64, shape (n_jobs,), seconds
+            Since the begin of the case.
+        procs : int64, shape (n_jobs,)
+        """
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,18 @@ class Queued(Scheme):
         return self.label if self.order == "fcfs" else f"{self.label}-{order_name(self.order).upper()}"
 
     def queue(self, case: Case) -> Order:
-        """Give the order of the queue as the kernels take it."""
+        """Give the order of the queue as the kernels take it.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs to order.
+
+        Returns
+        -------
+        Order
+            See `schedlab.kernels.priority`.
+        """
         return prepare(self.order, case.jobs)
 
 

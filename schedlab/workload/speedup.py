@@ -84,11 +84,25 @@ class Model(ABC):
         machine : int
             Processors there are.
         seed : int
+            Same seed, same numbers.
         """
 
     @abstractmethod
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """Give the laws of the jobs in a table with this model's columns, on up to so many processors."""
+        """Give the laws by which jobs speed up, as the kernels take them.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row a job, with the columns that `draw` gives.
+        procs : int
+            Processors that the curves cover.
+
+        Returns
+        -------
+        Laws
+            See `schedlab.kernels.speedup`.
+        """
 
 
 @dataclass(frozen=True)
@@ -245,7 +259,20 @@ class Speedup(Model):
         return callable(self.curve) and self._arguments == 2
 
     def values(self, procs: int, size: int) -> np.ndarray:
-        """Give S(1) to S(procs) of a job that asks for so many processors; float64, shape (procs,)."""
+        """Give S(1) to S(procs) of a job that asks for so many processors; float64, shape (procs,).
+
+        Parameters
+        ----------
+        procs : int
+            Where to end.
+        size : int
+            Processors that the job asks for; counts for a curve of (n, procs).
+
+        Raises
+        ------
+        ValueError
+            If the curve ends before, or has values that no speedup has.
+        """
         if not callable(self.curve):
             if len(self.curve) < procs:
                 raise ValueError(f"the curve ends at {len(self.curve)} processors, the machine has {procs}")

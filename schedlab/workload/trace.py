@@ -180,7 +180,22 @@ class Trace:
     # -- parts of a trace -------------------------------------------------------------------------------
 
     def head(self, jobs: int) -> "Trace":
-        """Keep the first jobs by submit time."""
+        """Keep the first jobs by submit time.
+
+        Parameters
+        ----------
+        jobs : int
+            How many, at least 1; all if there are fewer.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For less than 1 job.
+        """
         if jobs < 1:
             raise ValueError(f"jobs must be at least 1, got {jobs}")
         return self._with(self.table.iloc[:jobs], f"first {min(jobs, len(self)):,} jobs")
@@ -192,6 +207,15 @@ class Trace:
         ----------
         begin, end : str, datetime or number
             Dates in the time zone of the machine (``"1996-09-01"``), or seconds on the clock of the log.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For an empty period, or one without jobs; and as `seconds`.
         """
         first, last = self.seconds(begin), self.seconds(end)
         if first >= last:
@@ -209,6 +233,16 @@ class Trace:
 
     def at(self, seconds: float) -> pd.Timestamp | float:
         """Give the date at a second of the log, in the machine's time zone; the second itself if that is unknown.
+
+        Parameters
+        ----------
+        seconds : float, seconds
+            On the clock of the log.
+
+        Returns
+        -------
+        Timestamp or float
+            With the time zone of the machine; `seconds` if the header has no UnixStartTime.
 
         Raises
         ------
@@ -232,6 +266,11 @@ class Trace:
         """Give the second of the log at a date in the machine's time zone; a number of seconds is given back.
 
         Of a time that the clock showed twice, the earlier is taken; for one that it skipped, the end of the gap.
+
+        Parameters
+        ----------
+        instant : str, datetime or number
+            A date (``"1996-09-01"``), or seconds on the clock of the log.
 
         Raises
         ------
@@ -269,6 +308,16 @@ class Trace:
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             Whether a job that outlives its estimate counts up to it (as in `simulate`) or, else, in full.
+
+        Returns
+        -------
+        float
+            1 is all that the machine has; inf where all jobs are submitted at one instant.
+
+        Raises
+        ------
+        ValueError
+            For a trace without jobs.
         """
         _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         capacity = self._capacity()
@@ -282,7 +331,13 @@ class Trace:
         return self.procs * int(submit.iloc[-1] - submit.iloc[0])
 
     def work(self, overrun: str = "kill") -> int:
-        """Sum up run time x processors, in processor-seconds; `overrun` as in `offered_load`."""
+        """Sum up run time x processors, in processor-seconds.
+
+        Parameters
+        ----------
+        overrun : {"kill", "extend", "keep", "kill-backfilled"}
+            As in `offered_load`.
+        """
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
 
     def beyond_estimates(self) -> tuple[int, float]:
@@ -308,13 +363,33 @@ class Trace:
         """Give what each job would take on one processor: float64, shape (n_jobs,), processor-seconds.
 
         That is its run time x its speedup on the processors it asks for; without speed-up data (`with_speedup`) a job
-        counts as perfectly efficient. `overrun` as in `offered_load`.
+        counts as perfectly efficient.
+
+        Parameters
+        ----------
+        overrun : {"kill", "extend", "keep", "kill-backfilled"}
+            As in `offered_load`.
         """
         procs = self.table["requested_procs"].to_numpy()
         return run_times(self.table, overrun).to_numpy() * (self.laws().speedup(procs) if self.has_speedup else procs)
 
     def effective_load(self, overrun: str = "kill") -> float:
         """Give the `sequential_work` submitted, over what the machine has between the first and the last submission.
+
+        Parameters
+        ----------
+        overrun : {"kill", "extend", "keep", "kill-backfilled"}
+            As in `offered_load`.
+
+        Returns
+        -------
+        float
+            1 is all that the machine has; inf where all jobs are submitted at one instant.
+
+        Raises
+        ------
+        ValueError
+            For a trace without jobs.
 
         References
         ----------
@@ -339,6 +414,16 @@ class Trace:
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
 
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For a load that is not above 0, or a trace whose jobs are all submitted at one instant. With "effective"
+            also for a trace without speed-up data.
+
         Warns
         -----
         LoadWarning
@@ -358,7 +443,26 @@ class Trace:
         return self.scale(load / before, "run_time" if effective else by, f"{what} load {before:.4f} -> {load:g}")
 
     def scale(self, factor: float, by: str = "run_time", why: str = "load") -> "Trace":
-        """Multiply the load by a factor: run times and estimates, or the rate of submissions."""
+        """Multiply the load by a factor: run times and estimates, or the rate of submissions.
+
+        Parameters
+        ----------
+        factor : float
+            By what the load is multiplied, above 0.
+        by : {"run_time", "interarrival"}
+            Multiply run times and estimates, or divide the times between submissions, as in `scale_load`.
+        why : str
+            What the history says it was done for.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For a factor that is not above 0.
+        """
         _check_positive("factor", factor)
         _check("by", by, ("run_time", "interarrival"))
         table = self.table.copy(deep=False)
@@ -386,6 +490,15 @@ class Trace:
         seed : int
             Draws go by job number, so that the order of simultaneous jobs in the table does not matter.
 
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            If `seconds` is not a whole number of at least 1.
+
         References
         ----------
         Tsafrir and Feitelson, "Instability in parallel job scheduling simulation: the role of workload flurries",
@@ -412,6 +525,7 @@ class Trace:
         Parameters
         ----------
         seed : int
+            Same seed, same log.
         weeks : int
             Length of a block: what lasts longer than that is torn apart.
 
@@ -420,6 +534,11 @@ class Trace:
         Trace
             Jobs are numbered anew from 1; users, groups and the like stay, and so does preceding_job where that job
             is in the same block (-1 elsewhere, as is think_time).
+
+        Raises
+        ------
+        ValueError
+            If the log has too few whole weeks for such blocks.
 
         References
         ----------
@@ -473,6 +592,15 @@ class Trace:
             For ``"factor"``.
         seed : int
             For the model.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind, or estimates that are not one positive number for each job.
 
         Notes
         -----
@@ -556,7 +684,23 @@ class Trace:
         return self._altered(table, f"{over:,} run times cut at their estimates")
 
     def with_procs(self, procs: int) -> "Trace":
-        """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so."""
+        """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so.
+
+        Parameters
+        ----------
+        procs : int
+            Processors of the new machine.
+
+        Returns
+        -------
+        Trace
+            What was left out is in `dropped`.
+
+        Raises
+        ------
+        ValueError
+            If no job fits.
+        """
         check_procs(procs)
         too_wide = self.table["requested_procs"] > procs
         if too_wide.all():
@@ -597,6 +741,11 @@ class Trace:
         Trace
             With a column breakdown, 0 for ordinary jobs; marks from before are forgotten.
 
+        Raises
+        ------
+        ValueError
+            For a share outside 0 to 1, or a `min_procs` or `breakdown` below 1.
+
         References
         ----------
         Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
@@ -635,6 +784,7 @@ class Trace:
         Parameters
         ----------
         model : Downey, Amdahl or Speedup
+            The curves, and how the numbers of each job are drawn.
         share : float
             Probability of a job to be moldable, from 0 to 1. The others are rigid; they have their speedup too, and so
             their place in the effective load.
@@ -647,6 +797,13 @@ class Trace:
         Trace
             With a column moldable, and the model's own (of Downey, parallelism and sigma; of Amdahl, serial_share); any
             from before are forgotten.
+
+        Raises
+        ------
+        TypeError
+            If the model is something else.
+        ValueError
+            For a share outside 0 to 1, or a curve that does not fit the machine.
 
         References
         ----------
@@ -681,7 +838,17 @@ class Trace:
         return self.speedup is not None or set(SPEEDUP) <= set(self.table.columns)
 
     def check_speedup(self, who) -> None:
-        """Raise, naming who needs to know it, where it is not known how the jobs speed up."""
+        """Raise, naming who needs to know it, where it is not known how the jobs speed up.
+
+        Parameters
+        ----------
+        who : str or Scheme
+            Begins the message.
+
+        Raises
+        ------
+        ValueError
+        """
         if not self.has_speedup:
             raise ValueError(
                 f"{who} needs speed-up data, and {self.name} has none: "
@@ -689,7 +856,23 @@ class Trace:
             )
 
     def laws(self, procs: int | None = None) -> Laws:
-        """Tell how the jobs speed up on 1 to `procs` processors, those of the machine if left out."""
+        """Tell how the jobs speed up on 1 to `procs` processors.
+
+        Parameters
+        ----------
+        procs : int, optional
+            How many processors the curves cover; default: those of the machine.
+
+        Returns
+        -------
+        Laws
+            The speedup of each job, as the kernels take it (`schedlab.kernels.speedup`).
+
+        Raises
+        ------
+        ValueError
+            For a trace without speed-up data.
+        """
         self.check_speedup("laws()")
         return (self.speedup or Downey()).laws(self.table, self.procs if procs is None else procs)
 
@@ -703,11 +886,23 @@ class Trace:
     # -- files -------------------------------------------------------------------------------------------
 
     def to_swf(self, path) -> None:
-        """Write the jobs as an SWF log (gzipped if the name ends in .gz), with what was done as notes."""
+        """Write the jobs as an SWF log (gzipped if the name ends in .gz), with what was done as notes.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
         swf.write_log((self.swf_header(), self._records()), path)
 
     def to_parquet(self, path) -> None:
-        """Write the jobs as a Parquet file; needs pyarrow, which `pip install schedlab[parquet]` brings."""
+        """Write the jobs as a Parquet file; needs pyarrow, which `pip install schedlab[parquet]` brings.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
         self.table.to_parquet(path)
 
     def _records(self):
@@ -815,6 +1010,11 @@ def read_swf(
     lenient : bool
         Skip bad lines (they appear in `Trace.dropped`) instead of raising.
 
+    Returns
+    -------
+    Trace
+        What was left out is in `dropped`; what was filled in is in `repaired`.
+
     Raises
     ------
     swf.SWFError
@@ -843,7 +1043,9 @@ def load_trace(
     ----------
     name : str
         ``"CTC-SP2-1996"`` or ``"CTC-SP2-1996-3.1-cln"``; `list_traces` has them all.
-    procs, missing_estimate
+    procs : int, optional
+        As in `read_swf`.
+    missing_estimate : "run", "drop" or a number of seconds
         As in `read_swf`.
     progress : bool
         Show the progress of a download.
@@ -854,6 +1056,10 @@ def load_trace(
         Generate the look-alike if the log is not at hand, instead of fetching it. `standin` decides if it is given.
     seed : int
         Of the look-alike; a seed other than the default is part of its name.
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------
@@ -902,6 +1108,10 @@ def model_trace(
         Same seed, same trace.
     **parameters
         The model's own, as above.
+
+    Returns
+    -------
+    Trace
 
     Raises
     ------

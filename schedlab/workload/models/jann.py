@@ -216,7 +216,18 @@ class JannTable:
         return pd.DataFrame(rows, columns=list(_COLUMNS), index=labels)
 
     def on_machine(self, procs: int) -> "JannTable":
-        """Leave out the ranges that are wider than the machine, and cut at its size the one that it lies in."""
+        """Leave out the ranges that are wider than the machine, and cut at its size the one that it lies in.
+
+        Parameters
+        ----------
+        procs : int
+            Processors of the machine.
+
+        Raises
+        ------
+        ValueError
+            If no range fits.
+        """
         procs = at_least_one("procs", procs)
         fitting = (each for each in self.ranges if each.smallest <= procs)
         cut = tuple(dataclasses.replace(each, largest=min(each.largest, procs)) for each in fitting)
@@ -226,13 +237,30 @@ class JannTable:
         return dataclasses.replace(self, ranges=cut)
 
     def scale_arrivals(self, factor: float) -> "JannTable":
-        """Multiply all arrival rates by a factor."""
+        """Multiply all arrival rates by a factor.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0; 2 halves the mean time between submissions.
+
+        Raises
+        ------
+        ValueError
+            For a factor that is not above 0.
+        """
         if not 0 < factor < math.inf:
             raise ValueError(f"factor must be greater than 0, got {factor}")
         return dataclasses.replace(self, ranges=tuple(_faster(each, factor) for each in self.ranges))
 
     def to_csv(self, path: str | os.PathLike) -> None:
-        """Write the table with all digits, in the form that `read_jann` reads."""
+        """Write the table with all digits, in the form that `read_jann` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
         self.frame().to_csv(path, index=False, lineterminator="\n")
 
 

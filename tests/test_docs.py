@@ -1,0 +1,114 @@
+"""Each parameter of what users reach has its entry in the docstring."""
+
+import inspect
+import re
+
+import pytest
+
+import schedlab as sl
+
+ROOMS = ("charts", "experiment", "gang", "metrics", "papers", "statistics", "widgets")
+PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", re.MULTILINE)
+
+
+def public_names(room):
+    return getattr(room, "__all__", [name for name in dir(room) if not name.startswith("_")])
+
+
+def is_ours(thing):
+    return (getattr(thing, "__module__", None) or "").startswith("schedlab")
+
+
+def methods(cls, where):
+    """Give the public methods, each with the docstrings of all classes that define it, its own first."""
+    for name in dir(cls):
+        homes = [vars(home)[name] for home in cls.__mro__ if is_ours(home) and name in vars(home)]
+        homes = [getattr(home, "__func__", home) for home in homes]  # of class and static methods
+        if homes and not name.startswith("_") and callable(homes[0]):
+            yield f"{where}.{name}", homes[0], [home.__doc__ for home in homes]
+
+
+def documented():
+    """Give the name, the function and the docstrings of each public function and method, each once."""
+    found = {}
+    for where, room in [("sl", sl), *((f"sl.{name}", getattr(sl, name)) for name in ROOMS)]:
+        for name in public_names(room):
+            thing, path = getattr(room, name), f"{where}.{name}"
+            if not is_ours(thing):
+                continue
+            if inspect.isclass(thing):
+                several = methods(thing, path)
+            else:
+                several = [(path, thing, [thing.__doc__])] if callable(thing) else []
+            for path, function, texts in several:
+                found.setdefault(function, (path, function, texts))
+    return list(found.values())
+
+
+def entries(text):
+    """Give the names in the section "Parameters" of a docstring."""
+    section = PARAMETERS.search(inspect.cleandoc(text or ""))
+    lines = [line for line in section[1].splitlines() if line[:1].strip()] if section else ()
+    return [name.strip().lstrip("*") for line in lines for name in line.partition(" : ")[0].split(",")]
+
+
+def faults(path, function, texts):
+    """Tell which parameters have no entry, and which entries no parameter."""
+    taken = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+    told = [name for text in texts for name in entries(text)]
+    missing = [f"{path}: parameter {name} has no entry" for name in taken if name not in told]
+    return missing + [f"{path}: there is no parameter {name}" for name in entries(texts[0]) if name not in taken]
+
+
+def test_each_parameter_is_documented():
+    every = documented()
+    walked = {path for path, _, _ in every}
+    assert {"sl.simulate", "sl.Trace.head", "sl.EASY.simulate", "sl.charts.lines", "sl.papers.judged"} <= walked
+    found = [fault for one in every for fault in faults(*one)]
+    assert not found, "\n".join(found)
+
+
+class Base:
+    def run(self, case):
+        """Run.
+
+        Parameters
+        ----------
+        case : Case
+            What to run.
+        """
+
+
+class Scheme(Base):
+    def run(self, case, seed=0, *rest, **settings):
+        """Run it, like the base class.
+
+        Parameters
+        ----------
+        low, seed : int
+            Where to begin: here.
+        **settings
+            Others.
+
+        Returns
+        -------
+        rest : int
+        """
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([Scheme.run.__doc__, Base.run.__doc__], ["parameter rest has no entry", "there is no parameter low"]),
+        ([Base.run.__doc__], [f"parameter {name} has no entry" for name in ("seed", "rest", "settings")]),
+        ([None], [f"parameter {name} has no entry" for name in ("case", "seed", "rest", "settings")]),
+    ],
+)
+def test_what_is_missing_is_found(texts, expected):
+    assert faults("run", Scheme.run, texts) == [f"run: {fault}" for fault in expected]
+
+
+def test_a_method_takes_over_what_its_base_class_says(monkeypatch):
+    monkeypatch.setattr("test_docs.is_ours", lambda thing: thing is not object)
+    ((path, function, texts),) = methods(Scheme, "Scheme")
+    assert (path, function, texts) == ("Scheme.run", Scheme.run, [Scheme.run.__doc__, Base.run.__doc__])
