@@ -11,10 +11,13 @@ from zlib import crc32
 
 import pandas as pd
 
+from .page import interval
+
 KEPT = ("kept", "kept_trace", "kept_verdict", "kept_reason", "kept_details", "kept_cases")  # of the full size
 SAID = ("id", "where", "statement", "published", "tolerance")
 MEASURED = ("measured", "trace", "verdict", "reason", "details", "cases")
 LEDGER = (*SAID, *MEASURED, "doi")
+VALUES = ["value", "low", "high"]  # of a case
 SAME = ["id", "statement", "trace"]  # what tells rows apart
 CASE = ("quantity", "case", "measured", "expected", "holds")
 # Ground and letters both, so that they are read in a dark notebook too.
@@ -100,6 +103,48 @@ def as_html(table: pd.DataFrame) -> str:
         f'<div class="schedlab-ledger"><style>{STYLE}{VERDICT_STYLE}{"".join(rules)}</style>{about}{"".join(filters)}'
         f"<table><thead><tr>{head}</tr></thead>{rows}</table></div>"
     )
+
+
+def written(cases: pd.DataFrame, place: int, form: str) -> str:
+    """Write one case of a check down: value, interval, and what tells it apart from the others.
+
+    Parameters
+    ----------
+    cases : DataFrame
+        One row a case: columns that tell the cases apart, then value, low and high.
+    place : int
+        Of the case: its row, from 0.
+    form : str
+        Format of the values, with their unit.
+    """
+    row = cases.iloc[place]
+    words = interval(row["value"], row["low"], row["high"], form)
+    apart = [_word(name, row[name]) for name in cases.columns.drop(VALUES) if len(set(cases[name])) > 1]
+    return f"{words} ({', '.join(apart)})" if apart else words
+
+
+def in_words(cases: pd.DataFrame, form: str) -> pd.DataFrame:
+    """Give all cases as text: columns case (what tells them apart) and measured.
+
+    Parameters
+    ----------
+    cases, form
+        As in `written`.
+    """
+    apart = cases.drop(columns=VALUES)
+    told = [", ".join(map(_word, apart.columns, row)) for row in apart.itertuples(index=False, name=None)]
+    measured = [interval(*row, form) for row in cases[VALUES].itertuples(index=False, name=None)]
+    return pd.DataFrame({"case": told, "measured": measured})
+
+
+def _word(name, value):
+    if name == "load":
+        return f"load {value:g}"
+    if name in ("share", "sweeps"):
+        return f"{value:g} % sweeps"
+    if name == "pes":
+        return f"{value} PEs"
+    return f"{name} {value:g}" if isinstance(value, float) else str(value)
 
 
 def _is_full(row):

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 from schedlab import kept
-from schedlab.display import formatted, interval
-from schedlab.display.ledgers import KEPT, LEDGER, MEASURED, SAME, VERDICTS, Ledger
+from schedlab.display import formatted
+from schedlab.display.ledgers import CASE, KEPT, LEDGER, MEASURED, SAME, VERDICTS, Ledger, in_words, written
 from schedlab.statistics import over_seeds
 
 from .figure import as_called, chosen_size, paper_of
@@ -145,39 +145,14 @@ class Check:
         place : int
             Of the case: its row in `cases`, from 0.
         """
-        row = self.cases.iloc[place]
-        words = interval(row["value"], row["low"], row["high"], self.form)
-        apart = [_word(name, row[name]) for name in self._labels() if len(set(self.cases[name])) > 1]
-        return f"{words} ({', '.join(apart)})" if apart else words
+        return written(self.cases, place, self.form)
 
     def table(self) -> pd.DataFrame:
         """Give the cases as text: quantity, what tells them apart, measured, expected, and whether they hold."""
-        names = self._labels()
-        return pd.DataFrame(
-            {
-                "quantity": self.quantity,
-                "case": [", ".join(_word(name, row[name]) for name in names) for _, row in self.cases.iterrows()],
-                "measured": [
-                    interval(*row, self.form)
-                    for row in self.cases[["value", "low", "high"]].itertuples(index=False, name=None)
-                ],
-                "expected": self.wanted,
-                "holds": self.outcomes,
-            }
+        table = in_words(self.cases, self.form).assign(
+            quantity=self.quantity, expected=self.wanted, holds=self.outcomes
         )
-
-    def _labels(self):
-        return [name for name in self.cases.columns if name not in ("value", "low", "high")]
-
-
-def _word(name, value):
-    if name == "load":
-        return f"load {value:g}"
-    if name in ("share", "sweeps"):
-        return f"{value:g} % sweeps"
-    if name == "pes":
-        return f"{value} PEs"
-    return f"{name} {value:g}" if isinstance(value, float) else str(value)
+        return table[list(CASE)]
 
 
 def cases(data: pd.DataFrame, name: str, by: Sequence[str]) -> pd.DataFrame:
