@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from schedlab import charts
@@ -42,7 +41,7 @@ HOUR, DAY, NEVER = 3_600, 86_400, 10**9  # seconds
 BOUNDS = {"quick": (6, 24, 96), "full": (3, 6, 12, 24, 48, 96, 192)}  # hours
 BOUND = 24  # hours, of the claim
 FAR = 1e15  # before all other values
-PAIR = ["primary", "backfill"]
+PAIR, QUEUES = ["primary", "backfill"], ["order of the queue", "order of backfilling"]
 CHANGES = {"mean": "mean wait, change (%)", "longest": "longest wait, change (%)"}
 
 
@@ -142,8 +141,8 @@ def orders(size: str, progress: bool) -> tuple:
         means = over_seeds(data.loc[data["log"] == log, [*PAIR, "seed", words]], PAIR)
         title, trace = f"{log}: mean wait under pairs of orders", half(log, JOBS[size], False)
         subtitle = f"{trace.title}, {len(trace):,} jobs; against EASY on the same copies"
-        shown = means[(means[PAIR] != FCFS).any(axis=1)]
-        panels.append(charts.bars(shown, "primary", words, color="backfill", title=title, subtitle=subtitle))
+        shown = means[(means[PAIR] != FCFS).any(axis=1)].rename(columns=dict(zip(PAIR, QUEUES, strict=True)))
+        panels.append(charts.bars(shown, QUEUES[0], words, color=QUEUES[1], title=title, subtitle=subtitle))
     best = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in learned(data).items())
     caption = f"Below zero is better than EASY, whose queues both go by arrival. Best: {best}. {_sample(size)}"
     return caption, data, charts.stacked(panels)
@@ -154,9 +153,9 @@ def bounds(size: str, progress: bool) -> tuple:
     """Draw what the learned pair changes on the other half, as jobs that have waited for some time come first."""
     data, by = bounded(size, progress), ["log", "hours"]
     means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
-    shown = means.assign(**{"bound on waiting (powers of two of hours)": np.log2(means["hours"])})
+    shown = means.assign(**{"bound on waiting": [f"{hours} h" for hours in means["hours"]]})
     panels = [
-        charts.lines(shown, shown.columns[-1], words, color="log", title=words.partition(",")[0].capitalize())
+        charts.bars(shown, "bound on waiting", words, color="log", title=words.partition(",")[0].capitalize())
         for words in CHANGES.values()
     ]
     caption = (
