@@ -250,7 +250,7 @@ def test_a_live_figure_says_what_is_wrong(settings, message):
 
 def test_the_disk_on_top_of_what_is_computed_doubles_io_jobs_only():
     plain = paper.workload("IO/Msg", 8, "kth", 1, 100)
-    longer = paper.with_disk_on_top(plain)
+    longer = paper.workload("IO/Msg", 8, "kth", 1, 100, on_top=True)
     factor = (longer.jobs_table["duration"] / plain.jobs_table["duration"]).groupby(plain.jobs_table["kind"]).unique()
     assert factor["io"].tolist() == [2]
     assert factor["msg"].tolist() == [1]
