@@ -213,6 +213,21 @@ def test_a_change_of_phase_is_seen_with_a_floor_only():
     assert 0 < changed[2:].sum() < 100  # it communicates nearly all along
 
 
+def test_a_chart_of_memberships_has_the_slices_in_which_the_task_held_its_pe():
+    table = paper.memberships_of_a_task()
+    held = table[table["held"]]
+    assert 0 < len(held) < len(table)
+    for chart in (charts.memberships(table), charts.memberships(table.assign(floor="some"), column="floor")):
+        spec = chart.to_dict()
+        (drawn,) = [pd.DataFrame(rows) for rows in spec["datasets"].values()]
+        assert set(drawn["of"]) == {"I/O", "communicating", "computing", "priority"}
+        shown = drawn[drawn["of"] == "priority"]
+        assert shown["time (s)"].tolist() == held["time"].tolist()
+        assert shown["membership"].tolist() == held["priority"].tolist()
+    with pytest.raises(ValueError, match="held"):
+        charts.memberships(table.drop(columns="held"))
+
+
 # Live
 
 

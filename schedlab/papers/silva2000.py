@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts, gang
+from schedlab.charts.gang import MEMBERSHIPS
 from schedlab.display import interval
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
@@ -148,7 +149,7 @@ def _measured_on(size):
     return f"Means of {_sample(size)}, 95 % intervals over the seeds; the paper has one run. {LABELLED}"
 
 
-# Tables 1 to 6 -----------------------------------------------------------------------------------------------
+# Tables 1 to 6, Figures 3 to 11 ------------------------------------------------------------------------------
 
 
 def _table(number):
@@ -189,15 +190,11 @@ def _written_ratios(data):
 table1, table2, table3, table4, table5, table6 = PAPERS_TABLES = tuple(map(_table, TABLES))
 
 
-# Figures 3 to 11 ---------------------------------------------------------------------------------------------
-
-
 GAIN = "In the paper utilization gains most, since what a task leaves is taken by others; throughput gains too."
 SPUN_GAIN = "In the paper throughput gains by spin control, and utilization falls a little, as less is spun."
 CLOSE_GAIN = "In the paper all ratios are close to 1; what is gained is idle slots that computing tasks fill."
 
-# Figures 3 to 11: mix; scheduler, over the one that has less; what is expected.
-RATIO_FIGURES = {
+RATIO_FIGURES = {  # mix; scheduler, over the one that has less; what is expected
     3: ("IO", WITH, "In the paper utilization doubles, and throughput gains half."),
     4: ("IO/Msg", WITH, GAIN),
     5: ("IO/Msg/Emb", WITH, GAIN),
@@ -256,7 +253,6 @@ figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure1
 
 # What explains them ------------------------------------------------------------------------------------------
 
-
 SHOWN = {"mix": "IO/Msg", "pes": 8, "table": "kth", "seed": 1, "faster": 25}
 PICTURED = (1_200.0, 1_201.0)
 
@@ -278,11 +274,10 @@ def picture(size: str, progress: bool) -> tuple:
     jobs, settings = workload(**SHOWN), configs(*SCHEDULERS)
     logs = [_logged(jobs, config, *PICTURED).log.assign(scheduler=name) for name, config in settings.items()]
     caption = (
-        "Tasks of one job share a row and run together. Without information a PE idles where the row has no task "
-        "for it or its task waits for the disk; with it the PE takes another of "
-        "its tasks that is likely to compute or do I/O, whatever its row (dark border). Under spin control a task "
-        f"that waits for a message (pale) makes room, too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed "
-        f"{SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
+        "Tasks of one job share a row and run together. Without information a PE idles where the row has no task for "
+        "it or its task waits for the disk; with it the PE takes another of its tasks that is likely to compute or do "
+        "I/O, whatever its row (dark border). Under spin control a task that waits for a message (pale) makes room, "
+        f"too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
     )
     data = pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS)
     return caption, data, _slices(jobs, settings, PICTURED)
@@ -323,10 +318,9 @@ def memberships(size: str, progress: bool) -> tuple:
         "the formula as it is printed, its membership in computing has vanished long before, and nothing that the "
         "task does will ever bring it back."
     )
-    return caption, data, _memberships_chart(data, "floor")
+    return caption, data, charts.memberships(data, column="floor")
 
 
-PHASES = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", "priority": "priority"}
 FOLLOWED = 20.0  # seconds of its own
 
 
@@ -339,21 +333,7 @@ def memberships_of_a_task(kind: str = "msg", mean: float = 0.1, seed: int = 0, *
     return gang.simulate(jobs, Config("priority", **(means | settings)), watch=[(1, 0)]).memberships(1, 0)
 
 
-def _memberships_chart(table, column=None):
-    held = table[table["held"]].rename(columns={"time": "time (s)"} | PHASES)
-    return charts.lines(
-        held.melt(["time (s)", *filter(None, (column,))], list(PHASES.values()), "of", "membership"),
-        "time (s)",
-        "membership",
-        "of",
-        column=column,
-        title="Memberships and priority of a task",
-        subtitle="at the end of each slice in which it held its PE",
-    )
-
-
 # What the paper leaves open, and what is beyond it -----------------------------------------------------------
-
 
 # What is read differently, as `runs_as_read` takes it.
 READINGS = {
@@ -399,10 +379,10 @@ def sensitivity(size: str, progress: bool) -> tuple:
     return caption, data, None, data
 
 
-def runs_as_read(mix, size, words, progress, *, spun=False, idle=("idle",), table="kth", **settings) -> pd.DataFrame:
-    """Run a mix on 8 PEs; with information may mean spin control, too (spun), and spinning may count as idle."""
+def runs_as_read(mix, size, words, progress, pes=8, table="kth", spun=False, idle=("idle",), **settings):
+    """Run a mix as `compare` does; with information may mean spin control, too (spun); spinning may count as idle."""
     schedulers = (WITHOUT, SPIN if spun else WITH)
-    data = compare(mix, SIDE[size], words, progress, MACHINES[:1], (table,), schedulers, **settings)
+    data = compare(mix, SIDE[size], words, progress, (pes,), (table,), schedulers, **settings)
     data[UTILIZATION] = 1 - data[list(idle)].sum(axis=1)
     return data.replace({"scheduler": {SPIN: WITH}})
 
@@ -416,7 +396,7 @@ def slice_lengths(size: str, progress: bool) -> tuple:
     parts = []
     for length, mix in product(SLICES[size], READ_ON):
         words = f"slice {length:g} s, {mix}"
-        found = compare(mix, SIDE[size], words, progress, MACHINES[:1], ("kth",), slice=length)
+        found = compare(mix, SIDE[size], words, progress, (8,), ("kth",), slice=length)
         parts.append(found.assign(slice=1000 * length))
     caption = (
         "The shorter the slice, the sooner the PE of a blocked task gets work again without information, and the more "
@@ -461,13 +441,11 @@ OPTIONS = {
 @rebuilt("Beyond the paper: packing, unified and alternate slots, interactive jobs")
 def options(size: str, progress: bool) -> tuple:
     """Beyond the paper: packings, unified slots, alternate scheduling; interactive jobs."""
-    compared = [("IO/Msg", option, WITH, changed) for option, changed in OPTIONS.items()]
-    compared += [(mix, new, new, {}) for mix in ADDED for new in (WITH, SPIN)]
+    compared = [("IO/Msg", option, changed) for option, changed in OPTIONS.items()]
+    compared += [(mix, new, {"spun": new == SPIN}) for mix in ADDED for new in (WITH, SPIN)]
     rows = []
-    for mix, option, new, settings in compared:
-        words = f"{mix}, {option}"
-        data = compare(mix, SIDE[size], words, progress, MACHINES[1:], ("kth",), (WITHOUT, new), **settings)
-        data = data.replace({"scheduler": {SPIN: WITH}})
+    for mix, option, changed in compared:
+        data = runs_as_read(mix, size, f"{mix}, {option}", progress, 16, **changed)
         row, means = {"workload": mix, "option": option}, data.groupby("scheduler")[[UTILIZATION, JOBS]].mean()
         for name in (WITHOUT, WITH):
             row |= {f"{name}: utilization": means.loc[name, UTILIZATION], f"{name}: jobs": means.loc[name, JOBS]}
@@ -488,7 +466,6 @@ FIGURES = (
 
 
 # Live --------------------------------------------------------------------------------------------------------
-
 
 LISTED = {"jobs": "jobs", JOBS: "completed", "turnaround": "mean response (s)", UTILIZATION: "utilization"}
 
@@ -582,8 +559,8 @@ def live_memberships(
     """
     settings = {"floor": floor, "slice": slice, "statements": statements, "alpha": alpha}
     table = memberships_of_a_task(kind, mean, seed, **settings)
-    means = table.loc[table["held"], list(PHASES)].mean().rename(PHASES).rename("mean").rename_axis("of")
-    return _memberships_chart(table), charts.table(means.reset_index())
+    means = table.loc[table["held"], list(MEMBERSHIPS)].mean().rename(MEMBERSHIPS).rename("mean").rename_axis("of")
+    return charts.memberships(table), charts.table(means.reset_index())
 
 
 # The ledger --------------------------------------------------------------------------------------------------
@@ -613,7 +590,7 @@ NEAR_PUBLISHED = f"within {100 * CLOSE:g} % of the published figure"
 BASELINE = Claim("SIL-0", "section 5", "the baseline of a spin is a request and its answer, 2 L + 4 o", "55 us")
 STEPS = (0.6, 0.913043, 0.993691, 0.999795)
 F_IO = f"f_IO {', '.join(map(str, STEPS))}"
-MEMBERSHIPS = Claim("SIL-1", "section 3", "memberships of a task that does I/O in every slice", F_IO)
+CLASSIFIED = Claim("SIL-1", "section 3", "memberships of a task that does I/O in every slice", F_IO)
 PAPERS_CLAIMS = (
     Claim(
         "SIL-2",
@@ -682,21 +659,21 @@ def _exact():
     words = "f_IO " + ", ".join(f"{value:g}" for value in found)
     return [
         exact(BASELINE, round(1e9 * baseline) == 55_000, f"{1e6 * baseline:g} us", why="The baseline differs."),
-        exact(MEMBERSHIPS, found == STEPS, words, why="The memberships differ."),
+        exact(CLASSIFIED, found == STEPS, words, why="The memberships differ."),
     ]
 
 
 def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
     """Give the checks of each of `CLAIMS`, by its id, on the `results` of all mixes on one table of the model."""
     gains, spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
-    io, without_io = gains[gains["mix"] == "IO"], gains["mix"].isin(COMPUTING)
+    io, without_io = gains["mix"] == "IO", gains["mix"].isin(COMPUTING)
     shares = data[(data["mix"] == "IO") & data["one_task_share"].notna()]
     shares = cases(shares, "one_task_share", ["pes", "scheduler"])
     before = [("IO/Msg", "IO"), ("IO/BSP", "IO"), ("IO/Msg/Emb", "IO/Msg"), ("IO/BSP/Emb", "IO/BSP")]
     with_msg = [("IO/BSP", "IO/Msg"), ("IO/BSP/Emb", "IO/Msg/Emb")]
     parts = _parts_of_gains(data)
     found = {
-        "SIL-2": [_ratio_is(io, UTILIZATION, "within", _near(2)), _gains_less(parts, ("IO",))],
+        "SIL-2": [_ratio_is(gains[io], UTILIZATION, "within", _near(2)), _gains_less(parts, ("IO",))],
         "SIL-3": [Check("share of one-task jobs", shares, "within", (0.4, 0.6), form="{:.2f}")],
         "SIL-4": [
             Check("gain, of that of the mix before", _compared(parts, before), "lower", 1.0, form="{:.2f}"),
@@ -704,21 +681,19 @@ def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
         ],
         "SIL-5": [_mean_is(data, mix, pes, WITHOUT, UTILIZATION, old[1]) for mix, pes, _, old in TABLES.values()],
         "SIL-6": [_ratio_is(spun, JOBS, "higher", 1.0), _ratio_is(spun, UTILIZATION, "within", (1 - CLOSE, 1))],
-        "SIL-7": [_ratio_is(gains[without_io], measure, "within", _near(1)) for measure in WORDS],
-        "SIL-8": [_ratio_is(gains[~without_io], measure, "higher", 1.0) for measure in WORDS],
+        "SIL-7": [
+            *(_ratio_is(gains[without_io], name, "within", _near(1)) for name in WORDS),
+            _gains_less(parts, COMPUTING),
+        ],
+        "SIL-8": [_ratio_is(gains[~without_io], name, "higher", 1.0) for name in WORDS],
     }
-    found["SIL-7"].append(_gains_less(parts, COMPUTING))
     for number, (mix, pes, new, old) in TABLES.items():
-        own = gains[(gains["mix"] == mix) & (gains["pes"] == pes)]
-        found[f"SIL-T{number}"] = [
-            check
-            for place, measure in enumerate((JOBS, UTILIZATION))
-            for check in (
-                _mean_is(data, mix, pes, WITH, measure, new[place]),
-                _mean_is(data, mix, pes, WITHOUT, measure, old[place]),
-                _ratio_is(own, measure, "within", _near(new[place] / old[place])),
-            )
-        ]
+        own, own_checks = gains[(gains["mix"] == mix) & (gains["pes"] == pes)], []
+        for measure, with_, without in zip((JOBS, UTILIZATION), new, old, strict=True):
+            for scheduler, published in ((WITH, with_), (WITHOUT, without)):
+                own_checks.append(_mean_is(data, mix, pes, scheduler, measure, published))
+            own_checks.append(_ratio_is(own, measure, "within", _near(with_ / without)))
+        found[f"SIL-T{number}"] = own_checks
     return found
 
 
