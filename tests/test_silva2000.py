@@ -116,7 +116,7 @@ def test_figures_have_both_fits_and_what_is_published(small):
 
 def test_readings_change_what_they_say(small):
     plain, idle, spun = (
-        paper._read("IO/Msg", "quick", "", False, **paper.READINGS[name])
+        paper.runs_as_read("IO/Msg", "quick", "", False, **paper.READINGS[name])
         for name in ("as in the figures", "spinning is not busy", "with information: spin control, too")
     )
     assert (idle["utilization"] < plain["utilization"]).all()
@@ -205,12 +205,27 @@ def test_shares_make_up_a_whole(small):
 
 
 def test_a_change_of_phase_is_seen_with_a_floor_only():
-    floored, free = (paper._followed(floor=floor) for floor in paper.FLOORS)
+    floored, free = (paper.memberships_of_a_task(floor=floor) for floor in paper.FLOORS)
     assert free["f_comp"].iloc[-1] == 0
     assert free["priority"].iloc[-1] < 0.3
     assert floored["f_comp"].iloc[-1] > 0.99
     changed = floored["f_comm"].to_numpy() < 0.5
     assert 0 < changed[2:].sum() < 100  # it communicates nearly all along
+
+
+def test_a_chart_of_memberships_has_the_slices_in_which_the_task_held_its_pe():
+    table = paper.memberships_of_a_task()
+    held = table[table["held"]]
+    assert 0 < len(held) < len(table)
+    for chart in (charts.memberships(table), charts.memberships(table.assign(floor="some"), column="floor")):
+        spec = chart.to_dict()
+        (drawn,) = [pd.DataFrame(rows) for rows in spec["datasets"].values()]
+        assert set(drawn["of"]) == {"I/O", "communicating", "computing", "priority"}
+        shown = drawn[drawn["of"] == "priority"]
+        assert shown["time (s)"].tolist() == held["time"].tolist()
+        assert shown["membership"].tolist() == held["priority"].tolist()
+    with pytest.raises(ValueError, match="held"):
+        charts.memberships(table.drop(columns="held"))
 
 
 # Live
@@ -250,7 +265,7 @@ def test_a_live_figure_says_what_is_wrong(settings, message):
 
 def test_the_disk_on_top_of_what_is_computed_doubles_io_jobs_only():
     plain = paper.workload("IO/Msg", 8, "kth", 1, 100)
-    longer = paper._with_disk_on_top(plain)
+    longer = paper.workload("IO/Msg", 8, "kth", 1, 100, on_top=True)
     factor = (longer.jobs_table["duration"] / plain.jobs_table["duration"]).groupby(plain.jobs_table["kind"]).unique()
     assert factor["io"].tolist() == [2]
     assert factor["msg"].tolist() == [1]
@@ -303,12 +318,15 @@ def as_published(mix, pes, name):
 
 
 def judged(values, **settings):
-    return of(paper.Cases(made(values, **settings)))
+    return of(made(values, **settings))
 
 
-def of(cases, names=tuple(paper.CLAIMS)):
-    """Judge claims on some cases."""
-    return {name: papers.judged(paper.CLAIMS[name], cases.of(name), "a model") for name in names}
+def of(data):
+    """Judge all claims on some runs, by their numbers."""
+    checks = paper.checks(data)
+    assert checks.keys() == paper.CLAIMS.keys()
+    judged = {name: papers.judged(claim, checks[name], "a model") for name, claim in paper.CLAIMS.items()}
+    return {name.removeprefix("SIL-"): row for name, row in judged.items()}
 
 
 def test_what_the_paper_has_is_reproduced():
@@ -355,7 +373,7 @@ def test_published_ratios_are_asked_for_by_one_rule_everywhere():
 
 def test_a_share_of_one_task_jobs_far_from_half_is_not_reproduced():
     data = made(as_published).assign(one_task_share=lambda table: 0.3 * (1 + 0.001 * table["seed"]))
-    row = of(paper.Cases(data), ["3"])["3"]
+    row = of(data)["3"]
     assert row["verdict"] == "not reproduced"
     assert row["reason"] == "Holds in 0 of 6 cases."
 
@@ -371,10 +389,10 @@ def test_gains_are_compared_seed_by_seed():
     luck = data["seed"].map(dict(enumerate([0.9, 1.1, 1, 1.05, 0.95, 1])))
     lucky = data["scheduler"] == paper.WITH
     data.loc[lucky, "utilization"] *= luck  # of all mixes alike, hence of no comparison
-    case = next(check for check in paper.Cases(data).of("4")).cases.iloc[0]
+    case = paper.checks(data)["SIL-4"][0].cases.iloc[0]
     assert case["high"] - case["low"] < 0.001
     data.loc[lucky & (data["mix"] == "IO/Msg"), "utilization"] *= luck
-    case = next(check for check in paper.Cases(data).of("4")).cases.iloc[0]
+    case = paper.checks(data)["SIL-4"][0].cases.iloc[0]
     mean = data[data["pes"] == 8].groupby(["mix", "scheduler"])["utilization"].mean()
     gains = [mean[mix, paper.WITH] / mean[mix, paper.WITHOUT] for mix in ("IO/Msg", "IO")]
     assert case["value"] == pytest.approx(gains[0] / gains[1])
@@ -385,16 +403,14 @@ def test_a_mix_without_a_gain_is_no_case():
     def values(mix, pes, name):
         return (0, 0) if mix == "IO" and name == paper.WITHOUT else as_published(mix, pes, name)
 
-    quantities = [check.cases.assign(quantity=check.quantity) for check in paper.Cases(made(values)).of("4")]
-    cases = pd.concat(quantities)
+    cases = pd.concat([check.cases for check in paper.checks(made(values))["SIL-4"]])
     assert "IO/Msg over IO" not in set(cases["mixes"])
     assert "IO/Msg/Emb over IO/Msg" in set(cases["mixes"])
 
 
 def test_all_that_chance_moves_has_an_interval():
-    found = paper.Cases(made(as_published))
-    for name in paper.CLAIMS:
-        for check in found.of(name):
+    for name, checks in paper.checks(made(as_published)).items():
+        for check in checks:
             assert check.cases[["low", "high"]].notna().all(axis=None), (name, check.quantity)
 
 

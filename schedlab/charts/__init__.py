@@ -1,7 +1,7 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
 from .compare import beside_model, distribution, scatter, weekly
-from .gang import shares, slices
+from .gang import memberships, shares, slices
 from .grouped import bars, ratios
 from .heatmaps import arrivals, heatmap
 from .series import lines, points
@@ -50,6 +50,7 @@ __all__ = [
     "heatmap",
     "height_of",
     "lines",
+    "memberships",
     "points",
     "profile",
     "ratios",

@@ -1,4 +1,4 @@
-"""Charts of gang scheduling: what each PE did, slice by slice, and where its time went."""
+"""Charts of gang scheduling: what each PE did, slice by slice, where its time went, and how tasks were classified."""
 
 from numbers import Real
 
@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..gang import GangSchedule
+from .series import lines
 from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
 
 LANE = 26  # of one PE, in pixels
@@ -14,6 +15,7 @@ TALLEST = 520
 APART = 60  # of panels beside one another, in pixels
 PALE = 0.35
 ROUNDED = 1e-9  # seconds, by which sums of slices may miss what was logged
+MEMBERSHIPS = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", "priority": "priority"}
 OWN, LOCAL = "in its own row", "chosen locally"
 
 
@@ -211,3 +213,34 @@ def shares(
     if column:
         chart = chart.facet(column=alt.Column(f"{column}:N", title=None, sort=panels))
     return headed(chart, title, WIDE, subtitle, size=(width, height))
+
+
+def memberships(
+    table: pd.DataFrame,
+    *,
+    column: str | None = None,
+    title: str = "Memberships and priority of a task",
+    subtitle: str = "at the end of each slice in which it held its PE",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.Chart:
+    """Draw how a task was classified over time: its memberships and its priority.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `GangSchedule.memberships`; for several tasks or settings one below the other, told apart by `column`.
+        Slices in which the task had no PE are left out.
+    column : str, optional
+        A column with one panel for each value.
+    title, subtitle : str
+    width, height : float, optional
+        Of all panels together, in pixels.
+    """
+    check_kind(table, pd.DataFrame)
+    names = ["time (s)", *filter(None, (column,))]
+    check(table, ["time", *MEMBERSHIPS, "held", *names[1:]])
+    held = table[table["held"]].rename(columns={"time": "time (s)"} | MEMBERSHIPS)
+    long = held.melt(names, list(MEMBERSHIPS.values()), "of", "membership")
+    named = {"title": title, "subtitle": subtitle, "width": width, "height": height}
+    return lines(long, "time (s)", "membership", "of", column=column, **named)

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts, gang
+from schedlab.charts.gang import MEMBERSHIPS
+from schedlab.display import interval
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.statistics import over_seeds, ratio_over_seeds, ratios_of_means
 
-from . import kept
-from .figure import Figure, Paper, chosen_size, known, rebuilt
-from .ledger import Check, Claim, Ledger, exact, interval, judged, ledger
+from .figure import Paper, known, rebuilt
+from .ledger import Check, Claim, cases, claimed, exact, judged
 
 TITLE = "Gang scheduling with runtime measurements (Silva and Scherson)"
 PAPER = Paper(
@@ -30,29 +31,26 @@ PAPER = Paper(
         ("With I/O jobs alone utilization gains by less than twice, since random bursts queue at the disk", "SIL-2"),
         ("Spin control costs up to a tenth of the utilization; whether throughput gains depends on the model", "SIL-6"),
     ),
+    doi="10.1007/3-540-39997-6_2",
 )
-MIXES = {
-    "IO": ("io",),
-    "IO/Msg": ("io", "msg"),
-    "IO/Msg/Emb": ("io", "msg", "emb"),
-    "IO/BSP": ("io", "bsp"),
-    "IO/BSP/Emb": ("io", "bsp", "emb"),
-    "Emb/Msg": ("emb", "msg"),
-    "Emb/BSP": ("emb", "bsp"),
-}
-ADDED = {"IO/interactive": ("io", "interactive"), "Msg/interactive": ("msg", "interactive")}
+MIXES = ("IO", "IO/Msg", "IO/Msg/Emb", "IO/BSP", "IO/BSP/Emb", "Emb/Msg", "Emb/BSP")
+COMPUTING = ("Emb/Msg", "Emb/BSP")  # the mixes without I/O
 SPUN = ("IO/BSP", "IO/Msg")  # mixes under spin control, Figures 8 and 9
+ADDED = ("IO/interactive", "Msg/interactive")  # to those of the paper
+KINDS = {mix: tuple(mix.lower().split("/")) for mix in MIXES + ADDED}
 MACHINES = (8, 16)
 FITS = {"kth": "KTH fit", "ctc": "CTC fit"}
 MODELS = {"kth": "Jann model (KTH fit, not Jann's numbers)", "ctc": "Jann model (CTC fit)"}
 WITHOUT, WITH, SPIN = "without information", "with information", "with information and spin control"
 charts.register({WITHOUT: "#999999", WITH: "#0072B2", SPIN: "#D55E00", "CTC fit": "#332288", "KTH fit": "#882255"})
 SCHEDULERS = {WITHOUT: "gang", WITH: "priority", SPIN: "spin-block"}
+COMPARED = {mix: tuple(SCHEDULERS) if mix in SPUN else (WITHOUT, WITH) for mix in MIXES}
 JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
 RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
 SIDE = {"quick": (6, 200), "full": (10, 20)}  # the same beside the paper's figures
+RATIO = ["ratio", "ratio_low", "ratio_high"]
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
 # Names of columns in the figures' data, which the kept results have too.
@@ -67,55 +65,34 @@ TABLES = {
     5: ("IO/Msg/Emb", 8, (47, 0.83), (40, 0.72)),
     6: ("IO/Msg/Emb", 16, (61, 0.81), (51, 0.70)),
 }
+LABELLED = (
+    "Jann's own tables could not be had: CTC fit is his model fitted to the log of his machine and months, KTH fit the "
+    "same model fitted to another machine's log, not Jann's numbers."
+)
 
 
 # What is simulated -------------------------------------------------------------------------------------------
 
 
-def outcome(workload: Workload, config: Config) -> pd.Series:
-    """Measure a simulation, as `GangSchedule.metrics` does; turnaround is called response_time, as in the paper."""
-    return gang.simulate(workload, config).metrics().rename(KEPT_AS)
-
-
-def compare(workloads, configs: dict[str, Config], words: str, progress: bool = True) -> pd.DataFrame:
-    """Simulate workloads, by the names of their mixes, under schedulers.
-
-    Returns
-    -------
-    DataFrame
-        One row for each workload and scheduler: mix, pes, fit, seed, scheduler, and the measures of `outcome`.
-    """
-    runs, names = [], []
-    for (mix, jobs), (scheduler, config) in product(workloads, configs.items()):
-        runs.append({"workload": jobs, "config": config})
-        told = {"mix": mix, "pes": jobs.pes, "fit": FITS[jobs.table], "seed": jobs.seed}
-        names.append(told | {"scheduler": scheduler})
-    return table_of(outcome, runs, names, words=words, progress=progress)
-
-
 @remember(1024)
-def workload(mix: str, pes: int, table: str, seed: int, faster: float = 1, **settings) -> Workload:
+def workload(
+    mix: str, pes: int, table: str, seed: int, faster: float = 1, sizes: str = "uniform", on_top: bool = False
+) -> Workload:
     """Give the jobs of an experiment of 50,000 s, or the same jobs that come and go so many times as fast.
 
-    What they do within a slice is the same, and so is the load: a hundredth of the time has as many jobs in it.
+    What they do within a slice is the same, and so is the load: a hundredth of the time has as many jobs in it. The
+    mean time of the disk may come on top of the durations of I/O jobs.
     """
     if not faster > 0:
         raise ValueError(f"faster must be greater than 0, got {faster}")
-    whole = Workload(known("mix", mix, MIXES | ADDED), pes=pes, horizon=HORIZON, table=table, seed=seed, **settings)
-    if faster == 1:
+    whole = Workload(known("mix", mix, KINDS), pes=pes, horizon=HORIZON, table=table, sizes=sizes, seed=seed)
+    if faster == 1 and not on_top:
         return whole
-    jobs = whole.jobs_table
+    jobs, config = whole.jobs_table, Config()
     jobs[["submit_time", "duration"]] /= faster
+    if on_top:
+        jobs.loc[jobs["kind"] == "io", "duration"] *= 1 + config.disk / config.compute
     return replace(whole, horizon=HORIZON / faster, jobs=jobs)
-
-
-def workloads(mix: str, runs: tuple[int, float], pes=MACHINES, tables=tuple(FITS), **settings) -> list:
-    """Give a mix's workloads by its name: so many seeds, so many times as fast, for each machine and table."""
-    seeds, faster = runs
-    return [
-        (mix, workload(mix, size, table, seed, faster, **settings))
-        for table, size, seed in product(tables, pes, range(seeds))
-    ]
 
 
 def configs(*names: str, **settings) -> dict[str, Config]:
@@ -123,136 +100,136 @@ def configs(*names: str, **settings) -> dict[str, Config]:
     return {name: Config(known("scheduler", name, SCHEDULERS), **settings) for name in names}
 
 
-def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
-    """Give the runs behind the paper's tables and figures of a mix, as `compare` does: the same jobs for all."""
-    return compare(workloads(mix, RUNS[size]), configs(*_schedulers(mix)), f"gangs, {mix}", progress)
+def run(mix, pes, table, seed, faster, scheduler, sizes="uniform", on_top=False, **settings) -> pd.Series:
+    """Measure a simulation of a `workload`; turnaround is called response_time, as in the paper."""
+    jobs, config = workload(mix, pes, table, seed, faster, sizes, on_top), Config(SCHEDULERS[scheduler], **settings)
+    return gang.simulate(jobs, config).metrics().rename(KEPT_AS)
 
 
-def _schedulers(mix):
-    return (WITHOUT, WITH, SPIN) if mix in SPUN else (WITHOUT, WITH)
-
-
-def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
-    """Compare two schedulers by utilization and throughput, seed by seed.
+def compare(mix, sample, words, progress=True, machines=MACHINES, tables=tuple(FITS), schedulers=(), **settings):
+    """Simulate the same jobs of a mix under each scheduler (by default those that the paper compares on it).
 
     Returns
     -------
     DataFrame
-        One row for each mix, fit, machine and measure: mix, fit, pes, measure, ratio, ratio_low, ratio_high.
+        One row a run: mix, pes, fit, seed, scheduler, and the measures of `run`.
     """
+    seeds, faster = sample
+    runs, names = [], []
+    for table, pes, seed, scheduler in product(tables, machines, range(seeds), schedulers or COMPARED[mix]):
+        names.append({"mix": mix, "pes": pes, "fit": FITS[table], "seed": seed, "scheduler": scheduler})
+        runs.append(dict(mix=mix, pes=pes, table=table, seed=seed, faster=faster, scheduler=scheduler, **settings))
+    return table_of(run, runs, names, words=words, progress=progress)
+
+
+def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
+    """Give the runs behind the paper's tables and figures of a mix, as `compare` does."""
+    return compare(mix, RUNS[size], f"gangs, {mix}", progress)
+
+
+def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
+    """Compare two schedulers over the same seeds: a row for each mix, fit, machine and measure (of `WORDS`)."""
     rows = []
-    for (mix, fit, pes), part in data.groupby(["mix", "fit", "pes"], sort=False):
+    for case, part in data.groupby(["mix", "fit", "pes"], sort=False):
         by = part.pivot_table(index="seed", columns="scheduler", values=list(WORDS))
-        for measure in WORDS:
-            rows.append((mix, fit, pes, measure, *ratio_over_seeds(by[measure][new], by[measure][old])))
-    return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", "ratio", "ratio_low", "ratio_high"])
+        rows += [(*case, measure, *ratio_over_seeds(by[measure][new], by[measure][old])) for measure in WORDS]
+    return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", *RATIO])
 
 
-def _reduced(size, runs=RUNS):
-    told = _simulated(*runs[size])
-    return f"{told} (quick; full size: {_simulated(*runs['full'])})" if size == "quick" else told
+def _sample(size, runs=RUNS):
+    """Say how many seeds are run for how long, and beside a quick run how many in the full size."""
+    seeds, faster = runs[size]
+    words = f"{seeds} {'seed' if seeds == 1 else 'seeds'} of {HORIZON:,} s"
+    if faster != 1:
+        words += f" in a {faster}th of the time, arrivals and durations likewise"
+    return words if size == "full" else f"{words} (quick; full size: {_sample('full', runs)})"
 
 
-def _simulated(seeds, faster):
-    told = f"{seeds} {'seed' if seeds == 1 else 'seeds'} of {HORIZON:,} s"
-    return told if faster == 1 else f"{told} in a {faster}th of the time, arrivals and durations likewise"
+def _measured_on(size):
+    return f"Means of {_sample(size)}, 95 % intervals over the seeds; the paper has one run. {LABELLED}"
 
 
-def _runs_told(size):
-    return f"Means of {_reduced(size)}, 95 % intervals over the seeds; the paper has one run."
-
-
-LABELLED = (
-    "Jann's own tables could not be had: CTC fit is his model fitted to the log of his machine and months, KTH fit the "
-    "same model fitted to another machine's log, not Jann's numbers."
-)
-
-
-# Tables 1 to 6 -----------------------------------------------------------------------------------------------
+# Tables 1 to 6, Figures 3 to 11 ------------------------------------------------------------------------------
 
 
 def _table(number):
     mix, pes, *published = TABLES[number]
 
-    @rebuilt
-    def figure(size: str | None = None, progress: bool = True) -> Figure:
-        size = chosen_size(size)
+    def draw(size, progress):
         data = results(mix, size, progress)
         data = data[data["pes"] == pes]
-        return Figure(
-            name=f"table{number}",
-            title=f"Table {number}: {mix}, {pes} PEs",
-            caption=f"Completed jobs and utilization. {_runs_told(size)} {LABELLED}",
-            data=data,
-            table=_beside_published(data, *published),
-        )
+        caption = f"Completed jobs and utilization. {_measured_on(size)}"
+        return caption, data, None, _beside_published(data, *published)
 
-    return _named(figure, f"table{number}", f"Rebuild Table {number}: {mix} on {pes} PEs.")
+    about = f"Rebuild Table {number}: {mix} on {pes} PEs."
+    return rebuilt(f"Table {number}: {mix}, {pes} PEs", name=f"table{number}", about=about)(draw)
 
 
 def _beside_published(data, new, old):
     """Tabulate both measures, as published and under each fit, a row each; schedulers and their ratio side by side."""
-    named = [*dict.fromkeys([WITH, WITHOUT, *data["scheduler"]]), "ratio"]
     rows = []
-    for place, (measure, words) in enumerate({JOBS: "completed jobs", UTILIZATION: "utilization"}.items()):
-        form = "{:.1f}" if measure == JOBS else "{:.3f}"
-        printed = {WITH: f"{new[place]:g}", WITHOUT: f"{old[place]:g}", "ratio": f"{new[place] / old[place]:.2f}"}
-        rows.append({"": f"{words}, published"} | {name: printed.get(name, "-") for name in named})
+    measures = ((JOBS, "completed jobs", "{:.1f}"), (UTILIZATION, "utilization", "{:.3f}"))
+    for (measure, words, form), with_, without in zip(measures, new, old, strict=True):
+        published = {WITH: f"{with_:g}", WITHOUT: f"{without:g}", "ratio": f"{with_ / without:.2f}"}
+        rows.append({"": f"{words}, published"} | published)
         for fit in FITS.values():
             part = data[data["fit"] == fit]
-            means = _cases(part, ["scheduler"], part[measure]).set_index("scheduler")
-            row = {name: interval(*mean, form) for name, *mean in means.itertuples()}
-            found = ratios(part).set_index("measure").loc[measure]
-            row["ratio"] = interval(found["ratio"], found["ratio_low"], found["ratio_high"], "{:.2f}")
-            rows.append({"": f"{words}, {fit}"} | {name: row[name] for name in named})
-    return pd.DataFrame(rows)
+            means = cases(part, measure, ["scheduler"]).itertuples(index=False)
+            row = {"": f"{words}, {fit}"} | {name: interval(*mean, form) for name, *mean in means}
+            rows.append(row | {"ratio": _written_ratios(part)[f"{WORDS[measure]}, ratio"]})
+    named = dict.fromkeys([WITH, WITHOUT, *data["scheduler"]])
+    return pd.DataFrame(rows, columns=["", *named, "ratio"]).fillna("-")
 
 
-def _named(figure, name, words):
-    figure.__name__ = figure.__qualname__ = name
-    figure.__doc__ = words
-    return figure
+def _written_ratios(data):
+    """Write the ratios of one mix on one machine down, with their intervals."""
+    found = ratios(data).set_index("measure")[RATIO]
+    return {f"{words}, ratio": interval(*found.loc[measure]) for measure, words in WORDS.items()}
 
 
-table1, table2, table3, table4, table5, table6 = map(_table, TABLES)
+table1, table2, table3, table4, table5, table6 = PAPERS_TABLES = tuple(map(_table, TABLES))
 
 
-# Figures 3 to 11 ---------------------------------------------------------------------------------------------
+GAIN = "In the paper utilization gains most, since what a task leaves is taken by others; throughput gains too."
+SPUN_GAIN = "In the paper throughput gains by spin control, and utilization falls a little, as less is spun."
+CLOSE_GAIN = "In the paper all ratios are close to 1; what is gained is idle slots that computing tasks fill."
 
-
-def _figure(number, mix, expected, new=WITH, old=WITHOUT):
-    """Make the function that rebuilds one of the figures of ratios."""
-
-    @rebuilt
-    def figure(size: str | None = None, progress: bool = True) -> Figure:
-        size = chosen_size(size)
-        data = results(mix, size, progress)
-        found = ratios(data, new, old)
-        title = f"{mix}: {new}" if old == WITHOUT else f"{mix}: spin control"
-        chart = charts.ratios(
-            _in_order(found.dropna(subset="ratio")),
-            x=MEASURED,
-            y="ratio",
-            color="fit",
-            published=_published(mix) if (new, old) == (WITH, WITHOUT) else None,
-            title=title,
-            subtitle=f"{new}, over {old}; the same jobs",
-        )
-        return Figure(
-            name=f"figure{number}",
-            title=f"Figure {number}: {title}",
-            caption=f"{expected} {_runs_told(size)} {LABELLED}",
-            data=data,
-            chart=chart,
-        )
-
-    return _named(figure, f"figure{number}", f"Rebuild Figure {number}: {mix}, {new} over {old}.")
-
-
+RATIO_FIGURES = {  # mix; scheduler, over the one that has less; what is expected
+    3: ("IO", WITH, "In the paper utilization doubles, and throughput gains half."),
+    4: ("IO/Msg", WITH, GAIN),
+    5: ("IO/Msg/Emb", WITH, GAIN),
+    6: ("IO/BSP", WITH, f"{GAIN} With barriers as with messages."),
+    7: ("IO/BSP/Emb", WITH, f"{GAIN} With barriers as with messages."),
+    8: ("IO/BSP", SPIN, SPUN_GAIN),
+    9: ("IO/Msg", SPIN, SPUN_GAIN),
+    10: ("Emb/Msg", WITH, CLOSE_GAIN),
+    11: ("Emb/BSP", WITH, CLOSE_GAIN),
+}
 MEASURED = "measure and machine"
 
 
-def _in_order(rows):
+def _ratio_figure(number):
+    mix, new, expected = RATIO_FIGURES[number]
+    old, what = (WITHOUT, WITH) if new == WITH else (WITH, "spin control")
+
+    def draw(size, progress):
+        data = results(mix, size, progress)
+        chart = charts.ratios(
+            _by_machine(ratios(data, new, old).dropna(subset="ratio")),
+            x=MEASURED,
+            y="ratio",
+            color="fit",
+            published=_published(mix) if new == WITH else None,
+            title=f"{mix}: {what}",
+            subtitle=f"{new}, over {old}; the same jobs",
+        )
+        return f"{expected} {_measured_on(size)}", data, chart
+
+    about = f"Rebuild Figure {number}: {mix}, {new} over {old}."
+    return rebuilt(f"Figure {number}: {mix}: {what}", name=f"figure{number}", about=about)(draw)
+
+
+def _by_machine(rows):
     """Name the groups of bars: each machine's utilization and throughput."""
     groups = [f"{WORDS[measure]}, {pes} PEs" for measure, pes in zip(rows["measure"], rows["pes"], strict=True)]
     return rows.assign(**{MEASURED: groups}).sort_values(["pes", "measure"], ascending=[True, False], kind="stable")
@@ -266,25 +243,15 @@ def _published(mix):
         if name == mix
         for place, measure in enumerate((JOBS, UTILIZATION))
     ]
-    return _in_order(pd.DataFrame(rows))[[MEASURED, "ratio"]] if rows else None
+    return _by_machine(pd.DataFrame(rows))[[MEASURED, "ratio"]] if rows else None
 
 
-GAIN = "In the paper utilization gains most, since what a task leaves is taken by others; throughput gains too."
-figure3 = _figure(3, "IO", "In the paper utilization doubles, and throughput gains half.")
-figure4 = _figure(4, "IO/Msg", GAIN)
-figure5 = _figure(5, "IO/Msg/Emb", GAIN)
-figure6 = _figure(6, "IO/BSP", f"{GAIN} With barriers as with messages.")
-figure7 = _figure(7, "IO/BSP/Emb", f"{GAIN} With barriers as with messages.")
-SPUN_WORDS = "In the paper throughput gains by spin control, and utilization falls a little, as less is spun."
-figure8 = _figure(8, "IO/BSP", SPUN_WORDS, SPIN, WITH)
-figure9 = _figure(9, "IO/Msg", SPUN_WORDS, SPIN, WITH)
-CLOSE_WORDS = "In the paper all ratios are close to 1; what is gained is idle slots that computing tasks fill."
-figure10 = _figure(10, "Emb/Msg", CLOSE_WORDS)
-figure11 = _figure(11, "Emb/BSP", CLOSE_WORDS)
+figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure11 = PAPERS_FIGURES = tuple(
+    map(_ratio_figure, RATIO_FIGURES)
+)
 
 
 # What explains them ------------------------------------------------------------------------------------------
-
 
 SHOWN = {"mix": "IO/Msg", "pes": 8, "table": "kth", "seed": 1, "faster": 25}
 PICTURED = (1_200.0, 1_201.0)
@@ -295,90 +262,70 @@ def _logged(workload, config, begin, end) -> GangSchedule:
     return gang.simulate(workload, config, log=(begin, end))
 
 
-def _pictures(workload, settings, window, color="job"):
+def _slices(workload, settings, window, color="job"):
     """Draw some slices of the same jobs under schedulers by name."""
-    drawn = []
-    for name, config in settings.items():
-        schedule = _logged(workload, config, *window)
-        drawn.append(charts.slices(schedule, window, color, title=f"{name[0].upper()}{name[1:]}"))
-    return charts.stacked(drawn)
+    schedules = {name[0].upper() + name[1:]: _logged(workload, config, *window) for name, config in settings.items()}
+    return charts.stacked([charts.slices(one, window, color, title=title) for title, one in schedules.items()])
 
 
-@rebuilt
-def picture(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Behind the figures: what each PE does, slice by slice")
+def picture(size: str, progress: bool) -> tuple:
     """Show what each PE does, slice by slice, without and with information, and under spin control."""
     jobs, settings = workload(**SHOWN), configs(*SCHEDULERS)
     logs = [_logged(jobs, config, *PICTURED).log.assign(scheduler=name) for name, config in settings.items()]
-    return Figure(
-        name="picture",
-        title="Behind the figures: what each PE does, slice by slice",
-        caption=(
-            "Tasks of one job share a row and run together. Without information a PE idles where the row has no task "
-            "for it or its task waits for the disk; with it the PE takes another of "
-            "its tasks that is likely to compute or do I/O, whatever its row (dark border). Under spin control a task "
-            f"that waits for a message (pale) makes room, too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed "
-            f"{SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
-        ),
-        data=pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS),
-        chart=_pictures(jobs, settings, PICTURED),
+    caption = (
+        "Tasks of one job share a row and run together. Without information a PE idles where the row has no task for "
+        "it or its task waits for the disk; with it the PE takes another of its tasks that is likely to compute or do "
+        "I/O, whatever its row (dark border). Under spin control a task that waits for a message (pale) makes room, "
+        f"too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
     )
+    data = pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS)
+    return caption, data, _slices(jobs, settings, PICTURED)
 
 
-@rebuilt
-def time_spent(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Behind the figures: where the time goes")
+def time_spent(size: str, progress: bool) -> tuple:
     """Show where the PEs' time goes under each scheduler."""
-    size = chosen_size(size)
+    by = ["mix", "pes", "fit", "scheduler"]
     data = pd.concat([results(mix, size, progress) for mix in MIXES])
-    means = data.groupby(["mix", "pes", "fit", "scheduler"], sort=False)[list(gang.DOES)].mean().reset_index()
-    long = means.melt(["mix", "pes", "fit", "scheduler"], var_name="what", value_name="share")
-    long["bar"] = long["mix"] + ", " + long["scheduler"]
-    order = {f"{mix}, {name}": place for place, (mix, name) in enumerate(product(MIXES, SCHEDULERS))}
-    long = long.sort_values("bar", key=lambda bars: bars.map(order), kind="stable")
+    means = data.groupby(by, sort=False)[list(gang.DOES)].mean().reset_index()
+    shares = means.melt(by, var_name="what", value_name="share")
+    shares["bar"] = shares["mix"] + ", " + shares["scheduler"]
+    bars = [f"{mix}, {scheduler}" for mix, scheduler in product(MIXES, SCHEDULERS)]
+    shares = shares.sort_values("bar", key=lambda names: names.map(bars.index), kind="stable")
     panels = [
-        charts.shares(
-            long[long["pes"] == pes], "bar", column="fit", title=f"Where the time of {pes} PEs goes", subtitle=""
-        )
+        charts.shares(shares[shares["pes"] == pes], "bar", column="fit", title=f"Where the time of {pes} PEs goes")
         for pes in MACHINES
     ]
-    return Figure(
-        name="time-spent",
-        title="Behind the figures: where the time goes",
-        caption=(
-            "Spinning and switching count as busy, as in the paper: where tasks communicate, a good part of the "
-            f"utilization is spinning, and it is what spin control takes away. Means of {_reduced(size)}."
-        ),
-        data=means,
-        chart=charts.stacked(panels),
+    caption = (
+        "Spinning and switching count as busy, as in the paper: where tasks communicate, a good part of the "
+        f"utilization is spinning, and it is what spin control takes away. Means of {_sample(size)}."
     )
+    return caption, means, charts.stacked(panels)
 
 
 FLOORS = (0.001, 0.0)
 
 
-@rebuilt
-def memberships(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Behind the figures: memberships of a task as it changes phase")
+def memberships(size: str, progress: bool) -> tuple:
     """Show how a task's memberships and priority follow what it does, and that they need a floor."""
-    data = pd.concat([_followed(floor=floor).assign(floor=f"floor {floor:g}") for floor in FLOORS], ignore_index=True)
-    return Figure(
-        name="memberships",
-        title="Behind the figures: memberships of a task as it changes phase",
-        caption=(
-            "A task sends and receives every 0.1 s until its partner has ended, and then computes what is left. With "
-            "the floor the change is seen within a few slices, and the task is worth running locally. Without one, by "
-            "the formula as it is printed, its membership in computing has vanished long before, and nothing that the "
-            "task does will ever bring it back."
-        ),
-        data=data,
-        chart=_followed_chart(data, "floor"),
+    tables = [memberships_of_a_task(floor=floor).assign(floor=f"floor {floor:g}") for floor in FLOORS]
+    data = pd.concat(tables, ignore_index=True)
+    caption = (
+        "A task sends and receives every 0.1 s until its partner has ended, and then computes what is left. With "
+        "the floor the change is seen within a few slices, and the task is worth running locally. Without one, by "
+        "the formula as it is printed, its membership in computing has vanished long before, and nothing that the "
+        "task does will ever bring it back."
     )
+    return caption, data, charts.memberships(data, column="floor")
 
 
-PHASES = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", "priority": "priority"}
 FOLLOWED = 20.0  # seconds of its own
 
 
 @remember(64)
-def _followed(kind="msg", mean=0.1, seed=0, **settings):
+def memberships_of_a_task(kind: str = "msg", mean: float = 0.1, seed: int = 0, **settings) -> pd.DataFrame:
     """Follow a task of two among tasks of other jobs; the bursts of its kind have this mean."""
     rows = ((0.0, 2, kind, FOLLOWED), (0.0, 2, "emb", 6 * FOLLOWED), (0.0, 1, "io", 6 * FOLLOWED))
     jobs = Workload(pes=2, horizon=6 * FOLLOWED, seed=seed, jobs=rows)
@@ -386,24 +333,9 @@ def _followed(kind="msg", mean=0.1, seed=0, **settings):
     return gang.simulate(jobs, Config("priority", **(means | settings)), watch=[(1, 0)]).memberships(1, 0)
 
 
-def _followed_chart(table, column=None):
-    held = table[table["held"]]
-    long = held.melt(["time", *filter(None, (column,))], list(PHASES), var_name="of", value_name="membership")
-    return charts.lines(
-        long.assign(of=long["of"].map(PHASES)).rename(columns={"time": "time (s)"}),
-        "time (s)",
-        "membership",
-        "of",
-        column=column,
-        title="Memberships and priority of a task",
-        subtitle="at the end of each slice in which it held its PE",
-    )
-
-
 # What the paper leaves open, and what is beyond it -----------------------------------------------------------
 
-
-# What is read differently, as `_read` takes it.
+# What is read differently, as `runs_as_read` takes it.
 READINGS = {
     "as in the figures": {},
     "with information: spin control, too": {"spun": True},
@@ -428,109 +360,72 @@ READINGS = {
 READ_ON = ("IO", "IO/Msg", "IO/BSP")
 
 
-@rebuilt
-def sensitivity(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("What the paper does not say")
+def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open, one reading at a time."""
-    size = chosen_size(size)
     rows = []
     for mix, (reading, changed) in product(READ_ON, READINGS.items()):
-        data = _read(mix, size, f"{reading}, {mix}", progress, **changed)
+        data = runs_as_read(mix, size, f"{reading}, {mix}", progress, **changed)
         means = data.groupby("scheduler")[UTILIZATION].mean()
-        told = {"mix": mix, "reading": reading, "utilization": f"{means[WITHOUT]:.2f}, {means[WITH]:.2f}"}
-        rows.append(told | _ratios_told(data))
+        row = {"mix": mix, "reading": reading, "utilization": f"{means[WITHOUT]:.2f}, {means[WITH]:.2f}"}
+        rows.append(row | _written_ratios(data))
     data = pd.DataFrame(rows)
-    return Figure(
-        name="sensitivity",
-        title="What the paper does not say",
-        caption=(
-            f"8 PEs, KTH fit: utilization without and with information, and the ratios of utilization and of "
-            f"throughput. Means of {_reduced(size, SIDE)}. With more than one communication statement asked for (N), a "
-            "task that spins all through a slice counts as computing, and is chosen to spin in place of others' rows: "
-            "utilization that is no work."
-        ),
-        data=data,
-        table=data,
+    caption = (
+        f"8 PEs, KTH fit: utilization without and with information, and the ratios of utilization and of "
+        f"throughput. Means of {_sample(size, SIDE)}. With more than one communication statement asked for (N), a "
+        "task that spins all through a slice counts as computing, and is chosen to spin in place of others' rows: "
+        "utilization that is no work."
     )
+    return caption, data, None, data
 
 
-def _read(
-    mix, size, words, progress, *, table="kth", sizes="uniform", spun=False, idle=("idle",), on_top=False, **config
-):
-    """Run a mix as it is read.
-
-    With information may mean spin control, too (spun); spinning may count as idle; the time of the disk may come on top
-    of the durations; `table` and `sizes` are those of the workload, and the rest those of the scheduler.
-    """
-    runs = workloads(mix, SIDE[size], MACHINES[:1], (table,), sizes=sizes)
-    if on_top:
-        runs = [(name, _with_disk_on_top(jobs)) for name, jobs in runs]
-    data = compare(runs, configs(WITHOUT, SPIN if spun else WITH, **config), words, progress)
+def runs_as_read(mix, size, words, progress, pes=8, table="kth", spun=False, idle=("idle",), **settings):
+    """Run a mix as `compare` does; with information may mean spin control, too (spun); spinning may count as idle."""
+    schedulers = (WITHOUT, SPIN if spun else WITH)
+    data = compare(mix, SIDE[size], words, progress, (pes,), (table,), schedulers, **settings)
     data[UTILIZATION] = 1 - data[list(idle)].sum(axis=1)
     return data.replace({"scheduler": {SPIN: WITH}})
-
-
-@remember(1024)
-def _with_disk_on_top(workload):
-    """Lengthen I/O jobs by the mean time that their tasks wait for the disk."""
-    jobs, config = workload.jobs_table, Config()
-    jobs.loc[jobs["kind"] == "io", "duration"] *= 1 + config.disk / config.compute
-    return replace(workload, jobs=jobs)
-
-
-def _ratios_told(data):
-    found = ratios(data).set_index("measure")[["ratio", "ratio_low", "ratio_high"]]
-    return {f"{words}, ratio": interval(*found.loc[measure]) for measure, words in WORDS.items()}
 
 
 SLICES = {"quick": (0.05, 0.2, 1.0), "full": (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)}  # seconds
 
 
-@rebuilt
-def slice_lengths(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Beyond the paper: length of the slice")
+def slice_lengths(size: str, progress: bool) -> tuple:
     """Beyond the paper: other lengths of the slice."""
-    size = chosen_size(size)
     parts = []
-    for length in SLICES[size]:
-        for mix in READ_ON:
-            runs = workloads(mix, SIDE[size], MACHINES[:1], ("kth",))
-            found = compare(runs, configs(*_schedulers(mix), slice=length), f"slice {length:g} s, {mix}", progress)
-            parts.append(found.assign(slice=1000 * length))
-    return _lines_figure(
-        pd.concat(parts, ignore_index=True),
-        "slice",
-        "slice-lengths",
-        "Beyond the paper: length of the slice",
+    for length, mix in product(SLICES[size], READ_ON):
+        words = f"slice {length:g} s, {mix}"
+        found = compare(mix, SIDE[size], words, progress, (8,), ("kth",), slice=length)
+        parts.append(found.assign(slice=1000 * length))
+    caption = (
         "The shorter the slice, the sooner the PE of a blocked task gets work again without information, and the more "
-        f"of the time is switching. 8 PEs, KTH fit, {_reduced(size, SIDE)}.",
+        f"of the time is switching. 8 PEs, KTH fit, {_sample(size, SIDE)}."
     )
+    return caption, *_utilization_lines(parts, "slice", "Length of the slice")
 
 
 SIZES = {"quick": (8, 32, 128), "full": (8, 16, 32, 64, 128, 256, 512, 1024)}
 SCALED = {"quick": (1, 200), "full": (3, 20)}
 
 
-@rebuilt
-def machine_sizes(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Beyond the paper: larger machines")
+def machine_sizes(size: str, progress: bool) -> tuple:
     """Beyond the paper: larger machines."""
-    size = chosen_size(size)
-    parts = []
-    for mix in ("IO", "IO/Msg"):
-        runs = workloads(mix, SCALED[size], SIZES[size], ("ctc",))
-        parts.append(compare(runs, configs(*_schedulers(mix)), f"machines, {mix}", progress))
-    return _lines_figure(
-        pd.concat(parts, ignore_index=True),
-        "pes",
-        "machine-sizes",
-        "Beyond the paper: larger machines",
+    parts = [
+        compare(mix, SCALED[size], f"machines, {mix}", progress, SIZES[size], ("ctc",)) for mix in ("IO", "IO/Msg")
+    ]
+    caption = (
         "CTC fit, whose ranges up to the size of the machine arrive: the more PEs, the wider jobs are, and the fewer "
-        f"there are for each PE beyond 256. {_reduced(size, SCALED)}.",
+        f"there are for each PE beyond 256. {_sample(size, SCALED)}."
     )
+    return caption, *_utilization_lines(parts, "pes", "Larger machines")
 
 
-def _lines_figure(data, x, name, title, caption):
-    means = over_seeds(data[["mix", x, "scheduler", "seed", UTILIZATION]], ["mix", x, "scheduler"])
-    chart = charts.lines(means, x, UTILIZATION, "scheduler", column="mix", title=title.partition(": ")[2].capitalize())
-    return Figure(name=name, title=title, caption=caption, data=data, chart=chart)
+def _utilization_lines(parts, x, title):
+    data, by = pd.concat(parts, ignore_index=True), ["mix", x, "scheduler"]
+    means = over_seeds(data[[*by, "seed", UTILIZATION]], by)
+    return data, charts.lines(means, x, UTILIZATION, "scheduler", column="mix", title=title)
 
 
 OPTIONS = {
@@ -543,45 +438,36 @@ OPTIONS = {
 }
 
 
-@rebuilt
-def options(size: str | None = None, progress: bool = True) -> Figure:
+@rebuilt("Beyond the paper: packing, unified and alternate slots, interactive jobs")
+def options(size: str, progress: bool) -> tuple:
     """Beyond the paper: packings, unified slots, alternate scheduling; interactive jobs."""
-    size = chosen_size(size)
-    runs = {mix: workloads(mix, SIDE[size], MACHINES[1:], ("kth",)) for mix in ("IO/Msg", *ADDED)}
-    cases = [("IO/Msg", option, configs(WITHOUT, WITH, **changed)) for option, changed in OPTIONS.items()]
-    cases += [(mix, new, configs(WITHOUT, new)) for mix in ADDED for new in (WITH, SPIN)]
+    compared = [("IO/Msg", option, changed) for option, changed in OPTIONS.items()]
+    compared += [(mix, new, {"spun": new == SPIN}) for mix in ADDED for new in (WITH, SPIN)]
     rows = []
-    for mix, option, settings in cases:
-        data = compare(runs[mix], settings, f"{mix}, {option}", progress).replace({"scheduler": {SPIN: WITH}})
-        means = data.groupby("scheduler")[[UTILIZATION, JOBS]].mean()
-        told = {
-            f"{name}: {words}": means.loc[name, measure]
-            for name in (WITHOUT, WITH)
-            for measure, words in ((UTILIZATION, "utilization"), (JOBS, "jobs"))
-        }
-        rows.append({"workload": mix, "option": option} | told | _ratios_told(data))
+    for mix, option, changed in compared:
+        data = runs_as_read(mix, size, f"{mix}, {option}", progress, 16, **changed)
+        row, means = {"workload": mix, "option": option}, data.groupby("scheduler")[[UTILIZATION, JOBS]].mean()
+        for name in (WITHOUT, WITH):
+            row |= {f"{name}: utilization": means.loc[name, UTILIZATION], f"{name}: jobs": means.loc[name, JOBS]}
+        rows.append(row | _written_ratios(data))
     data = pd.DataFrame(rows)
-    return Figure(
-        name="options",
-        title="Beyond the paper: packing, unified and alternate slots, interactive jobs",
-        caption=(
-            "What later work added to gang scheduling mends what the reference loses to empty slots; what it loses to "
-            f"blocked tasks only measurements mend. 16 PEs, KTH fit, means of {_reduced(size, SIDE)}."
-        ),
-        data=data,
-        table=data,
+    caption = (
+        "What later work added to gang scheduling mends what the reference loses to empty slots; what it loses to "
+        f"blocked tasks only measurements mend. 16 PEs, KTH fit, means of {_sample(size, SIDE)}."
     )
+    return caption, data, None, data
 
 
 FIGURES = (
-    *(table1, table2, table3, table4, table5, table6),
-    *(figure3, figure4, figure5, figure6, figure7, figure8, figure9, figure10, figure11),
-    *(picture, time_spent, memberships),
-    *(sensitivity, slice_lengths, machine_sizes, options),
+    *PAPERS_TABLES,
+    *PAPERS_FIGURES,
+    *(picture, time_spent, memberships, sensitivity, slice_lengths, machine_sizes, options),
 )
 
 
 # Live --------------------------------------------------------------------------------------------------------
+
+LISTED = {"jobs": "jobs", JOBS: "completed", "turnaround": "mean response (s)", UTILIZATION: "utilization"}
 
 
 def live(
@@ -603,33 +489,29 @@ def live(
     Parameters
     ----------
     second : float, seconds
-        When the five slices begin.
+        Slices from (s). The first of the five slices begins then.
     mix : str
-        Kinds of jobs, as the paper names them.
+        Mix of jobs. The kinds of jobs, as the paper names them.
     scheduler : {"with information", "with information and spin control"}
-        What is compared with the scheduler without information.
+        Scheduler. It is compared with the scheduler without information.
     pes : int
-        Processing elements of the machine.
+        PEs. The processing elements of the machine.
     slice : float, seconds
-        Between global switches from row to row.
+        Slice (s). The time between global switches from row to row.
     alpha : float
-        How much more than a membership in computing one in I/O counts for the priority of a task.
+        Alpha: weight of I/O. In a task's priority, I/O counts so many times as much as computing.
     beta : float
-        A task of lower priority runs in its own row only.
+        Beta: least priority. A task of lower priority runs in its own row only.
     delta : float, seconds
-        Under spin control: a spinning task makes room only if more than this is left of the slice.
+        Delta: spin-control margin (s). A spinning task makes room only if more than this is left of the slice.
     table : {"kth", "ctc"}
-        The log that the model of jobs is fitted to.
+        Model fitted to. The log that the model of jobs is fitted to.
     seed : int
-        Of everything that is drawn.
+        Seed. Everything that is drawn depends on it.
     faster : float
-        How many times as fast jobs come and go, so that 50,000 s are over sooner.
+        Jobs come and go, times as fast. At 25 times, 50,000 s are over in 2,000 s.
     color : {"job", "what"}
-        Colours for jobs, or for what a PE does.
-
-    Returns
-    -------
-    chart, table
+        Colours for. Each job has one, or each thing that a PE does.
     """
     jobs = workload(mix, pes, table, seed, faster)
     settings = configs(WITHOUT, scheduler, slice=slice, alpha=alpha, beta=beta, delta=delta)
@@ -641,36 +523,10 @@ def live(
         )
     begin = slice * np.floor(min(second, jobs.horizon - 5 * slice) / slice + 1e-9)
     window = (begin, begin + 5 * slice)
-    rows = {}
-    for name, config in settings.items():
-        found = _logged(jobs, config, *window).metrics().rename(KEPT_AS)
-        rows[name] = {words: found[key] for key, words in LISTED.items()}
-    rows = pd.DataFrame(rows).T.rename_axis("scheduler").reset_index()
-    told = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
-    return _pictures(jobs, settings, window, color), charts.table(rows, told)
-
-
-LABELS = {
-    "second": "slices from (s)",
-    "mix": "mix of jobs",
-    "scheduler": "scheduler",
-    "pes": "PEs",
-    "slice": "slice (s)",
-    "alpha": "alpha: weight of I/O",
-    "beta": "beta: least priority",
-    "delta": "delta: spin-control margin (s)",
-    "table": "model fitted to",
-    "seed": "seed",
-    "faster": "jobs come and go, times as fast",
-    "color": "colours for",
-}
-LISTED = {
-    "jobs": "jobs",
-    JOBS: "completed",
-    "response_time": "mean response (s)",
-    UTILIZATION: "utilization",
-    **{what: what for what in gang.DOES},
-}
+    measures = pd.DataFrame({name: _logged(jobs, config, *window).metrics() for name, config in settings.items()}).T
+    rows = measures[[*LISTED, *gang.DOES]].rename(columns=LISTED).rename_axis("scheduler").reset_index()
+    caption = f"{jobs.horizon:,.0f} s, {MODELS[table]}, {mix}"
+    return _slices(jobs, settings, window, color), charts.table(rows, caption)
 
 
 def live_memberships(
@@ -687,259 +543,198 @@ def live_memberships(
     Parameters
     ----------
     floor : float
-        Least membership, so that none vanishes.
+        Floor of memberships. None is less, so that no membership vanishes.
     kind : {"io", "msg", "bsp", "interactive", "emb"}
-        Of the task's job: I/O, messages, barriers, interactive, computing only.
+        Kind of job. The task does I/O, messages, barriers, interaction, or computing only.
     mean : float, seconds
-        Of the task's bursts of computing.
+        Mean burst of computing (s). The task computes for so long on average before it does something else.
     slice : float, seconds
-        Between global switches from row to row.
+        Slice (s). The time between global switches from row to row.
     statements : int
-        How many communication statements in a slice make the task one that communicates.
+        Statements that make it communicate. With so many communication statements in a slice a task communicates.
     alpha : float
-        How much more than a membership in computing one in I/O counts for the priority.
+        Alpha: weight of I/O. In the task's priority, I/O counts so many times as much as computing.
     seed : int
-        Of the lengths of bursts.
-
-    Returns
-    -------
-    chart, table
+        Seed. The lengths of bursts depend on it.
     """
-    table = _followed(kind, mean, seed, floor=floor, slice=slice, statements=statements, alpha=alpha)
-    means = table.loc[table["held"], list(PHASES)].mean().rename(PHASES).rename("mean").rename_axis("of")
-    return _followed_chart(table), charts.table(means.reset_index())
-
-
-LABELS_OF_MEMBERSHIPS = {
-    "floor": "floor of memberships",
-    "kind": "kind of job",
-    "mean": "mean burst of computing (s)",
-    "slice": "slice (s)",
-    "statements": "statements that make it communicate",
-    "alpha": "alpha: weight of I/O",
-    "seed": "seed",
-}
+    settings = {"floor": floor, "slice": slice, "statements": statements, "alpha": alpha}
+    table = memberships_of_a_task(kind, mean, seed, **settings)
+    means = table.loc[table["held"], list(MEMBERSHIPS)].mean().rename(MEMBERSHIPS).rename("mean").rename_axis("of")
+    return charts.memberships(table), charts.table(means.reset_index())
 
 
 # The ledger --------------------------------------------------------------------------------------------------
 
 
-def claims(size: str | None = None, progress: bool = True) -> Ledger:
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims, a row for each table of the model."""
-    size = chosen_size(size)
     data = pd.concat([results(mix, size, progress) for mix in MIXES], ignore_index=True)
-    cases = {table: Cases(data[data["fit"] == fit]) for table, fit in FITS.items()}
-    rows = [_baseline(), _classified()]
-    rows += [
-        judged(claim, cases[table].of(name), MODELS[table], why=WHY.get(name, ""), details=LABELLED)
+    checked = {table: checks(data[data["fit"] == fit]) for table, fit in FITS.items()}
+    rows = [
+        judged(claim, checked[table][name], MODELS[table], why=WHY.get(name, ""), details=LABELLED)
         for name, claim in CLAIMS.items()
         for table in FITS
     ]
-    return ledger(rows, kept.ledger_of("silva2000"))
-
-
-def _claim(name, place, statement, published):
-    return Claim(f"SIL-{name}", place, statement, published)
+    return _exact() + rows
 
 
 def _table_claim(number, mix, pes, new, old):
     statement = f"{mix}, {pes} PEs: jobs and utilization with information, without, and their ratios"
     means = f"{new[0]}, {new[1]:.0%}; {old[0]}, {old[1]:.0%}"
     published = f"{means}; {new[0] / old[0]:.2f}, {new[1] / old[1]:.2f}"
-    return _claim(f"T{number}", f"Table {number}", statement, published)
+    return Claim(f"SIL-T{number}", f"Table {number}", statement, published, NEAR_PUBLISHED)
 
 
-BASELINE = _claim("0", "section 5", "the baseline of a spin is a request and its answer, 2 L + 4 o", "55 us")
+NEAR_PUBLISHED = f"within {100 * CLOSE:g} % of the published figure"
+BASELINE = Claim("SIL-0", "section 5", "the baseline of a spin is a request and its answer, 2 L + 4 o", "55 us")
 STEPS = (0.6, 0.913043, 0.993691, 0.999795)
-MEMBERSHIPS = _claim(
-    "1", "section 3", "memberships of a task that does I/O in every slice", f"f_IO {', '.join(map(str, STEPS))}"
+F_IO = f"f_IO {', '.join(map(str, STEPS))}"
+CLASSIFIED = Claim("SIL-1", "section 3", "memberships of a task that does I/O in every slice", F_IO)
+PAPERS_CLAIMS = (
+    Claim(
+        "SIL-2",
+        "Figure 3",
+        "IO: utilization about doubles, throughput gains less",
+        "utilization x 2.00 and 1.95, throughput x 1.50 and 1.53",
+        "utilization's ratio from 1.8 to 2.2",
+    ),
+    Claim("SIL-3", "section 5", "IO: of the completed jobs one-task jobs are", "about half", "a share from 0.4 to 0.6"),
+    Claim(
+        "SIL-4",
+        "Figures 3 to 7",
+        "utilization gains most for IO, then IO/Msg, then IO/Msg/Emb; with BSP about as much as with Msg",
+        "IO > IO/Msg > IO/Msg/Emb",
+        f"with BSP within {100 * CLOSE:g} % of the ratio with Msg",
+    ),
+    Claim(
+        "SIL-5",
+        "Tables 1 to 6",
+        "utilization without information, 8 and 16 PEs",
+        "IO 42, 43 %; IO/Msg 63, 62 %; IO/Msg/Emb 72, 70 %",
+        NEAR_PUBLISHED,
+    ),
+    Claim(
+        "SIL-6",
+        "Figures 8 and 9",
+        "spin control: throughput gains, utilization falls a little",
+        "above 1; just below 1",
+        f"utilization's ratio from {1 - CLOSE:g} to 1",
+    ),
+    Claim(
+        "SIL-7",
+        "Figures 10 and 11",
+        "Emb/Msg, Emb/BSP: ratios close to 1, the main gain in utilization",
+        "close to 1",
+        f"ratios from {1 - CLOSE:g} to {1 + CLOSE:g}",
+    ),
+    Claim("SIL-8", "Figures 3 to 7", "every ratio is above 1", "above 1"),
 )
-CLAIMS = {
-    claim.id.removeprefix("SIL-"): claim
-    for claim in (
-        _claim(
-            "2",
-            "Figure 3",
-            "IO: utilization about doubles, throughput gains less",
-            "utilization x 2.00 and 1.95, throughput x 1.50 and 1.53",
-        ),
-        _claim("3", "section 5", "IO: of the completed jobs one-task jobs are", "about half"),
-        _claim(
-            "4",
-            "Figures 3 to 7",
-            "utilization gains most for IO, then IO/Msg, then IO/Msg/Emb; with BSP about as much as with Msg",
-            "IO > IO/Msg > IO/Msg/Emb",
-        ),
-        _claim(
-            "5",
-            "Tables 1 to 6",
-            "utilization without information, 8 and 16 PEs",
-            "IO 42, 43 %; IO/Msg 63, 62 %; IO/Msg/Emb 72, 70 %",
-        ),
-        _claim(
-            "6",
-            "Figures 8 and 9",
-            "spin control: throughput gains, utilization falls a little",
-            "above 1; just below 1",
-        ),
-        _claim(
-            "7", "Figures 10 and 11", "Emb/Msg, Emb/BSP: ratios close to 1, the main gain in utilization", "close to 1"
-        ),
-        _claim("8", "Figures 3 to 7", "every ratio is above 1", "above 1"),
-        *(_table_claim(number, *printed) for number, printed in TABLES.items()),
-    )
-}
+TABLE_CLAIMS = tuple(_table_claim(number, *printed) for number, printed in TABLES.items())
+CLAIMS = {claim.id: claim for claim in PAPERS_CLAIMS + TABLE_CLAIMS}
 WHY_IO = (
     "Random bursts let all tasks of a PE wait for the disk at once; with constant bursts utilization about doubles "
     "(sensitivity)."
 )
 WHY_EMB = "Tasks that only compute fill empty slots, too, so that mixes with them gain as much."
 WHY = {
-    "2": WHY_IO,
-    "3": "The table of the model decides which jobs there are; the scheduler hardly changes which are completed.",
-    "4": WHY_EMB,
-    "5": "With constant bursts it is lower (sensitivity).",
-    "6": (
+    **dict.fromkeys(("SIL-2", "SIL-T1", "SIL-T2"), WHY_IO),
+    "SIL-3": "The table of the model decides which jobs there are; the scheduler hardly changes which are completed.",
+    **dict.fromkeys(("SIL-4", "SIL-T5", "SIL-T6"), WHY_EMB),
+    "SIL-5": "With constant bursts it is lower (sensitivity).",
+    "SIL-6": (
         "Of the tasks that make room under IO/Msg only a quarter to a half get their PE back within the slice, and "
         "tasks that wait for the others spin meanwhile."
     ),
-    "7": "Many slots of the matrix are empty without information, and tasks that compute fill nearly all of them.",
-    "T1": WHY_IO,
-    "T2": WHY_IO,
-    "T5": WHY_EMB,
-    "T6": WHY_EMB,
+    "SIL-7": "Many slots of the matrix are empty without information, and tasks that compute fill nearly all of them.",
 }
 
 
-def _baseline():
-    measured = gang.simulate(Workload(horizon=1)).baseline
-    return exact(BASELINE, round(1e9 * measured) == 55_000, f"{1e6 * measured:g} us", why="The baseline differs.")
-
-
-def _classified():
-    workload = Workload(pes=1, horizon=1, jobs=((0.0, 1, "io", 1.0),))
-    config = Config(floor=0.0, bursts="constant", compute=0.05, disk=0.05)
-    schedule = gang.simulate(workload, config, watch=[(1, 0)])
+def _exact():
+    """Judge what must come out exactly: the baseline of a spin, and the first memberships of a task."""
+    baseline = gang.simulate(Workload(horizon=1)).baseline
+    jobs = Workload(pes=1, horizon=1, jobs=((0.0, 1, "io", 1.0),))
+    schedule = gang.simulate(jobs, Config(floor=0.0, bursts="constant", compute=0.05, disk=0.05), watch=[(1, 0)])
     found = tuple(schedule.memberships(1)["f_io"].round(6)[: len(STEPS)])
     words = "f_IO " + ", ".join(f"{value:g}" for value in found)
-    return exact(MEMBERSHIPS, found == STEPS, words, why="The memberships differ.")
+    return [
+        exact(BASELINE, round(1e9 * baseline) == 55_000, f"{1e6 * baseline:g} us", why="The baseline differs."),
+        exact(CLASSIFIED, found == STEPS, words, why="The memberships differ."),
+    ]
 
 
-RATIO = "{:.2f}"
-ABOUT_ONE = (1 - CLOSE, 1 + CLOSE)
-COMPUTING = ("Emb/Msg", "Emb/BSP")
-DISKS = tuple(mix for mix in MIXES if mix not in COMPUTING)
-
-
-class Cases:
-    """The measured cases of the paper's claims, on the runs of one table of the model.
-
-    Published figures are asked for within `CLOSE` of them, ratios and tables alike.
-
-    Parameters
-    ----------
-    data : DataFrame
-        As of `results`, all mixes.
-    """
-
-    def __init__(self, data: pd.DataFrame):
-        self._data, self._parts = data, _parts(data)
-        self._gains, self._spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
-
-    def of(self, name: str) -> list[Check]:
-        """Give the checks of a claim by its number."""
-        return self._table(int(name[1:])) if name.startswith("T") else getattr(self, f"_claim{name}")()
-
-    def _claim2(self):
-        gains = _of(self._gains, mix="IO")
-        return [_ratio_is(gains, UTILIZATION, "within", (1.8, 2.2)), self._apart(("IO",))]
-
-    def _claim3(self):
-        part = _of(self._data, mix="IO").dropna(subset="one_task_share")
-        cases = _cases(part, ["pes", "scheduler"], part["one_task_share"])
-        return [Check("share of one-task jobs", cases, "within", (0.4, 0.6), form=RATIO)]
-
-    def _claim4(self):
-        steps = [("IO/Msg", "IO"), ("IO/BSP", "IO"), ("IO/Msg/Emb", "IO/Msg"), ("IO/BSP/Emb", "IO/BSP")]
-        alike = [("IO/BSP", "IO/Msg"), ("IO/BSP/Emb", "IO/Msg/Emb")]
-        return [
-            Check("gain, of that of the mix before", self._compared(steps), "lower", 1.0, form=RATIO),
-            Check("gain with BSP, of that with Msg", self._compared(alike), "within", ABOUT_ONE, form=RATIO),
-        ]
-
-    def _claim5(self):
-        return [self._mean_is(mix, pes, WITHOUT, UTILIZATION, old[1], RATIO) for mix, pes, _, old in TABLES.values()]
-
-    def _claim6(self):
-        return [
-            _ratio_is(self._spun, JOBS, "higher", 1.0),
-            _ratio_is(self._spun, UTILIZATION, "within", (1 - CLOSE, 1)),
-        ]
-
-    def _claim7(self):
-        gains = self._gains[self._gains["mix"].isin(COMPUTING)]
-        return [*(_ratio_is(gains, name, "within", ABOUT_ONE) for name in WORDS), self._apart(COMPUTING)]
-
-    def _claim8(self):
-        gains = self._gains[self._gains["mix"].isin(DISKS)]
-        return [_ratio_is(gains, name, "higher", 1.0) for name in WORDS]
-
-    def _table(self, number):
-        mix, pes, new, old = TABLES[number]
-        gains = _of(self._gains, mix=mix, pes=pes)
-        checks = []
-        for place, (measure, form) in enumerate(((JOBS, "{:.1f}"), (UTILIZATION, RATIO))):
-            checks.append(self._mean_is(mix, pes, WITH, measure, new[place], form))
-            checks.append(self._mean_is(mix, pes, WITHOUT, measure, old[place], form))
-            checks.append(_ratio_is(gains, measure, "within", _near(new[place] / old[place])))
-        return checks
-
-    def _mean_is(self, mix, pes, scheduler, measure, published, form):
-        """Check that a mean is near the published one."""
-        part = _of(self._data, mix=mix, pes=pes, scheduler=scheduler)
-        cases = _cases(part, ["mix", "pes", "scheduler"], part[measure])
-        return Check(WORDS[measure], cases, "within", _near(published), form=form)
-
-    def _apart(self, mixes):
-        """Check that throughput gains less than utilization, for each mix and machine."""
-        parts = self._parts[self._parts["mix"].isin(mixes)]
-        cases = _cases(parts, ["mix", "pes"], parts[JOBS] - parts[UTILIZATION])
-        return Check("throughput's gain less utilization's", cases, "lower", form="{:+.2f}")
-
-    def _compared(self, pairs):
-        """Compare the gains in utilization of mixes in pairs, on each machine."""
-        runs = self._parts.pivot_table(UTILIZATION, ["pes", "seed"], "mix", dropna=False).reset_index()
-        several = [runs.assign(mixes=f"{one} over {other}", one=runs[one], other=runs[other]) for one, other in pairs]
-        parts = pd.concat(several, ignore_index=True)
-        by = ["mixes", "pes"]
-        return _cases(parts, by, ratios_of_means(parts, "one", "other", by))
-
-
-def _of(table, **values):
-    """Take the rows that have these values."""
-    return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
-
-
-def _ratio_is(found, measure, expectation, expected):
-    """Check the ratios of a measure, as `ratios` gives them."""
-    cases = _of(found, measure=measure).drop(columns=["measure", "fit"])
-    cases = cases.rename(columns={"ratio": "value", "ratio_low": "low", "ratio_high": "high"})
-    return Check(f"{WORDS[measure]}, ratio", cases, expectation, expected, form=RATIO)
+def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
+    """Give the checks of each of `CLAIMS`, by its id, on the `results` of all mixes on one table of the model."""
+    gains, spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
+    io, without_io = gains["mix"] == "IO", gains["mix"].isin(COMPUTING)
+    shares = data[(data["mix"] == "IO") & data["one_task_share"].notna()]
+    shares = cases(shares, "one_task_share", ["pes", "scheduler"])
+    before = [("IO/Msg", "IO"), ("IO/BSP", "IO"), ("IO/Msg/Emb", "IO/Msg"), ("IO/BSP/Emb", "IO/BSP")]
+    with_msg = [("IO/BSP", "IO/Msg"), ("IO/BSP/Emb", "IO/Msg/Emb")]
+    parts = _parts_of_gains(data)
+    found = {
+        "SIL-2": [_ratio_is(gains[io], UTILIZATION, "within", _near(2)), _gains_less(parts, ("IO",))],
+        "SIL-3": [Check("share of one-task jobs", shares, "within", (0.4, 0.6), form="{:.2f}")],
+        "SIL-4": [
+            Check("gain, of that of the mix before", _compared(parts, before), "lower", 1.0, form="{:.2f}"),
+            Check("gain with BSP, of that with Msg", _compared(parts, with_msg), "within", _near(1), form="{:.2f}"),
+        ],
+        "SIL-5": [_mean_is(data, mix, pes, WITHOUT, UTILIZATION, old[1]) for mix, pes, _, old in TABLES.values()],
+        "SIL-6": [_ratio_is(spun, JOBS, "higher", 1.0), _ratio_is(spun, UTILIZATION, "within", (1 - CLOSE, 1))],
+        "SIL-7": [
+            *(_ratio_is(gains[without_io], name, "within", _near(1)) for name in WORDS),
+            _gains_less(parts, COMPUTING),
+        ],
+        "SIL-8": [_ratio_is(gains[~without_io], name, "higher", 1.0) for name in WORDS],
+    }
+    for number, (mix, pes, new, old) in TABLES.items():
+        own, own_checks = gains[(gains["mix"] == mix) & (gains["pes"] == pes)], []
+        for measure, with_, without in zip((JOBS, UTILIZATION), new, old, strict=True):
+            for scheduler, published in ((WITH, with_), (WITHOUT, without)):
+                own_checks.append(_mean_is(data, mix, pes, scheduler, measure, published))
+            own_checks.append(_ratio_is(own, measure, "within", _near(with_ / without)))
+        found[f"SIL-T{number}"] = own_checks
+    return found
 
 
 def _near(published):
     return published * (1 - CLOSE), published * (1 + CLOSE)
 
 
-def _parts(data):
+def _mean_is(data, mix, pes, scheduler, measure, published):
+    """Check that a mean is near the published one."""
+    runs = data[(data["mix"] == mix) & (data["pes"] == pes) & (data["scheduler"] == scheduler)]
+    form = "{:.1f}" if measure == JOBS else "{:.2f}"
+    means = cases(runs, measure, ["mix", "pes", "scheduler"])
+    return Check(WORDS[measure], means, "within", _near(published), form=form)
+
+
+def _ratio_is(found, measure, expectation, expected):
+    """Check the ratios of a measure, as `ratios` gives them."""
+    values = dict(zip(RATIO, ("value", "low", "high"), strict=True))
+    rows = found[found["measure"] == measure].drop(columns=["measure", "fit"]).rename(columns=values)
+    return Check(f"{WORDS[measure]}, ratio", rows, expectation, expected, form="{:.2f}")
+
+
+def _gains_less(parts, mixes):
+    """Check that throughput gains less than utilization, for each mix and machine."""
+    less = parts[parts["mix"].isin(mixes)].assign(less=lambda runs: runs[JOBS] - runs[UTILIZATION])
+    return Check("throughput's gain less utilization's", cases(less, "less", ["mix", "pes"]), "lower", form="{:+.2f}")
+
+
+def _compared(parts, pairs):
+    """Compare the gains in utilization of mixes in pairs, on each machine."""
+    runs = parts.pivot_table(UTILIZATION, ["pes", "seed"], "mix", dropna=False).reset_index()
+    several = [
+        runs.assign(mixes=f"{one} over {other}", ratio=ratios_of_means(runs, one, other, ["pes"]))
+        for one, other in pairs
+    ]
+    return cases(pd.concat(several, ignore_index=True), "ratio", ["mixes", "pes"])
+
+
+def _parts_of_gains(data):
     """Give each seed's part of the gains in throughput and utilization, which average to them."""
-    by, measures = ["mix", "pes"], list(WORDS)
-    new, old = (data.loc[data["scheduler"] == name, [*by, "seed", *measures]] for name in (WITH, WITHOUT))
+    by = ["mix", "pes"]
+    new, old = (data[data["scheduler"] == name] for name in (WITH, WITHOUT))
     runs = new.merge(old, on=[*by, "seed"], suffixes=("", "_before"))
-    return runs.assign(**{name: ratios_of_means(runs, name, f"{name}_before", by) for name in measures})
-
-
-def _cases(runs, by, values):
-    """Average values of runs over their seeds, as the cases of a check."""
-    means = over_seeds(runs[[*by, "seed"]].assign(value=values), by)
-    return means.rename(columns={"value_low": "low", "value_high": "high"}).drop(columns="seeds")
+    return runs.assign(**{name: ratios_of_means(runs, name, f"{name}_before", by) for name in WORDS})
