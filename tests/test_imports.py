@@ -35,6 +35,7 @@ ROOMS = (
     "fairness",
     "experiment",
     "charts",
+    "decisions",
     "widgets",
     "papers",
     "report",

@@ -126,29 +126,18 @@ def measured(schedule: Schedule) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# Grids of runs -----------------------------------------------------------------------------------------------
-
-
-def runs(words: str, progress: bool = True, **values) -> pd.DataFrame:
-    """Run schemes on workloads: one row a run and group of jobs, with the values of `workload` and what was measured.
-
-    Parameters
-    ----------
-    words, progress
-        As of `grid`.
-    **values
-        Of ``scheme`` and of the parameters of `workload`, one or several each.
-    """
+def runs(words: str, progress: bool, **values) -> pd.DataFrame:
+    """Run schemes on workloads, as `grid` does: values of ``scheme`` and of the parameters of `workload`."""
     return grid(run, words=words, progress=progress, **(DEFAULTS | values))
 
 
-def compare(words: str, progress: bool = True, **values) -> pd.DataFrame:
+def compare(words: str, progress: bool, **values) -> pd.DataFrame:
     """Give `runs` as the figures take them: `COLUMNS`, jobs in words; seed is the draw, to be averaged over."""
     data = runs(words, progress, **values)
     return data.assign(jobs=data["jobs"].map(how_many), seed=data["draw"])[list(COLUMNS)]
 
 
-def results(scenario: str, size: str, progress: bool = True, schemes=EVERY) -> pd.DataFrame:
+def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataFrame:
     """Give the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
 
     Greedy jobs waste so much that their queue never ends on a whole log at high load: they are on its first jobs only.
@@ -167,19 +156,23 @@ def first_sample(size: str) -> tuple:
     return jobs, loads, draws
 
 
-def scalings(size: str, progress: bool = True) -> pd.DataFrame:
+def scalings(size: str, progress: bool) -> pd.DataFrame:
     """Give runs under overbooked shares where all jobs speed up alike, as `compare` does."""
     jobs, loads, draws = first_sample(size)
     values = {"jobs": jobs, "sigma": SIGMAS, "load": loads, "draw": range(draws), "scheme": OVERBOOKED}
     return compare("overbooking", progress, **values)
 
 
+def of_all(data: pd.DataFrame) -> pd.DataFrame:
+    """Leave the classes of jobs out."""
+    return data[data["group"] == ALL]
+
+
 def averaged(data: pd.DataFrame, by) -> pd.DataFrame:
     """Average turnarounds over draws, geometrically, with their interval."""
-    logs = data.assign(turnaround=np.log(data["turnaround"]))
-    means = over_seeds(logs[[*by, "seed", "turnaround"]], list(by))
+    means = over_seeds(data[[*by, "seed"]].assign(turnaround=np.log(data["turnaround"])), by)
     columns = ["turnaround", "turnaround_low", "turnaround_high"]
-    return means.assign(**{name: np.exp(means[name]) for name in columns})
+    return means.assign(**np.exp(means[columns]))
 
 
 def changes(data: pd.DataFrame, scheme: Scheme, base: Scheme, by=("jobs", "load")) -> pd.DataFrame:
@@ -192,10 +185,8 @@ def changes(data: pd.DataFrame, scheme: Scheme, base: Scheme, by=("jobs", "load"
         and high.
     """
     by = [*by, "group"]
-    index = [*by, "seed"]
-    one, other = (data[data["scheme"] == str(each)].set_index(index)["turnaround"] for each in (scheme, base))
-    ratio = np.log(one / other).rename("change").reset_index()
-    means = over_seeds(ratio, by)
+    one, other = (data[data["scheme"] == str(each)].set_index([*by, "seed"])["turnaround"] for each in (scheme, base))
+    means = over_seeds(np.log(one / other).rename("change").reset_index(), by)
     ends = {"change": "change", "low": "change_low", "high": "change_high"}
     return means[[*by, "seeds"]].assign(**{name: 100 * np.expm1(means[column]) for name, column in ends.items()})
 
