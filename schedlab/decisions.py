@@ -6,6 +6,7 @@ compared; `draw_step` draws a step of one. `fair_shares` gives the shares that t
 
 from dataclasses import replace
 from itertools import product
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 
 from . import charts
 from .kernels.iterative import decision
-from .kernels.speedup import durations
+from .kernels.speedup import DOWNEY, durations
 from .schedule import Schedule
 from .schemes import Outcome
 from .workload.speedup import Laws
@@ -113,6 +114,34 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return times[decides], waiting[decides], free[decides]
 
 
+def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.ndarray:
+    """Tell at which of its `instants` the iterative scheme decides on so few jobs that a picture can show them.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+    least, most : int
+        How many jobs are decided on.
+
+    Returns
+    -------
+    int64, seconds on the clock of the log
+        Those with a quarter of the machine free, or, where there are none, all.
+
+    Raises
+    ------
+    ValueError
+        If there are none at all.
+    """
+    times, waiting, free = instants(schedule)
+    few = (waiting >= least) & (waiting <= most)
+    if not few.any():
+        raise ValueError(f"no decision on {least} to {most} jobs, try another load")
+    freer = few & (4 * free >= schedule.machine.procs)
+    return times[freer if freer.any() else few]
+
+
 def situation(schedule: Schedule, now: int) -> Decision:
     """Give what the iterative scheme decided on at an instant of its schedule.
 
@@ -143,6 +172,57 @@ def situation(schedule: Schedule, now: int) -> Decision:
     estimate, procs = (table[name].to_numpy()[queued] for name in ("requested_time", "requested_procs"))
     laws = schedule.trace.laws(machine).of(queued)
     return Decision(int(now), queued, running, ends, schedule.procs[running], estimate, procs, laws, machine)
+
+
+def timed(schedule: Schedule, most: int) -> pd.DataFrame:
+    """Make decisions of the iterative scheme again, one after the other, and measure how long they take.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+    most : int
+        How many decisions at most; evenly spaced where there are more.
+
+    Returns
+    -------
+    DataFrame
+        One row a decision: instant (seconds on the clock of the log), waiting (jobs), seconds (that it took).
+    """
+    times, waiting, _ = instants(schedule)
+    some = np.unique(np.linspace(0, times.size - 1, min(most, times.size)).round().astype(int))
+    situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the clock runs
+    took = []
+    for now in times[some]:
+        asked = situation(schedule, now)
+        begin = perf_counter()
+        asked.made()
+        took.append(perf_counter() - begin)
+    return pd.DataFrame({"instant": times[some], "waiting": waiting[some], "seconds": took})
+
+
+def small_decisions(count: int, seed: int = 1, sigma: tuple[float, float] = (0, 2)) -> list[Decision]:
+    """Draw decisions so small that all outcomes can be tried: 2 to 4 jobs on 3 to 6 processors, some of them busy.
+
+    Parameters
+    ----------
+    count, seed : int
+    sigma : (float, float)
+        Of Downey's law, drawn from this range. A is the machine in every second decision, else once to twice what the
+        jobs ask for.
+    """
+    random = np.random.default_rng(seed)
+    drawn = []
+    for i in range(count):
+        machine, n = int(random.integers(3, 7)), int(random.integers(2, 5))
+        procs = random.integers(1, machine + 1, n)
+        A = np.full(n, machine) if i % 2 else procs * random.uniform(1, 2, n)
+        laws = Laws(DOWNEY, A.astype("float64"), random.uniform(*sigma, n), np.zeros((1, 1)), np.ones(n, bool))
+        held = random.integers(1, 3, random.integers(0, machine // 2))
+        ends = np.sort(random.integers(1, 3_600, held.size))
+        estimate = np.exp(random.uniform(np.log(60), np.log(36_000), n)).astype("int64")
+        drawn.append(Decision(0, np.arange(n), np.arange(held.size), ends, held, estimate, procs, laws, machine))
+    return drawn
 
 
 def planned(schedule: Schedule, asked: Decision, width) -> Schedule:

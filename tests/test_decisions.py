@@ -1,7 +1,10 @@
 """Decisions of the schemes for moldable jobs, worked out again from their schedules."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+import twin_moldable as twin
 from workloads import trace_of
 
 import schedlab as sl
@@ -90,10 +93,64 @@ def test_a_decision_is_drawn_step_by_step(schedule):
     assert {"waiting", "gets a processor"} <= set(states) <= {"running", "waiting", "gets a processor"}
 
 
+def test_pictures_are_of_few_jobs_and_of_a_free_machine_if_there_are_such(schedule, monkeypatch):
+    procs = schedule.machine.procs
+    times, waiting = np.arange(4), np.array([2, 3, 12, 13])
+    for free, shown in (([procs] * 4, [1, 2]), ([procs, 1, procs // 4, procs], [2]), ([procs, 1, 2, procs], [1, 2])):
+        monkeypatch.setattr(decisions, "instants", lambda _, free=free: (times, waiting, np.array(free)))
+        assert decisions.readable_instants(schedule).tolist() == shown
+    with pytest.raises(ValueError, match="no decision on 4 to 11 jobs, try another load"):
+        decisions.readable_instants(schedule, 4, 11)
+
+
+def test_timed_decisions_are_evenly_spaced(schedule):
+    times, waiting, _ = decisions.instants(schedule)
+    every, few = decisions.timed(schedule, 10**6), decisions.timed(schedule, 3)
+    assert (every["instant"].tolist(), every["waiting"].tolist()) == (times.tolist(), waiting.tolist())
+    assert few["instant"].tolist() == [times[0], times[round((len(times) - 1) / 2)], times[-1]]
+    assert (every["seconds"] > 0).all()
+
+
 def test_a_decision_without_steps_is_not_drawn():
     schedule = sl.simulate(workload(share=0.0), sl.IterativeMoldable())
     with pytest.raises(ValueError, match="nothing was tried at .* s: no job gains from a second processor"):
         decisions.draw_step(schedule, decisions.instants(schedule)[0][0], 1)
+
+
+def exhaustive(running, queue, procs):
+    """Give the least sum of estimated completions over all widths, each job placed in the order of the queue."""
+    best = None
+    for width in product(range(1, procs + 1), repeat=len(queue)):
+        profile, total = twin.profile_of(running, procs, 0), 0
+        for job, n in zip(queue, width, strict=True):
+            seconds = twin.duration(job.estimate, job, n)
+            start = twin.earliest(profile, n, seconds)
+            twin.hold(profile, start, start + seconds, n)
+            total += start + seconds
+        best = total if best is None else min(best, total)
+    return best
+
+
+def test_the_optimum_of_small_decisions_is_that_of_an_exhaustive_search():
+    drawn = [asked for asked in decisions.small_decisions(600, seed=5) if asked.machine**asked.queued.size <= 256]
+    assert len(drawn) > 200
+    missed = 0
+    for asked in drawn:
+        speedups = [twin.downey(*one) for one in zip(asked.laws.a, asked.laws.b, strict=True)]
+        queue = [
+            twin.Moldable(0, estimate, estimate, procs, *speedup)
+            for estimate, procs, speedup in zip(asked.estimate.tolist(), asked.procs.tolist(), speedups, strict=True)
+        ]
+        running = list(zip(asked.ends.tolist(), asked.held.tolist(), strict=True))
+        best = exhaustive(running, queue, asked.machine)
+        assert asked.least_total() == best
+        found = asked.total(asked.made()[0])
+        assert found >= best
+        widths, starts, _ = twin.one_decision(running, queue, asked.machine, 0)
+        lasts = [twin.duration(job.estimate, job, n) for job, n in zip(queue, widths, strict=True)]
+        assert found == sum(starts) + sum(lasts)
+        missed += found > best
+    assert 0 < missed < len(drawn)
 
 
 def test_fair_shares_are_those_of_the_paper():

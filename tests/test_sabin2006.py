@@ -1,18 +1,16 @@
-"""The paper on moldable jobs: figures from a small log, paired comparisons, small decisions, and verdicts."""
+"""The paper on moldable jobs: figures from a small log, paired comparisons, and verdicts."""
 
 from dataclasses import replace
-from itertools import product
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-import twin_moldable as twin
 
 import schedlab as sl
-from schedlab import experiment, papers
+from schedlab import decisions, experiment, papers
 from schedlab.papers import sabin2006 as paper
-from schedlab.papers.sabin2006 import beyond, grids, ledger, live_figures
+from schedlab.papers.sabin2006 import beyond, grids, ledger
 
 
 @pytest.fixture
@@ -108,9 +106,6 @@ def test_changes_are_paired_by_draw():
     (row,) = grids.changes(runs_of(*rows), one, other).to_dict("records")
     assert row["change"] == row["low"] == row["high"] == pytest.approx(-50)
     assert row["seeds"] == 2
-    (row,) = grids.averaged(runs_of(*rows[:2]), ["load"]).to_dict("records")
-    assert row["turnaround"] == pytest.approx(200)
-    assert row["turnaround_low"] < 200 < row["turnaround_high"]
 
 
 @pytest.mark.parametrize(
@@ -233,45 +228,6 @@ def test_growth_compares_the_highest_load_with_the_lowest():
     ]
 
 
-# Decisions
-
-
-def exhaustive(running, queue, procs):
-    """Give the least sum of estimated completions over all widths, each job placed in the order of the queue."""
-    best = None
-    for width in product(range(1, procs + 1), repeat=len(queue)):
-        profile, total = twin.profile_of(running, procs, 0), 0
-        for job, n in zip(queue, width, strict=True):
-            seconds = twin.duration(job.estimate, job, n)
-            start = twin.earliest(profile, n, seconds)
-            twin.hold(profile, start, start + seconds, n)
-            total += start + seconds
-        best = total if best is None else min(best, total)
-    return best
-
-
-def test_the_optimum_of_small_decisions_is_that_of_an_exhaustive_search():
-    drawn = [asked for asked in beyond.small_decisions(600, seed=5) if asked.machine**asked.queued.size <= 256]
-    assert len(drawn) > 200
-    missed = 0
-    for asked in drawn:
-        speedups = [twin.downey(*one) for one in zip(asked.laws.a, asked.laws.b, strict=True)]
-        queue = [
-            twin.Moldable(0, estimate, estimate, procs, *speedup)
-            for estimate, procs, speedup in zip(asked.estimate.tolist(), asked.procs.tolist(), speedups, strict=True)
-        ]
-        running = list(zip(asked.ends.tolist(), asked.held.tolist(), strict=True))
-        best = exhaustive(running, queue, asked.machine)
-        assert asked.least_total() == best
-        found = asked.total(asked.made()[0])
-        assert found >= best
-        widths, starts, _ = twin.one_decision(running, queue, asked.machine, 0)
-        lasts = [twin.duration(job.estimate, job, n) for job, n in zip(queue, widths, strict=True)]
-        assert found == sum(starts) + sum(lasts)
-        missed += found > best
-    assert 0 < missed < len(drawn)
-
-
 # Live
 
 
@@ -293,8 +249,8 @@ def test_live_decision(small):
 
 
 def test_a_decision_is_shown_though_little_is_free(small, monkeypatch):
-    found = live_figures.instants
-    monkeypatch.setattr(live_figures, "instants", lambda schedule: (*found(schedule)[:2], 1))
+    found = decisions.instants
+    monkeypatch.setattr(decisions, "instants", lambda schedule: (*found(schedule)[:2], 1))
     chart, _ = paper.live_decision(jobs=60, load=0.9)
     assert "Tried: job " in str(chart.to_dict())
 

@@ -1,23 +1,19 @@
 """What the paper leaves open, how good and quick the iterative scheme's decisions are, and what is beyond the paper."""
 
 from dataclasses import replace
-from functools import partial
 from itertools import product
-from time import perf_counter
 
-import numpy as np
 import pandas as pd
 
 from schedlab import charts
-from schedlab.decisions import Decision, instants, situation
+from schedlab.decisions import small_decisions, timed
 from schedlab.experiment import grid
-from schedlab.kernels.speedup import DOWNEY
 from schedlab.schemes import EASY, IterativeMoldable
-from schedlab.workload.speedup import Laws
+from schedlab.statistics import geometric_means
 
 from ..figure import rebuilt, standing_in
 from . import grids
-from .figures import AGAINST, against_plain, for_axis, notes
+from .figures import AGAINST, AXIS, against_plain, notes
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
 
 READ = {"quick": (3_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
@@ -59,8 +55,8 @@ def sensitivity(size: str, progress: bool) -> tuple:
             pairs |= {"iterative (%)": (iterative, plain), f"iterative against {short(WIDE)} (%)": (iterative, wide)}
         values = {"jobs": jobs, "draw": range(draws), "scheme": schemes, "A": A} | changed
         data = of_all(grids.compare(f"reading: {reading}", progress, **values))
-        hours = grids.averaged(data[data["scheme"] == str(plain)], ["scheme"])["turnaround"].iloc[0] / 3600
-        row = {"scenario": scenario, "reading": reading, f"turnaround under {short(PLAIN)} (h)": hours}
+        (seconds,) = geometric_means(data[data["scheme"] == str(plain)], "turnaround", ["scheme"])["turnaround"]
+        row = {"scenario": scenario, "reading": reading, f"turnaround under {short(PLAIN)} (h)": seconds / 3600}
         for words, pair in pairs.items():
             change, low, high = grids.changes(data, *pair, by=["log"])[["change", "low", "high"]].iloc[0]
             row[words] = f"{change:+.1f} ({low:+.1f} to {high:+.1f})"
@@ -85,20 +81,19 @@ def _full_size(size):
     return f" Quick; full size: {draws} draws on {jobs:,} jobs." if size == "quick" else ""
 
 
-@rebuilt("Beyond the paper: other logs", partial(notes, logs=(LOG, *OTHER_LOGS)))
+@rebuilt("Beyond the paper: other logs", lambda size: notes(size, (LOG, *OTHER_LOGS)))
 def other_logs(size: str, progress: bool) -> tuple:
     """Beyond the paper: the same on other logs, each on its own machine."""
     jobs, draws = grids.SIDE[size]
     schemes, parts = (*SEVEN, EASY()), []
     for log, (scenario, A) in product((LOG, *OTHER_LOGS), SCENARIOS.items()):
         data = _beside(size, f"{log}, {scenario}", progress, log=log, A=A, scheme=schemes)
-        apart = against_plain(data, [scheme for scheme in schemes if scheme != PLAIN], ["log"])
+        apart = against_plain(data, schemes, ["log"])
         parts.append(apart.assign(scenario=scenario, trace=grids.first(log, jobs).title))
     data = pd.concat(parts, ignore_index=True)
-    drawn = for_axis(data)
     panels = [
-        charts.bars(drawn[drawn["scenario"] == scenario], "trace", AGAINST, title=scenario, width=700)
-        for scenario in SCENARIOS
+        charts.bars(part.rename(columns=AXIS), "trace", AGAINST, title=scenario, width=700)
+        for scenario, part in data.groupby("scenario", sort=False)
     ]
     caption = (
         f"{how_many(jobs).capitalize()} of each log at effective load {BESIDE:g}, on its own machine "
@@ -112,12 +107,9 @@ def mixes(size: str, progress: bool) -> tuple:
     """Beyond the paper: moldable jobs among rigid ones."""
     jobs, draws = grids.SIDE[size]
     values = {"share": MIXES[size], "scheme": (PLAIN, WIDE, ITERATIVE)}
-    parts = [
-        _beside(size, f"mixes, {scenario}", progress, A=A, **values).assign(scenario=scenario)
-        for scenario, A in SCENARIOS.items()
-    ]
-    data = pd.concat(parts, ignore_index=True)
-    means = grids.averaged(data, ["scenario", "scheme", "share"]).rename(columns={"share": MOLDABLE})
+    data = _beside(size, "mixes", progress, A=SCENARIOS.values(), **values).reset_index(drop=True)
+    data["scenario"] = data["A"].map({A: scenario for scenario, A in SCENARIOS.items()})
+    means = geometric_means(data, "turnaround", ["scenario", "scheme", "share"]).rename(columns={"share": MOLDABLE})
     title, subtitle = "Moldable among rigid jobs", f"{grids.about(jobs=jobs)}, effective load {BESIDE:g}"
     chart = charts.lines(means, MOLDABLE, "turnaround", column="scenario", log=True, title=title, subtitle=subtitle)
     caption = (
@@ -125,9 +117,6 @@ def mixes(size: str, progress: bool) -> tuple:
         f"made anew at each instant. {draws} draws; shaded: 95 % intervals.{_full_size(size)}"
     )
     return caption, data, chart
-
-
-# Decisions of the iterative scheme ---------------------------------------------------------------------------
 
 
 @rebuilt("How long a decision of the iterative scheme takes", lambda _: standing_in([LOG]))
@@ -146,41 +135,17 @@ def decision_times(size: str, progress: bool) -> tuple:
 
 
 def _timed(scenario, load, jobs, most):
-    """Make decisions of a schedule again, and measure how long they take."""
     schedule = grids.simulated(ITERATIVE, A=SCENARIOS[scenario], load=load, jobs=jobs)
-    times, waiting, _ = instants(schedule)
-    some = np.unique(np.linspace(0, times.size - 1, min(most, times.size)).round().astype(int))
-    situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the clock runs
-    took = []
-    for now in times[some]:
-        asked = situation(schedule, now)
-        begin = perf_counter()
-        asked.made()
-        took.append(1000 * (perf_counter() - begin))
+    times = timed(schedule, most)
+    waiting, took = times["waiting"], 1000 * times["seconds"]
     return {
-        "decisions": some.size,
-        "jobs waiting, median": float(np.median(waiting[some])),
-        "jobs waiting, most": int(waiting[some].max()),
-        "median (ms)": float(np.median(took)),
-        "99th percentile (ms)": float(np.quantile(took, 0.99)),
-        "longest (ms)": max(took),
+        "decisions": len(times),
+        "jobs waiting, median": waiting.median(),
+        "jobs waiting, most": waiting.max(),
+        "median (ms)": took.median(),
+        "99th percentile (ms)": took.quantile(0.99),
+        "longest (ms)": took.max(),
     }
-
-
-def small_decisions(count: int, seed: int = 1) -> list[Decision]:
-    """Draw decisions so small that all outcomes can be tried: 2 to 4 jobs on 3 to 6 processors, some of them busy."""
-    random = np.random.default_rng(seed)
-    drawn = []
-    for i in range(count):
-        machine, n = int(random.integers(3, 7)), int(random.integers(2, 5))
-        procs = random.integers(1, machine + 1, n)
-        A = np.full(n, machine) if i % 2 else procs * random.uniform(1, 2, n)
-        laws = Laws(DOWNEY, A.astype("float64"), random.uniform(*grids.SIGMA, n), np.zeros((1, 1)), np.ones(n, bool))
-        held = random.integers(1, 3, random.integers(0, machine // 2))
-        ends = np.sort(random.integers(1, 3_600, held.size))
-        estimate = np.exp(random.uniform(np.log(60), np.log(36_000), n)).astype("int64")
-        drawn.append(Decision(0, np.arange(n), np.arange(held.size), ends, held, estimate, procs, laws, machine))
-    return drawn
 
 
 def _tried(asked):
@@ -191,7 +156,7 @@ def _tried(asked):
 @rebuilt("Beyond the paper: how good the iterative decisions are")
 def heuristic(size: str, progress: bool) -> tuple:
     """Beyond the paper: how good the iterative scheme's decisions are, where all outcomes can be tried."""
-    drawn = [{"asked": asked} for asked in small_decisions(INSTANCES[size])]
+    drawn = [{"asked": asked} for asked in small_decisions(INSTANCES[size], sigma=grids.SIGMA)]
     data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="asked")
     data["gap"] = 100 * (data["found"] / data["best"] - 1)
     groups = data.groupby("jobs")["gap"]

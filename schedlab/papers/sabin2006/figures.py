@@ -1,13 +1,11 @@
 """The paper's figures, and the reasons behind them."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
 from schedlab import charts
 from schedlab.schemes import EASY
-from schedlab.statistics import over_seeds
+from schedlab.statistics import geometric_means, over_seeds
 
 from ..figure import rebuilt, standing_in
 from . import grids
@@ -19,6 +17,7 @@ DRAWN = (
 )
 AGAINST = f"turnaround against {short(PLAIN)} (%)"
 WASTED = "wasted, of what jobs hold (%)"
+AXIS = {"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"}  # what changes are called on an axis
 ROWS = ((grids.ALL, *grids.CLASSES[:2]), grids.CLASSES[2:])  # of panels
 charts.register(dashes={"the paper's": (1, 0), "to compare with": (2, 2)})
 
@@ -29,14 +28,15 @@ def notes(size: str, logs=(LOG,)) -> tuple[str, ...]:
 
 
 def _sample(size):
-    def drawn(size):
-        return " and ".join(
+    quick, full = (
+        " and ".join(
             f"{draws} draws at each of {len(loads)} loads on the {how_many(jobs)}"
-            for jobs, (loads, draws) in grids.SAMPLES[size].items()
+            for jobs, (loads, draws) in grids.SAMPLES[each].items()
         )
-
-    full = f" (quick; full size: {drawn('full')})" if size == "quick" else ""
-    return f"Sample: {drawn(size)}{full}; the same draws for every scheme. Shaded: 95 % intervals over the draws."
+        for each in ("quick", "full")
+    )
+    drawn = full if size == "full" else f"{quick} (quick; full size: {full})"
+    return f"Sample: {drawn}; the same draws for every scheme. Shaded: 95 % intervals over the draws."
 
 
 def _subtitle(scenario):
@@ -44,26 +44,25 @@ def _subtitle(scenario):
     return f"{trace.title}, {trace.procs} processors, {scenario}, sigma {grids.written(grids.SIGMA)}"
 
 
-def _lines(data, y, title, subtitle, column="jobs", log=False):
+def _lines(data, y, title, subtitle, column="jobs"):
     """Draw lines against load; dash what stands beside the paper's schemes only to compare with."""
     others = data["scheme"].isin([str(scheme) for scheme in grids.REFERENCES])
-    dash = {"dash": "schemes"} if others.any() else {}
-    data = data.assign(schemes=np.where(others, "to compare with", "the paper's"))
-    data = data.rename(columns={"load": "effective_load"})
-    return charts.lines(data, "effective_load", y, column=column, log=log, title=title, subtitle=subtitle, **dash)
+    settings = {"dash": "schemes"} if others.any() else {}
+    data = data.assign(schemes=np.where(others, "to compare with", "the paper's"), effective_load=data["load"])
+    settings |= {"column": column, "log": y == "turnaround", "title": title, "subtitle": subtitle}
+    return charts.lines(data, "effective_load", y, **settings)
+
+
+def _turnarounds(data, title, subtitle, column="jobs"):
+    means = geometric_means(data, "turnaround", [column, "scheme", "load"])
+    return _lines(means, "turnaround", title, subtitle, column)
 
 
 def against_plain(data: pd.DataFrame, schemes, by) -> pd.DataFrame:
-    """Compare schemes with plain shares, draw by draw, as `changes` does."""
-    return pd.concat([grids.changes(data, scheme, PLAIN, by).assign(scheme=str(scheme)) for scheme in schemes])
+    """Compare all others of the schemes with plain shares, draw by draw, as `changes` does."""
+    others = [scheme for scheme in schemes if scheme != PLAIN]
+    return pd.concat([grids.changes(data, scheme, PLAIN, by).assign(scheme=str(scheme)) for scheme in others])
 
-
-def for_axis(apart: pd.DataFrame) -> pd.DataFrame:
-    """Name changes against plain shares as an axis does."""
-    return apart.rename(columns={"change": AGAINST, "low": f"{AGAINST}_low", "high": f"{AGAINST}_high"})
-
-
-# The paper's figures -----------------------------------------------------------------------------------------
 
 IN_THE_PAPER = {
     2: "ObF 4 with EF 1 is best, ObF 4 without efficiency no help, and at ObF 1 efficiency does harm",
@@ -77,8 +76,10 @@ IN_THE_PAPER = {
 }
 
 
-def _numbered(number, scenario, schemes, by_size=False):
+def _numbered(number):
     """Make the function that rebuilds a figure of the paper."""
+    scenario, by_size = SYSTEM if number in (2, 3, 7, 8) else RANDOM, number in (3, 5, 8, 10)
+    schemes = SIX if number <= 5 else SEVEN if by_size else EVERY
     subject = "Shares and efficiency" if schemes == SIX else "The iterative scheme"
     title = f"{subject}{' by size' * by_size}, {scenario}"
     heading = f"Figure {number}: {title[0].lower()}{title[1:]}"
@@ -86,46 +87,23 @@ def _numbered(number, scenario, schemes, by_size=False):
     @rebuilt(heading, notes, name=f"figure{number}", about=f"Rebuild {heading}.")
     def figure(size: str, progress: bool) -> tuple:
         data = grids.results(scenario, size, progress, schemes)
-        data = data if by_size else of_all(data)
-        panels = _by_size(data, title, scenario) if by_size else _of_all(data, title, scenario, schemes)
-        classes = " Classes by processor-seconds in the log." * by_size
+        about, classes = _subtitle(scenario), " Classes by processor-seconds in the log." * by_size
+        if by_size:
+            panels = [
+                _turnarounds(part[part["group"].isin(groups)], title, f"{about}, {jobs}", "group")
+                for jobs, part in data.groupby("jobs", sort=False)
+                for groups in ROWS
+            ]
+        else:
+            data = of_all(data)
+            apart = against_plain(data, SIX if number <= 5 else SEVEN, ["jobs", "load"]).rename(columns=AXIS)
+            panels = [_turnarounds(data, title, about), _lines(apart, AGAINST, "The same, draw by draw", "")]
         return f"In the paper {IN_THE_PAPER[number]}.{classes} {_sample(size)}", data, charts.stacked(panels)
 
     return figure
 
 
-def _of_all(data, title, scenario, schemes):
-    means = grids.averaged(data, ["jobs", "scheme", "load"])
-    others = [scheme for scheme in schemes if scheme not in (PLAIN, *grids.REFERENCES)]
-    apart = for_axis(against_plain(data, others, ["jobs", "load"]))
-    return [
-        _lines(means, "turnaround", title, _subtitle(scenario), log=True),
-        _lines(apart, AGAINST, "The same, draw by draw", ""),
-    ]
-
-
-def _by_size(data, title, scenario):
-    means = grids.averaged(data, ["jobs", "group", "scheme", "load"])
-    panels = []
-    for jobs, groups in product(means["jobs"].unique(), ROWS):
-        part = means[(means["jobs"] == jobs) & means["group"].isin(groups)]
-        panels.append(_lines(part, "turnaround", title, f"{_subtitle(scenario)}, {jobs}", "group", log=True))
-    return panels
-
-
-NUMBERED = (
-    _numbered(2, SYSTEM, SIX),
-    _numbered(3, SYSTEM, SIX, by_size=True),
-    _numbered(4, RANDOM, SIX),
-    _numbered(5, RANDOM, SIX, by_size=True),
-    _numbered(7, SYSTEM, EVERY),
-    _numbered(8, SYSTEM, SEVEN, by_size=True),
-    _numbered(9, RANDOM, EVERY),
-    _numbered(10, RANDOM, SEVEN, by_size=True),
-)
-
-
-# The reasons behind them -------------------------------------------------------------------------------------
+NUMBERED = tuple(map(_numbered, IN_THE_PAPER))
 
 
 @rebuilt("Overbooking and scalability, A = P", notes)
@@ -133,25 +111,24 @@ def overbooking(size: str, progress: bool) -> tuple:
     """Show what overbooking does where all jobs speed up alike: without loss, and with more and more of it."""
     data = of_all(grids.scalings(size, progress))
     named = data.assign(sigma=[f"sigma {sigma:g}" for sigma in data["sigma"]])
-    means = grids.averaged(named, ["sigma", "scheme", "load"])
-    title, subtitle = "Overbooking and scalability, A = P", f"{grids.about(jobs=grids.first_sample(size)[0])}, {SYSTEM}"
+    subtitle = f"{grids.about(jobs=next(iter(grids.SAMPLES[size])))}, {SYSTEM}"
     caption = (
         "Where speedup is perfect (sigma 0), the paper expects overbooking to help at low load and to do harm at "
         "high load, to light jobs everywhere; the worse jobs scale, the less it pays. Draws differ in the "
         f"submissions only. {_sample(size)}"
     )
-    return caption, data, _lines(means, "turnaround", title, subtitle, "sigma", log=True)
+    return caption, data, _turnarounds(named, "Overbooking and scalability, A = P", subtitle, "sigma")
 
 
 @rebuilt("Behind the figures: partition sizes", notes)
 def widths(size: str, progress: bool) -> tuple:
     """Show on how many processors jobs run under each scheme: the reason behind the figures."""
-    jobs, loads, draws = grids.first_sample(size)
+    jobs, (loads, draws) = next(iter(grids.SAMPLES[size].items()))
     load = min(loads, key=lambda each: abs(each - BESIDE))
     values = {"jobs": jobs, "load": load, "draw": range(draws), "scheme": (*SEVEN, EASY())}
     panels, rows = [], []
     for scenario, A in SCENARIOS.items():
-        data = of_all(grids.runs(f"widths, {scenario}", progress, A=A, **values))
+        data = of_all(grids.compare(f"widths, {scenario}", progress, ["group", "scheme", "widths"], A=A, **values))
         counts = {name: sum(several) for name, several in data.groupby("scheme", sort=False)["widths"]}
         sizes = {name: np.repeat(np.arange(count.size), count) for name, count in counts.items()}
         title = f"Processors of a job, {scenario}"
@@ -163,9 +140,9 @@ def widths(size: str, progress: bool) -> tuple:
             for procs in np.flatnonzero(count)
         ]
     caption = (
-        f"Jobs of all {draws} draws at load {load:g}. Overbooking lets a job have nearly the machine as "
-        "soon as it is free, one after the other; shares alone keep everybody narrow. The iterative scheme gives "
-        "each what the queue of the moment leaves."
+        f"Jobs of all {draws} draws at load {load:g}. Overbooking lets a job have nearly the machine as soon as it is "
+        "free, one after the other; shares alone keep everybody narrow. The iterative scheme gives each what the queue "
+        "of the moment leaves."
     )
     return caption, pd.DataFrame(rows), charts.stacked(panels)
 

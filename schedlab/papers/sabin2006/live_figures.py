@@ -3,7 +3,7 @@
 import pandas as pd
 
 from schedlab import charts
-from schedlab.decisions import draw_step, instants
+from schedlab.decisions import draw_step, readable_instants
 from schedlab.schemes import EASY, FairShareMoldable
 
 from ..figure import known
@@ -13,7 +13,6 @@ from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SIGMA, 
 CHOICES = ("fair share", "iterative", "greedy")
 NAMES = (LOG, *OTHER_LOGS)
 RANGES = {written(sigma): sigma for sigma in (SIGMA, (0, 1), (1, 2), 0, 0.5, 1, 2)}
-FEW = (3, 12)  # jobs of a decision that is shown
 
 
 def live(
@@ -39,8 +38,7 @@ def live(
     overbooking : float
         Overbooking factor ObF. Shares are multiplied by it (fair share only).
     efficiency : float
-        Efficiency factor EF. How far processors move from jobs that they help little to jobs that they help more (fair
-        share only).
+        Efficiency factor EF. How far processors move to jobs that they help more (fair share only).
     scenario : {"A = P", "A random"}
         Average parallelism A. How far jobs scale: to the whole machine, or to about what they ask for.
     sigma : float or (low, high)
@@ -110,10 +108,5 @@ def live_decision(
     """
     A = known("scenario", scenario, SCENARIOS)
     schedule = simulated(ITERATIVE, log=name, jobs=jobs, A=A, load=load, draw=draw)
-    times, waiting, free = instants(schedule)
-    few = (waiting >= FEW[0]) & (waiting <= FEW[1])
-    if not few.any():
-        raise ValueError(f"no decision on {FEW[0]} to {FEW[1]} jobs, try another load")
-    freer = few & (4 * free >= schedule.machine.procs)
-    shown = times[freer if freer.any() else few]
+    shown = readable_instants(schedule)
     return draw_step(schedule, shown[min(nth, shown.size - 1)], step)
