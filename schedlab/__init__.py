@@ -52,7 +52,18 @@ _HOME = {
     "fair_starts": "fairness",
     "fairness_table": "fairness",
 }
-_ROOMS = ("charts", "experiment", "gang", "kernels", "metrics", "papers", "statistics", "widgets", "workload")
+_ROOMS = (
+    "charts",
+    "decisions",
+    "experiment",
+    "gang",
+    "kernels",
+    "metrics",
+    "papers",
+    "statistics",
+    "widgets",
+    "workload",
+)
 
 
 def __getattr__(name):

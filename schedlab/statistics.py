@@ -559,6 +559,58 @@ def jackknife(
     return value, value - half, value + half
 
 
+def geometric_means(table: pd.DataFrame, name: str, by: list[str], confidence: float = 0.95) -> pd.DataFrame:
+    """Average a measure over the seeds geometrically, for values that range over orders of magnitude.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a run, with a column seed.
+    name : str
+        The measure, above 0.
+    by : list of str
+        As of `over_seeds`.
+    confidence : float
+
+    Returns
+    -------
+    DataFrame
+        As of `over_seeds`: `by`, seeds, and the measure with the ends of its interval.
+    """
+    found = over_seeds(table[[*by, "seed"]].assign(**{name: np.log(table[name])}), by, confidence)
+    columns = [name, f"{name}_low", f"{name}_high"]
+    return found.assign(**{column: np.exp(found[column]) for column in columns})
+
+
+def geometric_changes(
+    new: pd.DataFrame, old: pd.DataFrame, name: str, by: list[str], confidence: float = 0.95
+) -> pd.DataFrame:
+    """Compare a measure of two tables of runs, seed by seed, by the geometric mean of its ratios.
+
+    Exchanging the tables inverts the ratio, so chance alone makes neither look worse than the other.
+
+    Parameters
+    ----------
+    new, old : DataFrame
+        One row a run, with a column seed.
+    name : str
+        The measure, above 0.
+    by : list of str
+        The columns that tell cases apart.
+    confidence : float
+
+    Returns
+    -------
+    DataFrame
+        One row a case: `by`, seeds (in both tables), change, and the ends of its interval, low and high; percent, below
+        0 where the new values are lower.
+    """
+    one, other = (table.set_index([*by, "seed"])[name] for table in (new, old))
+    found = over_seeds(np.log(one / other).rename("change").reset_index(), by, confidence)
+    columns = {"change": "change", "low": "change_low", "high": "change_high"}
+    return found[[*by, "seeds"]].assign(**{end: 100 * np.expm1(found[column]) for end, column in columns.items()})
+
+
 def _half(confidence, seeds):
     return t_quantile((1 + confidence) / 2, seeds - 1) if seeds > 1 else nan
 

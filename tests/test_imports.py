@@ -36,6 +36,7 @@ ROOMS = (
     "experiment",
     "charts",
     "kept",
+    "decisions",
     "widgets",
     "papers",
     "report",

@@ -454,6 +454,21 @@ def test_ratios_over_seeds_pair_them():
     assert np.isnan(statistics.ratio_over_seeds([3], [2])[1:]).all()
 
 
+def test_geometric_means_and_changes_are_those_of_the_logarithms():
+    runs = pd.DataFrame({"case": "one", "seed": range(3), "old": [1.0, 10.0, 100.0]})
+    (row,) = statistics.geometric_means(runs, "old", ["case"]).to_dict("records")
+    half = 4.302653 * np.log(10) / np.sqrt(3)  # t at two degrees, and the standard error of 0, log 10, log 100
+    assert (row["case"], row["seeds"], row["old"]) == ("one", 3, pytest.approx(10))
+    assert (row["old_low"], row["old_high"]) == pytest.approx((10 * np.exp(-half), 10 * np.exp(half)), rel=1e-6)
+    new = runs.assign(old=runs["old"] * [1, 2, 4])[::-1]  # seeds are paired whatever their order
+    (row,) = statistics.geometric_changes(new, runs, "old", ["case"]).to_dict("records")
+    half = 4.302653 * np.log(2) / np.sqrt(3)
+    assert row["change"] == pytest.approx(100)
+    assert (row["low"], row["high"]) == pytest.approx((200 * np.exp(-half) - 100, 200 * np.exp(half) - 100), rel=1e-6)
+    (back,) = statistics.geometric_changes(runs, new, "old", ["case"]).to_dict("records")
+    assert back["change"] == pytest.approx(-50)
+
+
 def test_a_table_without_seeds_is_refused(table):
     for by, found in (("nope", "'nope'"), (["load", "when"], "'when'"), ([], r"\[\]")):
         with pytest.raises(ValueError, match=f"^by is {found}, expected columns of the table: .*load"):

@@ -1,26 +1,11 @@
 """Sabin, Lang and Sadayappan: moldable jobs, whose processors follow from shares and efficiency, or from iteration."""
 
 from ..figure import Paper
-from .decisions import decision_times, heuristic
-from .figures import (
-    figure2,
-    figure3,
-    figure4,
-    figure5,
-    figure7,
-    figure8,
-    figure9,
-    figure10,
-    mixes,
-    other_logs,
-    overbooking,
-    sensitivity,
-    waste,
-    widths,
-)
+from .beyond import decision_times, heuristic, mixes, other_logs, sensitivity
+from .figures import NUMBERED, overbooking, waste, widths
 from .grids import SCENARIOS
 from .ledger import claims
-from .live_figures import CHOICES, LABELS, LABELS_OF_DECISION, NAMES, RANGES, live, live_decision
+from .live_figures import CHOICES, NAMES, RANGES, live, live_decision
 
 TITLE = "Moldable jobs (Sabin, Lang and Sadayappan)"
 PAPER = Paper(
@@ -37,39 +22,9 @@ PAPER = Paper(
         ("If they scale to what they ask for, iteration beats all shares at high load only", "SAB-13"),
         ("Iteration helps small jobs; the largest pay for it", "SAB-12"),
     ),
+    doi="10.1007/978-3-540-71035-6_5",
 )
-FIGURES = (
-    *(figure2, figure3, figure4, figure5, figure7, figure8, figure9, figure10, overbooking, widths, waste),
-    *(sensitivity, other_logs, mixes, decision_times, heuristic),
-)
+figure2, figure3, figure4, figure5, figure7, figure8, figure9, figure10 = NUMBERED
+FIGURES = (*NUMBERED, overbooking, widths, waste, sensitivity, other_logs, mixes, decision_times, heuristic)
 
-__all__ = [
-    "CHOICES",
-    "FIGURES",
-    "LABELS",
-    "LABELS_OF_DECISION",
-    "NAMES",
-    "PAPER",
-    "RANGES",
-    "SCENARIOS",
-    "TITLE",
-    "claims",
-    "decision_times",
-    "figure2",
-    "figure3",
-    "figure4",
-    "figure5",
-    "figure7",
-    "figure8",
-    "figure9",
-    "figure10",
-    "heuristic",
-    "live",
-    "live_decision",
-    "mixes",
-    "other_logs",
-    "overbooking",
-    "sensitivity",
-    "waste",
-    "widths",
-]
+__all__ = ["CHOICES", "FIGURES", "NAMES", "PAPER", "RANGES", "SCENARIOS", "TITLE", "claims", "live", "live_decision"]

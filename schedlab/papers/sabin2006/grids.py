@@ -11,7 +11,7 @@ from schedlab.experiment import grid, remember
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, FairShareMoldable, GreedyMoldable, IterativeMoldable, Scheme
 from schedlab.simulation import simulate
-from schedlab.statistics import over_seeds
+from schedlab.statistics import geometric_changes
 from schedlab.workload.speedup import Downey
 from schedlab.workload.trace import Trace, load_trace
 
@@ -49,8 +49,7 @@ COLUMNS = (
 def first(log: str = LOG, jobs: int | None = None, machine: int | None = None) -> Trace:
     """Give the first jobs of a log, as `workload` takes them."""
     trace = load_trace(log, or_standin=True)
-    own = PROCS if log == LOG else trace.procs
-    trace = trace.with_procs(machine or own).cut_at_estimates()
+    trace = trace.with_procs(machine or (PROCS if log == LOG else trace.procs)).cut_at_estimates()
     return trace if jobs is None else trace.head(jobs)
 
 
@@ -65,24 +64,11 @@ def workload(
     load: float = BESIDE,
     draw: int = 0,
 ) -> Trace:
-    """Give the first jobs of a log, ready to be simulated.
+    """Give the first jobs of a log, or all of it, ready to be simulated at an effective load.
 
-    Parameters
-    ----------
-    log : str
-    jobs : int, optional
-        None: the whole log.
-    machine : int, optional
-        Processors. Default: the paper's 512 for its log, else the log's own machine.
-    A, sigma
-        How jobs speed up, as in `Downey`.
-    share : float
-        Of jobs that are moldable.
-    load : float
-        Effective load.
-    draw : int
-        Of A and sigma. It shakes the submissions, too: schedules are chaotic, and where nothing else is drawn, as with
-        rigid jobs, all draws would share the luck of one run.
+    The machine is the paper's for its log, else the log's own. A share of the jobs is moldable, with A and sigma as in
+    `Downey`. A draw is of A and sigma, and shakes the submissions, too: schedules are chaotic, and where nothing else
+    is drawn, as with rigid jobs, all draws would share the luck of one run.
     """
     trace = first(log, jobs, machine).shake(SHAKE, seed=draw)
     return trace.with_speedup(Downey(A, sigma), share, draw).scale_load(load, "effective")
@@ -103,52 +89,31 @@ def run(scheme: Scheme, **settings) -> pd.DataFrame:
 
 
 def measured(schedule: Schedule) -> pd.DataFrame:
-    """Measure all jobs of a schedule, and each class by size.
+    """Measure all jobs of a schedule, and each class by size that has jobs, a row each.
 
-    Returns
-    -------
-    DataFrame
-        One row a group that has jobs: count, turnaround (mean, seconds), procs (mean), area and wasted
-        (processor-seconds), and widths: an array that tells how many jobs ran on 0, 1, 2, ... processors.
+    turnaround (seconds) and procs are means, area and wasted are sums (processor-seconds), and widths is an array that
+    tells how many jobs ran on 0, 1, 2, ... processors.
     """
-    trace, machine = schedule.trace, schedule.machine.procs
-    sizes = metrics.classes(trace.logged_area.reindex(trace.table.index).to_frame("logged_area"), "sabin").to_numpy()
-    turnaround, area = schedule.end - schedule.submit, schedule.run * schedule.procs
-    wasted = area - trace.sequential_work(schedule.overrun)
+    jobs = schedule.jobs
+    jobs["area"] = jobs["run_time"] * jobs["procs"]
+    classes = metrics.classes(jobs, "sabin")
     rows = []
     for group in (ALL, *CLASSES):
-        chosen = np.ones(len(trace), bool) if group == ALL else sizes == group
-        if chosen.any():
-            row = {"group": group, "count": int(chosen.sum()), "turnaround": float(turnaround[chosen].mean())}
-            row |= {"procs": float(schedule.procs[chosen].mean()), "area": int(area[chosen].sum())}
-            row |= {"wasted": float(wasted[chosen].sum())}
-            rows.append(row | {"widths": np.bincount(schedule.procs[chosen], minlength=machine + 1)})
+        own = jobs if group == ALL else jobs[classes == group]
+        if len(own):
+            row = {"group": group, "count": len(own), "turnaround": own["turnaround"].mean()}
+            row |= {"procs": own["procs"].mean(), "area": own["area"].sum(), "wasted": own["wasted"].to_numpy().sum()}
+            rows.append(row | {"widths": np.bincount(own["procs"], minlength=schedule.machine.procs + 1)})
     return pd.DataFrame(rows)
 
 
-# Grids of runs -----------------------------------------------------------------------------------------------
+def compare(words: str, progress: bool, columns=COLUMNS, **values) -> pd.DataFrame:
+    """Run each scheme on workloads, a grid of `workload`'s values. In the table jobs are in words; seed is the draw."""
+    data = grid(run, words=words, progress=progress, **(DEFAULTS | values))
+    return data.assign(jobs=data["jobs"].map(how_many), seed=data["draw"])[list(columns)]
 
 
-def runs(words: str, progress: bool = True, **values) -> pd.DataFrame:
-    """Run schemes on workloads: one row a run and group of jobs, with the values of `workload` and what was measured.
-
-    Parameters
-    ----------
-    words, progress
-        As of `grid`.
-    **values
-        Of ``scheme`` and of the parameters of `workload`, one or several each.
-    """
-    return grid(run, words=words, progress=progress, **(DEFAULTS | values))
-
-
-def compare(words: str, progress: bool = True, **values) -> pd.DataFrame:
-    """Give `runs` as the figures take them: `COLUMNS`, jobs in words; seed is the draw, to be averaged over."""
-    data = runs(words, progress, **values)
-    return data.assign(jobs=data["jobs"].map(how_many), seed=data["draw"])[list(COLUMNS)]
-
-
-def results(scenario: str, size: str, progress: bool = True, schemes=EVERY) -> pd.DataFrame:
+def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataFrame:
     """Give the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
 
     Greedy jobs waste so much that their queue never ends on a whole log at high load: they are on its first jobs only.
@@ -161,43 +126,22 @@ def results(scenario: str, size: str, progress: bool = True, schemes=EVERY) -> p
     return pd.concat(parts, ignore_index=True)
 
 
-def first_sample(size: str) -> tuple:
-    """Give the jobs, loads and draws of the first of `SAMPLES`."""
-    jobs, (loads, draws) = next(iter(SAMPLES[size].items()))
-    return jobs, loads, draws
-
-
-def scalings(size: str, progress: bool = True) -> pd.DataFrame:
+def scalings(size: str, progress: bool) -> pd.DataFrame:
     """Give runs under overbooked shares where all jobs speed up alike, as `compare` does."""
-    jobs, loads, draws = first_sample(size)
+    jobs, (loads, draws) = next(iter(SAMPLES[size].items()))
     values = {"jobs": jobs, "sigma": SIGMAS, "load": loads, "draw": range(draws), "scheme": OVERBOOKED}
     return compare("overbooking", progress, **values)
 
 
-def averaged(data: pd.DataFrame, by) -> pd.DataFrame:
-    """Average turnarounds over draws, geometrically, with their interval."""
-    logs = data.assign(turnaround=np.log(data["turnaround"]))
-    means = over_seeds(logs[[*by, "seed", "turnaround"]], list(by))
-    columns = ["turnaround", "turnaround_low", "turnaround_high"]
-    return means.assign(**{name: np.exp(means[name]) for name in columns})
+def of_all(data: pd.DataFrame) -> pd.DataFrame:
+    """Leave the classes of jobs out."""
+    return data[data["group"] == ALL]
 
 
 def changes(data: pd.DataFrame, scheme: Scheme, base: Scheme, by=("jobs", "load")) -> pd.DataFrame:
-    """Compare the turnaround under two schemes, draw by draw.
-
-    Returns
-    -------
-    DataFrame
-        One row for each of `by` and group of jobs: seeds, change (percent; below 0 is faster than under the base), low
-        and high.
-    """
-    by = [*by, "group"]
-    index = [*by, "seed"]
-    one, other = (data[data["scheme"] == str(each)].set_index(index)["turnaround"] for each in (scheme, base))
-    ratio = np.log(one / other).rename("change").reset_index()
-    means = over_seeds(ratio, by)
-    ends = {"change": "change", "low": "change_low", "high": "change_high"}
-    return means[[*by, "seeds"]].assign(**{name: 100 * np.expm1(means[column]) for name, column in ends.items()})
+    """Give by how many percent the turnaround changes from a base to a scheme, draw by draw, for each group of jobs."""
+    one, other = (data[data["scheme"] == str(each)] for each in (scheme, base))
+    return geometric_changes(one, other, "turnaround", [*by, "group"])
 
 
 def how_many(jobs: int | None) -> str:

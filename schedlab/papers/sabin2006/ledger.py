@@ -6,114 +6,91 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from schedlab.schedule import Schedule
-from schedlab.schemes import FairShareMoldable
+from schedlab.decisions import fair_shares
 from schedlab.simulation import simulate
+from schedlab.statistics import geometric_changes
 from schedlab.workload.speedup import Downey, Speedup
 
-from .. import kept
-from ..figure import chosen_size
-from ..ledger import Check, Claim, Ledger, exact, judged, ledger
+from ..ledger import Check, Claim, claimed, exact, judged
 from . import grids
-from .decisions import decision_times
+from .beyond import decision_times
 from .figures import DRAWN
-from .grids import ALL, CLASSES, ITERATIVE, OVERBOOKED, PLAIN, PROCS, SEVEN, SHARES, SIX, WIDE, first, short
+from .grids import ALL, CLASSES, ITERATIVE, OVERBOOKED, PLAIN, PROCS, SEVEN, SHARES, SIX, WIDE, first, of_all, short
 
 NOISE = 5  # percent: schedules are chaotic, so that on 5,000 jobs less says nothing
-FEW_HUNDRED = 500  # ms; no decision may take longer
+FEW_HUNDRED = 500  # ms
 SMALL, LARGEST = CLASSES[1:3], CLASSES[-1:]
 GROWTH = "growth with load"
-CLAIMS = {
-    name: Claim(f"SAB-{name}", where, statement, published)
-    for name, where, statement, published in (
-        ("0", "effective load", "1000 s on 5 processors at 50 % efficiency count as", "2500 processor-seconds"),
-        ("0b", "effective load", "from load 65 % to 90 % run times are multiplied by", "0.9 / 0.65"),
-        ("1", "Figure 1", "with EF 0 the limits are the fair shares", "nothing moves"),
-        ("2", "overbooking", "two equal, perfectly scalable jobs: mean turnaround at ObF 1 and 2", "T; 0.75 T"),
-        (
-            *("3", "overbooking"),
-            "perfect scaling: ObF lowers the mean at low load and raises it at high load; light jobs get slower",
-            "lower at low load, higher at high",
-        ),
-        ("4", "overbooking", "larger sigma: ObF raises the mean even at low load, more so at high", "higher"),
-        ("5", "Figure 2", "A = P: ObF 4 with EF 1 is the best of the six", "best of six"),
-        ("5b", "Figures 2 and 7", "A = P: ObF 4 without efficiency does not help", "no gain"),
-        ("6", "Figure 2", "A = P, ObF 1: efficiency makes the mean worse", "worse"),
-        ("7", "Figure 3", "A = P: small jobs prefer ObF 1, and EF 1 helps them", "ObF 1 and EF 1 faster"),
-        (
-            *("8", "Figure 3"),
-            "A = P: the largest jobs need ObF 4; there EF has almost no effect, and it hurts at ObF 1",
-            "ObF 4 faster; EF without effect",
-        ),
-        (
-            *("9", "Figure 4"),
-            "A random: ObF 1 with EF 0 is best, ObF 4 is worse and the more so with load; EF reduces that",
-            "best: ObF 1, EF 0",
-        ),
-        ("10", "Figure 5", "A random: overbooking hurts every class, and EF helps most", "slower; faster with EF"),
-        ("11", "Figure 7", "A = P: iteration is better than ObF 4 with EF 1 at every load", "better"),
-        ("12", "Figure 8", "A = P: iteration improves small jobs without hurting the largest", "no class worse"),
-        ("13", "Figure 9", "A random: iteration is best of all, and the more so with load", "best of all"),
-        ("14", "Figure 10", "A random: iteration is best in all classes", "best in all classes"),
-        ("15", "section 6", "time of one decision of the iterative scheme", "a few hundred ms"),
-    )
+NOISY = f"changes within {NOISE} % on the first jobs of the log are noise"
+CLAIMS = {  # where, what, and as published
+    "0": ("effective load", "1000 s on 5 processors at 50 % efficiency count as", "2500 processor-seconds"),
+    "0b": ("effective load", "from load 65 % to 90 % run times are multiplied by", "0.9 / 0.65"),
+    "1": ("Figure 1", "with EF 0 the limits are the fair shares", "nothing moves"),
+    "2": ("overbooking", "two equal, perfectly scalable jobs: mean turnaround at ObF 1 and 2", "T; 0.75 T"),
+    "3": (
+        "overbooking",
+        "perfect scaling: ObF lowers the mean at low load and raises it at high load; light jobs get slower",
+        "lower at low load, higher at high",
+    ),
+    "4": ("overbooking", "larger sigma: ObF raises the mean even at low load, more so at high", "higher"),
+    "5": ("Figure 2", "A = P: ObF 4 with EF 1 is the best of the six", "best of six"),
+    "5b": ("Figures 2 and 7", "A = P: ObF 4 without efficiency does not help", "no gain"),
+    "6": ("Figure 2", "A = P, ObF 1: efficiency makes the mean worse", "worse"),
+    "7": ("Figure 3", "A = P: small jobs prefer ObF 1, and EF 1 helps them", "ObF 1 and EF 1 faster"),
+    "8": (
+        "Figure 3",
+        "A = P: the largest jobs need ObF 4; there EF has almost no effect, and it hurts at ObF 1",
+        "ObF 4 faster; EF without effect",
+    ),
+    "9": (
+        "Figure 4",
+        "A random: ObF 1 with EF 0 is best, ObF 4 is worse and the more so with load; EF reduces that",
+        "best: ObF 1, EF 0",
+    ),
+    "10": ("Figure 5", "A random: overbooking hurts every class, and EF helps most", "slower; faster with EF"),
+    "11": ("Figure 7", "A = P: iteration is better than ObF 4 with EF 1 at every load", "better"),
+    "12": ("Figure 8", "A = P: iteration improves small jobs without hurting the largest", "no class worse"),
+    "13": ("Figure 9", "A random: iteration is best of all, and the more so with load", "best of all"),
+    "14": ("Figure 10", "A random: iteration is best in all classes", "best in all classes"),
+    "15": ("section 6", "time of one decision of the iterative scheme", "a few hundred ms"),
 }
-# Why claims fail, found in the figures by size and of the widths.
-AT_LOW_LOAD = (
+# Why claims fail, found in the figures by size and of the widths: each reason, and the claims that it explains.
+REASONS = {
     "At low load few jobs share the machine and shares are wide anyway: overbooking only makes small jobs wait for "
-    "large ones."
-)
-AT_HIGH_LOAD = (
+    "large ones.": ("3", "5"),
     "At high load shares are narrow, so the largest jobs would run for days on a few processors; overbooking spares "
-    "them that, and small jobs are quick even after waiting for them."
-)
-ALIKE = (
-    "Iteration lets small jobs finish much sooner and the largest later; in the mean over all jobs most of that "
-    "cancels."
-)
-LARGEST_LIKE_IT_WIDE = (
+    "them that, and small jobs are quick even after waiting for them.": ("3", "4"),
+    "The largest jobs take two to three times as long, since they lose processors that help them little, but they "
+    "are few, and what all others gain outweighs it.": ("6",),
+    "At low load the share of a very large job at ObF 4 is often the whole machine, so that moving processors can "
+    "only take from it.": ("8",),
+    "Where few jobs share the machine, hardly any can receive processors.": ("9",),
     "The largest jobs finish soonest under overbooked shares, which give them nearly the whole machine while others "
-    "wait; iteration minimises a mean that counts every job equally."
-)
-WHY = {
-    "3": f"{AT_LOW_LOAD} {AT_HIGH_LOAD}",
-    "4": AT_HIGH_LOAD,
-    "5": AT_LOW_LOAD,
-    "6": "The largest jobs take two to three times as long, since they lose processors that help them little, but they "
-    "are few, and what all others gain outweighs it.",
-    "8": "At low load the share of a very large job at ObF 4 is often the whole machine, so that moving processors can "
-    "only take from it.",
-    "9": "Where few jobs share the machine, hardly any can receive processors.",
-    "10": LARGEST_LIKE_IT_WIDE,
-    "11": ALIKE,
-    "12": ALIKE,
-    "13": "At load 0.3 plain shares leave jobs about as narrow as they ask for, and iteration gains nothing over them "
-    "until the load is high.",
-    "14": LARGEST_LIKE_IT_WIDE,
+    "wait; iteration minimises a mean that counts every job equally.": ("10", "14"),
+    "Iteration lets small jobs finish much sooner and the largest later; in the mean over all jobs most of that "
+    "cancels.": ("11", "12"),
+    "At load 0.3 plain shares leave jobs about as narrow as they ask for, and iteration gains nothing over them "
+    "until the load is high.": ("13",),
 }
 
 
-def claims(size: str | None = None, progress: bool = True) -> Ledger:
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims."""
-    size = chosen_size(size)
     system, random = (grids.results(scenario, size, progress, SEVEN) for scenario in grids.SCENARIOS)
     alike, trace = grids.scalings(size, progress), first().title
     behind = {"3": alike, "4": alike, **dict.fromkeys(("9", "10", "13", "14"), random)}
-    rows = {
-        name: judged(CLAIMS[name], checks, trace, why=WHY.get(name, ""), details=_behind(behind.get(name, system)))
-        for name, checks in _expected(system, random, alike).items()
-    }
-    rows |= {
-        "0": _one_job(trace),
-        "0b": _stretched(trace),
-        "1": _nothing_moves(size, trace),
-        "2": _two_jobs(trace),
-        "15": _quick_enough(size, progress, trace),
-    }
-    return ledger([rows[name] for name in CLAIMS], kept.ledger_of("sabin2006"))
+    rows = {"0": _one_job(trace), "0b": _stretched(trace), "1": _nothing_moves(size, trace), "2": _two_jobs(trace)}
+    rows["15"] = _quick_enough(size, progress, trace)
+    for name, checks in _expected(system, random, alike).items():
+        why = " ".join(reason for reason, explained in REASONS.items() if name in explained)
+        details = _widths(behind.get(name, system))
+        rows[name] = judged(_claim(name, NOISY), checks, trace, why=why, details=details)
+    return [rows[name] for name in CLAIMS]
 
 
-# What is compared --------------------------------------------------------------------------------------------
+def _claim(name, tolerance=""):
+    return Claim(f"SAB-{name}", *CLAIMS[name], tolerance)
 
 
 def _expected(system, random, alike):
@@ -124,14 +101,14 @@ def _expected(system, random, alike):
     overbooked = [(SHARES[4, ef], SHARES[1, ef]) for ef in (0, 0.5, 1)]
     efficient = [(SHARES[obf, 1], SHARES[obf, 0]) for obf in (1, 4)]
     at_four = [(SHARES[4, ef], SHARES[4, 0]) for ef in (0.5, 1)]
-    iterated = [(ITERATIVE, WIDE)]
+    iterated = [(ITERATIVE, share) for share in SIX]
     return {
         "3": _checks(low, more, "lower", "all jobs, low load")
         + _checks(high, more, "higher", "all jobs, high load")
         + _checks(perfect, more, "higher", "light jobs", SMALL)
         + _checks(perfect, more, "lower", "the heaviest jobs", LARGEST),
         "4": _checks(worst, more[-1:], "higher") + _checked(_growth(worst, *more[-1]), "higher", GROWTH),
-        "5": _checks(system, _with_others(WIDE, SIX), "lower"),
+        "5": _checks(system, [(WIDE, other) for other in SIX if other != WIDE], "lower"),
         "5b": _checks(system, overbooked[:1], "not lower"),
         "6": _checks(system, [(SHARES[1, ef], PLAIN) for ef in (0.5, 1)], "higher"),
         "7": _checks(system, overbooked, "higher", "overbooking, small jobs", SMALL)
@@ -145,17 +122,12 @@ def _expected(system, random, alike):
         + _checks(random, at_four, "lower", "EF at ObF 4"),
         "10": _checks(random, overbooked, "higher", "overbooking", CLASSES)
         + _checks(random, efficient, "lower", "EF 1", CLASSES),
-        "11": _checks(system, iterated, "lower"),
-        "12": _checks(system, iterated, "lower", "small jobs", SMALL)
-        + _checks(system, iterated, "not higher", "the largest", LARGEST),
-        "13": _checks(random, _with_others(ITERATIVE, SIX), "lower")
-        + _checked(_growth(random, ITERATIVE, PLAIN), "lower", GROWTH),
-        "14": _checks(random, _with_others(ITERATIVE, SEVEN), "lower", groups=CLASSES),
+        "11": _checks(system, [(ITERATIVE, WIDE)], "lower"),
+        "12": _checks(system, [(ITERATIVE, WIDE)], "lower", "small jobs", SMALL)
+        + _checks(system, [(ITERATIVE, WIDE)], "not higher", "the largest", LARGEST),
+        "13": _checks(random, iterated, "lower") + _checked(_growth(random, ITERATIVE, PLAIN), "lower", GROWTH),
+        "14": _checks(random, iterated, "lower", groups=CLASSES),
     }
-
-
-def _with_others(scheme, schemes):
-    return [(scheme, other) for other in schemes if other != scheme]
 
 
 def _checks(data, pairs, expected, about="turnaround", groups=(ALL,), bound=0.0):
@@ -170,21 +142,18 @@ def _checks(data, pairs, expected, about="turnaround", groups=(ALL,), bound=0.0)
 def _growth(data, one, other):
     """Compare what one scheme is against another at the highest load with what it is at the lowest, draw by draw."""
     found = []
-    for jobs, sample in data[data["group"] == ALL].groupby("jobs", sort=False):
+    for jobs, sample in of_all(data).groupby("jobs", sort=False):
         low, high = sample["load"].min(), sample["load"].max()
         turnaround = sample.pivot_table(index=["load", "group", "seed"], columns="scheme", values="turnaround")
-        ratio = (turnaround[str(one)] / turnaround[str(other)]).rename("turnaround").reset_index()
-        rows = ratio.assign(jobs=jobs, scheme=ratio["load"].map(str))
+        ratio = (turnaround[str(one)] / turnaround[str(other)]).rename("ratio").reset_index()
+        at_low, at_high = (ratio[ratio["load"] == load] for load in (low, high))
         pair = f"{short(one)} against {short(other)}, compared with that at load {low:g}"
-        found.append(grids.changes(rows, str(high), str(low), by=["jobs"]).assign(load=high, pair=pair))
+        found.append(geometric_changes(at_high, at_low, "ratio", ["group"]).assign(jobs=jobs, load=high, pair=pair))
     return pd.concat(found, ignore_index=True)
 
 
 def _checked(rows, expected, about="turnaround", bound=0.0):
-    """Make checks of changes of the turnaround: on the first jobs of the log a few percent are noise.
-
-    What is within the noise there is left out where the whole log has the same case.
-    """
+    """Make checks of changes. On the first jobs of the log, those within the noise give way to the whole log's."""
     whole, case = rows["jobs"] == grids.how_many(None), pd.MultiIndex.from_frame(rows[["pair", "group", "load"]])
     rows = rows[whole | ~case.isin(case[whole]) | (rows["change"].abs() > NOISE)]
     rows = rows.rename(columns={"change": "value", "group": "class"})
@@ -197,21 +166,15 @@ def _checked(rows, expected, about="turnaround", bound=0.0):
     ]
 
 
-def _behind(data):
-    """Tell, of the highest load, on how many processors jobs run and what is wasted."""
-    part = data[(data["load"] == data["load"].max()) & (data["group"] == ALL)]
+def _widths(data):
+    """Say, of the highest load, on how many processors jobs run and what is wasted."""
+    part = of_all(data[data["load"] == data["load"].max()])
     part = part[part["jobs"] == part["jobs"].iloc[0]]
-    told = [
+    widths = ", ".join(
         f"{short(name)} {rows['procs'].mean():.0f} and {100 * rows['wasted'].sum() / rows['area'].sum():.0f} %"
         for name, rows in part.groupby("scheme", sort=False)
-    ]
-    return (
-        f"{DRAWN} On the first jobs of the log changes within {NOISE} % are noise. "
-        f"Processors of a job, and processor-seconds wasted, at load {part['load'].iloc[0]:g}: {', '.join(told)}."
     )
-
-
-# What must come out exactly ----------------------------------------------------------------------------------
+    return f"{DRAWN} Processors of a job, and processor-seconds wasted, at load {data['load'].max():g}: {widths}."
 
 
 def _of_jobs(count, **columns):
@@ -223,7 +186,7 @@ def _of_jobs(count, **columns):
 def _one_job(title):
     trace = _of_jobs(1, run_time=1000, requested_time=1000, requested_procs=5)
     work = trace.with_speedup(Speedup(lambda n: 1 + 0.375 * (n - 1))).sequential_work()[0]
-    return exact(CLAIMS["0"], work == 2500, f"{work:,.0f} processor-seconds", title, "The amount of work differs.")
+    return exact(_claim("0"), work == 2500, f"{work:,.0f} processor-seconds", title, "The amount of work differs.")
 
 
 def _stretched(title):
@@ -233,53 +196,26 @@ def _stretched(title):
     factor = 0.9 / before
     measured = f"every run time x {factor:.4f}, rounded; the load before was {before:.4f}"
     holds = (stretched == np.maximum(1, np.rint(seconds * factor))).all()
-    return exact(CLAIMS["0b"], bool(holds), measured, title, "Run times differ.")
-
-
-def fair_shares(schedule: Schedule) -> np.ndarray:
-    """Give the fair share of each job at its start, computed anew from the jobs that queue and run then.
-
-    That is, ObF x sqrt(work) / the sum over these jobs x processors, rounded to the nearest whole number, from 1 to the
-    machine; work is the estimated sequential one.
-
-    Returns
-    -------
-    int64, shape (n_jobs,)
-
-    References
-    ----------
-    Sabin, Lang and Sadayappan, JSSPP 2006, section 3; Srinivasan et al., Cluster 2003, for the square root.
-    """
-    trace, machine = schedule.trace, schedule.machine.procs
-    estimate, procs = (trace.table[name].to_numpy() for name in ("requested_time", "requested_procs"))
-    weight = np.sqrt(estimate * trace.laws(machine).speedup(procs))
-    end = schedule.end
-    sums = [weight[(schedule.submit <= start) & (end > start)].sum() for start in schedule.start]
-    share = schedule.scheme.overbooking * weight / np.array(sums) * machine
-    return np.clip(np.floor(share + 1 / 2 + 1e-9), 1, machine).astype("int64")
+    return exact(_claim("0b"), bool(holds), measured, title, "Run times differ.")
 
 
 def _nothing_moves(size, title):
     """Ask of each job whether it started on more processors than its fair share: with EF 0 none, with EF 1 some."""
     trace = grids.workload(jobs=grids.SIDE[size][0])
-    beyond = {
-        (obf, ef): int((schedule.procs > fair_shares(schedule)).sum())
-        for obf, ef in product((1, 4), (0, 1))
-        for schedule in [simulate(trace, SHARES[obf, ef])]
-    }
+    schedules = {key: simulate(trace, SHARES[key]) for key in product((1, 4), (0, 1))}
+    beyond = {key: int((schedule.procs > fair_shares(schedule)).sum()) for key, schedule in schedules.items()}
     moved = ", ".join(f"ObF {obf} EF {ef}: {count}" for (obf, ef), count in beyond.items())
     holds = all((count == 0) == (ef == 0) for (_, ef), count in beyond.items())
     measured = f"of {len(trace):,} jobs, on more processors than their fair share: {moved}"
-    return exact(CLAIMS["1"], holds, measured, title, "With EF 0 a job had more than its share, or with EF 1 none.")
+    return exact(_claim("1"), holds, measured, title, "With EF 0 a job had more than its share, or with EF 1 none.")
 
 
 def _two_jobs(title):
     lasts = 3_600
     trace = _of_jobs(2, submit_time=0, run_time=lasts, requested_time=lasts, requested_procs=PROCS // 2)
     trace = trace.with_speedup(Downey(sigma=0))
-    schedules = (simulate(trace, FairShareMoldable(overbooking=obf)) for obf in (1, 2))
-    means = [float(schedule.end.mean()) / lasts for schedule in schedules]
-    return exact(CLAIMS["2"], means == [1, 0.75], "; ".join(f"{mean:g} T" for mean in means), title, "They differ.")
+    means = [float(simulate(trace, scheme).end.mean()) / lasts for scheme in OVERBOOKED[:2]]
+    return exact(_claim("2"), means == [1, 0.75], "; ".join(f"{mean:g} T" for mean in means), title, "They differ.")
 
 
 def _quick_enough(size, progress, title):
@@ -290,5 +226,6 @@ def _quick_enough(size, progress, title):
         f"{row['99th percentile (ms)']:.3g} ms"
         for _, row in table.iterrows()
     )
+    claim = _claim("15", f"no decision takes longer than {FEW_HUNDRED} ms")
     check = Check("longest decision", cases, "lower", FEW_HUNDRED, form="{:.3g} ms")
-    return judged(CLAIMS["15"], check, title, why="Some decisions take longer on this machine.", details=details)
+    return judged(claim, check, title, why="Some decisions take longer on this machine.", details=details)

@@ -1,0 +1,346 @@
+"""What schemes for moldable jobs decided, worked out again from their schedules.
+
+`instants` and `situation` give the decisions of the iterative scheme, one by one, to be made again, timed or
+compared; `draw_step` draws a step of one. `fair_shares` gives the shares that the fair-share scheme should have used.
+"""
+
+from dataclasses import replace
+from itertools import product
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from . import charts
+from .kernels.iterative import decision
+from .kernels.speedup import DOWNEY, durations
+from .schedule import Schedule
+from .schemes import Outcome
+from .workload.speedup import Laws
+
+RUNS, WAITS, TRIED = "running", "waiting", "gets a processor"
+
+
+class Decision(NamedTuple):
+    """What the iterative scheme decides on at an instant; jobs are named by their places in the trace.
+
+    Attributes
+    ----------
+    now : int
+        Seconds on the clock of the log.
+    queued : int64, shape (n_queued,)
+        Places of the waiting jobs, in the order of the queue.
+    running : int64, shape (n_running,)
+        Places of the running jobs, by their estimated ends.
+    ends : int64, shape (n_running,), seconds after `now`
+        Estimated ends of the running jobs.
+    held : int64, shape (n_running,)
+        Processors of the running jobs.
+    estimate : int64, shape (n_queued,), seconds
+        Estimates of the queued jobs, on the processors that they ask for.
+    procs : int64, shape (n_queued,)
+        Processors that the queued jobs ask for.
+    laws : Laws
+        How the queued jobs speed up.
+    machine : int
+        Processors of the machine.
+    """
+
+    now: int
+    queued: np.ndarray
+    running: np.ndarray
+    ends: np.ndarray
+    held: np.ndarray
+    estimate: np.ndarray
+    procs: np.ndarray
+    laws: Laws
+    machine: int
+
+    def made(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Make the decision: widths, reservations (seconds after `now`) and steps (`kernels.iterative.decision`)."""
+        return decision(self.ends, self.held, self.estimate, self.procs, self.machine, self.laws, 0)
+
+    def widths_after(self, steps) -> np.ndarray:
+        """Give the processors of the queued jobs after some steps of the decision; int64, shape (n_queued,)."""
+        width = np.where(self.laws.moldable, 1, self.procs)
+        for place, tried, stays, _ in steps.tolist():
+            if stays:
+                width[place] = tried
+        return width
+
+    def lasting(self, width) -> np.ndarray:
+        """Give how long the queued jobs are estimated to take on so many processors each; int64, seconds."""
+        return durations(self.estimate, self.procs, width, self.laws)
+
+    def reserved(self, width) -> np.ndarray:
+        """Give the reservations of the queued jobs on so many processors each; int64, seconds after `now`."""
+        rigid = self.laws._replace(moldable=np.zeros(self.queued.size, bool))
+        return decision(self.ends, self.held, self.lasting(width), width, self.machine, rigid, 0)[1]
+
+    def total(self, width) -> int:
+        """Add up the estimated completions of the queued jobs (seconds after `now`) on so many processors each."""
+        return int((self.reserved(width) + self.lasting(width)).sum())
+
+    def least_total(self) -> int:
+        """Give the least `total` that any widths have. All are tried, so this is for a few jobs and processors."""
+        every = product(range(1, self.machine + 1), repeat=self.queued.size)
+        return min(self.total(np.array(width)) for width in every)
+
+
+def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tell when the iterative scheme decides: where jobs wait and processors are free.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+
+    Returns
+    -------
+    instants : int64, seconds on the clock of the log
+    waiting, free : int64
+        How many jobs are decided on, and how many processors are free for them.
+    """
+    start, end, procs = schedule.start, schedule.end, schedule.procs
+    times = np.unique(np.concatenate([schedule.submit, end]))
+    by_start, by_end = np.argsort(start, kind="stable"), np.argsort(end, kind="stable")
+    begun = np.searchsorted(start[by_start], times, side="left")  # before this instant's decision
+    ended = np.searchsorted(end[by_end], times, side="right")
+    held = np.append(0, procs[by_start].cumsum())[begun] - np.append(0, procs[by_end].cumsum())[ended]
+    waiting = np.searchsorted(schedule.submit, times, side="right") - begun
+    free = schedule.machine.procs - held
+    decides = (waiting > 0) & (free > 0)
+    return times[decides], waiting[decides], free[decides]
+
+
+def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.ndarray:
+    """Tell at which of its `instants` the iterative scheme decides on so few jobs that a picture can show them.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+    least, most : int
+        How many jobs are decided on.
+
+    Returns
+    -------
+    int64, seconds on the clock of the log
+        Those with a quarter of the machine free, or, where there are none, all.
+
+    Raises
+    ------
+    ValueError
+        If there are none at all.
+    """
+    times, waiting, free = instants(schedule)
+    few = (waiting >= least) & (waiting <= most)
+    if not few.any():
+        raise ValueError(f"no decision on {least} to {most} jobs, try another load")
+    freer = few & (4 * free >= schedule.machine.procs)
+    return times[freer if freer.any() else few]
+
+
+def situation(schedule: Schedule, now: int) -> Decision:
+    """Give what the iterative scheme decided on at an instant of its schedule.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+    now : int
+        One of its `instants`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.decisions import instants, situation
+    >>> trace = sl.model_trace("lublin", jobs=50, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace, sl.IterativeMoldable())
+    >>> asked = situation(schedule, instants(schedule)[0][0])
+    >>> width, reserved, steps = asked.made()
+    >>> bool((width[reserved == 0] == schedule.procs[asked.queued][reserved == 0]).all())
+    True
+    """
+    queued = np.flatnonzero((schedule.submit <= now) & (schedule.start >= now))
+    running = np.flatnonzero((schedule.start < now) & (schedule.end > now))
+    ends = (schedule.start + schedule.estimate)[running] - now
+    order = np.argsort(ends, kind="stable")
+    running, ends = running[order], ends[order]
+    table, machine = schedule.trace.table, schedule.machine.procs
+    estimate, procs = (table[name].to_numpy()[queued] for name in ("requested_time", "requested_procs"))
+    laws = schedule.trace.laws(machine).of(queued)
+    return Decision(int(now), queued, running, ends, schedule.procs[running], estimate, procs, laws, machine)
+
+
+def timed(schedule: Schedule, most: int) -> pd.DataFrame:
+    """Make decisions of the iterative scheme again, one after the other, and measure how long they take.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+    most : int
+        How many decisions at most; evenly spaced where there are more.
+
+    Returns
+    -------
+    DataFrame
+        One row a decision: instant (seconds on the clock of the log), waiting (jobs), seconds (that it took).
+    """
+    times, waiting, _ = instants(schedule)
+    some = np.unique(np.linspace(0, times.size - 1, min(most, times.size)).round().astype(int))
+    situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the clock runs
+    took = []
+    for now in times[some]:
+        asked = situation(schedule, now)
+        begin = perf_counter()
+        asked.made()
+        took.append(perf_counter() - begin)
+    return pd.DataFrame({"instant": times[some], "waiting": waiting[some], "seconds": took})
+
+
+def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 2)) -> list[Decision]:
+    """Draw decisions so small that all outcomes can be tried: 2 to 4 jobs on 3 to 6 processors, some of them busy.
+
+    Parameters
+    ----------
+    count, seed : int
+    sigma : (float, float)
+        Of Downey's law, drawn from this range. A is the machine in every second decision, else once to twice what the
+        jobs ask for.
+    """
+    random = np.random.default_rng(seed)
+    drawn = []
+    for i in range(count):
+        machine, n = int(random.integers(3, 7)), int(random.integers(2, 5))
+        procs = random.integers(1, machine + 1, n)
+        A = np.full(n, machine) if i % 2 else procs * random.uniform(1, 2, n)
+        laws = Laws(DOWNEY, A.astype("float64"), random.uniform(*sigma, n), np.zeros((1, 1)), np.ones(n, bool))
+        held = random.integers(1, 3, random.integers(0, machine // 2))
+        ends = np.sort(random.integers(1, 3_600, held.size))
+        estimate = np.exp(random.uniform(np.log(60), np.log(36_000), n)).astype("int64")
+        drawn.append(Decision(0, np.arange(n), np.arange(held.size), ends, held, estimate, procs, laws, machine))
+    return drawn
+
+
+def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
+    """Give the plan of a decision as a schedule: what runs, to its estimated end, and what is reserved.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Which the decision is of.
+    asked : Decision
+    width : int64, shape (n_queued,)
+        Processors of the queued jobs.
+    """
+    start, lasts, procs = schedule.start.copy(), schedule.estimate.copy(), schedule.procs.copy()
+    start[asked.queued] = asked.now + asked.reserved(width)
+    lasts[asked.queued] = asked.lasting(width)
+    procs[asked.queued] = width
+    places = np.sort(np.concatenate([asked.running, asked.queued]))
+    start, lasts, procs = start[places], lasts[places], procs[places]
+    part = replace(schedule.trace, table=schedule.trace.table.iloc[places])
+    outcome = Outcome(part.table["submit_time"].to_numpy(), start, run=lasts, procs=procs, estimate=lasts)
+    return Schedule(part, schedule.scheme, schedule.machine, schedule.overrun, schedule.events, outcome)
+
+
+def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
+    """Draw a step of a decision of the iterative scheme: which job is tried, and the plan before and after.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `IterativeMoldable`.
+    now : int
+        One of its `instants`.
+    step : int
+        Which step of the decision, from 1; the last one where there are fewer.
+
+    Returns
+    -------
+    chart, table
+        Gantt charts of the two plans; of each queued job the processors, estimate and start in both.
+
+    Raises
+    ------
+    ValueError
+        If nothing was tried at that instant.
+    """
+    asked = situation(schedule, now)
+    steps = asked.made()[2]
+    if not len(steps):
+        raise ValueError(f"nothing was tried at {now} s: no job gains from a second processor")
+    step = min(max(step, 1), len(steps))
+    before, after = asked.widths_after(steps[: step - 1]), asked.widths_after(steps[: step - 1])
+    tried, width, kept, _ = steps[step - 1].tolist()
+    after[tried] = width
+    table = schedule.trace.table
+    names = table.index[asked.queued]
+    job, more = f"job {names[tried]}", f"{width} processors"
+    fewer = f"{width - 1} processor{'s' if width > 2 else ''}"
+    state = np.full(len(schedule), RUNS, object)
+    state[asked.queued] = WAITS
+    state[asked.queued[tried]] = TRIED
+    coloured = replace(schedule, trace=replace(schedule.trace, table=table.assign(state=state)))
+    plans = {f"Before: {job} on {fewer}": before, f"Tried: {job} on {more}": after}
+    plans = {title: planned(coloured, asked, each) for title, each in plans.items()}
+    until = now + max(int((asked.reserved(each) + asked.lasting(each)).max()) for each in (before, after))
+    ruling = f"{job} keeps {more}" if kept else f"{job} goes back to {fewer} and is not tried again"
+    chart = charts.gantts(
+        plans,
+        (now, until),
+        color="state",
+        label="job_number",
+        processors=_processors_of(names, plans.values()),
+        title=f"Step {step:,} of {len(steps):,}: one more processor for {job}",
+        subtitle=(
+            f"sum of the estimated completions: {asked.total(before) / 3600:,.2f} h before, "
+            f"{asked.total(after) / 3600:,.2f} h tried, so {ruling} (drawn: the processors of waiting jobs)"
+        ),
+    )
+    columns = {"job": names}
+    for words, each in (("", before), ("with it: ", after)):
+        columns |= {f"{words}processors": each, f"{words}estimate (h)": asked.lasting(each) / 3600}
+        columns |= {f"{words}starts after (h)": asked.reserved(each) / 3600}
+    return chart, charts.table(pd.DataFrame(columns))
+
+
+def _processors_of(names, plans):
+    """Give the lowest and the highest processor that some jobs hold in any of the plans."""
+    ends = []
+    for plan in plans:
+        offset, first, last = plan.processors()
+        own = np.repeat(plan.trace.table.index.isin(names), np.diff(offset))
+        ends += [first[own].min(), last[own].max()]
+    return min(ends), max(ends)
+
+
+def fair_shares(schedule: Schedule) -> np.ndarray:
+    """Give the fair share of each job at its start, computed anew from the jobs that queue and run then.
+
+    That is, ObF x sqrt(work) / the sum over these jobs x processors, rounded to the nearest whole number, from 1 to the
+    machine; work is the estimated sequential one.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Under `FairShareMoldable`.
+
+    Returns
+    -------
+    int64, shape (n_jobs,)
+
+    References
+    ----------
+    Sabin, Lang and Sadayappan, JSSPP 2006, section 3; Srinivasan et al., Cluster 2003, for the square root.
+    """
+    trace, machine = schedule.trace, schedule.machine.procs
+    estimate, procs = (trace.table[name].to_numpy() for name in ("requested_time", "requested_procs"))
+    weight = np.sqrt(estimate * trace.laws(machine).speedup(procs))
+    end = schedule.end
+    sums = [weight[(schedule.submit <= start) & (end > start)].sum() for start in schedule.start]
+    share = schedule.scheme.overbooking * weight / np.array(sums) * machine
+    return np.clip(np.floor(share + 1 / 2 + 1e-9), 1, machine).astype("int64")
