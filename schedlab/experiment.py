@@ -27,6 +27,7 @@ from .kernels._jit import CACHE
 from .schemes import Scheme
 from .schemes import scheme as scheme_named
 from .simulation import check_trace, simulate
+from .text import check_known
 from .threads import stoppable
 from .workload import archive
 from .workload.trace import Trace, labels
@@ -106,8 +107,7 @@ def grid(
     >>> table.columns.tolist(), len(table)
     (['load', 'scheme', 'seed', 'wait_time', 'utilization'], 12)
     """
-    if errors not in ERRORS:
-        raise ValueError(f"unknown errors {errors!r}; known: {', '.join(ERRORS)}")
+    check_known("errors", errors, ERRORS)
     several = {name: _several(name, value, not _is_several(value)) for name, value in values.items()}
     cases = [{}] if cases is None else [dict(case) for case in cases]
     combined = [dict(zip(several, combination, strict=True)) for combination in product(*several.values())]

@@ -8,6 +8,7 @@ import pandas as pd
 
 from .schedule import Schedule
 from .simulation import case_of, simulate
+from .text import check_known
 from .threads import pool
 
 DEFINITIONS = ("arrivals", "conservative", "fcfs")
@@ -49,8 +50,7 @@ def fair_starts(
     an earlier one. Leung, Sabin and Sadayappan, "Parallel job scheduling policies to improve fairness: a case study",
     ICPP Workshops 2010: CONS_P.
     """
-    if definition not in DEFINITIONS:
-        raise ValueError(f"unknown definition {definition!r}; known: {', '.join(DEFINITIONS)}")
+    check_known("definition", definition, DEFINITIONS)
     numbers = schedule.trace.table.index
     place = np.arange(len(numbers)) if jobs is None else numbers.get_indexer(pd.Index(jobs))
     if (place < 0).any():

@@ -12,6 +12,7 @@ from .schedule import Schedule, Sites
 from .schemes import Case, Jobs, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.base import checked
+from .text import check_known
 from .threads import pool
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
 
@@ -203,12 +204,8 @@ def _later(case, seconds):
 
 
 def _check_conventions(overrun, events):
-    for what, value, known in (
-        ("overrun", overrun, (*OVERRUN, KILL_BACKFILLED)),
-        ("events", events, EVENTS),
-    ):
-        if value not in known:
-            raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+    check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
+    check_known("events", events, EVENTS)
 
 
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> list[Schedule]:

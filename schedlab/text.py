@@ -6,6 +6,7 @@ the script, or be a formula. HTML itself takes `html.escape`, as everywhere.
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 # Controls, marks that turn the direction of writing, halves of letters that no encoding takes, ends of lines.
 _UNSHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -43,3 +44,32 @@ def cell(value):
     if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
+
+
+def check_known(what: str, given: str, values: Iterable[str]) -> str:
+    """Give a name back if it is one of those that are known.
+
+    Parameters
+    ----------
+    what : str
+        What the message calls it.
+    given : str
+        The name.
+    values : iterable of str
+        All that are known.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+
+    Examples
+    --------
+    >>> check_known("size", "huge", ("quick", "full"))
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown size 'huge'; known: quick, full
+    """
+    if given not in tuple(values):  # which may be asked for what cannot be hashed, too
+        raise ValueError(f"unknown {what} {given!r}; known: {', '.join(values)}")
+    return given

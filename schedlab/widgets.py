@@ -35,6 +35,7 @@ from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
 from .simulation import simulate
 from .statistics import IntervalWarning, paired
+from .text import check_known
 from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
@@ -379,8 +380,7 @@ def bench(
     ValueError
         For an unknown view.
     """
-    if view not in VIEWS:
-        raise ValueError(f"unknown view {view!r}; known: {', '.join(VIEWS)}")
+    check_known("view", view, VIEWS)
     trace = _trace(trace)
     compared = (_ordered(scheme, order), scheme_named(against))
     schedule, other = (_simulated(trace, load, one, overrun) for one in compared)

@@ -13,8 +13,8 @@ from workloads import trace_of
 import schedlab as sl
 from schedlab import papers
 from schedlab.papers import base
-from schedlab.papers.figure import standing_in
 from schedlab.workload import archive
+from schedlab.workload.archive import standing_in
 
 ROW = dict.fromkeys(papers.LEDGER, "") | {"id": "A-1", "verdict": "reproduced", "cases": []}
 

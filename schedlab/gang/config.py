@@ -7,6 +7,7 @@ import numpy as np
 
 from schedlab.kernels import variates
 from schedlab.kernels.gang import state
+from schedlab.text import check_known
 from schedlab.workload.models.common import at_least_one
 
 from .times import LONGEST, check_seconds, nanoseconds
@@ -124,8 +125,7 @@ class Config:
 
     def __post_init__(self):
         for name, known in KNOWN.items():
-            if getattr(self, name) not in tuple(known):
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+            check_known(name, getattr(self, name), known)
         for name in TIMES:
             check_seconds(name, getattr(self, name))
         if self.delta is not None and not (isinstance(self.delta, Real) and 0 <= self.delta < LONGEST):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from schedlab.kernels.gang import state
 from schedlab.streams import entropy, keys, uniforms
+from schedlab.text import check_known
 from schedlab.workload.models.common import at_least_one, job_numbers
 from schedlab.workload.models.jann import SIZES, JannTable, jann, jann_table
 
@@ -102,13 +103,11 @@ class Workload:
             raise ValueError(f"pes must be at most {MOST_PES}, got {self.pes}")
         check_seconds("horizon", self.horizon)
         object.__setattr__(self, "seed", entropy(self.seed))
-        if self.sizes not in tuple(SIZES):
-            raise ValueError(f"unknown sizes {self.sizes!r}; known: {', '.join(SIZES)}")
+        check_known("sizes", self.sizes, SIZES)
         object.__setattr__(self, "mix", _mixed(self.mix))
         shares = self.shares
         for kind, share in shares.items():
-            if kind not in KINDS:
-                raise ValueError(f"unknown kind of jobs {kind!r}; known: {', '.join(KINDS)}")
+            check_known("kind of jobs", kind, KINDS)
             if not (isinstance(share, Real) and 0 <= share <= 1):
                 raise ValueError(f"the share of {kind} jobs is {share!r}, expected 0 to 1")
         if not abs(sum(shares.values()) - 1) < 1e-9:

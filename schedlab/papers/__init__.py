@@ -8,6 +8,8 @@ and the command line need.
 from collections.abc import Iterable
 from importlib import import_module
 
+from schedlab.text import check_known
+
 from .figure import SIZES, Figure, Paper, chosen_size
 from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, claimed, exact, judged, ledger, untestable
 
@@ -56,8 +58,7 @@ def modules(names: Iterable[str] = ()) -> list:
     """
     names = set(names) or PAPERS
     for name in names:
-        if name not in PAPERS:
-            raise ValueError(f"unknown paper {name!r}; known: {', '.join(PAPERS)}")
+        check_known("paper", name, PAPERS)
     return [import_module(f"{__name__}.{name}") for name in PAPERS if name in names]
 
 

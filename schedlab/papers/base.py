@@ -5,9 +5,10 @@ from schedlab.experiment import sweep
 from schedlab.schemes import EASY, FCFS, Conservative
 from schedlab.simulation import simulate
 from schedlab.workload import archive
+from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import Trace, load_trace, model_trace
 
-from .figure import Paper, rebuilt, standing_in
+from .figure import Paper, rebuilt
 from .ledger import Claim, claimed, exact, untestable
 
 TITLE = "The base schedulers"

@@ -3,7 +3,7 @@
 import html
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from schedlab import kept
-from schedlab.workload import archive
+from schedlab.text import check_known
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -115,9 +115,7 @@ def chosen_size(size: str | None = None) -> str:
         For an unknown size.
     """
     size = size or os.environ.get("SCHEDLAB_SIZE") or "quick"
-    if size not in SIZES:
-        raise ValueError(f"unknown size {size!r}; known: {', '.join(SIZES)}")
-    return size
+    return check_known("size", size, SIZES)
 
 
 def rebuilt(
@@ -207,48 +205,3 @@ def paper_of(function: Callable) -> str:
         As in `PAPERS`.
     """
     return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]
-
-
-def known(what: str, name: str, values: Mapping) -> object:
-    """Give the value of a name, which must be known.
-
-    Parameters
-    ----------
-    what : str
-        What the message calls it.
-    name : str
-        The name asked for.
-    values : mapping
-        The values by name.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-    """
-    if name not in values:
-        raise ValueError(f"unknown {what} {name!r}; known: {', '.join(values)}")
-    return values[name]
-
-
-def standing_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Logs of the archive.
-
-    Returns
-    -------
-    tuple of str
-        One note, or none.
-    """
-    missing = [name for name in names if archive.find(archive.resolve(name)) is None]
-    if not missing:
-        return ()
-    return (
-        f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
-        f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
-        "has them.",
-    )

@@ -14,11 +14,12 @@ from schedlab.metrics import bounded_slowdown
 from schedlab.schemes import DPSA, EASY
 from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, jackknife, over_seeds, paired, ratios_of_means
+from schedlab.text import check_known
 from schedlab.workload import swf
-from schedlab.workload.archive import TraceNotFound
+from schedlab.workload.archive import TraceNotFound, standing_in
 from schedlab.workload.trace import Trace, load_trace
 
-from .figure import Paper, known, rebuilt, standing_in
+from .figure import Paper, rebuilt
 from .ledger import Check, Claim, claimed, exact, judged, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
@@ -84,7 +85,7 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
         None, too, where none or all of the jobs would be left out. Overruns are a matter of the simulation, not of the
         log: `conventions`.
     """
-    known("estimates", estimates, ESTIMATES)
+    check_known("estimates", estimates, ESTIMATES)
     try:
         trace = load_trace(name, or_standin=True)
     except TraceNotFound:

@@ -7,15 +7,17 @@ import numpy as np
 import pandas as pd
 
 from schedlab import charts, metrics
+from schedlab.display import interval
 from schedlab.experiment import grid, remember
 from schedlab.schedule import Schedule
 from schedlab.schemes import Flooding, OpportuneShredding
 from schedlab.simulation import simulate, simulate_sites
 from schedlab.statistics import over_seeds, ratios_of_means
+from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import Trace, load_trace
 
-from .figure import Paper, rebuilt, standing_in
-from .ledger import Check, Claim, cases, claimed, exact, interval, judged
+from .figure import Paper, rebuilt
+from .ledger import Check, Claim, cases, claimed, exact, judged
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
 PAPER = Paper(

@@ -22,6 +22,7 @@ from schedlab import kept
 from schedlab.display import formatted
 from schedlab.display.ledgers import CASE, KEPT, LEDGER, MEASURED, SAME, VERDICTS, Ledger, in_words, written
 from schedlab.statistics import over_seeds
+from schedlab.text import check_known
 
 from .figure import as_called, chosen_size, paper_of
 
@@ -85,8 +86,7 @@ class Check:
     form: str = "{:+.1f} %"
 
     def __post_init__(self):
-        if self.expected not in EXPECTED:
-            raise ValueError(f"unknown expectation {self.expected!r}; known: {', '.join(EXPECTED)}")
+        check_known("expectation", self.expected, EXPECTED)
         missing = [name for name in ("value", "low", "high") if name not in self.cases.columns]
         if missing:
             raise ValueError(f"the cases of {self.quantity!r} have no column {missing[0]!r}")
@@ -330,8 +330,7 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     for row in rows:
         if row.keys() != set(LEDGER):
             raise ValueError(f"a row of the ledger has {', '.join(row)}; expected {', '.join(LEDGER)}")
-        if row["verdict"] not in VERDICTS:
-            raise ValueError(f"unknown verdict {row['verdict']!r}; known: {', '.join(VERDICTS)}")
+        check_known("verdict", row["verdict"], VERDICTS)
         if row["verdict"].startswith("not ") and not row["reason"]:
             raise ValueError(f"{row['id']} is {row['verdict']}, but no reason is given")
     table = Ledger(rows, columns=list(LEDGER))

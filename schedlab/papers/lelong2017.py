@@ -9,9 +9,10 @@ from schedlab.experiment import grid, remember
 from schedlab.schemes import EASY
 from schedlab.simulation import simulate
 from schedlab.statistics import over_seeds, ratios_of_means
+from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import Trace, load_trace
 
-from .figure import Paper, rebuilt, standing_in
+from .figure import Paper, rebuilt
 from .ledger import Check, Claim, cases, claimed, judged
 
 TITLE = "Beyond the five: tuning EASY's queues (Lelong, Reis and Trystram)"

@@ -14,9 +14,10 @@ from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, FCFS
 from schedlab.simulation import simulate
+from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
 
-from .figure import Paper, chosen_size, rebuilt, standing_in
+from .figure import Paper, chosen_size, rebuilt
 from .ledger import Check, Claim, cases, claimed, exact, judged, untestable
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"

@@ -12,8 +12,9 @@ from schedlab.display import interval
 from schedlab.experiment import remember, table_of
 from schedlab.gang import Config, GangSchedule, Workload
 from schedlab.statistics import over_seeds, ratio_over_seeds, ratios_of_means
+from schedlab.text import check_known
 
-from .figure import Paper, known, rebuilt
+from .figure import Paper, rebuilt
 from .ledger import Check, Claim, cases, claimed, exact, judged
 
 TITLE = "Gang scheduling with runtime measurements (Silva and Scherson)"
@@ -85,7 +86,9 @@ def workload(
     """
     if not faster > 0:
         raise ValueError(f"faster must be greater than 0, got {faster}")
-    whole = Workload(known("mix", mix, KINDS), pes=pes, horizon=HORIZON, table=table, sizes=sizes, seed=seed)
+    whole = Workload(
+        KINDS[check_known("mix", mix, KINDS)], pes=pes, horizon=HORIZON, table=table, sizes=sizes, seed=seed
+    )
     if faster == 1 and not on_top:
         return whole
     jobs, config = whole.jobs_table, Config()
@@ -97,7 +100,7 @@ def workload(
 
 def configs(*names: str, **settings) -> dict[str, Config]:
     """Give schedulers by what the paper calls them."""
-    return {name: Config(known("scheduler", name, SCHEDULERS), **settings) for name in names}
+    return {name: Config(SCHEDULERS[check_known("scheduler", name, SCHEDULERS)], **settings) for name in names}
 
 
 def run(mix, pes, table, seed, faster, scheduler, sizes="uniform", on_top=False, **settings) -> pd.Series:

@@ -11,6 +11,7 @@ from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree
 from schedlab.schemes import Outcome, Ranges, Scheme
+from schedlab.text import check_known
 from schedlab.threads import abandonable
 from schedlab.workload.trace import Trace
 
@@ -452,8 +453,7 @@ class Schedule:
         ValueError
             For an unknown column, or one with values below 0.
         """
-        if measure not in self._table.columns:
-            raise ValueError(f"unknown measure {measure!r}; known: {', '.join(self._table.columns)}")
+        check_known("measure", measure, self._table.columns)
         return metrics.gini(self._table[measure])
 
     # -- laws --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from schedlab.kernels import conservative as kernel
 from schedlab.machine import Flat, KaryTree
+from schedlab.text import check_known
 from schedlab.threads import interruptible
 
 from .base import Case, Outcome
@@ -70,10 +71,8 @@ class Conservative(Queued):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.compression not in (*COMPRESSION,):
-            raise ValueError(f"unknown compression {self.compression!r}; known: {', '.join(COMPRESSION)}")
-        if self.compress_on not in COMPRESS_ON:
-            raise ValueError(f"unknown compress_on {self.compress_on!r}; known: {', '.join(COMPRESS_ON)}")
+        check_known("compression", self.compression, COMPRESSION)
+        check_known("compress_on", self.compress_on, COMPRESS_ON)
         if not isinstance(self.repeat, bool):
             raise ValueError(f"repeat must be True or False, got {self.repeat!r}")
         if self.compression in ("none", "rebuild") and (self.compress_on != "early" or self.repeat):

@@ -11,6 +11,7 @@ import numpy as np
 
 from schedlab.kernels import lookahead as kernel
 from schedlab.machine import Flat
+from schedlab.text import check_known
 from schedlab.threads import interruptible
 from schedlab.workload.trace import OVERRUN
 
@@ -72,9 +73,8 @@ class DPSA(Queued):
 
     def __post_init__(self):
         super().__post_init__()
-        for what, value, known in (("variant", self.variant, VARIANTS), ("search", self.search, SEARCHES)):
-            if value not in known:
-                raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
+        check_known("variant", self.variant, VARIANTS)
+        check_known("search", self.search, SEARCHES)
         check_worth(self.objective, OBJECTIVES)
         for what, least in (("depth", 1), ("budget", 0)):
             value = getattr(self, what)

@@ -10,6 +10,7 @@ from schedlab.kernels import moldable as kernel
 from schedlab.kernels.iterative import iterative
 from schedlab.kernels.speedup import durations
 from schedlab.kernels.swf_text import EXACT
+from schedlab.text import check_known
 from schedlab.threads import interruptible
 
 from .base import Case, Outcome, Scheme
@@ -115,8 +116,7 @@ class FairShareMoldable(Moldable):
             ("mix", ("all", "queued")),
             ("backfill", ("any", "start-now")),
         ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+            check_known(name, getattr(self, name), known)
         if not (_is_number(self.overbooking) and 0 < self.overbooking < np.inf):
             raise ValueError(f"overbooking must be a number above 0, got {self.overbooking!r}")
         if not (_is_number(self.efficiency) and 0 <= self.efficiency <= 1):

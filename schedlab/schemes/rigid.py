@@ -7,6 +7,7 @@ from schedlab.kernels.easy import easy
 from schedlab.kernels.fcfs import fcfs
 from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
+from schedlab.text import check_known
 from schedlab.threads import interruptible
 from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
 
@@ -125,8 +126,7 @@ class EASY(Queued):
         super().__post_init__()
         if self.backfill is not None:
             check_order(self.backfill)
-        if self.reservation not in placement.RULES:
-            raise ValueError(f"unknown reservation {self.reservation!r}; known: {', '.join(placement.RULES)}")
+        check_known("reservation", self.reservation, placement.RULES)
 
     def __str__(self) -> str:
         name = super().__str__()

@@ -10,6 +10,7 @@ import numpy as np
 from schedlab.kernels import shredding as kernel
 from schedlab.kernels.replay import JOB_ARRIVES, JOB_WITHDRAWN, Events
 from schedlab.machine import Flat
+from schedlab.text import check_known
 from schedlab.threads import interruptible
 
 from .base import Case, Jobs, Outcome, Pieces, Scheme
@@ -29,8 +30,7 @@ class Shredding(Scheme):
     release = everywhere = flooding = False
 
     def __post_init__(self):
-        if self.local not in LOCAL:
-            raise ValueError(f"unknown local {self.local!r}; known: {', '.join(LOCAL)}")
+        check_known("local", self.local, LOCAL)
 
     def __str__(self) -> str:
         said = [*[self.local] * (self.local != "easy"), *(o for o in ("release", "everywhere") if getattr(self, o))]

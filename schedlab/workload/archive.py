@@ -23,6 +23,7 @@ import re
 import shutil
 import warnings
 import zlib
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from difflib import get_close_matches
 from functools import cache
@@ -446,3 +447,26 @@ def _remember(name, digest, path):
 def _unchanged(name, path):
     """Tell whether a file is as it was when its text was found to be the right one."""
     return _noted(name) == _memo(name, _expected(name), path)
+
+
+def standing_in(names: Iterable[str]) -> tuple[str, ...]:
+    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Logs of the archive.
+
+    Returns
+    -------
+    tuple of str
+        One note, or none.
+    """
+    missing = [name for name in names if find(resolve(name)) is None]
+    if not missing:
+        return ()
+    return (
+        f"No log at hand for {', '.join(missing)}: stand-ins are simulated instead, generated from figures fitted to "
+        f"the logs. `schedlab traces --fetch {' '.join(missing)}` gets the logs, or set SCHEDLAB_DATA to a folder that "
+        "has them.",
+    )

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from schedlab import paths
-from schedlab.text import plain
+from schedlab.text import check_known, plain
 
 from . import filter as load_filter
 from . import swf
@@ -208,8 +208,8 @@ def read_sacct(
     >>> trace = sl.read_sacct(example_path(), procs=128, **all_of_it)
     >>> sl.simulate(trace, "easy").validate().metrics()  # doctest: +SKIP
     """
-    _check("procs_of", procs_of, PROCS_OF)
-    _check("arrival", arrival, ARRIVAL)
+    check_known("procs_of", procs_of, PROCS_OF)
+    check_known("arrival", arrival, ARRIVAL)
     zone = _zone(time_zone)
     path = Path(path)
     file = plain(path.name)
@@ -769,8 +769,3 @@ def _zone(name):
     if zone is None:
         raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm")
     return zone
-
-
-def _check(what, value, known):
-    if value not in known:
-        raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")

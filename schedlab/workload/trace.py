@@ -14,7 +14,7 @@ import pandas as pd
 
 from schedlab import display
 from schedlab.streams import entropy, keys, uniforms
-from schedlab.text import plain
+from schedlab.text import check_known, plain
 
 from . import archive, swf
 from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
@@ -319,7 +319,7 @@ class Trace:
         ValueError
             For a trace without jobs.
         """
-        _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
+        check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         capacity = self._capacity()
         return self.work(overrun) / capacity if capacity else float("inf")
 
@@ -396,7 +396,7 @@ class Trace:
         Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach",
         JSSPP 2006.
         """
-        _check("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
+        check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         capacity = self._capacity()
         return float(self.sequential_work(overrun).sum() / capacity) if capacity else float("inf")
 
@@ -432,7 +432,7 @@ class Trace:
         _check_positive("load", load)
         if load > MOST_LOAD:
             warnings.warn(_high_load(float(load)), LoadWarning, stacklevel=2)
-        _check("by", by, ("run_time", "interarrival", "effective"))
+        check_known("by", by, ("run_time", "interarrival", "effective"))
         effective = by == "effective"
         if effective:
             self.check_speedup("scale_load(by='effective')")
@@ -464,7 +464,7 @@ class Trace:
             For a factor that is not above 0.
         """
         _check_positive("factor", factor)
-        _check("by", by, ("run_time", "interarrival"))
+        check_known("by", by, ("run_time", "interarrival"))
         table = self.table.copy(deep=False)
         if by == "run_time":
             for field in ("run_time", "requested_time"):
@@ -613,7 +613,7 @@ class Trace:
         table = self.table.copy(deep=False)
         run = table["run_time"]
         if isinstance(kind, str):
-            _check("estimates", kind, ("exact", "factor", "tsafrir", "fitted", "queue"))
+            check_known("estimates", kind, ("exact", "factor", "tsafrir", "fitted", "queue"))
             if kind == "fitted":
                 return self._with_fitted_estimates(seed)
             if kind == "queue":
@@ -752,7 +752,7 @@ class Trace:
         """
         if isinstance(fraction, bool) or not (isinstance(fraction, Real) and 0 <= fraction <= 1):
             raise ValueError(f"fraction must be a share from 0 to 1, got {fraction!r}")
-        _check("of", of, ("eligible", "all"))
+        check_known("of", of, ("eligible", "all"))
         for name, value in (("min_procs", min_procs), ("breakdown", breakdown)):
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
@@ -967,11 +967,6 @@ def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
     return np.minimum(run, jobs["requested_time"]) if overrun == "kill" else run
 
 
-def _check(what, value, known):
-    if value not in known:
-        raise ValueError(f"unknown {what} {value!r}; known: {', '.join(known)}")
-
-
 def _check_positive(what, value):
     if not (isinstance(value, Real) and np.isfinite(value) and value > 0):
         raise ValueError(f"{what} must be greater than 0, got {value!r}")
@@ -1124,11 +1119,11 @@ def model_trace(
     >>> sl.model_trace("jann", jobs=1000, procs=128, table="kth", sizes="weighted").title
     "Jann model (KTH, not Jann's numbers)"
     """
-    _check("model", model, tuple(MODELS))
+    check_known("model", model, tuple(MODELS))
     generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)
     own = [word for word in inspect.signature(generate).parameters if word not in ("jobs", "procs", "seed")]
     for word in parameters:
-        _check(f"parameter of {model}", word, own)
+        check_known(f"parameter of {model}", word, own)
     settings = "".join(f", {word} {value}" for word, value in parameters.items())
     left_out = ()
     if model == "jann":

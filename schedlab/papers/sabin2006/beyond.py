@@ -10,8 +10,9 @@ from schedlab.decisions import small_decisions, timed
 from schedlab.experiment import grid
 from schedlab.schemes import EASY, IterativeMoldable
 from schedlab.statistics import geometric_means
+from schedlab.workload.archive import standing_in
 
-from ..figure import rebuilt, standing_in
+from ..figure import rebuilt
 from . import grids
 from .figures import AGAINST, AXIS, against_plain, notes
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short

@@ -6,8 +6,9 @@ import pandas as pd
 from schedlab import charts
 from schedlab.schemes import EASY
 from schedlab.statistics import geometric_means, over_seeds
+from schedlab.workload.archive import standing_in
 
-from ..figure import rebuilt, standing_in
+from ..figure import rebuilt
 from . import grids
 from .grids import BESIDE, EVERY, LOG, PLAIN, RANDOM, SCENARIOS, SEVEN, SIX, SYSTEM, how_many, of_all, short
 

@@ -5,8 +5,8 @@ import pandas as pd
 from schedlab import charts
 from schedlab.decisions import draw_step, readable_instants
 from schedlab.schemes import EASY, FairShareMoldable
+from schedlab.text import check_known
 
-from ..figure import known
 from . import grids
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SIGMA, SYSTEM, simulated, written
 
@@ -56,9 +56,10 @@ def live(
     -------
     chart, table
     """
-    A = known("scenario", scenario, SCENARIOS)
+    A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
     fair = FairShareMoldable(overbooking=overbooking, efficiency=efficiency)
-    chosen = known("scheme", scheme, dict(zip(CHOICES, (fair, ITERATIVE, grids.GREEDY), strict=True)))
+    schemes = dict(zip(CHOICES, (fair, ITERATIVE, grids.GREEDY), strict=True))
+    chosen = schemes[check_known("scheme", scheme, schemes)]
     settings = {"log": name, "jobs": jobs, "A": A, "sigma": sigma, "share": share, "load": load, "draw": draw}
     schedules = {str(each): simulated(each, **settings) for each in (chosen, PLAIN, EASY())}
     subtitle = f"{grids.about(name, jobs)}, effective load {load:g}, {scenario}, sigma {written(sigma)}"
@@ -106,7 +107,7 @@ def live_decision(
     -------
     chart, table
     """
-    A = known("scenario", scenario, SCENARIOS)
+    A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
     schedule = simulated(ITERATIVE, log=name, jobs=jobs, A=A, load=load, draw=draw)
     shown = readable_instants(schedule)
     return draw_step(schedule, shown[min(nth, shown.size - 1)], step)

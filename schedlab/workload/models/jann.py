@@ -30,7 +30,7 @@ import pandas as pd
 
 from schedlab import paths
 from schedlab.streams import Streams, entropy
-from schedlab.text import plain
+from schedlab.text import check_known, plain
 
 from ..swf import EXACT, MOST_PROCS
 from .common import at_least_one, job_numbers, whole_seconds
@@ -319,8 +319,7 @@ def jann(
     (True, 1000)
     """
     jobs = at_least_one("jobs", jobs)
-    if sizes not in SIZES:
-        raise ValueError(f"unknown sizes {sizes!r}; known: {', '.join(SIZES)}")
+    check_known("sizes", sizes, SIZES)
     table = jann_table(table)
     ranges = table.on_machine(table.procs if procs is None else procs).ranges
     seed = entropy(seed)
