@@ -276,8 +276,8 @@ def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
 
 
 def test_conventions_about_estimates():
-    assert paper.conventions(paper.RUN_ON) == {"overrun": "keep"}
-    assert paper.conventions(paper.EXACT) == {"overrun": "kill"}
+    assert paper._case("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
+    assert paper._case("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
     with pytest.raises(ValueError, match="unknown estimates 'none'; known: users' estimates, exact estimates, jobs"):
         paper.log("CTC-SP2-1996", "none")
 
