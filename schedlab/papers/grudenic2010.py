@@ -45,6 +45,7 @@ DPSAP, DPSAN, DPSAW = VARIANTS
 PRINTED = (("LLNL-Atlas-2006", DPSAN, -0.3), ("LLNL-Thunder-2007", DPSAN, -40.0), ("LLNL-Thunder-2007", DPSAP, 17.0))
 MEASURE = "bounded_slowdown"
 GAIN = "gain (%)"
+CASE = ["trace", "scheme"]
 PAYS = 5  # percent
 
 COPIES = {"quick": 4, "full": 20}  # shaken
@@ -63,6 +64,8 @@ EXAMPLE_PROCS = 7
 # How jobs get estimates, and what becomes of those that outlive them.
 USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs without one left out", "overruns run on"
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
+SHAKEN, SINGLE = "copies with submissions shaken by up to a minute", "single copies, 95 %"
+BROAD = 760  # pixels, for bars that have the page to themselves
 charts.register({"gain": "#117733", "utilization": "#AAAAAA"})
 
 
@@ -115,25 +118,21 @@ def label(trace: Trace) -> str:
 
 def example() -> Trace:
     """Give the paper's example."""
-    job, run, procs = zip(*EXAMPLE, strict=True)
-    numbers = pd.Index(range(1, len(EXAMPLE) + 1), name="job_number")
-    table = pd.DataFrame(-1, numbers, [field for field in swf.FIELDS if field != numbers.name])
-    table = table.assign(submit_time=0, run_time=run, requested_time=run, user_id=numbers, job=job)
-    table = table.assign(requested_procs=procs, allocated_procs=procs)
+    table = pd.DataFrame(EXAMPLE, columns=["job", "run_time", "requested_procs"])
+    table.index = pd.Index(range(1, len(table) + 1), name="job_number")
+    table = table.assign(submit_time=0, requested_time=table["run_time"], allocated_procs=table["requested_procs"])
+    table = table.assign(user_id=table.index).reindex(columns=[*swf.FIELDS[1:], "job"], fill_value=-1)
     area, nothing = table["run_time"] * table["requested_procs"], table.iloc[:0]
     return Trace(table, "the paper's example", EXAMPLE_PROCS, swf.Header(), "model", nothing, nothing, area)
 
 
 def _notes(found):
     """Say which logs are a guess, which are stand-ins, and which are missing."""
-    notes = [f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."]
     standins = {name: trace for name, trace in found.items() if trace.source == "stand-in"}
-    notes += standing_in(standins)
-    notes += [
-        f"{label(trace)} has no queues, hence no limits: its estimates are the run times."
-        for name, trace in standins.items()
-        if name.startswith("SDSC-Par")
-    ]
+    without_queues = [label(trace) for name, trace in standins.items() if name.startswith("SDSC-Par")]
+    guess = f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."
+    notes = [guess, *standing_in(standins)]
+    notes += [f"{name} has no queues, hence no limits: its estimates are the run times." for name in without_queues]
     if any(name.startswith("LLNL") for name in standins):
         notes.append("Jobs of the stand-ins of LLNL's logs, too, are submitted when they fit, and hardly ever wait.")
     if missing := [name for name in LOGS if name not in found]:
@@ -142,9 +141,6 @@ def _notes(found):
 
 
 # What is simulated -------------------------------------------------------------------------------------------
-
-
-CASE = ["trace", "scheme"]
 
 
 def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.DataFrame:
@@ -156,40 +152,33 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     Returns
     -------
     DataFrame
-        One row for each log and scheme: utilization of the log itself; over copies of the log whose submissions were
-        shaken, the mean bounded slowdown, change (percent, of this mean against that of EASY), the interval of this
-        change (change_low, change_high), and the range of the changes on single copies (shaken_low, shaken_high; 2.5 %
-        and 97.5 % quantiles); of the log itself, the change (logged) and its interval by batch means of the paired jobs
+        One row for each log and scheme: utilization; over copies of the log whose submissions were shaken, the mean
+        bounded slowdown, change (percent, of this mean against that of EASY), the interval of this change (change_low,
+        change_high), and the range of the changes on single copies (shaken_low, shaken_high; 2.5 % and 97.5 %
+        quantiles); of the log itself, the change (logged) and its interval by batch means of the paired jobs
         (paired_low, paired_high).
     """
-    runs = copies(size, progress, estimates)
+    cases = [_case(trace, estimates) for trace in logs(estimates).values()]
+    runs = copies(cases, size, f"shaking, {estimates}", progress)
     if runs.empty:  # no log has jobs without an estimate, to be left out
         return runs
     with warnings.catch_warnings(action="ignore", category=IntervalWarning):  # the caption says it of all of them
-        itself = grid(_itself, _cases(estimates), words=f"the logs themselves, {estimates}", progress=progress)
+        itself = grid(_itself, cases, words=f"the logs themselves, {estimates}", progress=progress)
     means = runs.groupby(CASE, sort=False, as_index=False)[MEASURE].mean()
     data = itself.merge(means, "left", CASE).merge(_against_easy(runs), "left", CASE)
     against = ["change", "change_low", "change_high", "shaken_low", "shaken_high"]
     return data[["trace", "title", "utilization", "scheme", MEASURE, *against, "logged", "paired_low", "paired_high"]]
 
 
-def copies(size: str, progress: bool = True, estimates: str = USERS) -> pd.DataFrame:
-    """Simulate copies of every log; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown."""
-    return _shaken(_cases(estimates), size, f"shaking, {estimates}", progress)
-
-
-def _cases(estimates):
-    return [_case(trace, estimates) for trace in logs(estimates).values()]
+def copies(cases: list[dict], size: str, words: str, progress: bool = True, tau: int = TAUS[0]) -> pd.DataFrame:
+    """Simulate shaken copies of logs; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown."""
+    runs = grid(_copy, cases, seed=range(COPIES[size]), words=words, progress=progress)
+    return runs.rename(columns={tau: MEASURE})
 
 
 def _case(trace, estimates=USERS):
     """Give what is simulated: a log, and what becomes of jobs that outlive their estimates."""
     return {"log": trace, "overrun": ESTIMATES[estimates]}
-
-
-def _shaken(cases, size, words, progress, tau=TAUS[0]):
-    runs = grid(_copy, cases, seed=range(COPIES[size]), words=words, progress=progress)
-    return runs.rename(columns={tau: MEASURE})
 
 
 def _copy(log, seed, **conventions):
@@ -230,21 +219,13 @@ def _against_easy(runs):
 
 def _turned(data):
     """Give gains in place of changes: the same table with the signs turned."""
-    signed = [name for name in ("change", "logged") if name in data]
-    gains = {name: -data[name] for name in signed}
+    gains = {name: -data[name] for name in ("change", "logged") if name in data}
     for kind in (name.removesuffix("_low") for name in data if name.endswith("_low")):
         gains |= {f"{kind}_low": -data[f"{kind}_high"], f"{kind}_high": -data[f"{kind}_low"]}
     return data.assign(**gains)
 
 
 # The figures -------------------------------------------------------------------------------------------------
-
-SHAKEN = "single copies, 95 %"
-BROAD = 760  # pixels, for bars that have the page to themselves
-
-
-def _copies(size):
-    return f"{COPIES[size]} copies with submissions shaken by up to a minute"
 
 
 def _of_logs(title, notes=lambda _: _notes(logs())):
@@ -295,10 +276,11 @@ def figure3(size: str, progress: bool) -> tuple:
     better = ", ".join(f"{scheme} on {(found < 0).sum()}" for scheme, found in variants)
     caption = (
         f"Below zero is better than EASY. Better, of {data['trace'].nunique()} logs: {better}. Bars: means over "
-        f"{_copies(size)}, EASY and the variant on the same copies; lines: 95 % intervals of these means. Boxes: where "
-        "single copies lie; where they reach across zero, the sign of a single run means little. The table has the log "
-        "itself, too, with an interval by batch means of its paired jobs; where few bursts of jobs decide the mean it "
-        "is wide, or has no bounds. LLNL's logs record no arrival times: submissions are starts, and little waits."
+        f"{COPIES[size]} {SHAKEN}, EASY and the variant on the same copies; lines: 95 % intervals of these means. "
+        "Boxes: where single copies lie; where they reach across zero, the sign of a single run means little. The "
+        "table has the log itself, too, with an interval by batch means of its paired jobs; where few bursts of jobs "
+        "decide the mean it is wide, or has no bounds. LLNL's logs record no arrival times: submissions are starts, "
+        "and little waits."
     )
     return caption, data, _bars(data, size, USERS, BROAD), _table(data)
 
@@ -328,16 +310,13 @@ def figure4(size: str, progress: bool) -> tuple:
     )
     # Gain and utilization side by side, both in percent.
     rows = pd.DataFrame({"trace": gains["trace"], "gain": gains[GAIN], "utilization": 100 * gains["utilization"]})
-    in_order = charts.bars(
-        rows.melt("trace", var_name="series", value_name="percent"),
-        "trace",
-        "percent",
-        color="series",
-        published=_published(gains, "percent", -1),
-        title=f"{DPSAN}'s gain and utilization",
-        subtitle="whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown",
-    )
-    return caption, gains, charts.stacked([in_order, _points(gains, size, USERS)]), _table_of_gains(gains)
+    rows = rows.melt("trace", var_name="series", value_name="percent")
+    title, published = f"{DPSAN}'s gain and utilization", _published(gains, "percent", -1)
+    subtitle = "whole logs in order of utilization under EASY; gain over EASY in the mean bounded slowdown"
+    words = {"published": published, "title": title, "subtitle": subtitle}
+    in_order = charts.bars(rows, "trace", "percent", color="series", **words)
+    chart = charts.stacked([in_order, _points(gains, size, USERS)])
+    return caption, gains, chart, _table(_turned(gains), GAIN, "utilization")
 
 
 @_of_logs("Figure 4 by convention about estimates")
@@ -347,7 +326,7 @@ def figure4_estimates(size: str, progress: bool) -> tuple:
     ranked = ", ".join(f"{words} {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
     caption = f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {ranked}."
     data, chart = pd.concat(gains.values()), charts.stacked([_points(part, size, on) for on, part in gains.items()])
-    return caption, data, chart, _table_of_gains(data)
+    return caption, data, chart, _table(_turned(data), GAIN, "utilization")
 
 
 def _by_estimates(size, progress):
@@ -363,33 +342,27 @@ def _gains(data):
 
 
 def _drawn(data, y):
-    """Give changes or gains, their intervals and the ranges of single copies by the names that charts have for them."""
-    return pd.DataFrame(
-        {
-            y: data["change"],
-            f"{y}_low": data["change_low"],
-            f"{y}_high": data["change_high"],
-            f"{y}_range_low": data["shaken_low"],
-            f"{y}_range_high": data["shaken_high"],
-        }
-    )
+    """Give changes or gains, their intervals and the ranges of single copies, as charts call them."""
+    kinds = {"change": y, "shaken": f"{y}_range"}
+    names = {f"{kind}_{end}": f"{drawn}_{end}" for kind, drawn in kinds.items() for end in ("low", "high")}
+    return data[["change", *names]].rename(columns={"change": y, **names})
 
 
 def _bars(data, size, estimates, width=None):
-    change, title, subtitle = f"{MEASURE}_change", f"DPSA against EASY: {estimates}", _subtitle(data, size)
-    words = {"title": title, "subtitle": subtitle, "range_label": SHAKEN, "width": width}
-    rows = data.join(_drawn(data, change))
-    return charts.bars(rows, "trace", MEASURE, BASE, published=_published(data, change), **words)
+    change, about = f"{MEASURE}_change", _about(f"DPSA against EASY: {estimates}", data, size)
+    rows, published = data.join(_drawn(data, change)), _published(data, change)
+    return charts.bars(rows, "trace", MEASURE, BASE, published=published, width=width, **about)
 
 
 def _points(gains, size, estimates):
-    title, subtitle = f"What DPSAn gains over EASY: {estimates}", _subtitle(gains, size, "in the mean bounded slowdown")
-    return charts.points(gains, "utilization", GAIN, "trace", range_label=SHAKEN, title=title, subtitle=subtitle)
+    about = _about(f"What DPSAn gains over EASY: {estimates}", gains, size, "in the mean bounded slowdown")
+    return charts.points(gains, "utilization", GAIN, "trace", **about)
 
 
-def _subtitle(data, size, *words):
+def _about(title, data, size, *words):
     standins = [title for title in data["title"].unique() if "stand-in" in title]
-    return "; ".join([*words, f"whole logs, {_copies(size)}", *standins])
+    subtitle = "; ".join([*words, f"whole logs, {COPIES[size]} {SHAKEN}", *standins])
+    return {"title": title, "subtitle": subtitle, "range_label": SINGLE}
 
 
 def _published(data, column, sign=1):
@@ -407,13 +380,9 @@ def _table(data, value="change (%)", beside="scheme"):
     """Tabulate the variants' changes, or gains: over the copies, on single ones, and on the log itself."""
     data = data[data["scheme"] != BASE].reset_index(drop=True)
     shown = data[[name for name in ("estimates", "trace", beside) if name in data]].copy()
-    shown[value], shown["interval"], shown[SHAKEN] = data["change"], _ranges(data, "change"), _ranges(data, "shaken")
+    shown[value], shown["interval"], shown[SINGLE] = data["change"], _ranges(data, "change"), _ranges(data, "shaken")
     shown["the log itself"], shown["its paired interval"] = data["logged"], _ranges(data, "paired")
     return shown
-
-
-def _table_of_gains(gains):
-    return _table(_turned(gains), GAIN, "utilization")
 
 
 def _ranges(data, kind):
@@ -495,8 +464,9 @@ def sensitivity(size: str, progress: bool) -> tuple:
     nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
     for name, trace in logs().items():
         for words, tau, case in _readings(name, trace):
-            runs = None if case is None else _shaken([case], size, f"{name}, {words}", progress, tau)
-            part = nothing if runs is None else _against_easy(runs)
+            part = nothing
+            if case is not None:
+                part = _against_easy(copies([case], size, f"{name}, {words}", progress, tau))
             parts.append(part.assign(trace=label(trace), reading=words))
     data = pd.concat(parts)[["trace", "reading", "scheme", *columns]]
     words = [interval(*row, "{:+.1f}") for row in data[columns].to_numpy()]
@@ -504,7 +474,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
     shown = shown.pivot_table(index=["trace", "reading"], columns="scheme", values="words", aggfunc="first", sort=False)
     caption = (
         "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
-        f"over {_copies(size)}, the same for every reading, with 95 % intervals."
+        f"over {COPIES[size]} {SHAKEN}, the same for every reading, with 95 % intervals."
     )
     return caption, data, None, shown.rename_axis(columns=None).reset_index()
 
@@ -603,48 +573,29 @@ def live(
 
 # The ledger --------------------------------------------------------------------------------------------------
 
-CLOSE = 0.1  # a published figure may be missed by this share of it
-LEAST = (0.1, 0.5)  # percent, what counts as the printed 0.3 %
+LEAST, MOST, WORST = (0.1, 0.5), (36, 44), (130.5, 159.5)  # percent: what counts as the published 0.3, 40 and 145
 LINEAR = 0.8  # correlation
 NEGLIGIBLE = 5  # percent
-
-
-def _near(published):
-    return published * (1 - CLOSE), published * (1 + CLOSE)
-
-
+ENDS = "a gain of {:g} to {:g} % on LLNL-Atlas, and of {:g} to {:g} % on LLNL-Thunder".format(*LEAST, *MOST)
+AT_WORST = "a largest change of {:g} to {:g} %".format(*WORST)
+HARDLY = f"a change of up to {NEGLIGIBLE} %"
 # Where it is said, what, the published value, and what counts as met where the paper leaves that open.
 SAID = (
-    (
-        "Figure 3",
-        "DPSAn is better than EASY on all eight logs",
-        "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)",
-        "a gain of {:g} to {:g} % on LLNL-Atlas, of {:g} to {:g} % on LLNL-Thunder".format(*LEAST, *_near(40)),
-    ),
+    ("Figure 3", "DPSAn is better than EASY on all eight logs", "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)", ENDS),
     (
         "Figure 3",
         "DPSAp is better on some logs and worse on others",
         "better on four by 1 to 8 %, worse on four by up to 17 %",
         "both signs occur, by however much",
     ),
-    (
-        "Figure 3",
-        "DPSAw is worse than EASY on all logs",
-        "by up to 145 %",
-        f"the largest change is within {100 * CLOSE:.0f} % of the published one",
-    ),
+    ("Figure 3", "DPSAw is worse than EASY on all logs", "by up to 145 %", AT_WORST),
     (
         "Figure 4",
         "DPSAn's gain grows about linearly with utilization, except on the SDSC Paragon and SP2",
         "about linear",
         f"a correlation above {LINEAR}",
     ),
-    (
-        "Figure 4",
-        "the gain is negligible on LLNL-Atlas and HPC2N, which are little used",
-        "negligible",
-        f"negligible is up to {NEGLIGIBLE} %",
-    ),
+    ("Figure 4", "the gain is negligible on LLNL-Atlas and HPC2N, which are little used", "negligible", HARDLY),
     (
         "Figure 1",
         "the example: EASY starts J2, then J1, then J3 and J4; DPSA starts J3 and J4 at once",
@@ -662,28 +613,26 @@ SIGNS_ONLY = (
     "A log counts for sure where its interval excludes 0."
 )
 MIX_DECIDES = "The mix of jobs decides as much as utilization does."
-JACKKNIFE = (
-    "Gains of the means over shaken copies; the interval of their correlation is the jackknife's over the copies."
-)
+MEANS = "Gains of the means over shaken copies; the interval of their correlation is the jackknife's over the copies."
 NO_ARRIVALS = "LLNL's logs record no arrival times (submissions are starts), so few bursts decide their means."
 
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims."""
-    found = logs()
+    found, no_logs = logs(), "Neither the paper's logs nor stand-ins are at hand."
     if not found:
-        rows = [untestable(claim, "Neither the paper's logs nor stand-ins are at hand.") for claim in CLAIMS]
-        return [*rows, _example_row()]
+        return [*(untestable(claim, no_logs) for claim in CLAIMS), _example_row()]
     data = changes(size, progress)
     traces = ", ".join(data["title"].unique())
-    better, mixed, worse, grows, negligible = CLAIMS
+    runs = copies([_case(trace) for trace in found.values()], size, "shaking", progress)
+    better, mixed, worse, grows, negligible = zip(CLAIMS, _checks(data, runs), strict=True)
     rows = [
-        judged(better, _all_better(data), traces, why=NO_ARRIVALS, details=RANGES),
-        judged(mixed, _mixed(data), traces, details=f"{SIGNS_ONLY} {RANGES}", measured=_signs(data)),
-        judged(worse, _all_worse(data), traces, why=NO_ARRIVALS, details=RANGES),
-        judged(grows, _grows(data, copies(size, progress)), traces, why=MIX_DECIDES, details=JACKKNIFE),
-        judged(negligible, _negligible(data), traces, details=RANGES),
+        judged(*better, traces, why=NO_ARRIVALS, details=RANGES),
+        judged(*mixed, traces, details=f"{SIGNS_ONLY} {RANGES}", measured=_signs_in_words(data)),
+        judged(*worse, traces, why=NO_ARRIVALS, details=RANGES),
+        judged(*grows, traces, why=MIX_DECIDES, details=MEANS),
+        judged(*negligible, traces, details=RANGES),
         _example_row(),
     ]
     for name in LOGS:
@@ -707,35 +656,36 @@ def _of(data, scheme, *logs):
     return data.rename(columns=names)[["trace", *names.values()]]
 
 
-def _all_better(data):
-    least, most = (_of(_turned(data), DPSAN, log) for log in ("LLNL-Atlas", "LLNL-Thunder"))
-    return [
-        Check("change", _of(data, DPSAN), "lower"),
-        Check("gain on LLNL-Atlas", least, "within", LEAST, form="{:.2g} %"),
-        Check("gain on LLNL-Thunder", most, "within", _near(40), form="{:.0f} %"),
-    ]
-
-
-def _mixed(data):
-    """Check that both signs occur: the value is the number of logs with the rarer one."""
-    both = [_of(each, DPSAP)[["value", "low", "high"]] for each in (data, _turned(data))]
-    rarer = pd.DataFrame([(each > 0).sum() for each in both]).min().to_frame().T
-    return Check("logs of the rarer sign", rarer, "not lower", 1, form="{:.0f}")
+def _checks(data, runs):
+    """Give what is checked of each of the claims on logs."""
+    gains = _turned(data)
+    rarer = _signs(data).min().to_frame().T
+    wide = _of(data, DPSAW)
+    worst = wide[wide["value"] == wide["value"].max()]
+    return (
+        [
+            Check("change", _of(data, DPSAN), "lower"),
+            Check("gain on LLNL-Atlas", _of(gains, DPSAN, "LLNL-Atlas"), "within", LEAST, form="{:.2g} %"),
+            Check("gain on LLNL-Thunder", _of(gains, DPSAN, "LLNL-Thunder"), "within", MOST, form="{:.0f} %"),
+        ],
+        Check("logs of the rarer sign", rarer, "not lower", 1, form="{:.0f}"),
+        [Check("change", wide, "higher"), Check("largest change", worst, "within", WORST, form="{:+.0f} %")],
+        _grows(data, runs),
+        Check("change", _of(data, DPSAN, "LLNL-Atlas", "HPC2N"), "within", (-NEGLIGIBLE, NEGLIGIBLE)),
+    )
 
 
 def _signs(data):
-    counted = []
-    for word, found in (("better", _of(_turned(data), DPSAP)), ("worse", _of(data, DPSAP))):
-        counted.append(f"{word} on {(found['value'] > 0).sum()} ({(found['low'] > 0).sum()} for sure)")
-    logged = data.loc[data["scheme"] == DPSAP, "logged"]
+    """Count the logs on which DPSAp is better, or worse: by the mean, and by both ends of its interval."""
+    both = {"better": _turned(data), "worse": data}
+    return pd.DataFrame({sign: (_of(one, DPSAP)[["value", "low", "high"]] > 0).sum() for sign, one in both.items()}).T
+
+
+def _signs_in_words(data):
+    signs, logged = _signs(data), data.loc[data["scheme"] == DPSAP, "logged"]
+    counted = [f"{sign} on {logs['value']} ({logs['low']} for sure)" for sign, logs in signs.iterrows()]
     single = f"in single runs of the logs themselves {(logged < 0).sum()} and {(logged > 0).sum()}"
     return f"{', '.join(counted)} of {len(logged)} logs; {single}"
-
-
-def _all_worse(data):
-    changes = _of(data, DPSAW)
-    most = changes[changes["value"] == changes["value"].max()]
-    return [Check("change", changes, "higher"), Check("largest change", most, "within", _near(145), form="{:+.0f} %")]
 
 
 def _grows(data, runs):
@@ -752,12 +702,5 @@ def _grows(data, runs):
     value, low, high = jackknife(correlated, runs[runs["trace"].isin(named.index)])
     case = pd.DataFrame({"value": [value], "low": [max(low, -1)], "high": [min(high, 1)]})
     quantity = f"correlation of gain and utilization on {len(named)} logs"
-    return [
-        Check(quantity, case, "higher", 0.0, form="{:.2f}"),
-        Check(f"{quantity}, for a straight line", case, "higher", LINEAR, form="{:.2f}"),
-    ]
-
-
-def _negligible(data):
-    two = _of(data, DPSAN, "LLNL-Atlas", "HPC2N")
-    return Check("change", two, "within", (-NEGLIGIBLE, NEGLIGIBLE))
+    wanted = {quantity: 0.0, f"{quantity}, for a straight line": LINEAR}
+    return [Check(what, case, "higher", bound, form="{:.2f}") for what, bound in wanted.items()]
