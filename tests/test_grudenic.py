@@ -170,35 +170,32 @@ def runs_of(data, *chances):
     return pd.DataFrame(rows)
 
 
-def grows(data, *chances):
-    return paper._grows(data, runs_of(data, *chances))
-
-
 @pytest.mark.parametrize(
-    ("judge", "data", "verdict"),
+    ("claim", "data", "verdict"),
     [
-        (paper._all_better, data_of("DPSAn", LLNL_Atlas=-0.3, LLNL_Thunder=-40), "reproduced"),
-        (paper._all_better, data_of("DPSAn", LLNL_Atlas=-0.3, LLNL_Thunder=-60), "trend only"),
-        (paper._all_better, data_of("DPSAn", LLNL_Atlas=-0.002, LLNL_Thunder=-40), "trend only"),
-        (paper._all_better, data_of("DPSAn", a=0.3, b=4, c=-40), "not reproduced"),
-        (paper._all_better, data_of("DPSAn", 50, a=-0.3, b=-40), "not testable"),
-        (paper._mixed, data_of("DPSAp", a=-5, b=9), "reproduced"),
-        (paper._mixed, data_of("DPSAp", a=-5, b=-9), "not reproduced"),
-        (paper._mixed, data_of("DPSAp", 7, a=-5, b=9), "not testable"),
-        (paper._all_worse, data_of("DPSAw", a=5, b=145), "reproduced"),
-        (paper._all_worse, data_of("DPSAw", a=-1, b=145, c=5), "trend only"),
-        (paper._all_worse, data_of("DPSAw", a=-1, b=-1, c=5), "not reproduced"),
-        (paper._negligible, data_of("DPSAn", HPC2N_2002=-0.5), "reproduced"),
-        (paper._negligible, data_of("DPSAn", HPC2N_2002=-9), "not reproduced"),
-        (paper._negligible, data_of("DPSAn", other=-9), "not testable"),
-        (grows, data_of("DPSAn", a=-1, b=-2, c=-3, SDSC_SP2=50), "reproduced"),
-        (grows, data_of("DPSAn", a=-1, b=-3, c=-2), "trend only"),
-        (grows, data_of("DPSAn", a=-3, b=-2, c=-1), "not reproduced"),
-        (grows, data_of("DPSAn", a=-1, b=-2), "not testable"),
+        ("GRU-1", data_of("DPSAn", LLNL_Atlas=-0.3, LLNL_Thunder=-40), "reproduced"),
+        ("GRU-1", data_of("DPSAn", LLNL_Atlas=-0.3, LLNL_Thunder=-60), "trend only"),
+        ("GRU-1", data_of("DPSAn", LLNL_Atlas=-0.002, LLNL_Thunder=-40), "trend only"),
+        ("GRU-1", data_of("DPSAn", a=0.3, b=4, c=-40), "not reproduced"),
+        ("GRU-1", data_of("DPSAn", 50, a=-0.3, b=-40), "not testable"),
+        ("GRU-2", data_of("DPSAp", a=-5, b=9), "reproduced"),
+        ("GRU-2", data_of("DPSAp", a=-5, b=-9), "not reproduced"),
+        ("GRU-2", data_of("DPSAp", 7, a=-5, b=9), "not testable"),
+        ("GRU-3", data_of("DPSAw", a=5, b=145), "reproduced"),
+        ("GRU-3", data_of("DPSAw", a=-1, b=145, c=5), "trend only"),
+        ("GRU-3", data_of("DPSAw", a=-1, b=-1, c=5), "not reproduced"),
+        ("GRU-5", data_of("DPSAn", HPC2N_2002=-0.5), "reproduced"),
+        ("GRU-5", data_of("DPSAn", HPC2N_2002=-9), "not reproduced"),
+        ("GRU-5", data_of("DPSAn", other=-9), "not testable"),
+        ("GRU-4", data_of("DPSAn", a=-1, b=-2, c=-3, SDSC_SP2=50), "reproduced"),
+        ("GRU-4", data_of("DPSAn", a=-1, b=-3, c=-2), "trend only"),
+        ("GRU-4", data_of("DPSAn", a=-3, b=-2, c=-1), "not reproduced"),
+        ("GRU-4", data_of("DPSAn", a=-1, b=-2), "not testable"),
     ],
 )
-def test_verdicts_follow_the_numbers(judge, data, verdict):
-    row = papers.judged(papers.Claim("A", "", "", ""), judge(data), "a log")
+def test_verdicts_follow_the_numbers(claim, data, verdict):
+    checks = {known.id: one for known, one in zip(paper.CLAIMS, paper._checks(data, runs_of(data)), strict=True)}
+    row = papers.judged(papers.Claim("A", "", "", ""), checks[claim], "a log")
     assert row["verdict"] == verdict, row["reason"]
     assert bool(row["reason"]) == (verdict != "reproduced")
 
@@ -208,7 +205,7 @@ def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():
     verdicts = []
     for much in (0.1, 40):
         chances = [[much, 0, -much], [-much, 0, much], [0, much, -much], [0, -much, much]]
-        (grown, _) = grows(data, *chances)
+        (grown, _) = paper._grows(data, runs_of(data, *chances))
         (row,) = grown.cases.to_dict("records")
         assert row["value"] == pytest.approx(1, abs=1e-6)
         assert -1 <= row["low"] < row["value"] <= row["high"] <= 1
@@ -219,7 +216,7 @@ def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():
 def test_signs_tell_what_is_sure_and_what_single_runs_have():
     data = data_of("DPSAp", 7, a=-9, b=-3, c=2).assign(logged=[-1.0, 4.0, 5.0])
     words = "better on 2 (1 for sure), worse on 1 (0 for sure) of 3 logs; in single runs of the logs themselves 1 and 2"
-    assert paper._signs(data) == words
+    assert paper._signs_in_words(data) == words
 
 
 def test_figure_4_shows_both_series_in_order_of_utilization(small):
@@ -276,8 +273,8 @@ def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
 
 
 def test_conventions_about_estimates():
-    assert paper.conventions(paper.RUN_ON) == {"overrun": "keep"}
-    assert paper.conventions(paper.EXACT) == {"overrun": "kill"}
+    assert paper._case("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
+    assert paper._case("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}
     with pytest.raises(ValueError, match="unknown estimates 'none'; known: users' estimates, exact estimates, jobs"):
         paper.log("CTC-SP2-1996", "none")
 
