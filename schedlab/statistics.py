@@ -517,6 +517,33 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
     return ratio, ratio * np.exp(-half), ratio * np.exp(half)
 
 
+def crossing(x, y) -> float:
+    """Find where values first fall to 0, by straight lines between those that are given.
+
+    Parameters
+    ----------
+    x, y : array-like, shape (n,)
+        Places, in any order, and the value at each.
+
+    Returns
+    -------
+    float
+        In the unit of x; the least x where the value is 0 or less there already, nan where it never is.
+
+    Examples
+    --------
+    >>> crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0])
+    0.30000000000000004
+    """
+    order = np.argsort(x, kind="stable")
+    x, y = (np.asarray(values, float)[order] for values in (x, y))
+    below = np.flatnonzero(y <= 0)
+    if not below.size:
+        return nan
+    i = below[0]
+    return float(x[0] if i == 0 else x[i - 1] + (x[i] - x[i - 1]) * y[i - 1] / (y[i - 1] - y[i]))
+
+
 def jackknife(
     measure: Callable[[pd.DataFrame], float], runs: pd.DataFrame, confidence: float = 0.95
 ) -> tuple[float, float, float]:

@@ -32,15 +32,8 @@ __all__ = [
     "untestable",
 ]
 
-PAPERS = (
-    "base",
-    "sabin2006",
-    "silva2000",
-    "kurian2003",
-    "grudenic2010",
-    "pascual2008",
-    "lelong2017",
-)  # in the order of the report
+# In the order of the report.
+PAPERS = ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017")
 
 
 def modules(names: Iterable[str] = ()) -> list:

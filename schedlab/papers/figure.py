@@ -171,20 +171,7 @@ progress : bool
 
 
 def as_called(function: Callable, gives: type) -> Callable:
-    """Say of a function of the size and progress how it is called, where it was made of another.
-
-    Parameters
-    ----------
-    function : callable
-        Made by a decorator; it is changed.
-    gives : type
-        What it returns.
-
-    Returns
-    -------
-    function
-        The same.
-    """
+    """Say of a function of the size and progress, made of another by a decorator, how it is called."""
     del function.__wrapped__  # whose signature would be shown
     function.__annotations__ = {"size": str | None, "progress": bool, "return": gives}
     function.__doc__ = inspect.cleandoc(function.__doc__) + TAKES
@@ -192,16 +179,5 @@ def as_called(function: Callable, gives: type) -> Callable:
 
 
 def paper_of(function: Callable) -> str:
-    """Name the paper in whose module a function stands; "" elsewhere.
-
-    Parameters
-    ----------
-    function : callable
-        A figure, or the claims.
-
-    Returns
-    -------
-    str
-        As in `PAPERS`.
-    """
+    """Name the paper, as in `PAPERS`, in whose module a function stands; "" elsewhere."""
     return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]

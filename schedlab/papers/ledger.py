@@ -149,10 +149,8 @@ class Check:
 
     def table(self) -> pd.DataFrame:
         """Give the cases as text: quantity, what tells them apart, measured, expected, and whether they hold."""
-        table = in_words(self.cases, self.form).assign(
-            quantity=self.quantity, expected=self.wanted, holds=self.outcomes
-        )
-        return table[list(CASE)]
+        facts = {"quantity": self.quantity, "expected": self.wanted, "holds": self.outcomes}
+        return in_words(self.cases, self.form).assign(**facts)[list(CASE)]
 
 
 def cases(data: pd.DataFrame, name: str, by: Sequence[str]) -> pd.DataFrame:
@@ -268,12 +266,7 @@ def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why
     why : str
         Where it does not hold: how it differs, in one sentence.
     details : str
-        As of `judged`.
-
-    Returns
-    -------
-    dict of str
-        As of `judged`.
+        As of `judged`, whose form of result this has, too.
     """
     verdict = "reproduced" if holds else "not reproduced"
     return _row(claim, measured, trace, verdict, "" if holds else why, details, [])
@@ -291,12 +284,7 @@ def untestable(claim: Claim, why: str, trace: str = "", details: str = "") -> di
     trace : str
         What it would be measured on.
     details : str
-        As of `judged`.
-
-    Returns
-    -------
-    dict of str
-        As of `judged`.
+        As of `judged`, whose form of result this has, too.
     """
     return _row(claim, "", trace, "not testable", why, details, [])
 

@@ -14,6 +14,7 @@ from schedlab.machine import ALLOCATIONS, KaryTree
 from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, FCFS
 from schedlab.simulation import simulate
+from schedlab.statistics import crossing
 from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
 
@@ -143,24 +144,11 @@ def ratios(table: pd.DataFrame) -> pd.DataFrame:
     return found.assign(**np.exp(found[["value", "low", "high"]]))
 
 
-def crossing(table: pd.DataFrame, column: str = "difference") -> float:
-    """Find the s at which a difference falls to 0, by a straight line between those simulated; nan if it never does."""
-    table = table.sort_values("s")
-    s, values = table["s"].to_numpy(), table[column].to_numpy()
-    below = np.flatnonzero(values <= 0)
-    if not below.size:
-        return np.nan
-    i = below[0]
-    if i == 0:
-        return float(s[0])
-    return float(s[i - 1] + (s[i] - s[i - 1]) * values[i - 1] / (values[i - 1] - values[i]))
-
-
 def of_copies(table: pd.DataFrame) -> pd.DataFrame:
     """Find where contiguous placement begins to pay, by total time, in each copy of each log under each policy."""
     contiguous = table[table["allocation"] == CONTIGUOUS]
-    cases = contiguous.groupby(["trace", "policy", "seed"], sort=False)
-    rows = [(*case, crossing(part)) for case, part in cases]
+    groups = contiguous.groupby(["trace", "policy", "seed"], sort=False)
+    rows = [(*case, crossing(part["s"], part["difference"])) for case, part in groups]
     return pd.DataFrame(rows, columns=["trace", "policy", "seed", "crossing"])
 
 
@@ -376,8 +364,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
         trees = [machine(HPC2N, ANYWHERE), *trees]
         done = _on_trees(trace, f"{reading}, {policy}", progress, policy=policy, tree=trees, overrun=overrun)
         free, *means = done.to_dict("records")
-        found = pd.DataFrame({"s": COARSE[size], "difference": [mean[TOTAL] - free[TOTAL] for mean in means]})
-        at = crossing(found)
+        at = crossing(COARSE[size], [mean[TOTAL] - free[TOTAL] for mean in means])
         row = {"reading": reading, "policy": policy, "wait at s = 0, times as long": _ratio(means[0], free)}
         rows.append({**row, "total times cross at s": NEVER if np.isnan(at) else S.format(at)})
     data = pd.DataFrame(rows)
@@ -428,10 +415,6 @@ def live(
         Hour of the week. The instant that is drawn is so many hours later.
     jobs : int
         Jobs simulated. The log's first ones.
-
-    Returns
-    -------
-    chart, table
     """
     whole = trace if isinstance(trace, Trace) else load_trace(trace, or_standin=True)
     part = _head(whole, jobs)
