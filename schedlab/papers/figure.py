@@ -12,6 +12,7 @@ import pandas as pd
 
 from schedlab import kept
 from schedlab.text import check_known
+from schedlab.workload.archive import TraceNotFound
 
 if TYPE_CHECKING:
     import altair as alt  # at run time it would cost every command of the command line a second or more
@@ -124,7 +125,8 @@ def rebuilt(
     """Let a function that draws rebuild a `Figure`, which knows its name and its paper.
 
     The function takes the size, which is known to be one, and whether to show progress; it gives caption, data, chart,
-    and, if there are any, table and notes, in this order; None in place of the chart of a table.
+    and, if there are any, table and notes, in this order; None in place of the chart of a table. Where a log is missing
+    that has no stand-in, the caption says so.
 
     Parameters
     ----------
@@ -145,10 +147,12 @@ def rebuilt(
         @wraps(draw)
         def figure(size: str | None = None, progress: bool = True) -> Figure:
             size = chosen_size(size)
-            shown = draw(size, progress)
+            try:
+                said, shown = notes(size) if callable(notes) else notes, draw(size, progress)
+            except TraceNotFound as missing:  # the other figures need not fail for it
+                said, shown = (), (str(missing), pd.DataFrame())
             caption, data, chart, table, more = (*shown, *(None, None, ())[len(shown) - 2 :])
-            said = (*(notes(size) if callable(notes) else notes), *more)
-            return Figure(figure.__name__.replace("_", "-"), title, caption, data, chart, table, said, paper)
+            return Figure(figure.__name__.replace("_", "-"), title, caption, data, chart, table, (*said, *more), paper)
 
         paper = paper_of(draw)
         if name:

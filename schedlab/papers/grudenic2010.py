@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from functools import wraps
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from schedlab.workload.archive import TraceNotFound, standing_in
 from schedlab.workload.trace import Trace, load_trace
 
 from .figure import Paper, rebuilt
-from .ledger import Check, Claim, claimed, exact, judged, untestable
+from .ledger import Check, Claim, claimed, claims_of, exact, judged, untestable
 
 TITLE = "Lookahead backfilling (Grudenić and Bogunović)"
 PAPER = Paper(
@@ -97,13 +96,10 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
 
 
 def logs(estimates: str = USERS) -> dict[str, Trace]:
-    """Give those of the paper's logs that can be simulated, be it by a stand-in."""
+    """Give those of the paper's logs that can be simulated, be it by a stand-in; there must be one."""
+    if not any(log(name) for name in LOGS):
+        raise TraceNotFound("Neither the paper's logs nor stand-ins are at hand.")
     return {name: trace for name in LOGS if (trace := log(name, estimates)) is not None}
-
-
-def names() -> list[str]:
-    """List those of the paper's logs that can be simulated."""
-    return list(logs())
 
 
 def without_estimate(trace: Trace) -> int:
@@ -127,8 +123,9 @@ def example() -> Trace:
     return Trace(table, "the paper's example", EXAMPLE_PROCS, swf.Header(), "model", nothing, nothing, area)
 
 
-def _notes(found):
+def _notes(size):
     """Say which logs are a guess, which are stand-ins, and which are missing."""
+    found = logs()
     standins = {name: trace for name, trace in found.items() if trace.source == "stand-in"}
     without_queues = [label(trace) for name, trace in standins.items() if name.startswith("SDSC-Par")]
     guess = f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."
@@ -229,19 +226,6 @@ def _turned(data):
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _of_logs(title, notes=lambda _: _notes(logs())):
-    """Rebuild a figure of the logs, which says so where there is none."""
-
-    def decorate(draw):
-        @wraps(draw)
-        def of_logs(size, progress):
-            return draw(size, progress) if logs() else ("None of the paper's logs is at hand.", pd.DataFrame())
-
-        return rebuilt(title, notes)(of_logs)
-
-    return decorate
-
-
 @rebuilt("Figure 1: the same jobs under EASY and under DPSA")
 def figure1(size: str, progress: bool) -> tuple:
     """Rebuild Figure 1: one example under EASY and under DPSA."""
@@ -269,7 +253,7 @@ def figure1(size: str, progress: bool) -> tuple:
     return caption, jobs[["scheme", "job", "start_time", "end_time"]], chart, table
 
 
-@_of_logs("Figure 3: change of the mean bounded slowdown")
+@rebuilt("Figure 3: change of the mean bounded slowdown", _notes)
 def figure3(size: str, progress: bool) -> tuple:
     """Rebuild Figure 3: change of the mean bounded slowdown against EASY, by log."""
     data = changes(size, progress)
@@ -286,7 +270,7 @@ def figure3(size: str, progress: bool) -> tuple:
     return caption, data, _bars(data, size, USERS, BROAD), _table(data)
 
 
-@_of_logs("Figure 3 by convention about estimates")
+@rebuilt("Figure 3 by convention about estimates", _notes)
 def figure3_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 3 for each convention about estimates."""
     parts = _by_estimates(size, progress)
@@ -300,7 +284,7 @@ def figure3_estimates(size: str, progress: bool) -> tuple:
     return caption, data, charts.stacked([_bars(part, size, words) for words, part in parts.items()]), _table(data)
 
 
-@_of_logs("Figure 4: DPSAn and utilization")
+@rebuilt("Figure 4: DPSAn and utilization", _notes)
 def figure4(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
     gains = _gains(changes(size, progress))
@@ -320,7 +304,7 @@ def figure4(size: str, progress: bool) -> tuple:
     return caption, gains, chart, _table(_turned(gains), GAIN, "utilization")
 
 
-@_of_logs("Figure 4 by convention about estimates")
+@rebuilt("Figure 4 by convention about estimates", _notes)
 def figure4_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4 for each convention about estimates."""
     gains = {words: _gains(part) for words, part in _by_estimates(size, progress).items()}
@@ -392,7 +376,7 @@ def _ranges(data, kind):
     return np.where(np.isfinite(ends).all(axis=1), words, "no bounds")
 
 
-@_of_logs("Beyond Figure 4: the same logs at other loads")
+@rebuilt("Beyond Figure 4: the same logs at other loads", _notes)
 def figure4_load(size: str, progress: bool) -> tuple:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
     found, seeds, by = logs(), range(COPIES_BY_LOAD[size]), ["trace", "load"]
@@ -423,10 +407,10 @@ def _pays_from(gains):
     return f"{loads[0]}" if loads else "none"
 
 
-@_of_logs("Beyond the paper: the quality of a bounded search", lambda _: standing_in([AUDITED]))
+@rebuilt("Beyond the paper: the quality of a bounded search", lambda _: standing_in([AUDITED]))
 def bound(size: str, progress: bool) -> tuple:
     """Beyond the paper: how far a bounded search stays from the best set."""
-    trace, budgets = log(AUDITED), BUDGETS[size]
+    trace, budgets = log(AUDITED) or load_trace(AUDITED), BUDGETS[size]
     values = {"log": trace, "variant": list("pnw"), "budget": [None, *budgets]}  # without a budget, the exact set
     runs = grid(_searched, **values, words="searching", progress=progress)
     means = runs[runs["budget"].isna()].set_index("scheme")["mean"]
@@ -458,7 +442,7 @@ def _searched(log, variant, budget):
     return about | {"missed": 100 * missed, "lost": 100 * lost, "mean": mean}
 
 
-@_of_logs("What the paper does not say")
+@rebuilt("What the paper does not say", _notes)
 def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
     columns, parts = ["change", "change_low", "change_high"], []
@@ -504,7 +488,7 @@ def _readings(name, trace):
     yield "raw log: not at hand, the catalogue has the cleaned one", tau, None
 
 
-@_of_logs("Beyond the paper: what the exact sets cost")
+@rebuilt("Beyond the paper: what the exact sets cost", _notes)
 def effort(size: str, progress: bool) -> tuple:
     """Beyond the paper: what the exact sets cost."""
     columns = ["trace", "procs", "jobs", "scheme", "seconds", "decisions", "greedy", "longest", "table"]
@@ -557,10 +541,6 @@ def live(
         Jobs tried at a pass (0: exact set). The search ends when it has tried so many.
     tau : float, seconds
         Tau (s). Run times below it count as tau in the bounded slowdown.
-
-    Returns
-    -------
-    chart, table
     """
     trace = log(name) or load_trace(name)  # which says where to get it
     scheme = DPSA(variant=variant, depth=depth, budget=budget or None)
@@ -577,33 +557,7 @@ def live(
 LEAST, MOST, WORST = (0.1, 0.5), (36, 44), (130.5, 159.5)  # percent: what counts as the published 0.3, 40 and 145
 LINEAR = 0.8  # correlation
 NEGLIGIBLE = 5  # percent
-ENDS = "a gain of {:g} to {:g} % on LLNL-Atlas, and of {:g} to {:g} % on LLNL-Thunder".format(*LEAST, *MOST)
-AT_WORST = "a largest change of {:g} to {:g} %".format(*WORST)
-HARDLY = f"a change of up to {NEGLIGIBLE} %"
-# Where it is said, what, the published value, and what counts as met where the paper leaves that open.
-SAID = (
-    ("Figure 3", "DPSAn is better than EASY on all eight logs", "by 0.3 % (LLNL-Atlas) to 40 % (LLNL-Thunder)", ENDS),
-    (
-        "Figure 3",
-        "DPSAp is better on some logs and worse on others",
-        "better on four by 1 to 8 %, worse on four by up to 17 %",
-        "both signs occur, by however much",
-    ),
-    ("Figure 3", "DPSAw is worse than EASY on all logs", "by up to 145 %", AT_WORST),
-    (
-        "Figure 4",
-        "DPSAn's gain grows about linearly with utilization, except on the SDSC Paragon and SP2",
-        "about linear",
-        f"a correlation above {LINEAR}",
-    ),
-    ("Figure 4", "the gain is negligible on LLNL-Atlas and HPC2N, which are little used", "negligible", HARDLY),
-    (
-        "Figure 1",
-        "the example: EASY starts J2, then J1, then J3 and J4; DPSA starts J3 and J4 at once",
-        "EASY J1 7, J2 2, J3 9, J4 9; DPSA J3 2, J4 2",
-    ),
-)
-*CLAIMS, OF_EXAMPLE = (Claim(f"GRU-{n}", *said) for n, said in enumerate(SAID, 1))
+CLAIMS = claims_of("grudenic2010")
 RANGES = (
     "Values are changes against EASY of the mean bounded slowdown over copies of the log whose submissions are moved "
     "by up to a minute, EASY and DPSA on the same copies. Brackets: 95 % intervals of these means. Single runs, and so "
@@ -621,21 +575,24 @@ NO_ARRIVALS = "LLNL's logs record no arrival times (submissions are starts), so 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
     """Give the ledger of the paper's claims."""
-    found, no_logs = logs(), "Neither the paper's logs nor stand-ins are at hand."
-    if not found:
-        return [*(untestable(claim, no_logs) for claim in CLAIMS), _example_row()]
+    try:
+        found = logs()
+    except TraceNotFound as missing:
+        return [*(untestable(CLAIMS[f"GRU-{n}"], str(missing)) for n in range(1, 6)), _example_row()]
     data = changes(size, progress)
     traces = ", ".join(data["title"].unique())
     runs = copies([_case(trace) for trace in found.values()], size, "shaking", progress)
-    better, mixed, worse, grows, negligible = zip(CLAIMS, _checks(data, runs), strict=True)
+    more = {
+        "GRU-1": {"why": NO_ARRIVALS},
+        "GRU-2": {"details": f"{SIGNS_ONLY} {RANGES}", "measured": _signs_in_words(data)},
+        "GRU-3": {"why": NO_ARRIVALS},
+        "GRU-4": {"why": MIX_DECIDES, "details": MEANS},
+    }
     rows = [
-        judged(*better, traces, why=NO_ARRIVALS, details=RANGES),
-        judged(*mixed, traces, details=f"{SIGNS_ONLY} {RANGES}", measured=_signs_in_words(data)),
-        judged(*worse, traces, why=NO_ARRIVALS, details=RANGES),
-        judged(*grows, traces, why=MIX_DECIDES, details=MEANS),
-        judged(*negligible, traces, details=RANGES),
-        _example_row(),
+        judged(CLAIMS[name], checks, traces, **({"details": RANGES} | more.get(name, {})))
+        for name, checks in _checks(data, runs).items()
     ]
+    rows.append(_example_row())
     for name in LOGS:
         if name not in found:
             claim = Claim("GRU-1 to GRU-4", "Figures 3 and 4", f"the bars of {name}", "bars without numbers")
@@ -647,7 +604,7 @@ def _example_row():
     starts = [simulate(example(), scheme).start.tolist()[2:] for scheme in (EASY(), DPSA())]
     easy, dpsa = (", ".join(f"J{i} {start}" for i, start in enumerate(found, 1)) for found in starts)
     as_published, measured = starts == [[7, 2, 9, 9], [7, 9, 2, 2]], f"EASY {easy}; DPSA {dpsa}"
-    return exact(OF_EXAMPLE, as_published, measured, "the paper's example", "The starts differ.")
+    return exact(CLAIMS["GRU-6"], as_published, measured, "the paper's example", "The starts differ.")
 
 
 def _of(data, scheme, *logs):
@@ -658,22 +615,25 @@ def _of(data, scheme, *logs):
 
 
 def _checks(data, runs):
-    """Give what is checked of each of the claims on logs."""
+    """Give what is checked of each of the claims on logs, by its id."""
     gains = _turned(data)
     rarer = _signs(data).min().to_frame().T
     wide = _of(data, DPSAW)
     worst = wide[wide["value"] == wide["value"].max()]
-    return (
-        [
+    return {
+        "GRU-1": [
             Check("change", _of(data, DPSAN), "lower"),
             Check("gain on LLNL-Atlas", _of(gains, DPSAN, "LLNL-Atlas"), "within", LEAST, form="{:.2g} %"),
             Check("gain on LLNL-Thunder", _of(gains, DPSAN, "LLNL-Thunder"), "within", MOST, form="{:.0f} %"),
         ],
-        Check("logs of the rarer sign", rarer, "not lower", 1, form="{:.0f}"),
-        [Check("change", wide, "higher"), Check("largest change", worst, "within", WORST, form="{:+.0f} %")],
-        _grows(data, runs),
-        Check("change", _of(data, DPSAN, "LLNL-Atlas", "HPC2N"), "within", (-NEGLIGIBLE, NEGLIGIBLE)),
-    )
+        "GRU-2": Check("logs of the rarer sign", rarer, "not lower", 1, form="{:.0f}"),
+        "GRU-3": [
+            Check("change", wide, "higher"),
+            Check("largest change", worst, "within", WORST, form="{:+.0f} %"),
+        ],
+        "GRU-4": _grows(data, runs),
+        "GRU-5": Check("change", _of(data, DPSAN, "LLNL-Atlas", "HPC2N"), "within", (-NEGLIGIBLE, NEGLIGIBLE)),
+    }
 
 
 def _signs(data):

@@ -17,7 +17,7 @@ from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import Trace, load_trace
 
 from .figure import Paper, rebuilt
-from .ledger import Check, Claim, cases, claimed, exact, judged
+from .ledger import Check, cases, claimed, claims_of, exact, judged
 
 TITLE = "Opportune job shredding (Kurian, Balaji and Sadayappan)"
 PAPER = Paper(
@@ -394,10 +394,6 @@ def live(
         From processor. It is the lowest in the picture.
     shown : int
         Processors shown. All of them are simulated.
-
-    Returns
-    -------
-    chart, table
     """
     traces, base = _sites_of(name, load, sites)
     marked = [trace.with_sweeps(share / 100, breakdown=breakdown, seed=seed) for trace in traces]
@@ -438,33 +434,7 @@ def _sites_of(name, load, sites):
 CLOSE = 0.25  # a published "up to" is met by a best case that is off by no more than this share of it
 MUCH = 2  # times as much
 HARDLY = {"turnaround": 10, "slowdown": 10}  # percent
-ABOUT = f"a best case of the draws within {100 * CLOSE:.0f} % of the published one"
-TWICE = f"at least {MUCH} times as much"
-LITTLE = f"other jobs lose no more than {HARDLY['slowdown']} %"
-# Where it is said, what, the published value, and what counts as met where the paper leaves that open.
-SAID = (
-    (
-        "section 2",
-        "a sweep of p processors for nT is p n tasks of T, each on one processor; n = 10",
-        "10 p tasks of a tenth of the run time",
-    ),
-    ("section 5.2", "shredding improves the slowdown of sweeps", "by up to 70 %", ABOUT),
-    ("section 5.2", "shredding improves the loss of capacity", "by up to 21 %", ABOUT),
-    ("section 5.2", "shredding, 5 % sweeps: other jobs degrade in no case by more", "below 4 %"),
-    ("Figure 15", "shredding, 5 % sweeps: no class degrades by more", "2.5 % in turnaround, 10 % in slowdown"),
-    ("Figures 12, 13, 16, 17", "the same holds at 10 and 20 % sweeps", "do not suffer greatly", LITTLE),
-    ("Figures 4 to 7", "flooding improves sweeps and loss of capacity, and hurts other jobs", "clearly hurts"),
-    ("Figures 4 to 6", "flooding: other jobs' slowdown suffers more than their turnaround", "much more", TWICE),
-    ("Figures 4 to 6", "flooding: the gain of sweeps falls with their share, in turnaround with load", "falls"),
-    ("Figures 8 to 10", "flooding: which other jobs suffer most", "short narrow ones"),
-    (
-        "Figures 18 to 23",
-        "shredding over three sites: sweeps and the loss of capacity gain at each site",
-        "clearly; other jobs hardly change",
-        LITTLE,
-    ),
-)
-CLAIMS = {f"KUR-{n}": Claim(f"KUR-{n}", *said) for n, said in enumerate(SAID)}
+CLAIMS = claims_of("kurian2003")
 CASE = ["share", "load"]
 OTHERS_PAY = (
     "Only the head of the queue is promised anything, so short jobs behind it wait for tasks to end, and the mean "

@@ -21,6 +21,7 @@ import pandas as pd
 from schedlab import kept
 from schedlab.display import formatted
 from schedlab.display.ledgers import CASE, KEPT, LEDGER, MEASURED, SAME, VERDICTS, Ledger, in_words, written
+from schedlab.paths import data_dir
 from schedlab.statistics import over_seeds
 from schedlab.text import check_known
 
@@ -55,6 +56,18 @@ class Claim:
     statement: str
     published: str
     tolerance: str = ""
+
+
+def claims_of(paper: str) -> dict[str, Claim]:
+    """Give what a paper says, by id: the rows of its table in ``data/claims``.
+
+    Parameters
+    ----------
+    paper : str
+        Name of its module.
+    """
+    table = pd.read_csv(data_dir() / "claims" / f"{paper}.csv", dtype=str, keep_default_na=False)
+    return {row["id"]: Claim(**row) for row in table.to_dict("records")}
 
 
 @dataclass(frozen=True, eq=False)

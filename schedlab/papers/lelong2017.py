@@ -13,7 +13,7 @@ from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import Trace, load_trace
 
 from .figure import Paper, rebuilt
-from .ledger import Check, Claim, cases, claimed, judged
+from .ledger import Check, cases, claimed, claims_of, judged
 
 TITLE = "Beyond the five: tuning EASY's queues (Lelong, Reis and Trystram)"
 PAPER = Paper(
@@ -168,14 +168,7 @@ def bounds(size: str, progress: bool) -> tuple:
 
 FIGURES = (orders, bounds)
 
-BETTER = "orders learned on one part of a log lower the mean wait of EASY on another"
-BOUNDED = f"with a bound on waiting (here {BOUND} hours) the longest wait hardly grows"
 HARDLY = 10  # percent
-CLAIMS = (
-    Claim("LEL-1", "abstract", BETTER, "by 11 to 42 %"),
-    Claim("LEL-2", "abstract", "orders other than that of arrival put the longest wait at risk", "a risk"),
-    Claim("LEL-3", "abstract", BOUNDED, "almost no increase", f"hardly is by {HARDLY} % at most"),
-)
 
 
 @claimed
@@ -190,4 +183,4 @@ def claims(size: str, progress: bool) -> list[dict]:
         Check("longest wait", cases(limited, longest, ["log"]), "not higher", HARDLY),
     )
     traces = ", ".join(half(log, JOBS[size], True).title for log in LOGS[size])
-    return [judged(claim, check, traces) for claim, check in zip(CLAIMS, checks, strict=True)]
+    return [judged(claim, check, traces) for claim, check in zip(claims_of("lelong2017").values(), checks, strict=True)]

@@ -19,7 +19,7 @@ from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace
 
 from .figure import Paper, chosen_size, rebuilt
-from .ledger import Check, Claim, cases, claimed, exact, judged, untestable
+from .ledger import Check, cases, claimed, claims_of, exact, judged, untestable
 
 TITLE = "Contiguous placement (Pascual and Miguel-Alonso)"
 PAPER = Paper(
@@ -444,22 +444,7 @@ def _simulated(trace, policy, tree):
 
 RULE = {"count": "EASY (count)", "block": "EASY (block)"}
 ABOUT, SLIGHTLY, ROUNDED = 0.05, 0.1, 0.005  # of s
-ABOUT_SAID = f"about is {ABOUT} of s more or less"
-SLIGHTLY_SAID = f"slightly is {SLIGHTLY} of s at most"
-STAGE = "a job's stage is the lowest whose blocks can hold it, k = 4"
-FALLS = "at small s most of the total time is waiting; raising s shortens the wait, too"
-SAME = "HPC2N: the lines cross at nearly the same s for FCFS and backfilling"
-HIGHER = "LLNL, backfilling: the lines cross at a higher s than SDSC's"
-CLAIMS = (
-    Claim("PAS-0", "Figure 1", STAGE, "4 nodes: an empty switch; 14 nodes: stage 2"),
-    Claim("PAS-1", "Figure 2", "at s = 0 contiguous jobs wait many times as long, always", "7 to 100 times"),
-    Claim("PAS-2", "Figure 3", SAME, "about 0.25", ABOUT_SAID),
-    Claim("PAS-3", "Figure 5", "SDSC, backfilling: the lines cross", "between 0.25 and 0.30", "bounds are rounded"),
-    Claim("PAS-4", "Figure 5", HIGHER, "slightly higher", SLIGHTLY_SAID),
-    Claim("PAS-5", "Figures 2 to 4", "backfilling has lower total times than FCFS", "in every combination"),
-    Claim("PAS-6", "Figures 3 and 4", FALLS, "most; at every step"),
-    Claim("PAS-7", "conclusions", "contiguous placement pays from a speed-up on", "around 0.25 to 0.30", ABOUT_SAID),
-)
+CLAIMS = claims_of("pascual2008")
 THUNDER_QUEUES = "Thunder's log has no arrival times, so that under backfilling next to nothing waits by itself."
 NODES_PROMISED = "A head that is promised nodes lets others pass while it waits, so that contiguity costs little."
 CHANCE = "Raising s by a small step changes the schedule by chance as much as on purpose."
@@ -474,11 +459,12 @@ def claims(size: str, progress: bool) -> list[dict]:
     titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
     data["trace"] = data["trace"].map({title: name for name, title in titles.items()})
     rows = [_levels()]
-    for claim, (checks, names, *whys) in zip(CLAIMS[1:], CHECKS, strict=True):
+    for name, (checks, names, *whys) in CHECKS.items():
+        claim = CLAIMS[name]
         for (rule, backfilling), why in zip(RULE.items(), whys, strict=True):
             said = replace(claim, id=f"{claim.id} ({rule})", statement=f"{claim.statement}; backfilling by {rule}")
             details = " ".join([CHOSEN, *[FCFS_ASIDE] * (rule == "block"), _copies(size)])
-            trace = ", ".join(titles[name] for name in names)
+            trace = ", ".join(titles[log] for log in names)
             if checks is _mostly_waiting and size == "quick":
                 rows.append(untestable(said, STEPS_ONLY, trace, details))
                 continue
@@ -495,7 +481,7 @@ def _levels():
     words = {procs: f"{procs:,} nodes: stage {stage}" for procs, stage in found.items()}
     measured = "; ".join(words[procs] for procs in (4, 14, *differ))
     why = f"other stages for {', '.join(f'{procs:,}' for procs in differ)} nodes"
-    return exact(CLAIMS[0], not differ, measured, why=why, details="; ".join(words.values()))
+    return exact(CLAIMS["PAS-0"], not differ, measured, why=why, details="; ".join(words.values()))
 
 
 def _of(found, policies):
@@ -555,13 +541,13 @@ def _overall(data, policies):
     return Check("crossing", found, "within", (0.25, 0.30), noise=ABOUT, form=S)
 
 
-# Of each claim from PAS-1 on: its checks, the logs, and why it may not hold by count, and by block.
-CHECKS = (
-    (_ratios, LOGS, THUNDER_QUEUES, NODES_PROMISED),
-    (_about, [HPC2N], "", NODES_PROMISED),
-    (_within, [BLUE], "", NODES_PROMISED),
-    (_slightly_higher, [THUNDER, BLUE], THUNDER_QUEUES, ""),
-    (_lower, LOGS, "", ""),
-    (_mostly_waiting, LOGS, CHANCE, CHANCE),
-    (_overall, LOGS, THUNDER_QUEUES, NODES_PROMISED),
-)
+# Of each claim but the first: its checks, the logs, and why it may not hold by count, and by block.
+CHECKS = {
+    "PAS-1": (_ratios, LOGS, THUNDER_QUEUES, NODES_PROMISED),
+    "PAS-2": (_about, [HPC2N], "", NODES_PROMISED),
+    "PAS-3": (_within, [BLUE], "", NODES_PROMISED),
+    "PAS-4": (_slightly_higher, [THUNDER, BLUE], THUNDER_QUEUES, ""),
+    "PAS-5": (_lower, LOGS, "", ""),
+    "PAS-6": (_mostly_waiting, LOGS, CHANCE, CHANCE),
+    "PAS-7": (_overall, LOGS, THUNDER_QUEUES, NODES_PROMISED),
+}

@@ -11,7 +11,7 @@ from schedlab.simulation import simulate
 from schedlab.statistics import geometric_changes
 from schedlab.workload.speedup import Downey, Speedup
 
-from ..ledger import Check, Claim, claimed, exact, judged
+from ..ledger import Check, claimed, claims_of, exact, judged
 from . import grids
 from .beyond import decision_times
 from .figures import DRAWN
@@ -21,39 +21,7 @@ NOISE = 5  # percent: schedules are chaotic, so that on 5,000 jobs less says not
 FEW_HUNDRED = 500  # ms
 SMALL, LARGEST = CLASSES[1:3], CLASSES[-1:]
 GROWTH = "growth with load"
-NOISY = f"changes within {NOISE} % on the first jobs of the log are noise"
-CLAIMS = {  # where, what, and as published
-    "0": ("effective load", "1000 s on 5 processors at 50 % efficiency count as", "2500 processor-seconds"),
-    "0b": ("effective load", "from load 65 % to 90 % run times are multiplied by", "0.9 / 0.65"),
-    "1": ("Figure 1", "with EF 0 the limits are the fair shares", "nothing moves"),
-    "2": ("overbooking", "two equal, perfectly scalable jobs: mean turnaround at ObF 1 and 2", "T; 0.75 T"),
-    "3": (
-        "overbooking",
-        "perfect scaling: ObF lowers the mean at low load and raises it at high load; light jobs get slower",
-        "lower at low load, higher at high",
-    ),
-    "4": ("overbooking", "larger sigma: ObF raises the mean even at low load, more so at high", "higher"),
-    "5": ("Figure 2", "A = P: ObF 4 with EF 1 is the best of the six", "best of six"),
-    "5b": ("Figures 2 and 7", "A = P: ObF 4 without efficiency does not help", "no gain"),
-    "6": ("Figure 2", "A = P, ObF 1: efficiency makes the mean worse", "worse"),
-    "7": ("Figure 3", "A = P: small jobs prefer ObF 1, and EF 1 helps them", "ObF 1 and EF 1 faster"),
-    "8": (
-        "Figure 3",
-        "A = P: the largest jobs need ObF 4; there EF has almost no effect, and it hurts at ObF 1",
-        "ObF 4 faster; EF without effect",
-    ),
-    "9": (
-        "Figure 4",
-        "A random: ObF 1 with EF 0 is best, ObF 4 is worse and the more so with load; EF reduces that",
-        "best: ObF 1, EF 0",
-    ),
-    "10": ("Figure 5", "A random: overbooking hurts every class, and EF helps most", "slower; faster with EF"),
-    "11": ("Figure 7", "A = P: iteration is better than ObF 4 with EF 1 at every load", "better"),
-    "12": ("Figure 8", "A = P: iteration improves small jobs without hurting the largest", "no class worse"),
-    "13": ("Figure 9", "A random: iteration is best of all, and the more so with load", "best of all"),
-    "14": ("Figure 10", "A random: iteration is best in all classes", "best in all classes"),
-    "15": ("section 6", "time of one decision of the iterative scheme", "a few hundred ms"),
-}
+CLAIMS = {name.removeprefix("SAB-"): claim for name, claim in claims_of("sabin2006").items()}
 # Why claims fail, found in the figures by size and of the widths: each reason, and the claims that it explains.
 REASONS = {
     "At low load few jobs share the machine and shares are wide anyway: overbooking only makes small jobs wait for "
@@ -85,12 +53,8 @@ def claims(size: str, progress: bool) -> list[dict]:
     for name, checks in _expected(system, random, alike).items():
         why = " ".join(reason for reason, explained in REASONS.items() if name in explained)
         details = _widths(behind.get(name, system))
-        rows[name] = judged(_claim(name, NOISY), checks, trace, why=why, details=details)
+        rows[name] = judged(CLAIMS[name], checks, trace, why=why, details=details)
     return [rows[name] for name in CLAIMS]
-
-
-def _claim(name, tolerance=""):
-    return Claim(f"SAB-{name}", *CLAIMS[name], tolerance)
 
 
 def _expected(system, random, alike):
@@ -186,7 +150,7 @@ def _of_jobs(count, **columns):
 def _one_job(title):
     trace = _of_jobs(1, run_time=1000, requested_time=1000, requested_procs=5)
     work = trace.with_speedup(Speedup(lambda n: 1 + 0.375 * (n - 1))).sequential_work()[0]
-    return exact(_claim("0"), work == 2500, f"{work:,.0f} processor-seconds", title, "The amount of work differs.")
+    return exact(CLAIMS["0"], work == 2500, f"{work:,.0f} processor-seconds", title, "The amount of work differs.")
 
 
 def _stretched(title):
@@ -196,7 +160,7 @@ def _stretched(title):
     factor = 0.9 / before
     measured = f"every run time x {factor:.4f}, rounded; the load before was {before:.4f}"
     holds = (stretched == np.maximum(1, np.rint(seconds * factor))).all()
-    return exact(_claim("0b"), bool(holds), measured, title, "Run times differ.")
+    return exact(CLAIMS["0b"], bool(holds), measured, title, "Run times differ.")
 
 
 def _nothing_moves(size, title):
@@ -207,7 +171,7 @@ def _nothing_moves(size, title):
     moved = ", ".join(f"ObF {obf} EF {ef}: {count}" for (obf, ef), count in beyond.items())
     holds = all((count == 0) == (ef == 0) for (_, ef), count in beyond.items())
     measured = f"of {len(trace):,} jobs, on more processors than their fair share: {moved}"
-    return exact(_claim("1"), holds, measured, title, "With EF 0 a job had more than its share, or with EF 1 none.")
+    return exact(CLAIMS["1"], holds, measured, title, "With EF 0 a job had more than its share, or with EF 1 none.")
 
 
 def _two_jobs(title):
@@ -215,7 +179,7 @@ def _two_jobs(title):
     trace = _of_jobs(2, submit_time=0, run_time=lasts, requested_time=lasts, requested_procs=PROCS // 2)
     trace = trace.with_speedup(Downey(sigma=0))
     means = [float(simulate(trace, scheme).end.mean()) / lasts for scheme in OVERBOOKED[:2]]
-    return exact(_claim("2"), means == [1, 0.75], "; ".join(f"{mean:g} T" for mean in means), title, "They differ.")
+    return exact(CLAIMS["2"], means == [1, 0.75], "; ".join(f"{mean:g} T" for mean in means), title, "They differ.")
 
 
 def _quick_enough(size, progress, title):
@@ -226,6 +190,5 @@ def _quick_enough(size, progress, title):
         f"{row['99th percentile (ms)']:.3g} ms"
         for _, row in table.iterrows()
     )
-    claim = _claim("15", f"no decision takes longer than {FEW_HUNDRED} ms")
     check = Check("longest decision", cases, "lower", FEW_HUNDRED, form="{:.3g} ms")
-    return judged(claim, check, title, why="Some decisions take longer on this machine.", details=details)
+    return judged(CLAIMS["15"], check, title, why="Some decisions take longer on this machine.", details=details)

@@ -51,10 +51,6 @@ def live(
         Jobs simulated. They are the first of the log.
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
-
-    Returns
-    -------
-    chart, table
     """
     A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
     fair = FairShareMoldable(overbooking=overbooking, efficiency=efficiency)
@@ -102,10 +98,6 @@ def live_decision(
         Jobs simulated. They are the first of the log.
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
-
-    Returns
-    -------
-    chart, table
     """
     A = SCENARIOS[check_known("scenario", scenario, SCENARIOS)]
     schedule = simulated(ITERATIVE, log=name, jobs=jobs, A=A, load=load, draw=draw)
