@@ -1,12 +1,8 @@
 """The base schedulers on real logs against load, and the published schedules they must match."""
 
-from schedlab import charts
-from schedlab.experiment import sweep
-from schedlab.schemes import EASY, FCFS, Conservative
-from schedlab.simulation import simulate
+from schedlab import EASY, FCFS, Conservative, Trace, charts, load_trace, model_trace, simulate, sweep
 from schedlab.workload import archive
 from schedlab.workload.archive import standing_in
-from schedlab.workload.trace import Trace, load_trace, model_trace
 
 from .figure import Paper, rebuilt
 from .ledger import Claim, claimed, exact, untestable

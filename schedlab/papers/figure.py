@@ -136,11 +136,6 @@ def rebuilt(
         Before those that the function gives.
     name, about : str
         The function's name and the first line of its docstring, where the function is made by another.
-
-    Returns
-    -------
-    function
-        A decorator; what it gives takes ``size=None, progress=True``.
     """
 
     def decorate(draw):

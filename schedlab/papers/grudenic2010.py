@@ -6,17 +6,15 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from schedlab import charts
+from schedlab import DPSA, EASY, Trace, charts, load_trace
 from schedlab.display import formatted, interval
 from schedlab.experiment import grid, remember, sweep
 from schedlab.metrics import bounded_slowdown
-from schedlab.schemes import DPSA, EASY
 from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, jackknife, over_seeds, paired, ratios_of_means
 from schedlab.text import check_known
 from schedlab.workload import swf
 from schedlab.workload.archive import TraceNotFound, standing_in
-from schedlab.workload.trace import Trace, load_trace
 
 from .figure import Paper, rebuilt
 from .ledger import Check, Claim, claimed, claims_of, exact, judged, untestable

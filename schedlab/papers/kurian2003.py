@@ -6,15 +6,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from schedlab import charts, metrics
+from schedlab import Schedule, Trace, charts, load_trace, metrics, simulate, simulate_sites
 from schedlab.display import interval
 from schedlab.experiment import grid, remember
-from schedlab.schedule import Schedule
 from schedlab.schemes import Flooding, OpportuneShredding
-from schedlab.simulation import simulate, simulate_sites
 from schedlab.statistics import over_seeds, ratios_of_means
 from schedlab.workload.archive import standing_in
-from schedlab.workload.trace import Trace, load_trace
 
 from .figure import Paper, rebuilt
 from .ledger import Check, cases, claimed, claims_of, exact, judged

@@ -167,7 +167,7 @@ class Check:
 
 
 def cases(data: pd.DataFrame, name: str, by: Sequence[str]) -> pd.DataFrame:
-    """Give the mean of a column over the seeds, and its interval, as the cases of a `Check`.
+    """Give the mean of a column over the seeds, and its interval, as the cases of a `Check`: `by`, value, low, high.
 
     Parameters
     ----------
@@ -177,11 +177,6 @@ def cases(data: pd.DataFrame, name: str, by: Sequence[str]) -> pd.DataFrame:
         The column.
     by : sequence of str
         The columns that tell cases apart.
-
-    Returns
-    -------
-    DataFrame
-        One row a case: `by`, value, low, high.
     """
     found = over_seeds(data[[*by, "seed", name]], list(by))
     return found[list(by)].assign(value=found[name], low=found[f"{name}_low"], high=found[f"{name}_high"])
@@ -196,7 +191,7 @@ def judged(
     details: str = "",
     measured: str | None = None,
 ) -> dict:
-    """Make a row of the ledger by the rule of this module.
+    """Make a row of the ledger, with keys as in `LEDGER`, by the rule of this module.
 
     Parameters
     ----------
@@ -212,11 +207,6 @@ def judged(
         What a reader who wants to know more must know: conventions chosen after results were seen, and the like.
     measured : str, optional
         One figure with its interval; by default that of the case that decides.
-
-    Returns
-    -------
-    dict of str
-        A row of the ledger, keys as in `LEDGER`.
     """
     checks = [checks] if isinstance(checks, Check) else list(checks)
     checks = [check for check in checks if len(check.cases)]
@@ -344,19 +334,12 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
 
 
 def claimed(function: Callable[..., Iterable[dict]]) -> Callable[..., Ledger]:
-    """Make the ledger of a paper of the function that gives its rows, for a size and whether to show progress.
-
-    The kept ledger of the full size is put beside it.
+    """Make the ledger of a paper, with that of the full size beside it, of the function that gives its rows.
 
     Parameters
     ----------
     function : callable
         Of the size and whether to show progress; gives rows, as `ledger` takes them.
-
-    Returns
-    -------
-    function
-        ``claims(size=None, progress=True)``, which gives the `Ledger`.
     """
     paper = paper_of(function)
 

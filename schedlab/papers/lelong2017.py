@@ -4,13 +4,10 @@ from functools import partial
 
 import pandas as pd
 
-from schedlab import charts
+from schedlab import EASY, Trace, charts, load_trace, simulate
 from schedlab.experiment import grid, remember
-from schedlab.schemes import EASY
-from schedlab.simulation import simulate
 from schedlab.statistics import over_seeds, ratios_of_means
 from schedlab.workload.archive import standing_in
-from schedlab.workload.trace import Trace, load_trace
 
 from .figure import Paper, rebuilt
 from .ledger import Check, cases, claimed, claims_of, judged

@@ -7,13 +7,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from schedlab import charts
+from schedlab import EASY, FCFS, Schedule, charts, simulate
 from schedlab.display import interval
 from schedlab.experiment import grid, remember
 from schedlab.machine import ALLOCATIONS, KaryTree
-from schedlab.schedule import Schedule
-from schedlab.schemes import EASY, FCFS
-from schedlab.simulation import simulate
 from schedlab.statistics import crossing
 from schedlab.workload.archive import standing_in
 from schedlab.workload.trace import KILL_BACKFILLED, Trace, load_trace

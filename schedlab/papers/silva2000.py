@@ -614,7 +614,7 @@ def _exact():
 
 
 def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
-    """Give the checks of each claim from SIL-2 on, by its id, on the `results` of all mixes on one table of the model."""
+    """Give the checks of each claim from SIL-2 on, by its id, on the `results` of all mixes on a table of the model."""
     gains, spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
     io, without_io = gains["mix"] == "IO", gains["mix"].isin(COMPUTING)
     shares = data[(data["mix"] == "IO") & data["one_task_share"].notna()]

@@ -5,10 +5,8 @@ from itertools import product
 
 import pandas as pd
 
-from schedlab import charts
+from schedlab import EASY, IterativeMoldable, charts, grid
 from schedlab.decisions import small_decisions, timed
-from schedlab.experiment import grid
-from schedlab.schemes import EASY, IterativeMoldable
 from schedlab.statistics import geometric_means
 from schedlab.workload.archive import standing_in
 

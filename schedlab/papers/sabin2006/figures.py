@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from schedlab import charts
-from schedlab.schemes import EASY
+from schedlab import EASY, charts
 from schedlab.statistics import geometric_means, over_seeds
 from schedlab.workload.archive import standing_in
 

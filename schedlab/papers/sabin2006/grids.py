@@ -6,14 +6,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from schedlab import metrics
+from schedlab import Downey, Schedule, Trace, load_trace, metrics, simulate
 from schedlab.experiment import grid, remember
-from schedlab.schedule import Schedule
 from schedlab.schemes import EASY, Conservative, FairShareMoldable, GreedyMoldable, IterativeMoldable, Scheme
-from schedlab.simulation import simulate
 from schedlab.statistics import geometric_changes
-from schedlab.workload.speedup import Downey
-from schedlab.workload.trace import Trace, load_trace
 
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
 OTHER_LOGS = ("KTH-SP2-1996", "SDSC-SP2-1998", "HPC2N-2002")

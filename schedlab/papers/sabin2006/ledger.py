@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from schedlab import Downey, Speedup, simulate
 from schedlab.decisions import fair_shares
-from schedlab.simulation import simulate
 from schedlab.statistics import geometric_changes
-from schedlab.workload.speedup import Downey, Speedup
 
 from ..ledger import Check, claimed, claims_of, exact, judged
 from . import grids

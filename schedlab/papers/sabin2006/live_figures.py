@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from schedlab import charts
+from schedlab import EASY, FairShareMoldable, charts
 from schedlab.decisions import draw_step, readable_instants
-from schedlab.schemes import EASY, FairShareMoldable
 from schedlab.text import check_known
 
 from . import grids
