@@ -194,10 +194,20 @@ def runs_of(data, *chances):
     ],
 )
 def test_verdicts_follow_the_numbers(claim, data, verdict):
-    checks = {known.id: one for known, one in zip(paper.CLAIMS, paper._checks(data, runs_of(data)), strict=True)}
+    checks = paper._checks(data, runs_of(data))
+    assert [*checks, "GRU-6"] == [*paper.CLAIMS]
     row = papers.judged(papers.Claim("A", "", "", ""), checks[claim], "a log")
     assert row["verdict"] == verdict, row["reason"]
     assert bool(row["reason"]) == (verdict != "reproduced")
+
+
+def test_tolerances_say_the_bounds_of_the_code():
+    met = {name: claim.tolerance for name, claim in paper.CLAIMS.items()}
+    ends = "a gain of {:g} to {:g} % on LLNL-Atlas, and of {:g} to {:g} % on LLNL-Thunder"
+    assert met["GRU-1"] == ends.format(*paper.LEAST, *paper.MOST)
+    assert met["GRU-3"] == "a largest change of {:g} to {:g} %".format(*paper.WORST)
+    assert met["GRU-4"] == f"a correlation above {paper.LINEAR}"
+    assert met["GRU-5"] == f"a change of up to {paper.NEGLIGIBLE} %"
 
 
 def test_the_luck_of_copies_is_in_the_interval_of_the_correlation():

@@ -421,3 +421,11 @@ def test_the_ctc_log_keeps_the_laws():
     for scheme in ("flooding", sl.Flooding(local="conservative"), "ojs", shredding):
         sl.simulate(trace, scheme).validate()
         sl.simulate(trace.with_estimates("exact"), scheme).validate()
+
+
+def test_tolerances_say_the_bounds_of_the_code():
+    met = {name: claim.tolerance for name, claim in paper.CLAIMS.items()}
+    best = f"a best case of the draws within {100 * paper.CLOSE:.0f} % of the published one"
+    assert met["KUR-1"] == met["KUR-2"] == best
+    assert met["KUR-7"] == f"at least {paper.MUCH} times as much"
+    assert met["KUR-5"] == met["KUR-10"] == f"other jobs lose no more than {paper.HARDLY['slowdown']} %"

@@ -16,6 +16,8 @@ from schedlab import kept, papers
 from schedlab.display.ledgers import VERDICTS, as_html, as_json, as_markdown, counted, summary
 from schedlab.papers import Check, Claim, exact, judged, ledger, untestable
 from schedlab.papers.figure import rebuilt
+from schedlab.papers.ledger import claims_of
+from schedlab.workload.archive import TraceNotFound
 
 CLAIM = Claim("A-1", "Figure 3", "B is faster than A", "by 10 %")
 TIMED = ("SAB-15",)  # how long a decision takes, on this machine
@@ -381,6 +383,25 @@ def test_a_figure_that_is_rebuilt_knows_its_name_its_size_and_its_paper():
         function("huge")
     figure_9.__module__ = "mylab.base"
     assert rebuilt("Figure 9")(figure_9)("full").paper == ""
+
+
+def test_a_figure_whose_log_is_missing_says_so():
+    def figure1(size, progress):
+        """Rebuild it."""
+        raise TraceNotFound("no log at hand for X-1999")
+
+    built = rebuilt("Figure 1", ("a note",))(figure1)()
+    assert (built.caption, built.chart, built.table, built.notes) == ("no log at hand for X-1999", None, None, ())
+    assert built.data.empty
+
+
+@pytest.mark.parametrize("paper", [name for name in papers.PAPERS if name != "base"])
+def test_what_a_paper_says_is_a_table(paper):
+    said = claims_of(paper)
+    assert all(name == claim.id and claim.where and claim.statement and claim.published for name, claim in said.items())
+    assert len({claim.id[:3] for claim in said.values()}) == 1
+    judged = {name.partition(" ")[0] for name in kept.ledger_of(paper)["id"]}
+    assert judged == set(said)
 
 
 def test_a_figure_of_a_family_is_named_by_its_maker():

@@ -294,3 +294,10 @@ def test_the_ctc_log_keeps_the_laws():
 def test_live_figures_name_what_is_unknown(figure, options, message):
     with pytest.raises(ValueError, match=message):
         figure(**options)
+
+
+def test_tolerances_say_the_bounds_of_the_code():
+    met = {name: claim.tolerance for name, claim in ledger.CLAIMS.items()}
+    assert met["15"] == f"no decision takes longer than {ledger.FEW_HUNDRED} ms"
+    noise = f"changes within {ledger.NOISE} % on the first jobs of the log are noise"
+    assert {met[name] for name in met if name not in ("0", "0b", "1", "2", "15")} == {noise}

@@ -720,3 +720,28 @@ def test_a_table_of_fairness(trace):
     assert sl.fairness_table(schedules[1], "conservative").shape == (1, 5)
     with pytest.raises(ValueError, match="there is no schedule to measure"):
         sl.fairness_table([])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([4, 2, -2, -4], 0.15),
+        ([4, 0, -2, -4], 0.1),
+        ([-1, -2, -3, -4], 0.0),
+        ([4, 3, 2, 1], np.nan),
+        ([4, -4, 4, -4], 0.05),  # the first of several
+    ],
+)
+def test_a_crossing_is_on_a_straight_line(values, expected):
+    for order in ([0, 1, 2, 3], [2, 0, 3, 1]):
+        found = statistics.crossing(np.array([0.0, 0.1, 0.2, 0.3])[order], np.array(values)[order])
+        assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_jackknife_of_a_mean_is_student_s_interval():
+    runs = pd.DataFrame({"seed": [0, 1, 2, 3, 4], "wait": [3.0, 5.0, 4.0, 8.0, 5.0]})
+    value, low, high = statistics.jackknife(lambda part: part["wait"].mean(), runs)
+    (row,) = statistics.over_seeds(runs.assign(log="KTH"), "log").to_dict("records")
+    assert [value, low, high] == pytest.approx([row["wait"], row["wait_low"], row["wait_high"]])
+    one = statistics.jackknife(lambda part: part["wait"].mean(), runs.head(1))
+    assert one == pytest.approx((3.0, np.nan, np.nan), nan_ok=True)
