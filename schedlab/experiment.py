@@ -205,7 +205,7 @@ def _is_several(value):
     """Tell whether several values are given, not one."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
-    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Scheme | Trace | pd.DataFrame)
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | pd.DataFrame)
 
 
 def _several(name, given, single):
@@ -524,7 +524,7 @@ def sweep(
     families = [(_family(one, seeds), callable(one)) for one in traces]
     told = labels(family for family, _ in families)
     marks = [name.removeprefix(family[0].title) for name, (family, _) in zip(told, families, strict=True)]
-    schemes = [scheme_named(one) for one in _several("scheme", scheme, isinstance(scheme, str | Scheme))]
+    schemes = [scheme_named(one) for one in _several("scheme", scheme, not _is_several(scheme))]
     called = _labels(schemes)
     loads = _several("load", load, load is None or isinstance(load, Real))
     overrun = conventions.get("overrun", "kill")
