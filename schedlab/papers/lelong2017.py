@@ -23,9 +23,9 @@ PAPER = Paper(
         "a bound on waiting keeps the longest wait as it was."
     ),
     found=(
-        ("Orders that are learned on one half of a log lower the mean wait on the other", "LEL-1"),
-        ("Without a bound they put the longest wait at risk", "LEL-2"),
-        ("With a bound on waiting the longest wait hardly grows", "LEL-3"),
+        ("Orders learned on one half of a log can fail on the other: on one log of three wide jobs starve", "LEL-1"),
+        ("Without a bound the longest wait grows", "LEL-2"),
+        ("With a bound of a day the longest wait hardly grows", "LEL-3"),
     ),
     doi="10.1007/978-3-319-77398-8_3",
 )
@@ -118,7 +118,9 @@ def learned(data: pd.DataFrame) -> dict[str, tuple[str, str]]:
 def on_the_second_half(size, progress):
     """Give the runs of each log's learned pair on the second half, without a bound."""
     found, data = learned(pairs(size, False, progress)), pairs(size, True, progress)
-    chosen = pd.concat([data[(data["log"] == log) & (data[PAIR] == pair).all(axis=1)] for log, pair in found.items()])
+    chosen = pd.concat(
+        [data[(data["log"] == log) & (data[PAIR] == list(pair)).all(axis=1)] for log, pair in found.items()]
+    )
     return chosen.assign(pair=chosen["primary"] + ", backfilling " + chosen["backfill"])
 
 
@@ -166,6 +168,10 @@ def bounds(size: str, progress: bool) -> tuple:
 FIGURES = (orders, bounds)
 
 HARDLY = 10  # percent
+STARVED = (
+    "The second half of SDSC-SP2's log is fuller (load 0.88, not 0.75): smallest area first lets wide, long jobs wait "
+    "for almost a year, and these few make the mean."
+)
 
 
 @claimed
@@ -180,4 +186,5 @@ def claims(size: str, progress: bool) -> list[dict]:
         Check("longest wait", cases(limited, longest, ["log"]), "not higher", HARDLY),
     )
     traces = ", ".join(half(log, JOBS[size], True).title for log in LOGS[size])
-    return [judged(claim, check, traces) for claim, check in zip(claims_of("lelong2017").values(), checks, strict=True)]
+    said = claims_of("lelong2017").values()
+    return [judged(*row, traces, why=why) for *row, why in zip(said, checks, (STARVED, "", ""), strict=True)]
