@@ -16,7 +16,7 @@ from . import charts
 from .kernels.iterative import decision
 from .kernels.speedup import DOWNEY, durations
 from .schedule import Schedule
-from .schemes import Outcome
+from .schemes import FairShareMoldable, Outcome
 from .workload.speedup import Laws
 
 RUNS, WAITS, TRIED = "running", "waiting", "gets a processor"
@@ -206,7 +206,10 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
 
     Parameters
     ----------
-    count, seed : int
+    count : int
+        How many.
+    seed : int
+        Same seed, same decisions.
     sigma : (float, float)
         Of Downey's law, drawn from this range. A is the machine in every second decision, else once to twice what the
         jobs ask for.
@@ -233,6 +236,7 @@ def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
     schedule : Schedule
         Which the decision is of.
     asked : Decision
+        Which is planned.
     width : int64, shape (n_queued,)
         Processors of the queued jobs.
     """
@@ -327,16 +331,27 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
     Parameters
     ----------
     schedule : Schedule
-        Under `FairShareMoldable`.
+        Under `FairShareMoldable` with any overbooking and efficiency, and else its usual settings.
 
     Returns
     -------
     int64, shape (n_jobs,)
 
+    Raises
+    ------
+    ValueError
+        For a schedule under other settings, or another scheme.
+
     References
     ----------
     Sabin, Lang and Sadayappan, JSSPP 2006, section 3; Srinivasan et al., Cluster 2003, for the square root.
     """
+    scheme = schedule.scheme
+    given = {name: getattr(scheme, name, None) for name in ("overbooking", "efficiency")}
+    if None in given.values() or scheme != FairShareMoldable(**given):
+        raise ValueError(
+            f"the schedule is under {scheme}, expected FairShareMoldable with its usual weight, work and mix"
+        )
     trace, machine = schedule.trace, schedule.machine.procs
     estimate, procs = (trace.table[name].to_numpy() for name in ("requested_time", "requested_procs"))
     weight = np.sqrt(estimate * trace.laws(machine).speedup(procs))

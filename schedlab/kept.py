@@ -33,6 +33,7 @@ from .display.ledgers import CASE, LEDGER, SAME, Ledger
 from .paths import data_dir
 
 PACKAGES = ("numpy", "numba", "pandas")
+TIMED = ("SAB-15",)  # claims on times that this machine takes
 FULL, QUICK = "", "quick-"  # what the files of a size begin with
 NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
 INTERVAL = re.compile(rf"\[({NUMBER.pattern}) to ({NUMBER.pattern})\]")
@@ -93,6 +94,8 @@ def _write(place, ledgers, figures, seconds):
         cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
         pd.DataFrame(cases, columns=["row", *CASE]).to_csv(place / f"{size}cases.csv", index=False)
     for figure in figures:
+        if figure.data.empty:
+            raise ValueError(f"{figure.name} has nothing to keep: {figure.caption}")
         (place / f"{figure.name}.csv.gz").write_bytes(_packed(_digits(figure.data)))
         if figure.chart is not None:
             figure.chart.save(picture := io.StringIO(), format="svg")
@@ -146,7 +149,7 @@ def _of_row(cases, number):
     return cases[cases["row"] == str(number)].drop(columns="row").to_dict("records")
 
 
-def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] = ()) -> list[str]:
+def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] = TIMED) -> list[str]:
     """Name the rows of a ledger that are not as expected, in a line each.
 
     That is a row that starts or stops to reproduce, that is new or missing, or of which a case has moved beyond the
@@ -160,7 +163,7 @@ def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] =
         Ids of claims on measured times, which each machine has its own of: only their verdicts are compared.
     """
     old, new = _by_claim(expected), _by_claim(ledger)
-    lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in old.keys() - new.keys()]
+    lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in sorted(old.keys() - new.keys())]
     for key, row in new.items():
         name, before = f"{key[0]}, {key[1]}", old.get(key)
         if before is None:
@@ -187,7 +190,7 @@ def _measured(row):
     """Give what was measured of each case, or of a claim without cases."""
     if not row["cases"]:
         return {"what was measured": row["measured"]}
-    return {f"{case['quantity']} ({case['case']})": case["measured"] for case in row["cases"]}
+    return {f"{case['quantity']} ({case['case']}; {case['expected']})": case["measured"] for case in row["cases"]}
 
 
 def _within(old, new):

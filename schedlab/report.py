@@ -111,10 +111,8 @@ def figures(
         ledger = paper.claims(size, progress)
         if keep:
             seconds = time.perf_counter() - begin
-            ledger, before = (
-                ledger[list(LEDGER)],
-                kept.ledger_of(name),
-            )  # without what was kept, which this run replaces
+            before = kept.ledger_of(name)
+            ledger = ledger[list(LEDGER)]  # without what was kept, which this run replaces
             for words in () if before is None else kept.moved(before, ledger):
                 tqdm.write(words)
             kept.keep(name, ledger, paper.claims("quick", progress)[list(LEDGER)], built, seconds)

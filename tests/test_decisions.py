@@ -159,3 +159,10 @@ def test_fair_shares_are_those_of_the_paper():
     assert decisions.fair_shares(schedule).tolist() == [4, 4]
     assert schedule.procs.tolist() == [4, 4]
     assert decisions.fair_shares(sl.simulate(trace, sl.FairShareMoldable(overbooking=2))).tolist() == [8, 8]
+
+
+@pytest.mark.parametrize("scheme", [sl.FairShareMoldable(weight="proportional"), sl.IterativeMoldable()])
+def test_fair_shares_of_other_settings_are_an_error(scheme):
+    trace = sl.model_trace("lublin", jobs=30, procs=16).with_speedup(sl.Downey("system"))
+    with pytest.raises(ValueError, match="expected FairShareMoldable with its usual weight, work and mix"):
+        decisions.fair_shares(sl.simulate(trace, scheme))

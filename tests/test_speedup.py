@@ -154,9 +154,9 @@ def test_a_second_model_takes_the_place_of_the_first():
     assert both.jobs["moldable"].all()
     assert both.laws().law == kernel.AMDAHL
     assert both.history == (
-        f"speedup Downey(A='system', sigma=(0, 2)), seed 1: {column('moldable', sl.Downey(), share=0.5).sum()} of "
+        f"speedup Downey(A='system', sigma=(0, 2)), seed 0: {column('moldable', sl.Downey(), share=0.5).sum()} of "
         "400 jobs moldable",
-        "speedup Amdahl(serial=0.1), seed 1: 400 of 400 jobs moldable",
+        "speedup Amdahl(serial=0.1), seed 0: 400 of 400 jobs moldable",
     )
 
 

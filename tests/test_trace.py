@@ -775,3 +775,18 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
     header = Header(tuple(f"; Queue: {number} {name}" for number, name in queues))
     limited = replace(trace, table=table, header=header).with_estimates("queue")
     assert limited.table["requested_time"].tolist() == [10, 3600, 3600, 50_000, 43_200, 5]
+
+
+def test_a_bootstrapped_trace_knows_which_estimates_were_missing():
+    trace = sl.model_trace("lublin", jobs=2_000, procs=64, seed=1).with_estimates("tsafrir")
+    few = lacking(trace, 500)
+    drawn = few.bootstrap(seed=3)
+    numbers = drawn.repaired["job_number"]
+    assert numbers.is_unique
+    assert 0 < len(numbers) < len(drawn)
+    runs = trace.table["run_time"].iloc[:500].value_counts()
+    assert set(drawn.table.loc[numbers, "run_time"]) <= set(runs.index)
+    fitted = drawn.with_estimates("fitted").table["requested_time"]
+    own = ~drawn.table.index.isin(numbers)
+    assert fitted[own].equals(drawn.table.loc[own, "requested_time"])
+    assert trace.with_estimates("fitted").table.equals(trace.table)  # where none is missing, none is drawn

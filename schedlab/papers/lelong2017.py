@@ -25,7 +25,7 @@ PAPER = Paper(
     found=(
         ("Orders learned on one half of a log can fail on the other: on one log of three wide jobs starve", "LEL-1"),
         ("Without a bound the longest wait grows", "LEL-2"),
-        ("With a bound of a day the longest wait hardly grows", "LEL-3"),
+        ("With a bound of a day the longest wait hardly grows on two of three logs", "LEL-3"),
     ),
     doi="10.1007/978-3-319-77398-8_3",
 )
@@ -35,7 +35,7 @@ COPIES = {"quick": 3, "full": 10}
 SHAKE = 60  # seconds
 FCFS, SPF, SQF, SAF = "arrival", "shortest", "narrowest", "smallest area"
 NAMED = {FCFS: "fcfs", SPF: "sjf", SQF: "narrow", SAF: "saf"}  # orders of backfilling
-HOUR, DAY, NEVER = 3_600, 86_400, 10**9  # seconds
+HOUR, NEVER = 3_600, 10**9  # seconds
 BOUNDS = {"quick": (6, 24, 96), "full": (3, 6, 12, 24, 48, 96, 192)}  # hours
 BOUND = 24  # hours, of the claim
 FAR = 1e15  # before all other values
@@ -168,6 +168,7 @@ def bounds(size: str, progress: bool) -> tuple:
 FIGURES = (orders, bounds)
 
 HARDLY = 10  # percent
+MORE = "On CTC's log the mean wait falls by more than in the paper."
 STARVED = (
     "The second half of SDSC-SP2's log is fuller (load 0.88, not 0.75): smallest area first lets wide, long jobs wait "
     "for almost a year, and these few make the mean."
@@ -186,5 +187,6 @@ def claims(size: str, progress: bool) -> list[dict]:
         Check("longest wait", cases(limited, longest, ["log"]), "not higher", HARDLY),
     )
     traces = ", ".join(half(log, JOBS[size], True).title for log in LOGS[size])
+    why = f"{MORE} {STARVED}" if size == "full" else MORE
     said = claims_of("lelong2017").values()
-    return [judged(*row, traces, why=why) for *row, why in zip(said, checks, (STARVED, "", ""), strict=True)]
+    return [judged(*row, traces, why=why) for *row, why in zip(said, checks, (why, "", ""), strict=True)]

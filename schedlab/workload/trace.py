@@ -573,8 +573,11 @@ class Trace:
         table["preceding_job"] = np.where(known, preceding + shift + 1, -1)
         table["think_time"] = table["think_time"].where(known, -1)
         step = f"{begin.size} blocks of {weeks} week(s) drawn from {length // WEEK}, seed {seed}"
+        drawn = pd.DataFrame({"job_number": self.table.index[row], "new": table.index})
+        repaired = drawn.merge(self.repaired, on="job_number").drop(columns="job_number")
+        repaired = repaired.rename(columns={"new": "job_number"})[self.repaired.columns]
         changed = self._altered(table, step)
-        return replace(changed, logged_area=pd.Series(area, index=table.index))
+        return replace(changed, logged_area=pd.Series(area, index=table.index), repaired=repaired)
 
     # -- estimates and machine ---------------------------------------------------------------------------
 
@@ -585,9 +588,9 @@ class Trace:
         ----------
         kind : {"exact", "factor", "tsafrir", "fitted", "queue"}, Tsafrir, or int64 array-like, shape (n_jobs,), seconds
             The run time itself; `factor` times it, rounded up; as users give them, by the model of Tsafrir, Etsion
-            and Feitelson 2005; users' own, and from that model, fitted to these, where users gave none; the limit of
-            the job's queue, where the queue's name tells it, or the run time where it is longer or there is no limit;
-            or the estimates themselves, also as a Series by job number.
+            and Feitelson 2005. "fitted": users' own; where a user gave none, drawn from that model, fitted to the
+            others. "queue": the limit of the job's queue, where its name tells one as on the SDSC Paragon, or the run
+            time where that is longer or there is no limit. Or the estimates themselves, also as a Series by job number.
         factor : float
             For ``"factor"``.
         seed : int
@@ -617,9 +620,10 @@ class Trace:
             if kind == "fitted":
                 return self._with_fitted_estimates(seed)
             if kind == "queue":
-                limits = queue_limits(self.header.queues)
-                table["requested_time"] = np.maximum(table["queue"].map(limits).fillna(0), run).astype("int64")
-                return self._with(table, "estimates: limits of the queues")
+                limit = table["queue"].map(queue_limits(self.header.queues)).fillna(0)
+                table["requested_time"] = np.maximum(limit, run).astype("int64")
+                step = f"limits of the queues, exact for the {(limit == 0).sum():,} jobs of queues without one"
+                return self._with(table, f"estimates: {step}")
             if kind == "tsafrir":
                 hours = -(-int(table["requested_time"].max()) // HOUR)
                 return self._with_modelled_estimates(Tsafrir(longest=hours * HOUR), seed)
@@ -647,6 +651,8 @@ class Trace:
         That is an error where more jobs run long than the model has long estimates, or too few have one to fit it to.
         """
         missing = self.table.index.isin(self.repaired.loc[self.repaired["field"] == "requested_time", "job_number"])
+        if not missing.any():
+            return self._with(self.table, "estimates: none is missing")
         run, model = self.table["run_time"], fit_tsafrir(replace(self, table=self.table[~missing]))
         drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy(), seed), run)
         table = self.table.assign(requested_time=self.table["requested_time"].where(~missing, drawn))

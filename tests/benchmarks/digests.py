@@ -21,6 +21,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import schedlab as sl
+from schedlab.kept import TIMED
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED
 
 LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "HPC2N-2002")
@@ -42,7 +43,6 @@ ON_TREES = (
     ("kill", KILL_BACKFILLED),
 )
 TAKE_TIME = ("effort", "decision_times")  # figures, of times that were measured
-TAKES_TIME = "SAB-15"  # a claim on one
 
 
 def digest(*values) -> str:
@@ -105,7 +105,7 @@ def paper(module):
             built = function(size="quick", progress=False)
             yield f"{name}, {built.name}", digest(built.data)
     for row in module.claims("quick", progress=False).to_dict("records"):
-        if row["id"] != TAKES_TIME:
+        if row["id"] not in TIMED:
             yield f"{name}, {row['id']}, {row['statement']}, {row['trace']}", f"{row['measured']}: {row['verdict']}"
 
 
