@@ -22,7 +22,7 @@ from .models.common import whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
 from .models.lublin import lublin_feitelson
-from .models.tsafrir import Tsafrir, fit_tsafrir
+from .models.tsafrir import LEAST_JOBS, Tsafrir, fit_tsafrir
 from .queues import queue_limits
 from .speedup import Amdahl, Downey, Laws, Model, Speedup
 from .standin import SEED, look_alike
@@ -653,6 +653,10 @@ class Trace:
         missing = self.table.index.isin(self.repaired.loc[self.repaired["field"] == "requested_time", "job_number"])
         if not missing.any():
             return self._with(self.table, "estimates: none is missing")
+        if (given := (~missing).sum()) < LEAST_JOBS:
+            raise ValueError(
+                f"{given} jobs have an estimate of their own, expected at least {LEAST_JOBS} to fit the model"
+            )
         run, model = self.table["run_time"], fit_tsafrir(replace(self, table=self.table[~missing]))
         drawn = np.maximum(model.assign(run.clip(upper=model.longest).to_numpy(), seed), run)
         table = self.table.assign(requested_time=self.table["requested_time"].where(~missing, drawn))
