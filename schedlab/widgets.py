@@ -42,7 +42,6 @@ from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
 EMBED = {"actions": False, "renderer": "svg"}
-LONGEST_LABEL = 45  # characters
 MOST_STEPS = 150  # of a slider among others: with more, a pixel or two of it are a step
 
 _EMPTY = inspect.Parameter.empty
@@ -51,6 +50,7 @@ _WHOLE_LABEL = {"style": {"description_width": "initial"}}
 _NARROW = {"width": "auto"}
 _FIELD = {"width": "9em"}
 _PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", re.MULTILINE)
+_FIRST_SENTENCE = re.compile(r"([^.`]{1,45})\. (?=[A-Z])")  # before another: no abbreviation, no name in backticks
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
 _IDLE = '<div style="height:3px"></div>'
 _ERROR = '<div class="schedlab-error" role="alert" style="{}">{}</div>'
@@ -634,10 +634,10 @@ def _documented(function):
 
 def _label(words):
     """Give the first sentence, as it stands beside a control, if it is short and others follow."""
-    first, _, others = words.partition(". ")
-    if not others or len(first) > LONGEST_LABEL:
+    found = _FIRST_SENTENCE.match(words)
+    if found is None or found[1].count("(") != found[1].count(")"):
         return ""
-    return first[0].lower() + first[1:] if first[1:2].islower() else first
+    return found[1][0].lower() + found[1][1:] if found[1][1:2].islower() else found[1]
 
 
 def _written_table(table):

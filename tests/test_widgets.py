@@ -397,6 +397,9 @@ def test_a_docstring_without_parameters_tells_nothing(words):
         ("PEs. Processing elements of the machine.", "PEs"),
         ("k: ports down of a switch. A block of stage 1 has k nodes.", "k: ports down of a switch"),
         ("Offered load.", "load"),
+        ("Scale factor, e.g. 0.5 of the run time. Whole trace.", "load"),
+        ("Fraction of jobs (approx. The rest is rigid).", "load"),
+        ("As in `Queued`. Another.", "load"),
         ("Offered load to which the run times of all jobs are scaled. Whole trace.", "load"),
     ],
 )
