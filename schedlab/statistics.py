@@ -523,20 +523,29 @@ def crossing(x, y) -> float:
     Parameters
     ----------
     x, y : array-like, shape (n,)
-        Places, in any order, and the value at each.
+        Places, in any order, and the value at each; nan where there is none.
 
     Returns
     -------
     float
         In the unit of x; the least x where the value is 0 or less there already, nan where it never is.
 
+    Raises
+    ------
+    ValueError
+        For x and y of different shapes.
+
     Examples
     --------
     >>> crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0])
     0.30000000000000004
     """
+    x, y = (np.asarray(values, float) for values in (x, y))
+    if x.shape != y.shape:
+        raise ValueError(f"x and y have shapes {x.shape} and {y.shape}, expected the same")
     order = np.argsort(x, kind="stable")
-    x, y = (np.asarray(values, float)[order] for values in (x, y))
+    order = order[~np.isnan(y[order])]
+    x, y = x[order], y[order]
     below = np.flatnonzero(y <= 0)
     if not below.size:
         return nan
@@ -598,13 +607,19 @@ def geometric_means(table: pd.DataFrame, name: str, by: list[str], confidence: f
     by : list of str
         As of `over_seeds`.
     confidence : float
+        Of the intervals by Student's t.
 
     Returns
     -------
     DataFrame
         As of `over_seeds`: `by`, seeds, and the measure with the ends of its interval.
+
+    Raises
+    ------
+    ValueError
+        For a value that is not above 0.
     """
-    found = over_seeds(table[[*by, "seed"]].assign(**{name: np.log(table[name])}), by, confidence)
+    found = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
     columns = [name, f"{name}_low", f"{name}_high"]
     return found.assign(**{column: np.exp(found[column]) for column in columns})
 
@@ -625,17 +640,36 @@ def geometric_changes(
     by : list of str
         The columns that tell cases apart.
     confidence : float
+        Of the intervals by Student's t.
 
     Returns
     -------
     DataFrame
         One row a case: `by`, seeds (in both tables), change, and the ends of its interval, low and high; percent, below
         0 where the new values are lower.
+
+    Raises
+    ------
+    ValueError
+        For a value that is not above 0, or two runs of one case and seed in a table.
     """
     one, other = (table.set_index([*by, "seed"])[name] for table in (new, old))
-    found = over_seeds(np.log(one / other).rename("change").reset_index(), by, confidence)
+    for runs in (one, other):
+        _logarithms(runs)
+        if runs.index.has_duplicates:
+            raise ValueError(
+                f"several runs have {', '.join(runs.index.names)} {runs.index[runs.index.duplicated()][0]}"
+            )
+    found = over_seeds(np.log(one / other).dropna().rename("change").reset_index(), by, confidence)
     columns = {"change": "change", "low": "change_low", "high": "change_high"}
     return found[[*by, "seeds"]].assign(**{end: 100 * np.expm1(found[column]) for end, column in columns.items()})
+
+
+def _logarithms(values):
+    bad = values[~(values > 0) & values.notna()]
+    if len(bad):
+        raise ValueError(f"{values.name} is {bad.iloc[0]:g}, expected a number above 0")
+    return np.log(values)
 
 
 def _half(confidence, seeds):

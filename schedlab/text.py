@@ -70,6 +70,7 @@ def check_known(what: str, given: str, values: Iterable[str]) -> str:
         ...
     ValueError: unknown size 'huge'; known: quick, full
     """
-    if given not in tuple(values):  # which may be asked for what cannot be hashed, too
+    values = tuple(values)
+    if not isinstance(given, str) or given not in values:
         raise ValueError(f"unknown {what} {given!r}; known: {', '.join(values)}")
     return given

@@ -745,3 +745,22 @@ def test_the_jackknife_of_a_mean_is_student_s_interval():
     assert [value, low, high] == pytest.approx([row["wait"], row["wait_low"], row["wait_high"]])
     one = statistics.jackknife(lambda part: part["wait"].mean(), runs.head(1))
     assert one == pytest.approx((3.0, np.nan, np.nan), nan_ok=True)
+
+
+def test_a_crossing_passes_over_what_is_missing():
+    assert statistics.crossing([0, 1, 2], [1, np.nan, -1]) == 1
+    with pytest.raises(ValueError, match=r"x and y have shapes \(3,\) and \(2,\)"):
+        statistics.crossing([0, 1, 2], [1, -1])
+
+
+def test_geometric_changes_count_the_seeds_of_both_tables():
+    new, old = (pd.DataFrame({"case": "a", "seed": range(n), "wait": np.arange(1.0, n + 1)}) for n in (4, 3))
+    (row,) = statistics.geometric_changes(new, old, "wait", ["case"]).to_dict("records")
+    assert (row["seeds"], row["change"]) == (3, 0)
+    with pytest.raises(ValueError, match="the table has several runs of case a, seed 0"):
+        statistics.geometric_changes(pd.concat([new, new]), old, "wait", ["case"])
+    for table, bad in ((new.assign(wait=0.0), "0"), (old.assign(wait=-2.0), "-2")):
+        with pytest.raises(ValueError, match=f"wait is {bad}, expected a number above 0"):
+            statistics.geometric_means(table, "wait", ["case"])
+        with pytest.raises(ValueError, match=f"wait is {bad}, expected a number above 0"):
+            statistics.geometric_changes(table, old, "wait", ["case"])
