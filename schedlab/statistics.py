@@ -657,9 +657,9 @@ def geometric_changes(
     for runs in (one, other):
         _logarithms(runs)
         if runs.index.has_duplicates:
-            raise ValueError(
-                f"several runs have {', '.join(runs.index.names)} {runs.index[runs.index.duplicated()][0]}"
-            )
+            twice = runs.index[runs.index.duplicated()][0]
+            case = ", ".join(f"{column} {value}" for column, value in zip(runs.index.names, twice, strict=True))
+            raise ValueError(f"the table has several runs of {case}")
     found = over_seeds(np.log(one / other).dropna().rename("change").reset_index(), by, confidence)
     columns = {"change": "change", "low": "change_low", "high": "change_high"}
     return found[[*by, "seeds"]].assign(**{end: 100 * np.expm1(found[column]) for end, column in columns.items()})
