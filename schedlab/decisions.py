@@ -19,6 +19,18 @@ from .schedule import Schedule
 from .schemes import FairShareMoldable, Outcome
 from .workload.speedup import Laws
 
+__all__ = [
+    "Decision",
+    "draw_step",
+    "fair_shares",
+    "instants",
+    "planned",
+    "readable_instants",
+    "situation",
+    "small_decisions",
+    "timed",
+]
+
 RUNS, WAITS, TRIED = "running", "waiting", "gets a processor"
 
 
@@ -58,11 +70,32 @@ class Decision(NamedTuple):
     machine: int
 
     def made(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Make the decision: widths, reservations (seconds after `now`) and steps (`kernels.iterative.decision`)."""
+        """Make the decision.
+
+        Returns
+        -------
+        width : int64, shape (n_queued,)
+            Processors of the queued jobs.
+        start : int64, shape (n_queued,), seconds after `now`
+            Their reservations.
+        steps : int64, shape (n_steps, 4)
+            What was tried, in order: the place in `queued`, the processors, whether the job kept them, and the sum of
+            the estimated completions, or -1 where the try was given up before it was known.
+        """
         return decision(self.ends, self.held, self.estimate, self.procs, self.machine, self.laws, 0)
 
     def widths_after(self, steps) -> np.ndarray:
-        """Give the processors of the queued jobs after some steps of the decision; int64, shape (n_queued,)."""
+        """Give the processors of the queued jobs after some steps of the decision.
+
+        Parameters
+        ----------
+        steps : int64, shape (n_steps, 4)
+            The first of those that `made` gives.
+
+        Returns
+        -------
+        int64, shape (n_queued,)
+        """
         width = np.where(self.laws.moldable, 1, self.procs)
         for place, tried, stays, _ in steps.tolist():
             if stays:
@@ -70,16 +103,42 @@ class Decision(NamedTuple):
         return width
 
     def lasting(self, width) -> np.ndarray:
-        """Give how long the queued jobs are estimated to take on so many processors each; int64, seconds."""
+        """Give how long the queued jobs are estimated to take.
+
+        Parameters
+        ----------
+        width : int64, shape (n_queued,)
+            Processors of each.
+
+        Returns
+        -------
+        int64, shape (n_queued,), seconds
+        """
         return durations(self.estimate, self.procs, width, self.laws)
 
     def reserved(self, width) -> np.ndarray:
-        """Give the reservations of the queued jobs on so many processors each; int64, seconds after `now`."""
+        """Give the reservations of the queued jobs.
+
+        Parameters
+        ----------
+        width : int64, shape (n_queued,)
+            Processors of each.
+
+        Returns
+        -------
+        int64, shape (n_queued,), seconds after `now`
+        """
         rigid = self.laws._replace(moldable=np.zeros(self.queued.size, bool))
         return decision(self.ends, self.held, self.lasting(width), width, self.machine, rigid, 0)[1]
 
     def total(self, width) -> int:
-        """Add up the estimated completions of the queued jobs (seconds after `now`) on so many processors each."""
+        """Add up the estimated completions of the queued jobs, in seconds after `now`.
+
+        Parameters
+        ----------
+        width : int64, shape (n_queued,)
+            Processors of each.
+        """
         return int((self.reserved(width) + self.lasting(width)).sum())
 
     def least_total(self) -> int:
@@ -152,6 +211,11 @@ def situation(schedule: Schedule, now: int) -> Decision:
     now : int
         One of its `instants`.
 
+    Raises
+    ------
+    ValueError
+        If no job waits then, or no processor is free.
+
     Examples
     --------
     >>> import schedlab as sl
@@ -169,6 +233,9 @@ def situation(schedule: Schedule, now: int) -> Decision:
     order = np.argsort(ends, kind="stable")
     running, ends = running[order], ends[order]
     table, machine = schedule.trace.table, schedule.machine.procs
+    free = machine - schedule.procs[running].sum()
+    if not queued.size or free < 1:
+        raise ValueError(f"nothing is decided at {now} s: {queued.size} jobs wait and {free} processors are free")
     estimate, procs = (table[name].to_numpy()[queued] for name in ("requested_time", "requested_procs"))
     laws = schedule.trace.laws(machine).of(queued)
     return Decision(int(now), queued, running, ends, schedule.procs[running], estimate, procs, laws, machine)
@@ -182,13 +249,20 @@ def timed(schedule: Schedule, most: int) -> pd.DataFrame:
     schedule : Schedule
         Under `IterativeMoldable`.
     most : int
-        How many decisions at most; evenly spaced where there are more.
+        How many decisions at most, 1 or more; evenly spaced where the schedule has more.
 
     Returns
     -------
     DataFrame
         One row a decision: instant (seconds on the clock of the log), waiting (jobs), seconds (that it took).
+
+    Raises
+    ------
+    ValueError
+        If `most` is below 1.
     """
+    if most < 1:
+        raise ValueError(f"most must be at least 1, got {most}")
     times, waiting, _ = instants(schedule)
     some = np.unique(np.linspace(0, times.size - 1, min(most, times.size)).round().astype(int))
     situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the clock runs
@@ -271,7 +345,7 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     Raises
     ------
     ValueError
-        If nothing was tried at that instant.
+        If nothing was decided or tried at that instant.
     """
     asked = situation(schedule, now)
     steps = asked.made()[2]

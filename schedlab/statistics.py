@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from . import display
+from .text import check_known
 
 MOST, LEAST = 40, 20  # batches
 TAIL = NormalDist().inv_cdf(0.90)  # correlation of batch means is looked for on one side, at 10 % (LABATCH.2)
@@ -574,6 +575,11 @@ def jackknife(
     value, low, high : float
         The ends are nan where there is one seed only.
 
+    Raises
+    ------
+    ValueError
+        If the table lacks the column seed.
+
     References
     ----------
     B. Efron: The jackknife, the bootstrap and other resampling plans. SIAM, 1982.
@@ -586,6 +592,7 @@ def jackknife(
     12.00 [8.56 to 15.44]
     """
     _check_confidence(confidence)
+    check_known("column", "seed", runs.columns)
     value, seeds = measure(runs), runs["seed"].unique()
     if seeds.size < 2:
         return value, nan, nan
@@ -595,7 +602,7 @@ def jackknife(
     return value, value - half, value + half
 
 
-def geometric_means(table: pd.DataFrame, name: str, by: list[str], confidence: float = 0.95) -> pd.DataFrame:
+def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
     """Average a measure over the seeds geometrically, for values that range over orders of magnitude.
 
     Parameters
@@ -604,8 +611,8 @@ def geometric_means(table: pd.DataFrame, name: str, by: list[str], confidence: f
         One row a run, with a column seed.
     name : str
         The measure, above 0.
-    by : list of str
-        As of `over_seeds`.
+    by : str or list of str
+        The columns that tell cases apart.
     confidence : float
         Of the intervals by Student's t.
 
@@ -617,16 +624,15 @@ def geometric_means(table: pd.DataFrame, name: str, by: list[str], confidence: f
     Raises
     ------
     ValueError
-        For a value that is not above 0.
+        For a value that is not above 0, or a column that the table lacks.
     """
+    by = _cases(by, name, table)
     found = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
     columns = [name, f"{name}_low", f"{name}_high"]
     return found.assign(**{column: np.exp(found[column]) for column in columns})
 
 
-def geometric_changes(
-    new: pd.DataFrame, old: pd.DataFrame, name: str, by: list[str], confidence: float = 0.95
-) -> pd.DataFrame:
+def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
     """Compare a measure of two tables of runs, seed by seed, by the geometric mean of its ratios.
 
     Exchanging the tables inverts the ratio, so chance alone makes neither look worse than the other.
@@ -637,7 +643,7 @@ def geometric_changes(
         One row a run, with a column seed.
     name : str
         The measure, above 0.
-    by : list of str
+    by : str or list of str
         The columns that tell cases apart.
     confidence : float
         Of the intervals by Student's t.
@@ -651,8 +657,9 @@ def geometric_changes(
     Raises
     ------
     ValueError
-        For a value that is not above 0, or two runs of one case and seed in a table.
+        For a value that is not above 0, a column that a table lacks, or two runs of one case and seed in a table.
     """
+    by = _cases(by, name, new, old)
     one, other = (table.set_index([*by, "seed"])[name] for table in (new, old))
     for runs in (one, other):
         _logarithms(runs)
@@ -663,6 +670,15 @@ def geometric_changes(
     found = over_seeds(np.log(one / other).dropna().rename("change").reset_index(), by, confidence)
     columns = {"change": "change", "low": "change_low", "high": "change_high"}
     return found[[*by, "seeds"]].assign(**{end: 100 * np.expm1(found[column]) for end, column in columns.items()})
+
+
+def _cases(by, name, *tables):
+    """Give `by` as a list, if each table has its columns, the measure and the seeds."""
+    by = [by] if isinstance(by, str) else list(by)
+    for table in tables:
+        for column in (*by, name, "seed"):
+            check_known("column", column, table.columns)
+    return by
 
 
 def _logarithms(values):

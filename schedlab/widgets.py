@@ -363,11 +363,11 @@ def bench(
     order : str
         Order of its queue. The one that it is compared with serves first come, first served.
     against : str
-        Compared with. Another scheme; "log" is what really happened.
+        Scheme to compare with. A name; "log" is what really happened.
     view : {"over time", "Gantt chart", "job by job", "arrivals"}
         What to draw.
     week : int
-        From week. The first is 0.
+        First week shown. Weeks count from 0.
     weeks : int
         Weeks shown. The whole trace is simulated.
 

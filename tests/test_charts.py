@@ -1009,6 +1009,12 @@ def test_lines_without_any_interval_have_no_band():
     assert "area" not in kinds
 
 
+def test_lines_of_a_table_without_rows_are_an_empty_chart():
+    table = pd.DataFrame({"load": [0.5], "scheme": ["EASY"], "wait_time": [1.0]})
+    spec = charts.lines(table.head(0), "load", "wait_time").to_dict()
+    assert not any(spec.get("datasets", {}).values())
+
+
 # What a page has room for
 
 

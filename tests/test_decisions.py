@@ -111,6 +111,15 @@ def test_timed_decisions_are_evenly_spaced(schedule):
     assert (every["seconds"] > 0).all()
 
 
+def test_what_was_never_decided_is_refused(schedule):
+    with pytest.raises(ValueError, match=r"nothing is decided at -1 s: 0 jobs wait and 512 processors are free"):
+        decisions.situation(schedule, -1)
+    with pytest.raises(ValueError, match=r"nothing is decided at 1\d{9} s: 0 jobs wait"):
+        decisions.draw_step(schedule, 1 + int(schedule.end.max()) + 10**9, 1)
+    with pytest.raises(ValueError, match="most must be at least 1, got 0"):
+        decisions.timed(schedule, 0)
+
+
 def test_a_decision_without_steps_is_not_drawn():
     schedule = sl.simulate(workload(share=0.0), sl.IterativeMoldable())
     with pytest.raises(ValueError, match="nothing was tried at .* s: no job gains from a second processor"):

@@ -1,4 +1,4 @@
-"""Each parameter of what users reach has its entry in the docstring."""
+"""Each parameter of what users reach is described in the docstring."""
 
 import inspect
 import re
@@ -7,7 +7,6 @@ import pytest
 
 import schedlab as sl
 
-ROOMS = ("charts", "experiment", "gang", "metrics", "papers", "statistics", "widgets")
 PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", re.MULTILINE)
 
 
@@ -31,7 +30,7 @@ def methods(cls, where):
 def documented():
     """Give the name, the function and the docstrings of each public function and method, each once."""
     found = {}
-    for where, room in [("sl", sl), *((f"sl.{name}", getattr(sl, name)) for name in ROOMS)]:
+    for where, room in [("sl", sl), *((f"sl.{name}", getattr(sl, name)) for name in sl._ROOMS)]:
         for name in public_names(room):
             thing, path = getattr(room, name), f"{where}.{name}"
             if not is_ours(thing):
@@ -46,18 +45,26 @@ def documented():
 
 
 def entries(text):
-    """Give the names in the section "Parameters" of a docstring."""
+    """Give what the section "Parameters" of a docstring says of each name."""
     section = PARAMETERS.search(inspect.cleandoc(text or ""))
-    lines = [line for line in section[1].splitlines() if line[:1].strip()] if section else ()
-    return [name.strip().lstrip("*") for line in lines for name in line.partition(" : ")[0].split(",")]
+    told, words = {}, []
+    for line in section[1].splitlines() if section else ():
+        if line[:1].strip():  # names and their type; what is indented below is said of all of them
+            words = []
+            told |= {name.strip().lstrip("*"): words for name in line.partition(" : ")[0].split(",")}
+        elif line.strip():
+            words.append(line.strip())
+    return told
 
 
 def faults(path, function, texts):
-    """Tell which parameters have no entry, and which entries no parameter."""
+    """Tell which parameters have no entry, which entries say nothing, and which name no parameter."""
     taken = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
-    told = [name for text in texts for name in entries(text)]
+    told = {name: words for text in texts for name, words in entries(text).items()}
     missing = [f"{path}: parameter {name} has no entry" for name in taken if name not in told]
-    return missing + [f"{path}: there is no parameter {name}" for name in entries(texts[0]) if name not in taken]
+    silent = [f"{path}: the entry of {name} says nothing" for name in taken if told.get(name) == []]
+    own = entries(texts[0])
+    return missing + silent + [f"{path}: there is no parameter {name}" for name in own if name not in taken]
 
 
 def test_each_parameter_is_documented():
@@ -88,7 +95,6 @@ class Scheme(Base):
         low, seed : int
             Where to begin: here.
         **settings
-            Others.
 
         Returns
         -------
@@ -99,7 +105,10 @@ class Scheme(Base):
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        ([Scheme.run.__doc__, Base.run.__doc__], ["parameter rest has no entry", "there is no parameter low"]),
+        (
+            [Scheme.run.__doc__, Base.run.__doc__],
+            ["parameter rest has no entry", "the entry of settings says nothing", "there is no parameter low"],
+        ),
         ([Base.run.__doc__], [f"parameter {name} has no entry" for name in ("seed", "rest", "settings")]),
         ([None], [f"parameter {name} has no entry" for name in ("case", "seed", "rest", "settings")]),
     ],

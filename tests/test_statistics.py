@@ -753,6 +753,23 @@ def test_a_crossing_passes_over_what_is_missing():
         statistics.crossing([0, 1, 2], [1, -1])
 
 
+def test_columns_that_a_table_lacks_are_named():
+    runs = pd.DataFrame({"case": "a", "seed": range(3), "wait": 1.0})
+    pd.testing.assert_frame_equal(
+        statistics.geometric_means(runs, "wait", "case"), statistics.geometric_means(runs, "wait", ["case"])
+    )
+    for lacking, column in ((runs.drop(columns="seed"), "seed"), (runs.drop(columns="case"), "case")):
+        for tables in ((lacking, runs), (runs, lacking)):
+            with pytest.raises(ValueError, match=f"unknown column '{column}'; known: "):
+                statistics.geometric_changes(*tables, "wait", "case")
+        with pytest.raises(ValueError, match=f"unknown column '{column}'; known: "):
+            statistics.geometric_means(lacking, "wait", "case")
+    with pytest.raises(ValueError, match="unknown column 'waits'; known: case, seed, wait"):
+        statistics.geometric_means(runs, "waits", "case")
+    with pytest.raises(ValueError, match="unknown column 'seed'; known: case, wait"):
+        statistics.jackknife(len, runs.drop(columns="seed"))
+
+
 def test_geometric_changes_count_the_seeds_of_both_tables():
     new, old = (pd.DataFrame({"case": "a", "seed": range(n), "wait": np.arange(1.0, n + 1)}) for n in (4, 3))
     (row,) = statistics.geometric_changes(new, old, "wait", ["case"]).to_dict("records")

@@ -548,9 +548,9 @@ def test_a_bench_has_its_words(no_logs, trace):
         "overrun": "jobs beyond their estimates",
         "scheme": "scheme",
         "order": "order of its queue",
-        "against": "compared with",
+        "against": "scheme to compare with",
         "view": "view",
-        "week": "from week",
+        "week": "first week shown",
         "weeks": "weeks shown",
     }
     assert all(control.tooltip.startswith(f"{name} (") for name, control in controls.items())

@@ -234,6 +234,7 @@ def memberships(
     column : str, optional
         A column with one panel for each value.
     title, subtitle : str
+        What stands above the chart.
     width, height : float, optional
         Of all panels together, in pixels.
     """

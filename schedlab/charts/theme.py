@@ -533,7 +533,7 @@ def ranked(channel: type, colour: alt.Color, panels: Iterable[Iterable[str]]):
         above = set().union(*(panel for panel in together if name in panel)) & set(ranks)
         ranks[name] = max((ranks[other] + 1 for other in above), default=0)
     # As many steps as ranks: evenly up to the most.
-    step = min(step, (most - least) / max(1, *ranks.values()))
+    step = min(step, (most - least) / max([1, *ranks.values()]))
     scale = alt.Scale(type="ordinal", domain=names, range=[least + step * rank for rank in ranks.values()])
     return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
 

@@ -532,7 +532,7 @@ def live(
     load : float
         Offered load. Run times are scaled to it.
     variant : {"n", "p", "w"}
-        DPSA prefers. Among equally good sets: narrow jobs, those that came first, wide ones.
+        Preferred jobs. Among equally good sets: narrow jobs ("n"), the first to come ("p"), or wide jobs ("w").
     depth : int
         Jobs considered behind the head. Those further back in the queue wait.
     budget : int

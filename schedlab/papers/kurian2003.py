@@ -366,7 +366,7 @@ def live(
     Parameters
     ----------
     name : str
-        Log. The jobs are from it.
+        Log. Its jobs are simulated.
     share : int
         Sweeps (% of eligible jobs). Those of more than 8 processors are eligible.
     breakdown : int
@@ -378,17 +378,17 @@ def live(
     sites : int
         Sites. Each has as many of the log's jobs, one after the other.
     speeds : tuple of int
-        Speeds of the sites. They are compared with each other; at least as many as there are sites.
+        Relative speeds of the sites. At least one for each site.
     seed : int
         Draw of the sweeps. Another seed makes other jobs into sweeps.
     day : int
-        From day. The first submission is on day 0.
+        First day shown. The first submission is on day 0.
     hour : int
-        From hour of the day. Hours count from the first submission.
+        First hour shown. Days begin at the time of the first submission.
     hours : int
         Hours shown. The whole trace is simulated.
     first : int
-        From processor. It is the lowest in the picture.
+        First processor shown. It is the lowest in the picture.
     shown : int
         Processors shown. All of them are simulated.
     """

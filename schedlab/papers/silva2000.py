@@ -492,11 +492,11 @@ def live(
     Parameters
     ----------
     second : float, seconds
-        Slices from (s). The first of the five slices begins then.
+        Start of the picture (s). The first of the five slices begins then.
     mix : str
         Mix of jobs. The kinds of jobs, as the paper names them.
     scheduler : {"with information", "with information and spin control"}
-        Scheduler. It is compared with the scheduler without information.
+        Scheduler. The picture compares it with the scheduler without information.
     pes : int
         PEs. The processing elements of the machine.
     slice : float, seconds
@@ -512,9 +512,9 @@ def live(
     seed : int
         Seed. Everything that is drawn depends on it.
     faster : float
-        Jobs come and go, times as fast. At 25 times, 50,000 s are over in 2,000 s.
+        Time compression. At 25, jobs come and go 25 times as fast: 50,000 s take 2,000 s.
     color : {"job", "what"}
-        Colours for. Each job has one, or each thing that a PE does.
+        Colour by. A colour for each job, or for each thing that a PE does.
     """
     jobs = workload(mix, pes, table, seed, faster)
     settings = configs(WITHOUT, scheduler, slice=slice, alpha=alpha, beta=beta, delta=delta)

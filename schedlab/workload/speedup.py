@@ -29,11 +29,27 @@ class Laws(kernel.Laws):
     __slots__ = ()
 
     def of(self, jobs) -> "Laws":
-        """Give those of some jobs, by a slice, a mask or their places."""
+        """Give the laws of some jobs.
+
+        Parameters
+        ----------
+        jobs : slice, bool mask or int64 places
+            Which jobs.
+        """
         return self._replace(a=self.a[jobs], b=self.b[jobs], moldable=self.moldable[jobs])
 
     def speedup(self, n) -> np.ndarray:
-        """Give S of each job on n processors, whole numbers of a shape that broadcasts with (n_jobs,); float64."""
+        """Give the speed-up S of each job on `n` processors.
+
+        Parameters
+        ----------
+        n : int64
+            Processors, of a shape that broadcasts with (n_jobs,).
+
+        Returns
+        -------
+        float64
+        """
         if self.law == DOWNEY:
             return downey_speedup(n, self.a, self.b)
         if self.law == AMDAHL:
@@ -41,7 +57,19 @@ class Laws(kernel.Laws):
         return self.curves[self.a.astype("int64"), n]
 
     def slope(self, n) -> np.ndarray:
-        """Give the right derivative of S; of a table S(n + 1) - S(n), 0 at its end. `n` as of `speedup`; float64."""
+        """Give the right derivative of the speed-up S.
+
+        Of a table it is S(n + 1) - S(n), and 0 at its end.
+
+        Parameters
+        ----------
+        n : int64
+            Processors, of a shape that broadcasts with (n_jobs,).
+
+        Returns
+        -------
+        float64
+        """
         if self.law == DOWNEY:
             return downey_slope(n, self.a, self.b)
         if self.law == AMDAHL:

@@ -587,10 +587,13 @@ class Trace:
         Parameters
         ----------
         kind : {"exact", "factor", "tsafrir", "fitted", "queue"}, Tsafrir, or int64 array-like, shape (n_jobs,), seconds
-            The run time itself; `factor` times it, rounded up; as users give them, by the model of Tsafrir, Etsion
-            and Feitelson 2005. "fitted": users' own; where a user gave none, drawn from that model, fitted to the
-            others. "queue": the limit of the job's queue, where its name tells one as on the SDSC Paragon, or the run
-            time where that is longer or there is no limit. Or the estimates themselves, also as a Series by job number.
+            - "exact": the run time.
+            - "factor": the run time times `factor`, rounded up.
+            - "tsafrir", or a `Tsafrir`: as users give them, by the model of Tsafrir, Etsion and Feitelson 2005.
+            - "fitted": the users' own; where a user gave none, drawn from that model, fitted to those given.
+            - "queue": the limit of the job's queue, where its name tells one as on the SDSC Paragon. It is the run
+              time where that is longer, or where the queue has no limit.
+            - an array: the estimates themselves; also a Series by job number.
         factor : float
             For ``"factor"``.
         seed : int

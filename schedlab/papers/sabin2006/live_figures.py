@@ -45,9 +45,9 @@ def live(
     share : float
         Moldable jobs (share). The others are rigid.
     name : str
-        Log. The jobs are from it.
+        Log. Its jobs are simulated.
     jobs : int
-        Jobs simulated. They are the first of the log.
+        Jobs simulated. The first of the log.
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
     """
@@ -92,9 +92,9 @@ def live_decision(
     scenario : {"A = P", "A random"}
         Average parallelism A. How far jobs scale: to the whole machine, or to about what they ask for.
     name : str
-        Log. The jobs are from it.
+        Log. Its jobs are simulated.
     jobs : int
-        Jobs simulated. They are the first of the log.
+        Jobs simulated. The first of the log.
     draw : int
         Draw (A, sigma, submissions). Each draws A and sigma anew, and moves the submissions by other seconds.
     """
