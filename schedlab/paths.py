@@ -1,6 +1,7 @@
 """Where the project's data and the user's cache lie. Everything else asks here."""
 
 import os
+import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +61,26 @@ def own_folder(room: str) -> Path | None:
         _distrust(folder, "others may write to it; `chmod go-w` it, or delete it")
         return None
     return folder
+
+
+def kernels_folder(digest: str) -> Path | None:
+    """Give the folder of the machine code that some sources make, which need not exist yet; None where it is not kept.
+
+    The environment variable ``SCHEDLAB_KERNELS`` names the kernels of somebody whom the user trusts as the sources
+    themselves: a colleague's ``~/.cache/schedlab/numba``. What that holds of these sources is copied, so that nothing
+    need be compiled.
+    """
+    folder, offered = own_folder("numba"), os.environ.get("SCHEDLAB_KERNELS")
+    if folder is None:
+        return None
+    kept = folder / digest
+    if offered and not kept.exists() and (theirs := Path(offered).expanduser() / digest).is_dir():
+        copied = Path(shutil.copytree(theirs, folder / uuid4().hex))
+        try:
+            copied.rename(kept)
+        except OSError:  # another process was faster
+            shutil.rmtree(copied)
+    return kept
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Compile every kernel ahead of its first use, several at once."""
 
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 from numba.core import event as numba_event
 from tqdm.auto import tqdm
 
@@ -18,7 +18,6 @@ from .kernels.iterative import decision
 from .machine import KaryTree
 from .schemes import by_name
 from .simulation import simulate
-from .threads import pool
 from .workload import swf
 from .workload.speedup import Downey
 from .workload.trace import model_trace
@@ -89,20 +88,25 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
     RuntimeError
         If a kernel cannot be compiled, with what was said about it.
     """
-    with pool(processes) as executor:
-        names = groups()
-        done = executor.map(_in_a_process, names)
-        list(tqdm(done, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
+    names = groups()
+    # Who is free takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
+    workers = Parallel(
+        processes or os.cpu_count(),
+        return_as="generator_unordered",
+        backend="loky",
+        batch_size=1,
+        pre_dispatch="all",
+        idle_worker_timeout=1,  # seconds; what is compiled takes much memory
+    )
+    done = workers(delayed(_in_a_worker)(name) for name in names)
+    list(tqdm(done, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
 
 
-def _in_a_process(group):
-    """Compile in an interpreter of its own: the compiler works on one kernel at a time in each."""
-    here = str(Path(__file__).parents[1])
-    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", __name__, group]
-    ran = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
-    if ran.returncode:
-        raise RuntimeError(f"the kernels of {group} cannot be compiled: {ran.stderr.strip() or ran.returncode}")
+def _in_a_worker(group):
+    try:
+        compile_group(group)
+    except Exception as error:
+        raise RuntimeError(f"the kernels of {group} cannot be compiled: {error!r}") from error
 
 
 def compile_group(group: str) -> None:

@@ -43,13 +43,13 @@ ROOMS = (
     "precompile",
     "cli",
 )
-KERNELS_IMPORT = {"numpy", "numba", "math", "typing", "hashlib", "pathlib"}
+KERNELS_IMPORT = {"numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "precompile"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"charts", "widgets", "papers", "report"}
 # Imported here, installed by a dependency's own word.
-COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
+COMES_WITH = {"llvmlite": "numba", "requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
 
 TOP = {

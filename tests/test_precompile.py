@@ -1,13 +1,22 @@
 """Compiling ahead of time leaves nothing to compile."""
 
+import os
+import shutil
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 
+import numba
 import pytest
+from numba.core import types
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 import schedlab as sl
 from schedlab import precompile
+from schedlab.kernels._jit import CACHE, kernel
 
 
 def entry_points():
@@ -38,7 +47,75 @@ def test_nothing_is_left_to_compile():
     assert {each.__name__: each.signatures for each in found} == before
 
 
-def test_each_group_is_compiled_in_a_process_of_its_own_from_any_folder(monkeypatch, tmp_path, capfd):
+def in_a_process(words, folder, **env):
+    """Run a program that imports the package from a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), **env}
+    subprocess.run([sys.executable, "-c", words], env=environment, cwd=folder, check=True)
+
+
+NOTHING_COMPILED = """
+import schedlab
+from schedlab import precompile
+heard = []
+with precompile.on_compiling(lambda: heard.append(1)):
+    precompile.compile_group("rigid")
+assert not heard
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_another_checkout_of_the_same_sources_compiles_nothing(tmp_path):
+    precompile.compile_group("rigid")
+    package = Path(sl.__file__).parent
+    shutil.copytree(package, tmp_path / "schedlab", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "data").symlink_to(package.parent / "data")
+    assert CACHE is not None
+    in_a_process(f"{NOTHING_COMPILED}\nassert schedlab.__file__.startswith({str(tmp_path)!r})", tmp_path)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
+    precompile.compile_group("rigid")
+    here = Path(sl.__file__).parents[1]
+    own = {"SCHEDLAB_CACHE": str(tmp_path), "SCHEDLAB_KERNELS": str(CACHE.parent)}
+    in_a_process(NOTHING_COMPILED, here, **own)
+    assert [each.name for each in (tmp_path / "numba").iterdir()] == [CACHE.name]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
+    in_a_process(
+        "from schedlab.kernels import _compiler\n"
+        "_compiler.PROVEN = ()\n"
+        "import schedlab as sl\n"
+        "from schedlab.kernels import fcfs\n"
+        "sl.simulate(sl.model_trace('lublin', jobs=30, procs=16), 'fcfs').validate()\n"
+        "library = fcfs.fcfs.overloads[fcfs.fcfs.signatures[0]].library\n"
+        "assert type(library).__name__ == 'JITCodeLibrary', library",
+        Path(sl.__file__).parents[1],
+        SCHEDLAB_CACHE=str(tmp_path),
+    )
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_numbas_rules_are_its_own_again_once_a_kernel_is_compiled():
+    ask = types.Function.get_call_type
+
+    @kernel
+    def failing(x):
+        return x + "1"
+
+    @kernel
+    def doubled(x):
+        return x + x
+
+    with pytest.raises(TypingError):
+        failing(1)
+    assert (doubled(1), doubled(1.5)) == (2, 3.0)
+    assert types.Function.get_call_type is ask
+
+
+def test_each_group_is_compiled_from_any_folder(monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(precompile, "groups", lambda: {"lookahead": None})
     precompile.compile_kernels(progress=False)
@@ -47,5 +124,5 @@ def test_each_group_is_compiled_in_a_process_of_its_own_from_any_folder(monkeypa
 
 def test_what_cannot_be_compiled_is_said(monkeypatch):
     monkeypatch.setattr(precompile, "groups", lambda: {"nonsense": None})
-    with pytest.raises(RuntimeError, match="(?s)the kernels of nonsense cannot be compiled: .*KeyError: 'nonsense'"):
+    with pytest.raises(RuntimeError, match=r"the kernels of nonsense cannot be compiled: KeyError\('nonsense'\)"):
         precompile.compile_kernels(progress=False)

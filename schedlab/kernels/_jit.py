@@ -2,7 +2,7 @@
 
 Numba's disk cache notices an edit in the file of the cached function only, so a kernel would keep a stale
 copy of a part that lives in another file. The cache folder is therefore keyed on a digest of every kernel
-source. Numba fixes the folder when a function is decorated; its setting is put back at once, so the
+source. Numba fixes the folder when a function is decorated; its settings are put back at once, so the
 user's own jitted functions are cached where they always were. Machine code that others may have written is not run:
 without a folder of the user's own nothing is cached.
 """
@@ -12,8 +12,11 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from numba.core.caching import UserProvidedCacheLocator
 
-from schedlab.paths import own_folder
+from schedlab.paths import kernels_folder
+
+from ._compiler import KernelCompiler, PieceCompiler, pipeline
 
 # An index of this type cannot count from the end, which frees a loop of that check: entries move 5 times faster.
 U = np.uint64
@@ -23,23 +26,39 @@ def _digest() -> str:
     """Digest what the machine code depends on and numba's own index does not: other files, bounds checking."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     texts = [source.read_bytes() for source in sources]
-    return hashlib.sha256(b"".join([*texts, str(numba.config.BOUNDSCHECK).encode()])).hexdigest()[:16]
+    settings = f"{numba.__version__} {numba.config.BOUNDSCHECK}"  # the index tells Pythons and processors apart
+    return hashlib.sha256(b"".join([*texts, settings.encode()])).hexdigest()[:16]
 
 
-_FOLDER = own_folder("numba")
-CACHE = _FOLDER and _FOLDER / _digest()
+class Locator(UserProvidedCacheLocator):
+    """Finds the machine code of a kernel by the name of its folder, not by its path: all checkouts share it."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file):
+        """Give the name of the folder that a kernel's source lies in."""
+        return Path(py_file).parent.name
+
+
+CACHE = kernels_folder(_digest())
 # Never called from Python: a third of the compile time.
-_INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_PIECE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **pipeline(PieceCompiler)}
+_KERNEL = {"cache": CACHE is not None, "nogil": True, **pipeline(KernelCompiler)}
+_SETTINGS = {"CACHE_DIR": str(CACHE), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
 
 
 def kernel(function):
     """Compile an entry point: cached on disk, and free of the interpreter lock so that threads scale."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE)
+    before = {name: getattr(numba.config, name) for name in _SETTINGS}
     try:
-        return numba.njit(cache=CACHE is not None, nogil=True)(function)
+        _set(_SETTINGS)
+        return numba.njit(**_KERNEL)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        _set(before)
+
+
+def _set(settings):
+    for name, value in settings.items():
+        setattr(numba.config, name, value)
 
 
 def part(function):
@@ -49,14 +68,14 @@ def part(function):
     waste, and much of it: numba counts at every ``state.queue.key[i]`` on a tuple of arrays. Measured on EASY
     over whole logs, with counting: CTC 291 ms instead of 31, SDSC-BLUE 844 ms instead of 73.
     """
-    return numba.njit(forceinline=True, _nrt=False, **_INSIDE)(function)
+    return numba.njit(forceinline=True, _nrt=False, **_PIECE)(function)
 
 
 def routine(function):
     """Compile a shared piece as a function of its own: for the bigger ones, which inlining would copy about."""
-    return numba.njit(_nrt=False, **_INSIDE)(function)
+    return numba.njit(_nrt=False, **_PIECE)(function)
 
 
 def maker(function):
     """Compile a shared piece that makes arrays, which is all that it should do."""
-    return numba.njit(**_INSIDE)(function)
+    return numba.njit(**_PIECE)(function)
