@@ -5,11 +5,13 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import schedlab as sl
+from schedlab.charts._altair import deferred
 from schedlab.schemes import classes
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +49,8 @@ KERNELS_IMPORT = {"numpy", "numba", "math", "typing", "hashlib", "pathlib"}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "precompile"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
-DRAWING = {"charts", "widgets", "papers", "report"}
+DRAWING = {"papers", "report"}
+ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
 # Imported here, installed by a dependency's own word.
 COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
@@ -142,7 +145,7 @@ def faults(module, is_package, text):
     room = room_of(module)
     rooms, outside = imported(text, module, is_package)
     if not module:
-        return [f"a bare import imports {name}" for name in sorted(rooms | outside - {"importlib"})]
+        return [f"a bare import imports {name}" for name in sorted(rooms | outside - {"gc", "importlib"})]
     if room not in ROOMS:
         return [f"{room} is a new room: give it a place in ROOMS, here, and in CONTRIBUTING.md"]
     found = []
@@ -168,7 +171,7 @@ def welcome(name, module):
         return name in WORKLOAD_IMPORTS or (module == "workload.archive" and name in DOWNLOADING)
     if name == "numba":
         return room in COMPILING
-    return name != "altair" or room in DRAWING
+    return name != "altair" or module == ALTAIR or room in DRAWING
 
 
 @pytest.mark.parametrize(
@@ -195,6 +198,8 @@ def test_no_arrow_turns_round(module, is_package, text):
         ("workload.swf", "import pooch", "imports pooch"),
         ("metrics", "from numba import njit", "imports numba"),
         ("schedule", "import altair as alt", "imports altair"),
+        ("charts.series", "import altair as alt", "imports altair"),
+        ("widgets", "from altair.utils.schemapi import debug_mode", "imports altair"),
         ("planning", "", "is a new room"),
         ("gang.laws", "from ..simulation import simulate", "simulation stands above gang"),
         ("schedule.base", "from schedlab.gang import GangSchedule", "gang stands above schedule"),
@@ -251,6 +256,68 @@ def test_importing_the_package_does_no_work():
     command = [sys.executable, "-B", "-c", IMPORT_AND_REPORT]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def run(code):
+    """Run Python code in a fresh process and give what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_simulating_loads_nothing_that_draws():
+    code = """
+import sys
+import schedlab as sl
+schedule = sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy").validate()
+schedule.metrics(by="kurian"), sl.papers.PAPERS
+print(*({name.partition(".")[0] for name in sys.modules}))
+"""
+    assert not {"altair", "jsonschema", "IPython", "ipywidgets", "anywidget", "vl_convert", "joblib"} & {
+        *run(code).split()
+    }
+
+
+@pytest.mark.parametrize("room", ["charts", "widgets"])
+def test_drawing_does_not_build_the_parser_of_web_addresses(room):
+    pytest.importorskip("rfc3987_syntax")
+    code = f"""
+import sys
+import schedlab as sl
+sl.{room}
+assert "altair" in sys.modules and "rfc3987_syntax" not in sys.modules
+from jsonschema import Draft7Validator
+checker = Draft7Validator.FORMAT_CHECKER  # jsonschema works as if nothing had happened
+assert checker.conforms("http://example.org/ä", "iri") and not checker.conforms("no iri", "iri")
+assert checker.conforms("../ä", "iri-reference") and not checker.conforms("\\\\", "iri-reference")
+import rfc3987_syntax
+assert rfc3987_syntax.RFC3987_SYNTAX_TERMS and rfc3987_syntax.is_valid_syntax("iri", "a:b")
+"""
+    run(code)
+
+
+def test_what_is_deferred_loads_when_anything_else_of_it_is_asked_for(monkeypatch, tmp_path):
+    (tmp_path / "heavy.py").write_text("other = 7\ndef answer(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with deferred("heavy", "answer"):
+        from heavy import answer
+
+        assert "other" not in vars(sys.modules["heavy"])
+    assert "heavy" not in sys.modules
+    assert answer(1) == 2
+    assert sys.modules.pop("heavy").other == 7
+    with deferred("heavy", "answer"):
+        from heavy import other
+    assert other == 7
+    with deferred("heavy", "answer"):
+        assert sys.modules.pop("heavy").answer(2) == 3  # it was loaded: nothing is deferred
+    with deferred("no_such_module", "answer"):
+        assert find_spec("no_such_module") is None
+
+
+def test_loading_leaves_the_garbage_collector_as_it_was():
+    run("import gc, schedlab as sl; sl.simulate; assert gc.isenabled()")
+    run("import gc, schedlab as sl; gc.disable(); sl.simulate; assert not gc.isenabled()")
 
 
 @pytest.mark.parametrize("name", sl.__all__)
