@@ -22,6 +22,8 @@ from schedlab.charts import theme
 from schedlab.charts.theme import LOGS, about, about_trace
 from schedlab.display.ledgers import VERDICTS
 
+pytestmark = pytest.mark.tables
+
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
 LOADS = (0.5, 0.7, 0.9)

@@ -51,6 +51,8 @@ COMPILING = {"schemes", "precompile"}  # a user's own order; hears when a kernel
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"papers", "report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
+LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
+ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue", "pyarrow"}  # of extras, used by others
 # Imported here, installed by a dependency's own word.
 COMES_WITH = {"requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
@@ -171,6 +173,12 @@ def welcome(name, module):
         return name in WORKLOAD_IMPORTS or (module == "workload.archive" and name in DOWNLOADING)
     if name == "numba":
         return room in COMPILING
+    if name in LIVE:
+        return room == "widgets"
+    if name in ELSEWHERE:
+        return False
+    if name == "IPython":
+        return module == "papers.figure"  # as a figure shows itself in a notebook
     return name != "altair" or module == ALTAIR or room in DRAWING
 
 
@@ -200,6 +208,9 @@ def test_no_arrow_turns_round(module, is_package, text):
         ("schedule", "import altair as alt", "imports altair"),
         ("charts.series", "import altair as alt", "imports altair"),
         ("widgets", "from altair.utils.schemapi import debug_mode", "imports altair"),
+        ("charts.theme", "import ipywidgets", "imports ipywidgets"),
+        ("widgets", "import jupyterlab", "imports jupyterlab"),
+        ("experiment", "from distributed import Client", "imports distributed"),
         ("planning", "", "is a new room"),
         ("gang.laws", "from ..simulation import simulate", "simulation stands above gang"),
         ("schedule.base", "from schedlab.gang import GangSchedule", "gang stands above schedule"),
@@ -226,7 +237,7 @@ def test_a_right_import_is_let_through(module, text):
 
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = sum(project["optional-dependencies"].values(), project["dependencies"])
+    declared = project["dependencies"] + project["optional-dependencies"]["lab"]
     names = {line.split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in declared}
     names = {IMPORT_NAMES.get(name, name) for name in names}
     outside = set().union(*(imported(text, module, is_package)[1] for module, is_package, text in sources()))
