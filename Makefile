@@ -119,14 +119,13 @@ $(LOWEST)/ready: $(READY) tests/lowest.py
 	@set -e; if uv --version >/dev/null 2>&1; then \
 		echo "Setting up $(LOWEST) with uv"; \
 		uv venv --quiet --python $(BIN)/python $(LOWEST); \
-		pip="uv pip"; in="--quiet --python $(LOWEST)/bin/python"; \
+		install="uv pip install --quiet --python $(LOWEST)/bin/python"; \
 	else \
 		echo "Setting up $(LOWEST) with pip, which takes a minute or two"; \
 		$(BIN)/python -m venv $(LOWEST); \
-		pip="$(LOWEST)/bin/python -m pip"; in="--quiet --disable-pip-version-check"; \
+		install="$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check"; \
 	fi; \
 	$(BIN)/python tests/lowest.py > $(LOWEST)/requirements.txt; \
-	$$pip install $$in --no-deps -r $(LOWEST)/requirements.txt; \
-	$$pip install $$in --no-deps --no-build-isolation -e .; \
-	$$pip check $$in; \
+	$$install -r $(LOWEST)/requirements.txt; \
+	$$install --no-deps --no-build-isolation -e .; \
 	echo "$(CURDIR)" > $@

@@ -1,7 +1,7 @@
 """The lowest versions that pyproject.toml allows, as a list for pip: ``python tests/lowest.py > requirements.txt``.
 
 What pyproject.toml names has its lower bound, for use (with the lab and Parquet) and not for tests; everything else is
-as in requirements.lock, so that the list is the same on every day.
+as in requirements.lock, so that the list is the same on every day. What older versions need besides, pip finds.
 """
 
 import tomllib

@@ -809,9 +809,8 @@ def test_control_c_ends_a_long_run(monkeypatch):
 
 def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
     monkeypatch.undo()  # with the cache of compiled kernels
-    arguments = ["simulate", "lublin", "--jobs", "60000", "--load", "90"]
-    for scheme in ("easy-wfp3", "conservative"):
-        with start(*arguments, "--scheme", scheme) as process:
+    for scheme, jobs in (("easy-wfp3", "60000"), ("conservative", "300000")):
+        with start("simulate", "lublin", "--jobs", jobs, "--load", "90", "--scheme", scheme) as process:
             while not process.stderr.readline().startswith("Trace"):
                 assert process.poll() is None
             time.sleep(1)
