@@ -5,6 +5,7 @@ PYTHONS := >=3.11,<3.14
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+LOWEST := .venv-lowest
 SIZE ?= quick
 SECONDS ?= 30
 SEED ?= 1
@@ -22,7 +23,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures test test-nojit test-bounds test-browser fuzz lab lint lock setup clean
+.PHONY: help figures pictures test test-nojit test-bounds test-lowest test-browser fuzz lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +43,9 @@ test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
 
 test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
+
+test-lowest: $(LOWEST)/ready ## Run the tests of tables and charts with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest -m "tables and not browser" $(SPREAD) $(ARGS)
 
 fuzz: $(READY) ## Feed schemes and readers what is extreme or broken (SECONDS=600 SEED=2: longer, others)
 	$(BIN)/python -m tests.fuzz.fuzz_schemes --seconds $(SECONDS) --seed $(SEED)
@@ -64,13 +68,16 @@ lock: ## Renew requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: t
 setup: $(READY) ## Set up .venv and nothing else
 
 clean: ## Delete all that make and the tests leave behind, .venv included
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # .venv belongs to this file. It counts when it was finished, in this folder, and its interpreter is still there;
 # otherwise it is made anew, so that it holds what requirements.lock says and nothing else.
 ifneq "$(shell test -x $(BIN)/python && cat $(READY) 2>/dev/null)" "$(CURDIR)"
 .PHONY: $(READY)
+endif
+ifneq "$(shell test -x $(LOWEST)/bin/python && cat $(LOWEST)/ready 2>/dev/null)" "$(CURDIR)"
+.PHONY: $(LOWEST)/ready
 endif
 
 # Leave in $python the interpreter to use, if any: PYTHON, or the first on the path that fits the condition $(1).
@@ -104,4 +111,21 @@ $(READY): pyproject.toml requirements.lock
 	$$install --no-deps --no-build-isolation -e .; \
 	echo "Compiling the kernels, which takes a few minutes"; \
 	$(BIN)/schedlab compile; \
+	echo "$(CURDIR)" > $@
+
+# With the interpreter of .venv, whose compiled kernels serve here too.
+$(LOWEST)/ready: $(READY) tests/lowest.py
+	@rm -rf $(LOWEST)
+	@set -e; if uv --version >/dev/null 2>&1; then \
+		echo "Setting up $(LOWEST) with uv"; \
+		uv venv --quiet --python $(BIN)/python $(LOWEST); \
+		install="uv pip install --quiet --python $(LOWEST)/bin/python"; \
+	else \
+		echo "Setting up $(LOWEST) with pip, which takes a minute or two"; \
+		$(BIN)/python -m venv $(LOWEST); \
+		install="$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check"; \
+	fi; \
+	$(BIN)/python tests/lowest.py > $(LOWEST)/requirements.txt; \
+	$$install -r $(LOWEST)/requirements.txt; \
+	$$install --no-deps --no-build-isolation -e .; \
 	echo "$(CURDIR)" > $@

@@ -20,15 +20,19 @@ from functools import cache
 from numbers import Integral, Real
 from textwrap import indent
 
-import altair as alt
-import anywidget
-import ipywidgets
 import numpy as np
 import pandas as pd
-import traitlets
-from altair.utils.schemapi import debug_mode
+
+try:
+    import anywidget
+    import ipywidgets
+    import traitlets
+except ModuleNotFoundError as missing:
+    install = "which comes with schedlab's extra: pip install 'schedlab[lab]'"
+    raise ModuleNotFoundError(f"live figures need {missing.name}, {install}", name=missing.name) from None
 
 from . import charts
+from .charts._altair import alt, debug_mode
 from .experiment import remember
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from schedlab import kept
+from schedlab.charts import theme
 
 # A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
 settings.load_profile("schedlab")
+
+theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
 

@@ -18,6 +18,8 @@ from schedlab import paths
 from schedlab.workload import archive
 from schedlab.workload.archive import TraceCorrupt, TraceNotFound
 
+pytestmark = pytest.mark.tables
+
 KNOWN, UNKNOWN, LOCAL = "Tiny-Log-2001-1.1-cln", "Tiny-Other-2002-1", "tiny_model"
 
 

@@ -2,8 +2,11 @@
 
 import html
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 
 import altair as alt
@@ -11,12 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
+from altair.utils.schemapi import SchemaValidationError
 
 import schedlab as sl
 from schedlab import charts
 from schedlab.charts import theme
 from schedlab.charts.theme import LOGS, about, about_trace
 from schedlab.display.ledgers import VERDICTS
+
+pytestmark = pytest.mark.tables
 
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
@@ -477,6 +483,8 @@ def test_charts_of_several_plots_take_a_size(table):
     for bad in (0, -3, float("inf"), "wide"):
         with pytest.raises(ValueError, match=f"^width must be a number of pixels above 0, got {bad!r}$"):
             charts.resized(wide, width=bad)
+    with pytest.raises(ValueError, match="^height must be a number of pixels above 0, got nan$"):
+        charts.bars(one, "load", "wait_time", height=float("nan"))
 
 
 def test_charts_of_different_schemes_keep_their_colours_when_stacked(table):
@@ -582,6 +590,67 @@ def test_setup_makes_jupyterlab_draw_version_5(whole):
     assert kind == "application/vnd.vegalite.v5+json"
     assert data[kind]["$schema"] == "https://vega.github.io/schema/vega-lite/v5.json"
     assert data[kind]["vconcat"] == whole.to_dict()["vconcat"]
+
+
+@theme.unchecked
+def wrong():
+    """Draw a chart that Vega-Lite does not know."""
+    return alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x=alt.X("x:Q", axis={"format": 5}))
+
+
+def test_every_chart_that_a_test_draws_is_checked():
+    with pytest.raises(SchemaValidationError, match="'5' is an invalid value"):
+        wrong()
+
+
+def test_parts_of_a_chart_are_checked_in_tests_only(monkeypatch):
+    part = theme.unchecked(lambda: alt.Chart("table.csv", mark=alt.MarkDef("point", size="big")))
+    with pytest.raises(SchemaValidationError, match="'big' is an invalid value"):
+        part()
+    monkeypatch.setattr(theme, "CHECKED", False)
+    part()
+    with pytest.raises(SchemaValidationError, match="'big' is an invalid value"):  # a user's own chart, as ever
+        alt.MarkDef("point", size="big")
+
+
+def test_a_chart_is_shown_unchecked_until_a_user_changes_it(monkeypatch, single):
+    before = alt.renderers.active
+    try:
+        charts.setup()
+        chart = charts.lines(single, "load", "wait_time")
+        assert theme.shown(chart) == chart._repr_mimebundle_()
+        monkeypatch.setattr(theme, "CHECKED", False)
+        monkeypatch.setattr(alt.TopLevelMixin, "_repr_mimebundle_", lambda chart: "checked")
+        for made in (chart, charts.stacked([chart, chart]), wrong()):
+            assert charts.LAB in theme.shown(made)[0]
+        own = chart.copy()
+        for users in (own, wrong().properties(title="mine"), charts.stacked([chart, own])):
+            assert theme.shown(users) == "checked"
+    finally:
+        alt.renderers.enable(before)
+
+
+def test_setup_lets_a_notebook_show_charts_unchecked(tmp_path):
+    code = """
+import schedlab as sl
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+sl.charts.setup()
+chart = sl.charts.heatmap(sl.model_trace("lublin", jobs=50, procs=64))
+type(chart).validate = None  # a check would call it
+data, told = shell.display_formatter.format(chart)
+assert sl.charts.LAB in data and told[sl.charts.LAB]["embed_options"]["actions"] is False
+"""
+    environment = os.environ | {"IPYTHONDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+
+@pytest.mark.parametrize("draw", ["lines", "bars"])
+def test_words_of_a_chart_are_words(single, draw):
+    with pytest.raises(TypeError, match="^title is 5, expected text$"):
+        getattr(charts, draw)(single, "load", "wait_time", title=5)
+    with pytest.raises(TypeError, match="^subtitle is None, expected text$"):
+        getattr(charts, draw)(single, "load", "wait_time", subtitle=None)
 
 
 def leaves(config, above=()):

@@ -15,6 +15,8 @@ from schedlab import charts
 from schedlab.charts import theme, timeline
 from schedlab.workload.swf import Header
 
+pytestmark = pytest.mark.tables
+
 # (submit, run, estimate, processors). On 4 processors first come, first served starts them at 0, 10 and 30.
 THREE = [(0, 10, 10, 2), (0, 20, 20, 3), (5, 10, 10, 2)]
 # On 3 processors the last one starts at 10, on the first and the last of them.

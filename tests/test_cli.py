@@ -22,6 +22,8 @@ from schedlab import cli, metrics, papers, precompile, schemes
 from schedlab.kernels import easy
 from schedlab.workload import archive, standin
 
+pytestmark = pytest.mark.tables
+
 COMMANDS = ("traces", "show", "simulate", "compare", "figures", "claims", "compile")
 JOBS = 48
 
@@ -436,7 +438,7 @@ def test_compare_is_one_block_that_fits(run, log, tmp_path):
     ]
     assert max(map(len, out.splitlines())) <= 80
     table = sl.sweep(sl.read_swf(log), names.split(","), [0.7, 0.9], progress=False)
-    assert pd.read_csv(tmp_path / "table.csv").equals(table)
+    assert pd.read_csv(tmp_path / "table.csv", float_precision="round_trip").equals(table)
     waits = [float(row[2].replace(",", "")) for row in body]
     assert waits == pytest.approx(table["wait_time"].tolist(), rel=1e-3)
 
@@ -448,7 +450,7 @@ def test_compare_averages_over_shaken_copies(run, log, tmp_path):
     assert " ".join(title) == "small; shaken copies: 4, intervals of 95 % over them"
     assert head == ["load", "scheme", "wait", "s", "low", "high", "bsld", "low", "high"]
     runs = sl.sweep(sl.read_swf(log), ["fcfs", "easy"], [0.7, 0.9], seed=range(4), progress=False)
-    assert pd.read_csv(tmp_path / "all.csv").equals(runs)
+    assert pd.read_csv(tmp_path / "all.csv", float_precision="round_trip").equals(runs)
     for confidence, arguments in ((0.95, []), (0.5, ["--ci", 0.5])):
         out = run("compare", log, "--schemes", "fcfs,easy", "--load", "0.7,0.9", "--seeds", 4, *arguments)[1]
         found = [[float(cell.replace(",", "")) for cell in row[2:]] for row in rows(out)[2:]]
@@ -807,9 +809,8 @@ def test_control_c_ends_a_long_run(monkeypatch):
 
 def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
     monkeypatch.undo()  # with the cache of compiled kernels
-    arguments = ["simulate", "lublin", "--jobs", "60000", "--load", "90"]
-    for scheme in ("easy-wfp3", "conservative"):
-        with start(*arguments, "--scheme", scheme) as process:
+    for scheme, jobs in (("easy-wfp3", "60000"), ("conservative", "300000")):
+        with start("simulate", "lublin", "--jobs", jobs, "--load", "90", "--scheme", scheme) as process:
             while not process.stderr.readline().startswith("Trace"):
                 assert process.poll() is None
             time.sleep(1)

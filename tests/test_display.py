@@ -16,7 +16,7 @@ import schedlab as sl
 from schedlab import display, metrics
 from schedlab.workload.sacct import example_path
 
-pytestmark = pytest.mark.reduced
+pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
 LONG = re.compile(r"\d[.]\d{7,}|\de[+-]\d\d|nan|\binf\b")

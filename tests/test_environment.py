@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from lowest import lowest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -19,9 +20,11 @@ PYTHONS = ["3.11.0", "3.12.0", "3.13.0"]
 
 
 def needs(*extras):
-    """Give the project's requirements by name, with those of some extras."""
+    """Give the project's requirements by name, with those of some extras and of the extras that these name."""
     lines = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][extra] for extra in extras)]
-    return {canonicalize_name(line.name): line for line in map(Requirement, chain(*lines))}
+    found = {canonicalize_name(line.name): line for line in map(Requirement, chain(*lines))}
+    own = found.pop(PROJECT["name"], None)
+    return found if own is None else needs(*own.extras) | found
 
 
 def pins(python):
@@ -50,7 +53,7 @@ def test_environment_yml_agrees_with_pyproject():
     conda = [Requirement(line) for line in environment["dependencies"] if isinstance(line, str)]
     assert len({line.name for line in conda}) == len(conda)
     found = {line.name: line.specifier for line in conda if line.name != "pip"}
-    expected = {name: line.specifier for name, line in needs().items()}
+    expected = {name: line.specifier for name, line in needs("lab").items()}
     assert found == expected | {"python": Requirement(f"python{PROJECT['requires-python']}").specifier}
     assert environment["dependencies"][-2:] == ["pip", {"pip": ["-e ."]}]
 
@@ -68,6 +71,43 @@ def test_lock_satisfies_pyproject(python):
     for name, line in needs("test").items():
         assert name in locked, f"{name} is not pinned: `make lock`"
         assert locked[name] in line.specifier, f"{name}=={locked[name]} but {line.specifier}: `make lock`"
+
+
+def test_everything_that_can_be_installed_is_locked_and_tested():
+    extras = set(PROJECT["optional-dependencies"])
+    assert extras == {"dask", "lab", "parquet", "test"}
+    assert needs("test") == needs(*extras)
+
+
+def test_a_worker_needs_no_notebook():
+    kept_out = {"jupyterlab", "ipywidgets", "anywidget", "ipython", "distributed", "pyarrow"}
+    assert set(needs()) & kept_out == set()
+    assert set(needs("lab")) - set(needs()) == {"jupyterlab", "ipywidgets", "anywidget"}
+
+
+def test_the_lowest_versions_are_the_lower_bounds():
+    lines = lowest(PROJECT, LOCK)
+    assert "numpy==2.2" in lines
+    assert "ipywidgets==8.1.7" in lines
+    pinned = {}
+    for line in map(Requirement, lines):
+        pinned.setdefault(canonicalize_name(line.name), []).append(str(line.specifier).removeprefix("=="))
+    for name, line in needs("lab", "parquet").items():
+        (version,) = pinned[name]  # once, for any Python
+        assert version in line.specifier
+        assert f">={version}" in str(line.specifier)
+    assert {canonicalize_name(Requirement(line).name) for line in LOCK} == set(pinned)
+    assert [line for line in LOCK if line.startswith("pytest==")] == [
+        line for line in lines if line.startswith("pytest==")
+    ]
+
+
+def test_a_requirement_without_a_lower_bound_is_refused():
+    project = {"dependencies": ["numpy<3"], "optional-dependencies": {"lab": [], "parquet": []}}
+    with pytest.raises(
+        ValueError, match=re.escape("pyproject.toml: 'numpy<3' has no lower bound, expected numpy>=...")
+    ):
+        lowest(project, [])
 
 
 def test_makefile_asks_for_the_pythons_of_pyproject():

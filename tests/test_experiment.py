@@ -25,6 +25,8 @@ import schedlab as sl
 from schedlab import experiment
 from schedlab.digests import NoDigestError, digest
 
+pytestmark = pytest.mark.tables
+
 SCHEMES = ("fcfs", sl.EASY(), "easy-sjf", sl.Conservative())
 LOADS = (0.6, 0.9)
 
@@ -253,6 +255,15 @@ def test_a_grid_runs_on_the_backend_that_joblib_is_told(backend, jobs):
         table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(4), progress=False)
     assert table["b"].tolist() == [1, 2, 3, 4]
     assert (os.getpid() in set(table["pid"])) == (backend != "loky")
+
+
+def test_a_grid_runs_on_workers_of_dask():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
+        table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(6), progress=False)
+    assert table["b"].tolist() == [*range(1, 7)]
+    assert os.getpid() not in set(table["pid"])
 
 
 def test_several_rows_a_run_and_numbers_alone():

@@ -13,6 +13,8 @@ import schedlab as sl
 from schedlab.workload.filter import account, in_one_line, usable
 from schedlab.workload.swf import FIELDS
 
+pytestmark = pytest.mark.tables
+
 SIZES = ("requested_procs", "allocated_procs")
 FILLED = "not in the log; taken from the other size field"
 ROUNDED = "rounded to a whole number"

@@ -5,11 +5,13 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import schedlab as sl
+from schedlab.charts._altair import deferred
 from schedlab.schemes import classes
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +49,10 @@ KERNELS_IMPORT = {"numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pa
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "precompile"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
-DRAWING = {"charts", "widgets", "papers", "report"}
+DRAWING = {"papers", "report"}
+ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
+LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
+ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue", "pyarrow"}  # of extras, used by others
 # Imported here, installed by a dependency's own word.
 COMES_WITH = {"llvmlite": "numba", "requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
@@ -168,7 +173,13 @@ def welcome(name, module):
         return name in WORKLOAD_IMPORTS or (module == "workload.archive" and name in DOWNLOADING)
     if name == "numba":
         return room in COMPILING
-    return name != "altair" or room in DRAWING
+    if name in LIVE:
+        return room == "widgets"
+    if name in ELSEWHERE:
+        return False
+    if name == "IPython":
+        return module == "papers.figure"  # as a figure shows itself in a notebook
+    return name != "altair" or module == ALTAIR or room in DRAWING
 
 
 @pytest.mark.parametrize(
@@ -195,6 +206,11 @@ def test_no_arrow_turns_round(module, is_package, text):
         ("workload.swf", "import pooch", "imports pooch"),
         ("metrics", "from numba import njit", "imports numba"),
         ("schedule", "import altair as alt", "imports altair"),
+        ("charts.series", "import altair as alt", "imports altair"),
+        ("widgets", "from altair.utils.schemapi import debug_mode", "imports altair"),
+        ("charts.theme", "import ipywidgets", "imports ipywidgets"),
+        ("widgets", "import jupyterlab", "imports jupyterlab"),
+        ("experiment", "from distributed import Client", "imports distributed"),
         ("planning", "", "is a new room"),
         ("gang.laws", "from ..simulation import simulate", "simulation stands above gang"),
         ("schedule.base", "from schedlab.gang import GangSchedule", "gang stands above schedule"),
@@ -221,7 +237,7 @@ def test_a_right_import_is_let_through(module, text):
 
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = sum(project["optional-dependencies"].values(), project["dependencies"])
+    declared = project["dependencies"] + project["optional-dependencies"]["lab"]
     names = {line.split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in declared}
     names = {IMPORT_NAMES.get(name, name) for name in names}
     outside = set().union(*(imported(text, module, is_package)[1] for module, is_package, text in sources()))
@@ -251,6 +267,63 @@ def test_importing_the_package_does_no_work():
     command = [sys.executable, "-B", "-c", IMPORT_AND_REPORT]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def run(code):
+    """Run Python code in a fresh process and give what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_simulating_loads_nothing_that_draws():
+    code = """
+import sys
+import schedlab as sl
+schedule = sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy").validate()
+schedule.metrics(by="kurian"), sl.papers.PAPERS
+print(*({name.partition(".")[0] for name in sys.modules}))
+"""
+    assert not {"altair", "jsonschema", "IPython", "ipywidgets", "anywidget", "vl_convert", "joblib"} & {
+        *run(code).split()
+    }
+
+
+@pytest.mark.parametrize("room", ["charts", "widgets"])
+def test_drawing_does_not_build_the_parser_of_web_addresses(room):
+    pytest.importorskip("rfc3987_syntax")
+    code = f"""
+import sys
+import schedlab as sl
+sl.{room}
+assert "altair" in sys.modules and "rfc3987_syntax" not in sys.modules
+from jsonschema import Draft7Validator
+checker = Draft7Validator.FORMAT_CHECKER  # jsonschema works as if nothing had happened
+assert checker.conforms("http://example.org/ä", "iri") and not checker.conforms("no iri", "iri")
+assert checker.conforms("../ä", "iri-reference") and not checker.conforms("\\\\", "iri-reference")
+import rfc3987_syntax
+assert rfc3987_syntax.RFC3987_SYNTAX_TERMS and rfc3987_syntax.is_valid_syntax("iri", "a:b")
+"""
+    run(code)
+
+
+def test_what_is_deferred_loads_when_anything_else_of_it_is_asked_for(monkeypatch, tmp_path):
+    (tmp_path / "heavy.py").write_text("other = 7\ndef answer(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with deferred("heavy", "answer"):
+        from heavy import answer
+
+        assert "other" not in vars(sys.modules["heavy"])
+    assert "heavy" not in sys.modules
+    assert answer(1) == 2
+    assert sys.modules.pop("heavy").other == 7
+    with deferred("heavy", "answer"):
+        from heavy import other
+    assert other == 7
+    with deferred("heavy", "answer"):
+        assert sys.modules.pop("heavy").answer(2) == 3  # it was loaded: nothing is deferred
+    with deferred("no_such_module", "answer"):
+        assert find_spec("no_such_module") is None
 
 
 @pytest.mark.parametrize("name", sl.__all__)

@@ -57,3 +57,32 @@ def test_an_installed_package_has_its_command(installed, tmp_path):
     assert "schedlab = schedlab.cli:main" in entry.read_text()
     code = "import sys; sys.argv = ['schedlab', '--version']; from schedlab.cli import main; sys.exit(main())"
     assert sl.__version__ in run(code, tmp_path, PYTHONPATH=installed)
+
+
+WORKER = """
+import sys
+missing = ("anywidget", "ipywidgets", "traitlets", "IPython", "jupyterlab", "distributed", "pyarrow")
+sys.modules.update(dict.fromkeys(missing))
+import schedlab as sl
+from schedlab.cli import main
+trace = sl.model_trace("lublin", jobs=50, procs=64, seed=1)
+table = sl.sweep(trace, ["fcfs", "easy"], load=[0.7, 0.8], progress=False)
+sl.charts.setup()
+sl.charts.save(sl.charts.lines(table, x="load", y="wait_time"), "chart.png")
+sl.charts.table(table).to_html()
+trace.to_swf("jobs.swf")
+assert main(["simulate", "jobs.swf", "--scheme", "easy", "--out", "simulated.swf"]) == 0
+from schedlab import report
+try:
+    sl.widgets
+except ModuleNotFoundError as error:
+    assert error.name == "anywidget"
+    print(error)
+"""
+
+
+def test_a_worker_does_without_the_lab(installed, tmp_path):
+    said = run(WORKER, tmp_path, PYTHONPATH=installed, NUMBA_DISABLE_JIT=1).splitlines()[-1]
+    assert said == "live figures need anywidget, which comes with schedlab's extra: pip install 'schedlab[lab]'"
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "simulated.swf").is_file()

@@ -14,7 +14,7 @@ from workloads import trace_of, workloads
 import schedlab as sl
 from schedlab import metrics
 
-pytestmark = pytest.mark.reduced
+pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
 FEW = settings(max_examples=40)  # a schedule is dear to draw

@@ -13,6 +13,8 @@ from workloads import trace_of
 
 import schedlab as sl
 
+pytestmark = pytest.mark.tables
+
 SERVICE = 100_000  # seconds, on average
 SURE = 0.999  # of the intervals that a formula must lie in: the seeds are fixed, and one in a thousand may fail
 

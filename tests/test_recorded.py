@@ -11,7 +11,7 @@ import schedlab as sl
 from schedlab import charts, widgets
 from schedlab.cli import main
 
-pytestmark = pytest.mark.reduced
+pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 # On four processors (submit, run, estimate, procs); job 1 ran longer than its estimate, and nobody killed it.
 JOBS = [(100, 10, 8, 3), (101, 5, 5, 4), (102, 3, 3, 2), (103, 30, 60, 1)]

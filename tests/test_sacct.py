@@ -28,6 +28,8 @@ from schedlab.workload.sacct import (
     is_export,
 )
 
+pytestmark = pytest.mark.tables
+
 NOON = 1_709_294_400  # 2024-03-01T12:00:00 UTC
 PLAIN = {
     "JobID": "7",

@@ -15,7 +15,7 @@ import schedlab as sl
 from schedlab.kernels.processors import assign_processors
 from schedlab.schedule import ScheduleError
 
-pytestmark = pytest.mark.reduced
+pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 # On four processors: 1 holds three until 10; 2 waits for it; 3 does not fit beside it either; 4 does.
 JOBS = [(0, 10, 20, 3), (1, 5, 5, 4), (2, 3, 3, 2), (3, 30, 6, 1)]

@@ -12,6 +12,8 @@ import schedlab as sl
 from schedlab.schemes.conservative import COMPRESSION
 from schedlab.simulation import simulate_each
 
+pytestmark = pytest.mark.tables
+
 SCHEMES = [sl.FCFS(), sl.EASY(), sl.EASY(order="sjf"), sl.EASY(backfill="sjf"), sl.Conservative()]
 
 # Job 1 outlives its estimate of 5 by 5; job 2 wants the whole machine.

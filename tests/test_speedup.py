@@ -13,6 +13,8 @@ from schedlab.kernels import speedup as kernel
 from schedlab.streams import uniforms
 from schedlab.workload.speedup import Laws
 
+pytestmark = pytest.mark.tables
+
 JOBS = [(10 * i, 100 + i, 200 + i, 1 + i % 16) for i in range(400)]
 SIZES = np.array([procs for *_, procs in JOBS])
 MODELS = [

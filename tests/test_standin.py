@@ -17,6 +17,8 @@ import schedlab as sl
 from schedlab.workload import archive, standin, swf
 from schedlab.workload.archive import TraceNotFound
 
+pytestmark = pytest.mark.tables
+
 LOGS = (
     "CTC-SP2-1996-3.1-cln",
     "HPC2N-2002-2.2-cln",

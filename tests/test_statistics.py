@@ -17,6 +17,8 @@ import schedlab as sl
 from schedlab import metrics, statistics
 from schedlab.workload.trace import WEEK
 
+pytestmark = pytest.mark.tables
+
 FEW = settings(max_examples=40)
 SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
 RUNS = st.tuples(st.integers(0, 10**6), st.integers(2, 3000), st.sampled_from([0.0, 0.5, 0.95]))

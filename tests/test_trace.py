@@ -23,8 +23,11 @@ from workloads import trace_of, workloads
 
 import schedlab as sl
 from schedlab.workload.archive import TraceNotFound
+from schedlab.workload.copies import LAZY
 from schedlab.workload.swf import Header, SWFError
 from schedlab.workload.trace import run_times
+
+pytestmark = pytest.mark.tables
 
 JOBS = [(0, 10, 20, 2), (5, 30, 25, 1), (5, 7, 7, 3), (20, 4, 9, 1)]
 
@@ -695,6 +698,7 @@ def test_two_hundred_thousand_jobs_of_a_model_take_less_than_two_seconds(model):
     assert len(trace) == 200_000
 
 
+@pytest.mark.skipif(not LAZY, reason="this pandas copies a table at once")
 @pytest.mark.parametrize("model", ["lublin", "jann", "downey"])
 def test_a_million_jobs_take_less_than_a_gigabyte(model):
     tracemalloc.start()

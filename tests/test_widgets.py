@@ -20,6 +20,8 @@ import pytest
 import schedlab as sl
 from schedlab import widgets
 
+pytestmark = pytest.mark.tables
+
 calls = []
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
 from ..workload.trace import WEEK, Trace, labels, model_trace, run_times
+from ._altair import alt
 from .series import lines
 from .theme import (
     BLUE,
@@ -29,12 +29,14 @@ from .theme import (
     logarithmic,
     ranked,
     turned,
+    unchecked,
 )
 
 POINTS = 400  # of a distribution's curve
 SQUARE = 365  # of a scatter plot, in pixels: two fit a page
 
 
+@unchecked
 def distribution(
     schedules: Schedule | Trace | Iterable[Schedule | Trace] | Mapping[str, Schedule | Trace | Iterable[float]],
     column: str = "wait_time",
@@ -148,6 +150,7 @@ def _steps(values, most):
     return pd.DataFrame({"value": kept, "share": np.searchsorted(values, kept, side="right") / len(values)})
 
 
+@unchecked
 def beside_model(
     trace: Trace,
     model: str = "lublin",
@@ -177,6 +180,7 @@ def beside_model(
     return distribution({trace.title: trace, f"{drawn.title}, seed {seed}": drawn}, column, width=width, height=height)
 
 
+@unchecked
 def weekly(
     traces: Trace | Iterable[Trace],
     *,
@@ -220,6 +224,7 @@ def _by_week(trace, name):
     return pd.DataFrame({"trace": name, "week": np.arange(1, load.size + 1), "offered_load": load})
 
 
+@unchecked
 def scatter(
     a: Schedule,
     b: Schedule,

@@ -2,13 +2,13 @@
 
 from numbers import Real
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from ..gang import GangSchedule
+from ._altair import alt
 from .series import lines
-from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed
+from .theme import DOING, INK, MOST_ROWS, WIDE, axis, check, check_kind, check_numbers, headed, unchecked
 
 LANE = 26  # of one PE, in pixels
 TALLEST = 520
@@ -19,6 +19,7 @@ MEMBERSHIPS = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", 
 OWN, LOCAL = "in its own row", "chosen locally"
 
 
+@unchecked
 def slices(
     schedule: GangSchedule,
     window: tuple[float, float] | None = None,
@@ -165,6 +166,7 @@ def _current_rows(log, begin, end, length):
     return table.assign(words=[f"row {row + 1}" if row >= 0 else "no row" for row in rows])
 
 
+@unchecked
 def shares(
     table: pd.DataFrame,
     y: str,
@@ -215,6 +217,7 @@ def shares(
     return headed(chart, title, WIDE, subtitle, size=(width, height))
 
 
+@unchecked
 def memberships(
     table: pd.DataFrame,
     *,

@@ -4,10 +4,10 @@ import json
 import re
 from textwrap import wrap
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from ._altair import alt
 from .overlays import (
     PUBLISHED,
     Rows,
@@ -32,6 +32,7 @@ from .theme import (
     headed,
     log_scale,
     log_ticks,
+    unchecked,
 )
 
 BAR = 16  # of one bar, in pixels
@@ -39,6 +40,7 @@ NUMBERED = 34  # of one bar with a number at its end
 CUT = "arrows: intervals that reach further"
 
 
+@unchecked
 def bars(
     table: pd.DataFrame,
     x: str,
@@ -118,6 +120,7 @@ def _against(shown, x, y, color, base):
     return shown
 
 
+@unchecked
 def ratios(
     table: pd.DataFrame,
     x: str,

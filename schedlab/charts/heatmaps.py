@@ -1,12 +1,12 @@
 """Charts of a workload in cells with the numbers in them: sizes against run times, hours against weekdays."""
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from .. import metrics
 from ..schedule import Schedule
 from ..workload.trace import Trace
+from ._altair import alt
 from .theme import (
     DURATIONS,
     PER_JOB,
@@ -18,6 +18,7 @@ from .theme import (
     check_kind,
     check_numbers,
     headed,
+    unchecked,
 )
 
 RUN_TIMES = {
@@ -35,6 +36,7 @@ CELL, WIDE_CELL = 32, 64  # its width: for a mean, for sums
 DARK = 0.739  # of the darkest cell: from here on white stands out more than black
 
 
+@unchecked
 def heatmap(
     jobs: pd.DataFrame | Trace | Schedule,
     value: str = "jobs",
@@ -118,6 +120,7 @@ def _written(amount):
     return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
 
 
+@unchecked
 def arrivals(
     trace: Trace,
     start=None,

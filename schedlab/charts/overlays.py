@@ -2,10 +2,10 @@
 
 import json
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from ._altair import alt
 from .theme import INK, check, check_columns, check_kind, check_numbers
 
 PUBLISHED = "published"  # the word of the legend, and the column of the numbers

@@ -1,9 +1,9 @@
 """Charts of a measure against a number: lines, and named points."""
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from ._altair import alt
 from .overlays import (
     PUBLISHED,
     Rows,
@@ -30,6 +30,7 @@ from .theme import (
     panels,
     ranked,
     turned,
+    unchecked,
     vertical,
 )
 
@@ -38,6 +39,7 @@ TICK = 50  # pixels of a horizontal axis for each tick at least, so that their l
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
 
+@unchecked
 def lines(
     table: pd.DataFrame,
     x: str,
@@ -159,6 +161,7 @@ def lines(
     return headed(chart, title, round(wide * columns), subtitle, "; ".join(said))
 
 
+@unchecked
 def points(
     table: pd.DataFrame,
     x: str,

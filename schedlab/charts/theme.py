@@ -4,17 +4,21 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from numbers import Real
 from pathlib import Path
 from textwrap import wrap
+from weakref import WeakValueDictionary
 from zlib import crc32
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from schedlab import schemes
+
+from ._altair import alt, debug_mode
 
 WIDTH, HEIGHT = 240, 220  # of one of three panels, in pixels
 WIDE = 720  # of a chart that has the page to itself
@@ -138,11 +142,52 @@ def setup() -> None:
     """
     alt.renderers.register("schedlab", _for_lab)
     alt.renderers.enable("schedlab")
+    if (ipython := sys.modules.get("IPython")) and (shell := ipython.get_ipython()):
+        shell.display_formatter.mimebundle_formatter.for_type(alt.TopLevelMixin, shown)
 
 
 def _for_lab(spec, **_):
     older = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
     return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": EMBED}}
+
+
+CHECKED = False  # whether charts are checked as they are made: the tests set it
+_MADE = WeakValueDictionary()  # by `id`: charts as this room made them
+
+
+def unchecked(draw: Callable) -> Callable:
+    """Let a function draw without Altair's checks, which take a third of the time until a chart is seen.
+
+    What is wrong with its arguments, the function says itself. What is wrong with the function, the tests find: there
+    every chart is checked, in its parts and as a whole.
+    """
+
+    @wraps(draw)
+    def make(*args, **kwargs):
+        check_size(kwargs.get("width"), kwargs.get("height"))
+        with debug_mode(CHECKED):
+            return _made(draw(*args, **kwargs))
+
+    return make
+
+
+def _made(chart):
+    """Remember a chart as made by this room: what users make of it is a copy, and not remembered."""
+    if CHECKED:
+        chart.to_dict()
+    _MADE[id(chart)] = chart
+    return chart
+
+
+def _is_made(chart):
+    return _MADE.get(id(chart)) is chart
+
+
+def shown(chart):
+    """Give what a notebook shows of a chart. Altair checks what users made, not what this room made."""
+    if not _is_made(chart):
+        return chart._repr_mimebundle_()
+    return alt.renderers.get()(chart.to_dict(validate=False, context={"pre_transform": False}))
 
 
 def themed(chart):
@@ -216,7 +261,8 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
         told.setdefault(channel, set()).add(given)
     if any(len(several) > 1 for several in told.values()):  # one legend would give some schemes the wrong colour
         whole = whole.resolve_scale(**dict.fromkeys(told, "independent"))
-    return themed(_resize(whole, width, height))
+    whole = themed(_resize(whole, width, height))
+    return _made(whole) if all(map(_is_made, parts)) else whole
 
 
 def _legends(chart):
@@ -254,9 +300,7 @@ def resized(chart, width: float | None = None, height: float | None = None):
 
 def _resize(chart, width, height):
     """Change the size of a chart in place."""
-    for given, words in ((width, "width"), (height, "height")):
-        if given is not None and not (isinstance(given, Real) and 0 < given < math.inf):
-            raise ValueError(f"{words} must be a number of pixels above 0, got {given!r}")
+    check_size(width, height)
     if width is None and height is None:
         return chart
     wide, high = _extent(chart)
@@ -648,6 +692,9 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
     size : (width, height)
         As of `resized`.
     """
+    for words, given in (("title", title), *(("subtitle", part) for part in subtitle)):
+        if not isinstance(given, str):
+            raise TypeError(f"{words} is {given!r}, expected text")
     chart.title = {"text": title, "subtitle": _wrapped(subtitle, size[0] or width)}
     chart.config = _look()  # not `themed`: Altair copies all that is in a chart of panels, 15 ms
     return _resize(chart, *size)
@@ -684,6 +731,13 @@ def check_kind(given, *kinds: type) -> None:
     if not isinstance(given, kinds):
         expected = " or ".join(kind.__name__ for kind in kinds)
         raise TypeError(f"expected {expected}, got {type(given).__name__}")
+
+
+def check_size(width, height) -> None:
+    """Raise where a chart cannot have a width or height; None is one that is not said."""
+    for given, words in ((width, "width"), (height, "height")):
+        if given is not None and not (isinstance(given, Real) and 0 < given < math.inf):
+            raise ValueError(f"{words} must be a number of pixels above 0, got {given!r}")
 
 
 def check(table, columns) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from .. import metrics
 from ..schedule import Schedule
+from ._altair import alt
 from .theme import (
     BLUE,
     CLASSES,
@@ -26,6 +26,7 @@ from .theme import (
     check_kind,
     check_limit,
     headed,
+    unchecked,
 )
 
 OTHERS = "other jobs"
@@ -92,6 +93,7 @@ class Clock:
         return alt.X(f"{field}:{'T' if self.dated else 'Q'}", title=title, scale=scale, axis=axis)
 
 
+@unchecked
 def gantt(
     schedule,
     window=None,
@@ -145,6 +147,7 @@ def gantt(
     return headed(chart, title, WIDE, subtitle, drawn.left_out, size=(width, height))
 
 
+@unchecked
 def gantts(
     schedules: Mapping[str, Schedule],
     window=None,
@@ -444,6 +447,7 @@ def _legend(field, title, scale):
     return alt.Color(field, title=title, scale=scale, legend=legend)
 
 
+@unchecked
 def profile(
     schedule,
     window=None,

@@ -2,12 +2,12 @@
 
 from itertools import groupby
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from ..schedule import Schedule
-from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed
+from ._altair import alt
+from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed, unchecked
 from .timeline import LETTER, LETTERS, PALETTE, Clock, fits, ink_on
 
 FREE, ABSENT = "white", "#dddddd"
@@ -15,6 +15,7 @@ SIDE = 500  # of the whole tree, in pixels: with its title it fits the page of a
 SMALL = 9  # letters of a job's number where a node has no room for larger ones
 
 
+@unchecked
 def tree(
     schedule: Schedule,
     instant=None,

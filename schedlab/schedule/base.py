@@ -13,6 +13,7 @@ from schedlab.machine import Flat, KaryTree
 from schedlab.schemes import Outcome, Ranges, Scheme
 from schedlab.text import check_known
 from schedlab.threads import abandonable
+from schedlab.workload.copies import copied
 from schedlab.workload.trace import Trace
 
 from . import export, laws
@@ -243,7 +244,7 @@ class Schedule:
           tasks_alone, which ran apart from it. start_time and end_time are those of the first and the last task;
           slowdown divides by the run time of the parallel job.
         """
-        table = self._table.copy(deep=False)
+        table = copied(self._table)
         if self.outcome.nodes is not None:
             table["nodes"] = self.allocations()
         return table

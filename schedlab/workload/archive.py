@@ -35,6 +35,8 @@ import pandas as pd
 
 from schedlab import paths
 
+from .copies import copied
+
 BASE_URL = "https://www.cs.huji.ac.il/labs/parallel/workload"
 
 _COUNTS = ("bytes", "procs", "jobs")
@@ -81,8 +83,8 @@ def catalogue() -> pd.DataFrame:
     >>> int(catalogue().loc["KTH-SP2-1996-2.1-cln", "procs"])
     100
     """
-    # A lazy copy: a caller's changes stay the caller's.
-    return _read_catalogue(paths.data_dir() / "archive.csv").copy(deep=False)
+    # A caller's changes stay the caller's.
+    return copied(_read_catalogue(paths.data_dir() / "archive.csv"))
 
 
 @cache

@@ -183,7 +183,9 @@ def _is_part(records):
 
 
 def _size(records):
-    return records["requested_procs"].where(records["requested_procs"] > 0, records["allocated_procs"])
+    requested = records["requested_procs"]
+    # Not `Series.where`, which below pandas 3.0 makes integers of whole floats, and warns of it.
+    return pd.Series(np.where(requested > 0, requested, records["allocated_procs"]), index=records.index)
 
 
 def _left_out(records, part, procs, without_estimate):

@@ -17,6 +17,7 @@ from schedlab.streams import entropy, keys, uniforms
 from schedlab.text import check_known, plain
 
 from . import archive, swf
+from .copies import copied
 from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
 from .models.common import whole_seconds
 from .models.downey import downey
@@ -105,7 +106,7 @@ class Trace:
 
         It is a copy (made on write): changing it leaves the trace as it is.
         """
-        return self.table.copy(deep=False)
+        return copied(self.table)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -465,7 +466,7 @@ class Trace:
         """
         _check_positive("factor", factor)
         check_known("by", by, ("run_time", "interarrival"))
-        table = self.table.copy(deep=False)
+        table = copied(self.table)
         if by == "run_time":
             for field in ("run_time", "requested_time"):
                 table[field] = np.maximum(1, whole_seconds(np.rint(table[field] * factor)))
@@ -508,7 +509,7 @@ class Trace:
         if isinstance(seconds, bool) or not isinstance(seconds, int | np.integer) or not 1 <= seconds < swf.EXACT:
             raise ValueError(f"seconds must be a whole number of at least 1 and less than 2**53, got {seconds!r}")
         seed = entropy(seed)
-        table = self.table.copy(deep=False)
+        table = copied(self.table)
         moved = np.empty(len(table), dtype="int64")
         by_number = np.argsort(table.index, kind="stable")
         moved[by_number] = np.random.default_rng(seed).integers(-seconds, seconds, len(table), endpoint=True)
@@ -616,7 +617,7 @@ class Trace:
         """
         if isinstance(kind, Tsafrir):
             return self._with_modelled_estimates(kind, seed)
-        table = self.table.copy(deep=False)
+        table = copied(self.table)
         run = table["run_time"]
         if isinstance(kind, str):
             check_known("estimates", kind, ("exact", "factor", "tsafrir", "fitted", "queue"))
@@ -666,7 +667,7 @@ class Trace:
         return self._with(table, f"estimates: missing ones from the Tsafrir model fitted to the others, seed {seed}")
 
     def _with_modelled_estimates(self, model, seed):
-        table = self.table.copy(deep=False)
+        table = copied(self.table)
         run = table["run_time"]
         over = table.index[run > model.longest]
         table["run_time"] = run.clip(upper=model.longest)
@@ -692,7 +693,7 @@ class Trace:
         What published clairvoyant simulations start from: exact estimates of what was left after the kill.
         """
         over = int((self.table["run_time"] > self.table["requested_time"]).sum())
-        table = self.table.copy(deep=False)
+        table = copied(self.table)
         table["run_time"] = run_times(table, "kill")
         return self._altered(table, f"{over:,} run times cut at their estimates")
 
@@ -770,7 +771,7 @@ class Trace:
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
         seed = entropy(seed)
-        table = self.table.copy(deep=False)
+        table = copied(self.table)
         # What takes no time has no tasks to speak of.
         lasts = np.minimum(table["run_time"], table["requested_time"]) > 0
         eligible = np.flatnonzero((table["requested_procs"] >= min_procs) & lasts)

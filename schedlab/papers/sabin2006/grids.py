@@ -91,15 +91,16 @@ def measured(schedule: Schedule) -> pd.DataFrame:
     tells how many jobs ran on 0, 1, 2, ... processors.
     """
     jobs = schedule.jobs
-    jobs["area"] = jobs["run_time"] * jobs["procs"]
     classes = metrics.classes(jobs, "sabin")
+    procs, turnaround, wasted = (jobs[name].to_numpy() for name in ("procs", "turnaround", "wasted"))
+    area = jobs["run_time"].to_numpy() * procs
     rows = []
     for group in (ALL, *CLASSES):
-        own = jobs if group == ALL else jobs[classes == group]
-        if len(own):
-            row = {"group": group, "count": len(own), "turnaround": own["turnaround"].mean()}
-            row |= {"procs": own["procs"].mean(), "area": own["area"].sum(), "wasted": own["wasted"].to_numpy().sum()}
-            rows.append(row | {"widths": np.bincount(own["procs"], minlength=schedule.machine.procs + 1)})
+        own = slice(None) if group == ALL else (classes == group).to_numpy()
+        if count := len(procs[own]):
+            row = {"group": group, "count": count, "turnaround": turnaround[own].mean()}
+            row |= {"procs": procs[own].mean(), "area": area[own].sum(), "wasted": wasted[own].sum()}
+            rows.append(row | {"widths": np.bincount(procs[own], minlength=schedule.machine.procs + 1)})
     return pd.DataFrame(rows)
 
 

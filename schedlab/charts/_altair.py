@@ -1,0 +1,52 @@
+"""Altair, loaded in less than half of its time: rooms that draw take it from here.
+
+Altair loads jsonschema, and jsonschema loads every checker of formats that it finds; JupyterLab installs all of them.
+The one for internationalized web addresses builds its parser when it is imported, which takes 0.8 of the 1.15 s of
+``import altair`` (``python -X importtime``). No chart has such an address to check, so it is loaded at its first use.
+"""
+
+import sys
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+
+@contextmanager
+def deferred(name: str, function: str):
+    """Let imports find a stand-in for a module, which loads the module itself at its first use.
+
+    Parameters
+    ----------
+    name : str
+        Of the module; nothing is done where it is loaded already, or not installed.
+    function : str
+        What may be imported from it without loading it. Anything else that is asked for loads it at once.
+    """
+    spec = None if name in sys.modules else find_spec(name)
+    if spec is None:
+        yield
+        return
+
+    def load():
+        if sys.modules.get(name) is standin:
+            del sys.modules[name]
+        return import_module(name)
+
+    standin = ModuleType(name)
+    standin.__path__ = spec.submodule_search_locations  # each `from name import` looks for it
+    setattr(standin, function, lambda *args, **kwargs: getattr(load(), function)(*args, **kwargs))
+    standin.__getattr__ = lambda asked: getattr(load(), asked)
+    sys.modules[name] = standin
+    try:
+        yield
+    finally:
+        if sys.modules.get(name) is standin:
+            del sys.modules[name]
+
+
+with deferred("rfc3987_syntax", "is_valid_syntax"):
+    import altair as alt
+    from altair.utils.schemapi import debug_mode
+
+__all__ = ["alt", "debug_mode"]

@@ -1,0 +1,10 @@
+"""Copies of tables that callers may change."""
+
+import pandas as pd
+
+LAZY = int(pd.__version__.partition(".")[0]) >= 3  # from 3.0 on, pandas copies what is shared when it is written to
+
+
+def copied(table: pd.DataFrame) -> pd.DataFrame:
+    """Copy a table, its values only once somebody writes into it, where pandas can."""
+    return table.copy(deep=not LAZY)

@@ -1,0 +1,45 @@
+"""The lowest versions that pyproject.toml allows, as a list for pip: ``python tests/lowest.py > requirements.txt``.
+
+What pyproject.toml names has its lower bound, for use (with the lab and Parquet) and not for tests; everything else is
+as in requirements.lock, so that the list is the same on every day. What older versions need besides, pip finds.
+"""
+
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+EXTRAS = ("lab", "parquet")
+
+
+def lowest(project: dict, lock: list[str]) -> list[str]:
+    """Put the lower bounds of a project in the place of the locked versions.
+
+    Parameters
+    ----------
+    project : dict
+        The table "project" of pyproject.toml.
+    lock : list of str
+        The lines of requirements.lock.
+
+    Raises
+    ------
+    ValueError
+        For a requirement that has no lower bound.
+    """
+    bounds = {}
+    for line in sum((project["optional-dependencies"][extra] for extra in EXTRAS), project["dependencies"]):
+        requirement = Requirement(line)
+        bound = [part.version for part in requirement.specifier if part.operator == ">="]
+        if not bound:
+            raise ValueError(f"pyproject.toml: {line!r} has no lower bound, expected {requirement.name}>=...")
+        bounds[canonicalize_name(requirement.name)] = bound[0]
+    others = [line for line in lock if canonicalize_name(Requirement(line).name) not in bounds]
+    return sorted([*others, *(f"{name}=={version}" for name, version in bounds.items())])
+
+
+if __name__ == "__main__":
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    print(*lowest(project, (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()), sep="\n")
