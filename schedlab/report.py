@@ -4,19 +4,24 @@ import html
 import json
 import os
 import platform
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from types import ModuleType
-from typing import NamedTuple
 
-import altair as alt
 import vl_convert
+from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from schedlab import __version__, charts, kept, papers
+from schedlab.charts._altair import alt
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
 from schedlab.paths import replacing
 from schedlab.workload import archive
@@ -77,49 +82,110 @@ RULE = (
 )
 
 
+LEDGER_PIECE = "ledger"  # beside the pieces that are named by the numbers of figures
+PAUSE = 1  # seconds between two looks at what is done; also before the first, as long as the bar waits
+GROWING = "This page grows as figures are done, and loads itself anew until it is whole."
+STOPPED = "This page is not whole: the run was stopped before all figures were done."
+NOT_YET = "Not done yet."
+
+
 def figures(
     out: str | os.PathLike,
     size: str | None = None,
     progress: bool = True,
     only: Iterable[str] = (),
     keep: bool = False,
+    processes: int | None = None,
 ) -> Path:
     """Rebuild every figure and ledger and write the page.
+
+    The page grows: it is there once the first figure is, and is written anew with each further one. A run that stops
+    early leaves what was done by then, and says so.
 
     Parameters
     ----------
     out : path
-        The page; its folder is made if missing. It appears only when it is whole.
+        The page; its folder is made if missing. What lies there is replaced once the first figure is done.
     size : {"quick", "full"}, optional
         As the environment variable SCHEDLAB_SIZE says if left out, else quick.
     progress : bool
-        Show progress bars.
+        Show a progress bar.
     only : names of papers
         All if left out.
     keep : bool
         Keep the results of a full-size run in data/results, to be shown beside quick ones.
+    processes : int, optional
+        How many papers are rebuilt at once, each in a process of its own. If left out one for each core, but one alone
+        where results are kept: some are times that are measured.
     """
     size = papers.chosen_size(size)
     if keep and size != "full":
         raise ValueError(f"only results of the full size are kept, got size {size!r}")
+    modules = papers.modules(only)
     out = Path(out)
     out.parent.mkdir(parents=True, exist_ok=True)  # first, since a folder that cannot be had is better known early
-    sections = []
-    for paper in tqdm(papers.modules(only), desc="papers", unit="paper", delay=1, disable=not progress):
-        name, begin = paper.__name__.rpartition(".")[2], time.perf_counter()
-        built = [function(size=size, progress=progress) for function in paper.FIGURES]
-        ledger = paper.claims(size, progress)
-        if keep:
-            seconds = time.perf_counter() - begin
-            before = kept.ledger_of(name)
-            ledger = ledger[list(LEDGER)]  # without what was kept, which this run replaces
-            for words in () if before is None else kept.moved(before, ledger):
-                tqdm.write(words)
-            kept.keep(name, ledger, paper.claims("quick", progress)[list(LEDGER)], built, seconds)
-        sections.append(Section(name, paper, built, ledger))
-    with replacing(out) as part:
-        part.write_text(_page(sections, size), encoding="utf-8")
+    count = min(len(modules), processes or (1 if keep else os.cpu_count()))
+    with TemporaryDirectory() as folder:
+        sections = [Section(paper, Path(folder)) for paper in modules]
+        with _growing(out, sections, size, progress):
+            if count == 1:
+                for section in sections:
+                    section.build(size, keep, progress)
+            else:
+                workers = Parallel(count, return_as="generator_unordered", backend="loky", batch_size=1)
+                list(workers(delayed(_build)(section.name, folder, size, keep) for section in sections))
+        _write(out, sections, size)
     return out
+
+
+def _build(name, folder, size, keep):
+    """Build a paper's section, in a process of its own."""
+    (paper,) = papers.modules([name])
+    Section(paper, Path(folder)).build(size, keep, progress=False)
+
+
+@contextmanager
+def _growing(out: Path, sections: list["Section"], size: str, progress: bool) -> Iterator[None]:
+    """Write the page anew as pieces are done, until the block ends, and once more if it fails."""
+    over, errors = Event(), []
+
+    def grow():
+        seen = 0
+        while not over.wait(PAUSE):
+            found = sum(len(section.pieces()) for section in sections)
+            if found > seen:
+                try:
+                    _write(out, sections, size, GROWING)
+                except Exception as error:  # what makes the page fail is raised where the page is made for good
+                    errors.append(error)
+                    return
+                if not seen and progress:
+                    tqdm.write(f"{out} can be opened: it grows until all papers are done", sys.stderr)
+                bar.update(found - seen)
+                seen = found
+
+    total = sum(len(section.paper.FIGURES) + 1 for section in sections)
+    with tqdm(total=total, desc="figures and ledgers", unit="", delay=1, disable=not progress) as bar:
+        thread = Thread(target=grow, daemon=True)
+        thread.start()
+        try:
+            yield
+        except BaseException:
+            over.set()
+            thread.join()
+            if any(section.pieces() for section in sections) and not errors:
+                with suppress(Exception):  # the failure that stopped the run is the one to tell
+                    _write(out, sections, size, STOPPED)
+            raise
+        finally:
+            over.set()
+            thread.join()
+        bar.update(total - bar.n)
+
+
+def _write(out, sections, size, note=""):
+    with replacing(out) as part:
+        part.write_text(_page(sections, size, note), encoding="utf-8")
 
 
 def pictures(
@@ -137,41 +203,83 @@ def pictures(
     return written
 
 
-class Section(NamedTuple):
-    """A paper in the report: its name and module, its figures, and its ledger."""
+class Section:
+    """A paper in the report: its figures and its ledger, each a piece that lies in a folder once it is done."""
 
-    name: str
-    paper: ModuleType
-    built: list[papers.Figure]
-    ledger: papers.Ledger
+    def __init__(self, paper: ModuleType, folder: Path):
+        self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
+        self.folder = folder / self.name
+
+    def build(self, size: str, keep: bool, progress: bool) -> None:
+        """Rebuild every figure and the ledger; each is left in the folder at once."""
+        self.folder.mkdir()
+        begin, built, captions = time.perf_counter(), [], {}
+        for number, function in enumerate(self.paper.FIGURES):
+            figure = function(size=size, progress=progress)
+            built.append(figure)
+            body = _figure(figure, self.name, captions)
+            self._leave(f"{number:03}", title=figure.title, name=figure.name, notes=figure.notes, body=body)
+        ledger = self.paper.claims(size, progress)
+        if keep:
+            seconds = time.perf_counter() - begin
+            before = kept.ledger_of(self.name)
+            ledger = ledger[list(LEDGER)]  # without what was kept, which this run replaces
+            for words in () if before is None else kept.moved(before, ledger):
+                tqdm.write(words)
+            kept.keep(self.name, ledger, self.paper.claims("quick", progress)[list(LEDGER)], built, seconds)
+        self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
+
+    def _leave(self, piece, **content):
+        with replacing(self.folder / f"{piece}.json") as part:
+            part.write_text(json.dumps(content), encoding="utf-8")
+
+    def pieces(self) -> list[Path]:
+        """Give the files of what is done."""
+        return sorted(self.folder.glob("[!.]*.json"))
+
+    def figures(self) -> list[dict]:
+        """Give the figures that are done: name, title, notes and body."""
+        return [json.loads(path.read_text("utf-8")) for path in self.pieces() if path.stem != LEDGER_PIECE]
+
+    def ledger(self) -> dict | None:
+        """Give the ledger, if it is done: the counts of verdicts, and the body."""
+        path = self.folder / f"{LEDGER_PIECE}.json"
+        return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
-def _page(sections, size):
-    notes = dict.fromkeys(note for section in sections for figure in section.built for note in figure.notes)
+def _page(sections, size, note):
+    notes = dict.fromkeys(note for section in sections for figure in section.figures() for note in figure["notes"])
+    reload = '<meta http-equiv="refresh" content="5">' if note == GROWING else ""
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: papers rebuilt</title>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">{reload}',
             f"<style>{STYLE}</style></head><body>",
             _contents(sections),
             "<main>",
-            _front(sections, size, notes),
+            _front(sections, size, filter(None, (note, *notes))),
             *map(_section, sections),
             _traces(),
             "</main>",
             # Last, so that the words are there before half a megabyte of script is read.
-            f"<script>{vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)}</script></body></html>\n",
+            f"<script>{_script()}</script></body></html>\n",
         ]
     )
+
+
+@cache
+def _script():
+    return vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)
 
 
 def _contents(sections):
     parts = [
         f"<li><details{' open' if len(sections) == 1 else ''}><summary>{_text(section.paper.TITLE)}</summary><ul>"
         f'<li><a href="#{section.name}-ledger">Ledger</a></li>'
-        + "".join(f'<li><a href="#{section.name}-{one.name}">{_text(one.title)}</a></li>' for one in section.built)
+        + "".join(f'<li><a href="#{section.name}-{one["name"]}">{_text(one["title"])}</a></li>' for one in figures)
         + "</ul></details></li>"
         for section in sections
+        for figures in [section.figures()]
     ]
     return f'<nav><a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a></nav>'
 
@@ -190,17 +298,17 @@ def _front(sections, size, notes):
 
 
 def _card(section):
-    paper = section.paper.PAPER
+    paper, ledger = section.paper.PAPER, section.ledger()
     counts = [
         f'<strong class="verdict {verdict.replace(" ", "-")}">{count} {verdict}</strong>'
-        for verdict, count in counted(section.ledger).items()
+        for verdict, count in (ledger["counts"] if ledger else {}).items()
         if count
     ]
     found = "".join(f"<li>{_text(words)} ({_text(claim)}).</li>" for words, claim in paper.found)
     return (
         f'<article><h3><a href="#{section.name}">{_text(section.paper.TITLE)}</a></h3>'
         f"<p>{_text(paper.authors)}, <em>{_text(paper.title)}</em>, {_text(paper.venue)} {paper.year}</p>"
-        f"<p>{' '.join(counts)}</p><ul>{found}</ul></article>"
+        f"<p>{' '.join(counts) or NOT_YET}</p><ul>{found}</ul></article>"
     )
 
 
@@ -211,33 +319,38 @@ def _settings(size):
 
 
 def _section(section):
+    ledger = section.ledger()
     parts = [
         f'<section id="{section.name}"><h2>{_text(section.paper.TITLE)}</h2>',
         f'<p class="says">{_text(section.paper.PAPER.says)}</p>',
-        f'<h3 id="{section.name}-ledger">Ledger: published and measured</h3>{_kept(section.name)}',
-        section.ledger._repr_html_(),
+        f'<h3 id="{section.name}-ledger">Ledger: published and measured</h3>',
+        ledger["body"] if ledger else f"<p>{NOT_YET}</p>",
+        *(figure["body"] for figure in section.figures()),
+        "</section>",
     ]
-    captions = {}
-    for figure in section.built:
-        key = f"{section.name}-{figure.name}"
-        parts.append(f'<figure id="{key}"><h3>{_text(figure.title)}</h3>')
-        if figure.chart is not None:
-            spec = figure.chart.to_dict()
-            text = json.dumps(spec).replace("<", "\\u003c")  # no word may end the script
-            height = f"min-height: {charts.height_of(spec):.0f}px"
-            parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')
-            parts.append(f'<script type="application/json" id="{key}-spec">{text}</script>')
-        same = captions.setdefault(figure.caption, figure)
-        if same is figure:
-            parts.append(f"<figcaption>{_text(figure.caption)}</figcaption>")
-        else:
-            there = f'<a href="#{section.name}-{same.name}">{_text(same.title)}</a>'
-            parts.append(f"<figcaption>As for {there}.</figcaption>")
-        if figure.table is not None:
-            table = charts.table(figure.table).to_html(table_uuid=f"{key}-table")
-            parts.append(f'<div class="wide">{table}</div>')
-        parts.append(f"{figure.kept()}</figure>")
-    return "".join([*parts, "</section>"])
+    return "".join(parts)
+
+
+def _figure(figure, paper, captions):
+    """Give a figure as HTML; `captions` holds the figures that have told theirs."""
+    key = f"{paper}-{figure.name}"
+    parts = [f'<figure id="{key}"><h3>{_text(figure.title)}</h3>']
+    if figure.chart is not None:
+        spec = figure.chart.to_dict()
+        text = json.dumps(spec).replace("<", "\\u003c")  # no word may end the script
+        height = f"min-height: {charts.height_of(spec):.0f}px"
+        parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')
+        parts.append(f'<script type="application/json" id="{key}-spec">{text}</script>')
+    same = captions.setdefault(figure.caption, figure)
+    if same is figure:
+        parts.append(f"<figcaption>{_text(figure.caption)}</figcaption>")
+    else:
+        there = f'<a href="#{paper}-{same.name}">{_text(same.title)}</a>'
+        parts.append(f"<figcaption>As for {there}.</figcaption>")
+    if figure.table is not None:
+        table = charts.table(figure.table).to_html(table_uuid=f"{key}-table")
+        parts.append(f'<div class="wide">{table}</div>')
+    return "".join([*parts, figure.kept(), "</figure>"])
 
 
 def _kept(name):

@@ -1,7 +1,8 @@
-"""The report: one page that holds everything, opens with no network, and is there whole or not at all."""
+"""The report: one page that holds everything, opens with no network, and grows while it is made."""
 
 import json
 import re
+import time
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import version
@@ -230,7 +231,7 @@ def test_logs_at_hand_are_acknowledged(paper, monkeypatch, tmp_path):
     assert "HPC2N-2002-2.2-cln: Åke Sandgren, HPC2N" in page.text
 
 
-# Whole or not at all
+# As it grows, and where it fails
 
 
 def fail(*_, **__):
@@ -239,24 +240,69 @@ def fail(*_, **__):
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [
-        ("paper", "claims"),
-        (alt.Chart, "to_dict"),
-        (report, "_traces"),
-        (report.Path, "write_text"),
-        (report.os, "replace"),
-    ],
+    [(alt.Chart, "to_dict"), (report, "_traces"), (report.Path, "write_text"), (report.os, "replace")],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
-def test_a_failure_leaves_the_old_page_and_nothing_else(paper, monkeypatch, tmp_path, owner, name):
+def test_a_failure_before_the_first_figure_leaves_the_old_page(paper, monkeypatch, tmp_path, owner, name):
     old = tmp_path / "out" / "report.html"
     report.figures(old, progress=False)
     before = old.read_bytes()
-    monkeypatch.setattr(paper if owner == "paper" else owner, name, fail)
+    monkeypatch.setattr(owner, name, fail)
     with pytest.raises(OSError, match="the disk is full"):
         report.figures(old, progress=False)
     assert [path.name for path in old.parent.iterdir()] == ["report.html"]
     assert old.read_bytes() == before
+
+
+@pytest.mark.parametrize("stop", [OSError("the disk is full"), KeyboardInterrupt()], ids=["failure", "Ctrl-C"])
+def test_what_was_done_before_a_run_stopped_is_left_and_said_to_be_a_part(paper, tmp_path, stop):
+    def stopped(size, progress):
+        raise stop
+
+    paper.FIGURES = (*paper.FIGURES[:2], stopped)
+    with pytest.raises(type(stop)):
+        report.figures(tmp_path / "report.html", progress=False)
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert report.STOPPED in page.text
+    assert list(page.specs()) == ["tiny-chart", "tiny-pair"]
+    assert page.text.count(report.NOT_YET) == 2  # on the front page, and in place of the ledger
+    assert "meta" in page.tags
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_page_grows_while_papers_are_rebuilt(paper, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "PAUSE", 0.01)
+    out, seen = tmp_path / "report.html", []
+
+    def looking(size, progress):
+        deadline = time.monotonic() + 30
+        while not (out.exists() and "tiny-pair" in out.read_text(encoding="utf-8")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        seen.append(out.read_text(encoding="utf-8"))
+        return papers.Figure("late", "Late", "Last.", pd.DataFrame())
+
+    paper.FIGURES = (*paper.FIGURES[:2], looking)
+    report.figures(out, progress=False)
+    (early,), whole = seen, out.read_text(encoding="utf-8")
+    reloads = '<meta http-equiv="refresh"'
+    assert reloads in early
+    assert report.GROWING in early
+    assert list(Page(early).specs()) == ["tiny-chart", "tiny-pair"]
+    assert reloads not in whole
+    assert report.GROWING not in whole
+    assert report.NOT_YET not in whole
+
+
+def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):
+    monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))  # stand-ins, also in the other processes
+    monkeypatch.delenv("SCHEDLAB_CACHE")
+    pages = [
+        report.figures(tmp_path / f"{count}.html", progress=False, only=["base", "lelong2017"], processes=count)
+        for count in (1, 2)
+    ]
+    one, two = (re.sub(r"Made [-\d]+ [:\d]+ UTC", "", page.read_text(encoding="utf-8")) for page in pages)
+    assert one == two
 
 
 def test_a_new_page_takes_the_place_of_the_old_one(paper, tmp_path):
