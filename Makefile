@@ -23,7 +23,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures test test-nojit test-bounds test-lowest test-browser fuzz lab lint lock setup clean
+.PHONY: help figures pictures kernels test test-nojit test-bounds test-lowest test-browser fuzz lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -35,13 +35,14 @@ pictures: $(READY) ## Make the pictures of the README and the notebooks anew (ne
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
 	$(BIN)/python tests/browser.py notebooks/images
 
-test: $(READY) ## Run the tests on every core (ARGS="-k easy": some of them)
+test: kernels ## Run the tests on every core (ARGS="-k easy": some of them)
 	$(BIN)/python -m pytest $(SPREAD) $(ARGS)
 
 test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
 
 test-bounds: $(READY) ## Run the reduced set of tests with every array index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/schedlab compile
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m reduced $(SPREAD) $(ARGS)
 
 test-lowest: $(LOWEST)/ready ## Run the tests of tables and charts with the lowest versions that pyproject.toml allows
@@ -51,11 +52,15 @@ fuzz: $(READY) ## Feed schemes and readers what is extreme or broken (SECONDS=60
 	$(BIN)/python -m tests.fuzz.fuzz_schemes --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz.fuzz_readers --seconds $(SECONDS) --seed $(SEED)
 
-test-browser: $(READY) ## Run every notebook in a real browser (needs chromium)
+test-browser: kernels ## Run every notebook in a real browser (needs chromium)
 	$(BIN)/python -m pytest -m browser $(ARGS)
 
-lab: $(READY) ## Open the notebooks in JupyterLab
+lab: kernels ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
+
+# Each process that tests would compile them for itself; the figures compile what they need as they go.
+kernels: $(READY) ## Compile the kernels, unless they are
+	$(BIN)/schedlab compile
 
 lint: $(READY) ## Check the code with ruff
 	$(BIN)/ruff check
@@ -65,7 +70,7 @@ lock: ## Renew requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: t
 	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 \
 		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
 
-setup: $(READY) ## Set up .venv and nothing else
+setup: kernels ## Set up .venv and compile the kernels
 
 clean: ## Delete all that make and the tests leave behind, .venv included
 	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .ruff_cache .hypothesis
@@ -109,8 +114,6 @@ $(READY): pyproject.toml requirements.lock
 	fi; \
 	$$install --no-deps -r requirements.lock; \
 	$$install --no-deps --no-build-isolation -e .; \
-	echo "Compiling the kernels, which takes a few minutes"; \
-	$(BIN)/schedlab compile; \
 	echo "$(CURDIR)" > $@
 
 # With the interpreter of .venv, whose compiled kernels serve here too.
