@@ -8,7 +8,6 @@ import shutil
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from textwrap import fill
 from threading import Timer
@@ -19,7 +18,7 @@ from schedlab import __version__, metrics, papers
 from schedlab.display.ledgers import as_json, as_markdown, counted, summary
 from schedlab.experiment import sweep
 from schedlab.paths import replacing
-from schedlab.precompile import compile_kernels, on_compiling
+from schedlab.precompile import compile_kernels
 from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, has_waits, recorded, simulate
@@ -668,8 +667,7 @@ def _patience():
     timer.daemon = True
     try:
         timer.start()  # within, since Ctrl-C may come while it starts
-        with on_compiling(partial(_note, "compiling kernels: needed once, or ahead by `schedlab compile`")):
-            yield
+        yield
     finally:
         timer.cancel()
 

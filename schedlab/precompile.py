@@ -3,17 +3,16 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from numba.core import event as numba_event
 from tqdm.auto import tqdm
 
 from . import gang
+from .compiling import not_here
 from .kernels.iterative import decision
 from .machine import KaryTree
 from .schemes import by_name
@@ -51,7 +50,6 @@ NEEDED = {
     "speedup": lambda trace: trace.with_speedup(Downey()),
     "sweeps": lambda trace: trace.with_sweeps(0.5, min_procs=2),
 }
-KERNELS = f"{__package__}.kernels."
 LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "conservative", "lookahead")
 
 
@@ -111,34 +109,12 @@ def _in_a_worker(group):
 
 def compile_group(group: str) -> None:
     """Run the kernels of a group on a few jobs, in this process."""
+    not_here()
     trace = model_trace("lublin", jobs=30, procs=16)
     for run in groups()[group]:
         run(trace)
 
 
-@contextmanager
-def on_compiling(callback: Callable[[], None]) -> Iterator[None]:
-    """Call back once if a kernel is compiled within the block; what comes from the cache on disk is not."""
-    listener = _Kernels(callback)
-    with numba_event.install_listener("numba:compile", listener):
-        yield
-
-
-class _Kernels(numba_event.Listener):
-    """Hears of every function that numba begins to compile, in any thread."""
-
-    def __init__(self, callback):
-        self.callback = callback
-
-    def on_start(self, event):
-        function = event.data["dispatcher"].py_func
-        if self.callback is not None and (function.__module__ or "").startswith(KERNELS):
-            callback, self.callback = self.callback, None
-            callback()
-
-    def on_end(self, event):
-        pass
-
-
 if __name__ == "__main__":
-    compile_group(sys.argv[1])
+    for group in sys.argv[1:]:
+        compile_group(group)

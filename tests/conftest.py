@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from schedlab import kept
+from schedlab import compiling, kept
 from schedlab.charts import theme
 
 # A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
@@ -14,6 +14,7 @@ settings.register_profile("search", deadline=None, suppress_health_check=[Health
 settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
 settings.load_profile("schedlab")
 
+compiling.not_here()  # tests compile what they use, and say nothing of it
 theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
 
 LOGS = os.environ.get("SCHEDLAB_DATA")

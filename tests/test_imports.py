@@ -20,6 +20,7 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it.
 ROOMS = (
     "paths",
+    "compiling",
     "streams",
     "text",
     "threads",
@@ -46,8 +47,9 @@ ROOMS = (
     "cli",
 )
 KERNELS_IMPORT = {"numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
+KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "precompile"}  # a user's own order; hears when a kernel is compiled
+COMPILING = {"schemes", "compiling"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 DRAWING = {"papers", "report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
@@ -156,7 +158,7 @@ def faults(module, is_package, text):
             found.append(f"{module} imports {target}, which has no place in ROOMS")
         elif ROOMS.index(room_of(target)) > ROOMS.index(room):
             found.append(f"{module} imports {target}: {room_of(target)} stands above {room}")
-        elif room == "kernels" and room_of(target) != room and (module, target) != ("kernels._jit", "paths"):
+        elif room == "kernels" and room_of(target) != room and (module, target) not in KERNELS_KNOW:
             found.append(f"{module} imports {target}: kernels know nothing but each other")
     found += [f"{module} imports {name}" for name in sorted(outside) if not welcome(name, module)]
     return found

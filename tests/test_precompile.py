@@ -15,7 +15,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 
 import schedlab as sl
-from schedlab import precompile
+from schedlab import compiling, precompile
 from schedlab.kernels._jit import CACHE, kernel
 
 
@@ -55,11 +55,12 @@ def in_a_process(words, folder, **env):
 
 NOTHING_COMPILED = """
 import schedlab
+from numba.core import event
 from schedlab import precompile
-heard = []
-with precompile.on_compiling(lambda: heard.append(1)):
+with event.install_recorder("numba:compile") as recorder:
     precompile.compile_group("rigid")
-assert not heard
+compiled = [event.data["dispatcher"].py_func for _, event in recorder.buffer]
+assert not [each for each in compiled if (each.__module__ or "").startswith("schedlab.kernels.")], compiled
 """
 
 
@@ -113,6 +114,36 @@ def test_numbas_rules_are_its_own_again_once_a_kernel_is_compiled():
         failing(1)
     assert (doubled(1), doubled(1.5)) == (2, 3.0)
     assert types.Function.get_call_type is ask
+
+
+FIRST_USE = """
+import time
+import schedlab as sl
+from schedlab.kernels._jit import CACHE
+trace = sl.model_trace("lublin", jobs=30, procs=16)
+for scheme in ("fcfs", "easy", "fcfs"):
+    sl.simulate(trace, scheme)
+deadline = time.monotonic() + 300
+while not list(CACHE.rglob("processors*.nbc")):  # not used here
+    assert time.monotonic() < deadline
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(tmp_path, capfd):
+    here = Path(sl.__file__).parents[1]
+    in_a_process(FIRST_USE, here, SCHEDLAB_CACHE=str(tmp_path))
+    assert capfd.readouterr() == (
+        "",
+        "schedlab: compiling kernels (rigid), about 6 s; others are compiled meanwhile. `schedlab compile` does "
+        "all of it ahead, once.\n",
+    )
+
+
+def test_every_kernel_has_a_group_with_an_expected_time():
+    assert set(compiling.SECONDS) == set(precompile.groups())
+    assert set(compiling.GROUPS.values()) <= set(compiling.SECONDS)
 
 
 def test_each_group_is_compiled_from_any_folder(monkeypatch, tmp_path, capfd):

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba.core.caching import UserProvidedCacheLocator
 
+import schedlab.compiling  # noqa: F401 - hears when one of these kernels is compiled
 from schedlab.paths import kernels_folder
 
 from ._compiler import KernelCompiler, PieceCompiler, pipeline
