@@ -17,7 +17,7 @@ from numba.core.caching import UserProvidedCacheLocator
 import schedlab.compiling  # noqa: F401 - hears when one of these kernels is compiled
 from schedlab.paths import kernels_folder
 
-from ._compiler import KernelCompiler, PieceCompiler, pipeline
+from ._compiler import PIECES, KernelCompiler, PieceCompiler
 
 # An index of this type cannot count from the end, which frees a loop of that check: entries move 5 times faster.
 U = np.uint64
@@ -42,8 +42,8 @@ class Locator(UserProvidedCacheLocator):
 
 CACHE = kernels_folder(_digest())
 # Never called from Python: a third of the compile time.
-_PIECE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **pipeline(PieceCompiler)}
-_KERNEL = {"cache": CACHE is not None, "nogil": True, **pipeline(KernelCompiler)}
+_PIECE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **({"pipeline_class": PieceCompiler} if PIECES else {})}
+_KERNEL = {"cache": CACHE is not None, "nogil": True, **({"pipeline_class": KernelCompiler} if PIECES else {})}
 _SETTINGS = {"CACHE_DIR": str(CACHE), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
 
 
@@ -63,12 +63,18 @@ def _set(settings):
 
 
 def part(function):
-    """Compile a shared piece of a kernel: always inlined, and without reference counting.
+    """Compile a shared piece of a kernel, without reference counting: inlined where that pays, as LLVM sees it.
 
     A part works on arrays that its kernel holds and makes none of its own, so counting references to them is
     waste, and much of it: numba counts at every ``state.queue.key[i]`` on a tuple of arrays. Measured on EASY
-    over whole logs, with counting: CTC 291 ms instead of 31, SDSC-BLUE 844 ms instead of 73.
+    over whole logs, with counting: CTC 291 ms instead of 31, SDSC-BLUE 844 ms instead of 73. Where numba compiles in
+    its usual way each is inlined, since a call would hand over every array.
     """
+    return numba.njit(forceinline=not PIECES, _nrt=False, **_PIECE)(function)
+
+
+def inlined(function):
+    """Compile a part that is always inlined: for hot ones, where measurement says so."""
     return numba.njit(forceinline=True, _nrt=False, **_PIECE)(function)
 
 

@@ -116,7 +116,58 @@ def kernels():
         yield name, 1e3 * median(times)
 
 
-PARTS = {"compile": compile_all, "kernels": kernels}
+FIRST_CHART = """
+import schedlab as sl
+schedule = sl.simulate(sl.load_trace("KTH-SP2-1996"), "easy")
+sl.charts.gantt(schedule)._repr_mimebundle_()
+"""
+
+
+def imports():
+    """Time whole processes: the package, a simulation, and a first chart as JupyterLab asks for it."""
+    first, second, _ = FIRST_CHART.strip().splitlines()
+    for name, words in (
+        ("import schedlab", first),
+        ("a simulation of KTH", f"{first}\n{second}"),
+        ("a first chart", FIRST_CHART),
+    ):
+        subprocess.run([sys.executable, "-c", words], check=True)
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-c", words], check=True)
+            times.append(time.perf_counter() - begin)
+        yield name, median(times)
+
+
+def figures():
+    """Time the report, compiled: until its page is there, and until it is whole."""
+    command = [sys.executable, "-m", "schedlab.cli", "figures", "--size", "quick", "--out"]
+    with tempfile.TemporaryDirectory() as folder:
+        begin, page, first = time.perf_counter(), Path(folder) / "report.html", None
+        with subprocess.Popen([*command, page], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            while running.poll() is None:
+                if first is None and page.exists():
+                    first = time.perf_counter() - begin
+                time.sleep(0.05)
+        whole = time.perf_counter() - begin
+        yield "the first figure on the page", whole if first is None else first
+        yield "all figures and ledgers", whole
+
+
+def notebooks():
+    """Time each notebook with no browser, compiled."""
+    import nbclient
+    import nbformat
+
+    for path in sorted((Path(os.environ["PYTHONPATH"]) / "notebooks").glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        begin = time.perf_counter()
+        nbclient.NotebookClient(notebook, timeout=900, resources={"metadata": {"path": path.parent}}).execute()
+        yield path.stem, time.perf_counter() - begin
+
+
+PARTS = {"compile": compile_all, "kernels": kernels, "imports": imports, "figures": figures, "notebooks": notebooks}
 
 
 def measured(checkout, part):

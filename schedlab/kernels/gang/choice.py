@@ -6,7 +6,7 @@ of its tasks.
 
 import numpy as np
 
-from .._jit import part
+from .._jit import inlined
 from ..sorted_pairs import NEVER
 from .log import spend
 from .state import (
@@ -27,12 +27,12 @@ from .state import (
 )
 
 
-@part
+@inlined
 def _ready(g, pe, task, now):
     return g.ready[pe, g.tasks[task, PLACE]] <= now
 
 
-@part
+@inlined
 def next_task(g, rules, pe, now):
     """Give the task that a PE without one runs next in mid-slice, or -1 and let it idle."""
     pes, turn = g.pes, g.pes[pe, TURN]
@@ -53,14 +53,14 @@ def next_task(g, rules, pe, now):
     return task
 
 
-@part
+@inlined
 def _limit(g, pe, task):
     """Let a task that is not of the row keep its PE until that of the row is ready."""
     turn, upto = g.pes[pe, TURN], g.clock[UPTO]
     g.pes[pe, LIMIT] = upto if turn < 0 or turn == task else min(upto, g.ready[pe, g.tasks[turn, PLACE]])
 
 
-@part
+@inlined
 def _best(g, rules, pe, now):
     """Choose the ready task of the highest priority, and of equals the next in turn; -1 if there is none."""
     ready, priority, end = g.ready, g.priority, places_of(g, pe)
@@ -80,7 +80,7 @@ def _best(g, rules, pe, now):
     return g.on[pe, chosen]
 
 
-@part
+@inlined
 def _idle(g, rules, pe, now):
     """Let a PE idle until a task that it would run becomes ready."""
     event = NEVER
@@ -89,19 +89,19 @@ def _idle(g, rules, pe, now):
     g.pes[pe, DOES], g.pes[pe, SINCE], g.pes[pe, RUNNING], g.pes[pe, CHANGE] = IDLE, now, -1, event
 
 
-@part
+@inlined
 def places_of(g, pe):
     """Give how many places of a PE to look through; in fours, which makes short work of it without branches."""
     return (g.pes[pe, TASKS] + 3) & ~3
 
 
-@part
+@inlined
 def is_wanted(g, rules, pe, place):
     """Tell whether a PE that idles would run one of its tasks if it were ready."""
     return (g.pes[pe, TURN] == g.on[pe, place]) | (rules.priority & (g.priority[pe, place] >= rules.beta))
 
 
-@part
+@inlined
 def take_turn(g, rules, pe, now):
     """Give the task that a PE runs after a global switch, or -1 and let it idle."""
     task = g.pes[pe, TURN]
@@ -115,7 +115,7 @@ def take_turn(g, rules, pe, now):
     return task
 
 
-@part
+@inlined
 def free_pe(g, pe, now):
     """Take the PE from its task."""
     pes = g.pes

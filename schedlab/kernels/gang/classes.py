@@ -4,7 +4,7 @@ Memberships in three classes, I/O, communicating and computing, start equal and 
 in which the task held its PE. They make the priority by which PEs choose.
 """
 
-from .._jit import part
+from .._jit import inlined
 from .state import (
     DID_IO,
     F_COMM,
@@ -25,7 +25,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def classify(g, rules):
     """Let what tasks did in the slice change their memberships."""
     tasks = g.tasks
@@ -38,7 +38,7 @@ def classify(g, rules):
     g.clock[HOLDERS] = 0
 
 
-@part
+@inlined
 def show(g, pe, place, task):
     """Let the PE of a task see what it is held to be."""
     members = g.members
@@ -47,7 +47,7 @@ def show(g, pe, place, task):
     g.priority[pe, place] = members[task, PRIORITY]
 
 
-@part
+@inlined
 def _measure(members, rules, task, did_io, communicated):
     """Update the running measurements, which become the memberships by Bayes' rule; none may vanish."""
     io = members[task, S_IO] / 2 + (1 / 2 if did_io else 0)

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .._jit import U, part
+from .._jit import U, inlined
 from ..sorted_pairs import NEVER
 from .state import ABSENT, ANSWERED, CHECK, DOES, RUNNING, SINCE, SPINNING, UNTIL
 
 
-@part
+@inlined
 def next_event(g):
     """Give a PE that can go on, else the one with the earliest event; and when that is."""
     if g.clock[ANSWERED] == 0:
@@ -18,19 +18,19 @@ def next_event(g):
     return pe, max(min(instant, g.pes[pe, CHECK]), g.pes[pe, SINCE]) if g.pes[pe, DOES] == SPINNING else instant
 
 
-@part
+@inlined
 def is_alone(g, pe):
     """Tell whether nothing that others do has a part in what a PE does next."""
     spins = g.pes[pe, DOES] == SPINNING
     return g.pes[pe, ABSENT] == 0 and not (spins and g.tasks[g.pes[pe, RUNNING], UNTIL] == NEVER)
 
 
-@part
+@inlined
 def event_of(g, pe):
     return g.tree[g.tree.size // 2 + pe]
 
 
-@part
+@inlined
 def set_event(g, pe, instant):
     tree = g.tree
     at = U(tree.size // 2 + pe)
@@ -42,7 +42,7 @@ def set_event(g, pe, instant):
         tree[at] = min(tree[U(2) * at], tree[U(2) * at + U(1)])
 
 
-@part
+@inlined
 def _earliest_pe(g):
     """Find a PE that has the earliest event."""
     tree, at = g.tree, U(1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._jit import kernel, part, routine
+from .._jit import inlined, kernel, routine
 from ..sorted_pairs import NEVER
 from .meeting import next_pair
 from .operations import has_to_meet, in_ring, next_operation, start_job
@@ -87,7 +87,7 @@ def _list(g, rules, job, operations, sums):
                     tasks[task, HEAD] += 1
 
 
-@part
+@inlined
 def _list_operation(g, operations, task, burst):
     at = g.clock[LOGGED]
     if at == operations.shape[1]:

@@ -1,6 +1,6 @@
 """What PEs do, added up by kind and, where that is asked for, noted piece by piece."""
 
-from .._jit import part, routine
+from .._jit import inlined, routine
 from .state import (
     CURRENT,
     FULL,
@@ -19,7 +19,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def spend(g, pe, task, what, begin, end):
     """Note what a PE does on [begin, end)."""
     g.pes[pe, what] += end - begin

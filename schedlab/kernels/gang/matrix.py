@@ -1,6 +1,6 @@
 """The Ousterhout matrix: where jobs are placed, whose turn it is, and what becomes of the rows of finished jobs."""
 
-from .._jit import part, routine
+from .._jit import inlined, routine
 from ..sorted_pairs import NEVER
 from .classes import show
 from .operations import start_job
@@ -79,7 +79,7 @@ def drop_finished(g, rules, now):
     clock[ROWS], clock[CURRENT] = kept, before
 
 
-@part
+@inlined
 def _overlap(matrix, row, other, pes):
     both = 0
     for pe in range(pes):
@@ -87,7 +87,7 @@ def _overlap(matrix, row, other, pes):
     return both > 0
 
 
-@part
+@inlined
 def admit_jobs(g, rules, now):
     """Place the jobs that have arrived, in their order, until one has to wait."""
     clock = g.clock
@@ -102,7 +102,7 @@ def admit_jobs(g, rules, now):
         clock[NEXT_JOB] += 1
 
 
-@part
+@inlined
 def _find_place(g, rules, size):
     """Find row and first column for a job, or -1; but for buddies, its columns are the lowest with room."""
     found, fewest = -1, rules.pes + 1
@@ -124,7 +124,7 @@ def _find_place(g, rules, size):
     return found, 0
 
 
-@part
+@inlined
 def _find_block(g, rules, row, size):
     """Find the first aligned block of a power of two that has room for a job, or -1."""
     block = 1
@@ -139,13 +139,13 @@ def _find_block(g, rules, row, size):
     return -1
 
 
-@part
+@inlined
 def _has_room(g, rules, row, pe):
     """Tell whether a column of a row is free, on a node that may hold another task; the row may be a new one."""
     return g.pes[pe, TASKS] < rules.max_tasks and (row == g.clock[ROWS] or g.matrix[row, pe] < 0)
 
 
-@part
+@inlined
 def _place(g, rules, job, row, column, now):
     jobs, matrix = g.jobs, g.matrix
     jobs[job, PLACED], jobs[job, ROW] = now, row
@@ -165,7 +165,7 @@ def _place(g, rules, job, row, column, now):
         pe += 1
 
 
-@part
+@inlined
 def switch_row(g, rules):
     """Switch to the current row."""
     clock, pes = g.clock, g.pes
@@ -178,7 +178,7 @@ def switch_row(g, rules):
             _alternate(g, rules, (row + further) % rows)
 
 
-@part
+@inlined
 def _alternate(g, rules, row):
     """Give the jobs of another row a turn, too, where all their columns are free."""
     for pe in range(rules.pes):

@@ -7,7 +7,7 @@ additions for each.
 
 import numpy as np
 
-from .._jit import part, routine
+from .._jit import inlined, routine
 from ..sorted_pairs import NEVER
 from ..variates import AHEAD, bits, duration
 from .log import spend
@@ -50,7 +50,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def join_meeting(g, pe, task, now):
     """Let a task that holds a PE meet the others of its job."""
     job = g.tasks[task, JOB]
@@ -62,7 +62,7 @@ def join_meeting(g, pe, task, now):
     g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
 
 
-@part
+@inlined
 def meet(g, rules):
     """Let the tasks of a job that have met draw what they do next, and follow them as long as they stay together."""
     jobs, job = g.jobs, g.meetings[g.clock[MEETINGS] - 1]
@@ -79,7 +79,7 @@ def meet(g, rules):
     g.clock[MEETINGS] -= 1
 
 
-@part
+@inlined
 def next_pair(g, rules, job):
     """Draw who sends to whom next in a job, and how long either computes before."""
     first, size = g.jobs[job, FIRST], g.jobs[job, SIZE]
@@ -97,7 +97,7 @@ def next_pair(g, rules, job):
     _pair(g, rules, job, first + sender, first + receiver, before_sending, before_receiving)
 
 
-@part
+@inlined
 def _pair(g, rules, job, sender, receiver, before_sending, before_receiving):
     """Let a task compute and send, and another compute and receive, if both can compute that long."""
     tasks = g.tasks
@@ -134,7 +134,7 @@ def _queue_end(g, job, task):
     g.jobs[job, ALIVE] -= 1
 
 
-@part
+@inlined
 def _send(g, rules, task, length):
     """Follow a task, if it has met others, through computing and sending; give when its message arrives.
 
@@ -152,7 +152,7 @@ def _send(g, rules, task, length):
     return sent + rules.latency
 
 
-@part
+@inlined
 def _receive(g, rules, task, length, arrival):
     """Follow a task, if it has met others, through computing and receiving; tell whether it comes to that."""
     tasks, pe = g.tasks, g.tasks[task, PE]
@@ -168,7 +168,7 @@ def _receive(g, rules, task, length, arrival):
     return True
 
 
-@part
+@inlined
 def _follow(g, task, reached, begins, ends):
     """Follow a task that has met others: it computes, spins until what it waits for has come, and communicates."""
     tasks, pe, now = g.tasks, g.tasks[task, PE], g.tasks[task, UNTIL]
@@ -180,7 +180,7 @@ def _follow(g, task, reached, begins, ends):
     tasks[task, UNTIL] = ends
 
 
-@part
+@inlined
 def _next_superstep(g, rules, job):
     """Follow all tasks of a job through a superstep and its barrier; tell whether they come to that in the slice."""
     tasks, first, end = g.tasks, g.jobs[job, FIRST], g.jobs[job, FIRST] + g.jobs[job, SIZE]

@@ -4,7 +4,7 @@ A task of a job that sends messages, or has programs of the user's own, finds wh
 are known but not done yet.
 """
 
-from .._jit import part, routine
+from .._jit import inlined, routine
 from ..sorted_pairs import NEVER
 from ..variates import AHEAD, bits, duration, fill, uniform
 from .state import (
@@ -55,7 +55,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def _set_up(g, rules, task, job, rank):
     """Let a task have done nothing yet."""
     tasks = g.tasks
@@ -86,7 +86,7 @@ def start_job(g, rules, job):
             queue_operation(g, task, length, operation, given[at, QUEUED_PEER], given[at, QUEUED_OTHER])
 
 
-@part
+@inlined
 def next_operation(g, rules, task):
     """Draw how long a task computes next, and what it does then."""
     tasks = g.tasks
@@ -119,7 +119,7 @@ def next_operation(g, rules, task):
         tasks[task, BURSTS] += 1
 
 
-@part
+@inlined
 def has_to_meet(g, task):
     """Tell whether a task draws together with the others of its job what it does next."""
     job = g.tasks[task, JOB]
@@ -128,14 +128,14 @@ def has_to_meet(g, task):
     return lacks and g.jobs[job, SIZE] > 1
 
 
-@part
+@inlined
 def nominal_length(g, rules, task, job):
     """Give the mean length of a task's next superstep, which is that of the job's other tasks, too."""
     first = g.jobs[job, FIRST]
     return duration(rules.law, rules.superstep, g.units[first, take_numbers(g, rules, task, first, 0)])
 
 
-@part
+@inlined
 def superstep_length(g, rules, task, job, nominal):
     """Give how long a task computes in a superstep."""
     if rules.imbalance <= 0:
@@ -145,7 +145,7 @@ def superstep_length(g, rules, task, job, nominal):
     return max(1, int((1 + differs) * nominal + 0.5))
 
 
-@part
+@inlined
 def take_numbers(g, rules, task, owner, count):
     """Take a task's next random numbers, all of a block; give the place of the first in the row of their owner."""
     tasks = g.tasks
@@ -158,7 +158,7 @@ def take_numbers(g, rules, task, owner, count):
     return at
 
 
-@part
+@inlined
 def queue_operation(g, task, length, operation, peer, other):
     queued, head, tail = g.queued, g.tasks[task, HEAD], g.tasks[task, TAIL]
     if tail - head == queued.shape[1]:
@@ -173,7 +173,7 @@ def queue_operation(g, task, length, operation, peer, other):
         leave_meeting(g, task)
 
 
-@part
+@inlined
 def leave_meeting(g, task):
     """Let a task go on by itself."""
     g.jobs[g.tasks[task, JOB], MET] -= 1
@@ -181,6 +181,6 @@ def leave_meeting(g, task):
     g.clock[ANSWERED] += 1
 
 
-@part
+@inlined
 def in_ring(g, place):
     return place & (g.queued.shape[1] - 1)

@@ -6,7 +6,7 @@ sending, and receiving what is on its way, up to that instant or the end of the 
 yet, or what blocks or ends the task.
 """
 
-from .._jit import part
+from .._jit import inlined
 from ..sorted_pairs import NEVER
 from .choice import free_pe, is_wanted, next_task
 from .events import event_of, set_event
@@ -74,7 +74,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def run(g, rules, pe, task, now, loads):
     """Follow a task that gets a PE, or goes on there, as far as can be told."""
     tasks, pes, limit = g.tasks, g.pes, g.pes[pe, LIMIT]
@@ -141,7 +141,7 @@ def run(g, rules, pe, task, now, loads):
             tasks[task, PIECE] = DRAWING
 
 
-@part
+@inlined
 def go_on(g, rules, pe, now):
     """Give the task that a PE runs from an instant in mid-slice on, or -1."""
     does = g.pes[pe, DOES]
@@ -151,7 +151,7 @@ def go_on(g, rules, pe, now):
     return end_spin(g, rules, pe, now) if does == SPINNING else next_task(g, rules, pe, now)
 
 
-@part
+@inlined
 def _reach_limit(g, pe, limit):
     """Stop following a task: the slice is over, or the task of the row takes its PE back."""
     if limit < g.clock[UPTO]:
@@ -160,7 +160,7 @@ def _reach_limit(g, pe, limit):
         g.pes[pe, DOES], g.pes[pe, CHANGE] = BUSY, NEVER
 
 
-@part
+@inlined
 def _operate(g, rules, pe, task, now):
     """Execute the operation that a task has reached; tell whether that takes the PE from it."""
     tasks, operation = g.tasks, g.tasks[task, OPERATION]
@@ -193,7 +193,7 @@ def _operate(g, rules, pe, task, now):
     return True
 
 
-@part
+@inlined
 def _finish(g, pe, task, instant):
     job = g.tasks[task, JOB]
     g.tasks[task, DONE], g.ready[pe, g.tasks[task, PLACE]] = instant, NEVER
@@ -203,7 +203,7 @@ def _finish(g, pe, task, instant):
         g.clock[NEXT_FINISH] = min(g.clock[NEXT_FINISH], g.jobs[job, FINISH])
 
 
-@part
+@inlined
 def _deliver(g, rules, task, arrival):
     """Bring the message that a task sends to its receiver."""
     at = in_ring(g, g.tasks[task, HEAD])
@@ -213,7 +213,7 @@ def _deliver(g, rules, task, arrival):
         _answer(g, rules, receiver, arrival)
 
 
-@part
+@inlined
 def _arrive(g, rules, task, now):
     """Bring a task to its barrier; the latest releases all, which need not be the one that is followed last."""
     job = g.tasks[task, JOB]
@@ -232,7 +232,7 @@ def _arrive(g, rules, task, now):
             _answer(g, rules, other, release)
 
 
-@part
+@inlined
 def _answer(g, rules, task, arrival):
     """Tell a waiting task when what it waits for arrives."""
     pes, pe, place = g.pes, g.tasks[task, PE], g.tasks[task, PLACE]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._jit import kernel, part
+from .._jit import inlined, kernel
 from ..sorted_pairs import NEVER
 from .choice import take_turn
 from .classes import classify
@@ -39,7 +39,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def _stop(g, rules, now):
     """Take their PEs from all tasks, which have been followed up to this instant."""
     pes = g.pes
@@ -99,7 +99,7 @@ def gang(jobs, programs, rules, room, logging, watched, halt):
     )
 
 
-@part
+@inlined
 def _simulate_slice(g, rules, logging, watched, history, halt):
     clock, now = g.clock, g.clock[NOW]
     clock[BOUNDARY] = now + rules.slice

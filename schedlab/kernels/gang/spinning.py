@@ -1,6 +1,6 @@
 """Spinning: a task waits for a message on its PE, and under spin control makes room for one that does I/O."""
 
-from .._jit import part
+from .._jit import inlined
 from ..sorted_pairs import NEVER
 from .choice import free_pe, next_task, places_of
 from .log import spend
@@ -21,7 +21,7 @@ from .state import (
 )
 
 
-@part
+@inlined
 def when_to_check(g, rules, pe, task, now):
     """Give when a spin that begins now is looked at, or NEVER if nothing can come of that.
 
@@ -36,7 +36,7 @@ def when_to_check(g, rules, pe, task, now):
     return check if _other_has_io(g, pe, task, check) else NEVER
 
 
-@part
+@inlined
 def spin(g, pe, now, check, until):
     """Let a task spin on its PE for longer than can be told."""
     pes, change = g.pes, min(check, until)
@@ -45,7 +45,7 @@ def spin(g, pe, now, check, until):
     pes[pe, DOES], pes[pe, SINCE], pes[pe, CHECK], pes[pe, CHANGE] = SPINNING, now, check, change
 
 
-@part
+@inlined
 def end_spin(g, rules, pe, now):
     """A spin is over, is to be looked at, or loses its PE to the task of the row: tell which task runs next, if any."""
     pes, task = g.pes, g.pes[pe, RUNNING]
@@ -67,7 +67,7 @@ def end_spin(g, rules, pe, now):
     return task
 
 
-@part
+@inlined
 def _other_has_io(g, pe, task, now):
     """Tell whether another task of a PE that is ready does I/O or is interactive."""
     others = False
