@@ -293,7 +293,7 @@ def case_of(
         raise ValueError(f"{trace.name} has no jobs to simulate")
     # Copies: kernels are compiled once for arrays that can be written and once more for those that pandas locks.
     submit = table["submit_time"].to_numpy(copy=True)
-    run = run_times(table, overrun).to_numpy(copy=True)
+    run = run_times(table, overrun).copy()
     estimate = table["requested_time"].to_numpy(copy=True)
     if overrun == "extend":
         estimate = np.maximum(estimate, run)

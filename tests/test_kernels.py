@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from itertools import product
+from unittest import mock
 
+import numba
 import numpy as np
 import pytest
 import twins
@@ -80,6 +82,16 @@ def test_conservative_is_its_twin(workload, order, passes, events):
     jobs, procs = workload
     start, promise = run(sl.Conservative(order=order, **passes), jobs, procs, events)
     assert (start, promise) == twins.conservative(jobs, procs, order=as_twin_order(order), events=events, **passes)
+
+
+@pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="compiled kernels have their constants built in")
+@examples(200)
+@given(st.integers(0, 10**6), st.integers(2, 8), st.sampled_from(PASSES), EVENTS, st.sampled_from([0, 20, 10**9]))
+def test_a_search_that_holes_rule_out_would_find_nothing(seed, procs, passes, events, worth):
+    jobs = crowd(seed, jobs=25, procs=procs)
+    with mock.patch("schedlab.kernels.conservative.WORTH_MEASURING", worth):
+        start, promise = run(sl.Conservative(**passes), jobs, procs, events)
+    assert (start, promise) == twins.conservative(jobs, procs, events=events, **passes)
 
 
 VARIANTS = st.sampled_from(["p", "n", "w"])
@@ -184,7 +196,7 @@ def test_dpsa_is_its_twin_where_many_wait(seed, variant):
 @pytest.mark.parametrize("passes", PASSES, ids=lambda passes: "-".join(map(str, passes.values())))
 @pytest.mark.parametrize("seed", range(3))
 def test_conservative_is_its_twin_where_many_wait(seed, passes, events):
-    """Only a long queue makes it worth while to measure holes (`conservative.FEW`)."""
+    """Only a long queue makes it worth while to measure holes (`conservative.WORTH_MEASURING`)."""
     jobs = crowd(seed)
     start, promise = run(sl.Conservative(**passes), jobs, 8, events)
     assert (start, promise) == twins.conservative(jobs, 8, events=events, **passes)

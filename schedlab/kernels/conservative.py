@@ -10,18 +10,20 @@ each pass instead and places the waiting jobs anew in the order of the queue, so
 due at one instant start first come, first served.
 
 Nearly every visit of a compression finds that the job cannot move, or that it can only slide to a slightly earlier
-time. A job stands at the earliest time that was feasible when it was last visited, so an earlier one must touch a
-stretch that was freed since then: by the completions of this instant, or by jobs that moved after that visit, in this
-pass or in the last. If no hole that touches those stretches is as long as the job, it can only slide into what was
-freed right before it; if nothing was freed as late as that, it stays. A search is made for the others only, and for the
-last few of a pass, for which measuring holes would cost more than it saves.
+time. What makes it exact to leave out most searches is one invariant: *a job stands at the earliest time that was
+feasible when it was last visited*. Since then processors have been freed on known stretches only, by completions and by
+jobs that moved after that visit, in this pass or in the last. So an earlier place of the job overlaps one of these
+stretches. Either it also reaches up to the reservation: then the job slides, and what lies right before the reservation
+was freed. Or all of it lies before the reservation, in a hole that is at least as long as the job and touches a freed
+stretch. Jobs whose reservation lies behind all stretches and that are longer than every such hole for their size stay
+without a search.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import kernel, maker, part
+from ._jit import kernel, maker, part, routine
 from .cluster import (
     ARRIVED,
     EARLY,
@@ -36,29 +38,28 @@ from .cluster import (
     place_in_queue,
     sort_queue,
 )
-from .hole_bounds import HoleBounds, fits_no_hole, forget_holes, measure_holes, new_holes, suppose_holes
-from .profile import add, clear, earliest, forget_past, free_from, profile, slid
+from .hole_bounds import HoleBounds, fits_no_hole, forget_holes, measure_holes, new_holes
+from .profile import add, add_at, clear, earlier, earliest, forget_past, free_from, profile
 from .sorted_pairs import (
     NEVER,
     SortedPairs,
     back,
-    copy_into,
     empty,
-    first_key,
     front,
     insert,
+    is_empty,
     new_pairs,
     pop,
-    remove,
     size_of,
 )
 
 BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD = range(4)  # what `compression` may be
 
-FREED_UNTIL, LONGEST_VISITED = range(2)  # places in Book.memory
+FREED_UNTIL, LONGEST_VISITED, NEXT_DUE = range(3)  # places in Book.memory
 
-# For so many visits searching costs less than measuring holes: KTH 42 ms instead of 50, SDSC-SP2 163 instead of 191.
-FEW = 32
+# Steps of the profile that searches may have to look at before holes are measured: a measurement costs about as much.
+# Of 50 to 3000 tried, CTC takes 180 ms with 100 and 190 ms with 3000, CTC at load 1.0 takes 1.9 s and 2.3 s.
+WORTH_MEASURING = 100
 
 
 class Book(NamedTuple):
@@ -69,13 +70,13 @@ class Book(NamedTuple):
     steps : SortedPairs
         The availability profile: running jobs and reservations.
     due : SortedPairs
-        Waiting jobs by the time of their reservation.
+        Scratch: jobs whose reservations have come.
     reserved : int64, shape (n_jobs,), seconds
-        The same by job; `NEVER` for a job that has none yet.
+        The reservations of the waiting jobs; `NEVER` for a job that has none yet.
     holes : HoleBounds
         The holes that touch what was freed since the waiting jobs were last visited.
-    memory : int64, shape (2,), seconds
-        Where the last of those stretches ends; the longest estimate met at the last visits.
+    memory : int64, shape (3,), seconds
+        Where the last of those stretches ends; the longest estimate met at the last visits; the first reservation.
     """
 
     steps: SortedPairs
@@ -88,9 +89,9 @@ class Book(NamedTuple):
 @maker
 def new_book(n, machine):
     """Make the book of an idle machine."""
-    due = new_pairs(n + n // 2 + 1)
-    reserved = np.full(n, NEVER, np.int64)
-    return Book(profile(machine, n), due, reserved, new_holes(machine), np.zeros(2, np.int64))
+    reserved, memory = np.full(n, NEVER, np.int64), np.zeros(3, np.int64)
+    memory[NEXT_DUE] = NEVER
+    return Book(profile(machine, n), new_pairs(n), reserved, new_holes(machine), memory)
 
 
 @kernel
@@ -131,7 +132,7 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
             moves = compression < NO_COMPRESSION and (c.clock[EARLY] or (on_completion and c.clock[ENDED]))
             while moves:
                 if compression == BY_RESERVATION:
-                    copy_into(visits, book.due)
+                    _sort_by_reservation(c, book, visits)
                 compress(c, book, visits if compression == BY_RESERVATION else c.queue)
                 moves = repeat and book.memory[FREED_UNTIL] > c.clock[NOW] and not c.halt[0]
             place_newcomers(c, book)
@@ -144,16 +145,15 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
 @part
 def next_due(book):
     """Give the instant of the next reservation, or `NEVER`."""
-    due = book.due
-    return first_key(due)
+    return book.memory[NEXT_DUE]
 
 
 @part
 def reserve(c, book, job, instant):
     """Give a waiting job the reservation that begins at an instant."""
     add(book.steps, instant, instant + c.jobs.estimate[job], -c.jobs.procs[job])
-    insert(book.due, instant, job)
     book.reserved[job] = instant
+    book.memory[NEXT_DUE] = min(book.memory[NEXT_DUE], instant)
     if c.promise[job] < 0:
         c.promise[job] = instant
 
@@ -172,9 +172,34 @@ def place_newcomers(c, book):
 @part
 def start_due(c, book):
     """Start the jobs whose reservations have come."""
+    if next_due(book) > c.clock[NOW]:
+        return
+    look_for_due(c.queue, book, c.clock[NOW])
     due = book.due
-    while next_due(book) <= c.clock[NOW]:
+    while not is_empty(due):
         begin(c, place_in_queue(c, pop(due)))
+
+
+@routine
+def look_for_due(queue, book, now):
+    """List the waiting jobs whose reservations have come by now, and note the first reservation of the others."""
+    due, following = book.due, NEVER
+    empty(due)
+    for place in range(front(queue), back(queue)):
+        job = queue.item[place]
+        if book.reserved[job] <= now:
+            insert(due, job, job)
+        else:
+            following = min(following, book.reserved[job])
+    book.memory[NEXT_DUE] = following
+
+
+@part
+def _sort_by_reservation(c, book, visits):
+    empty(visits)
+    for place in range(front(c.queue), back(c.queue)):
+        job = c.queue.item[place]
+        insert(visits, book.reserved[job], job)
 
 
 @part
@@ -192,10 +217,9 @@ def release_early(c, book):
 def compress(c, book, visits):
     """Move waiting jobs to their earliest feasible times, in the order of `visits`."""
     jobs, steps, holes, memory, now = c.jobs, book.steps, book.holes, book.memory, c.clock[NOW]
-    forget_holes(holes, memory[LONGEST_VISITED])
-    horizon = book.due.key[back(book.due) - 1] if next_due(book) < NEVER else now
-    _look_for_holes(book, now, now, memory[FREED_UNTIL], horizon, size_of(visits))
     freed_until = memory[FREED_UNTIL]
+    unmeasured_from, unmeasured_until, searched = now, freed_until, 0  # the hull of what was freed and not measured
+    forget_holes(holes, memory[LONGEST_VISITED])
     memory[FREED_UNTIL], memory[LONGEST_VISITED] = now, 0
     for place in range(front(visits), back(visits)):
         job = visits.item[place]
@@ -203,38 +227,41 @@ def compress(c, book, visits):
         if instant == NEVER or instant <= now:
             continue
         memory[LONGEST_VISITED] = max(memory[LONGEST_VISITED], duration)
-        if not fits_no_hole(holes, procs, duration):
-            if c.halt[0]:
-                return
-            better = earliest(steps, now, instant, procs, duration)
-        elif instant <= freed_until:
-            better = slid(steps, now, instant, procs)
-        else:
+        latest = now - 1  # at which a place that does not reach up to the reservation may begin
+        if now + duration < instant:
+            may_fit = not fits_no_hole(holes, procs, duration)
+            if not may_fit and unmeasured_from < unmeasured_until:
+                searched += size_of(steps)
+                if searched > WORTH_MEASURING:
+                    measure_holes(holes, steps, now, unmeasured_from, unmeasured_until)
+                    unmeasured_from, unmeasured_until, searched = NEVER, now, 0
+                may_fit = searched > 0 or not fits_no_hole(holes, procs, duration)
+            if may_fit:
+                latest = instant - duration
+        if instant > freed_until and latest < now:
             continue
-        if better < instant:
-            _move(c, book, job, better)
-            begins, ends = max(instant, better + duration), instant + duration
-            _look_for_holes(book, now, begins, ends, horizon, back(visits) - place)
+        if c.halt[0]:
+            return
+        found = earlier(steps, instant, procs, duration, latest)
+        if found >= 0:
+            begins, ends = _move(c, book, job, found)
+            unmeasured_from, unmeasured_until = min(unmeasured_from, begins), max(unmeasured_until, ends)
             freed_until = max(freed_until, ends)
             memory[FREED_UNTIL] = max(memory[FREED_UNTIL], ends)
 
 
 @part
-def _look_for_holes(book, now, begin, end, horizon, visits):
-    if visits > FEW:
-        measure_holes(book.holes, book.steps, now, begin, end, horizon)
-    else:
-        suppose_holes(book.holes)
-
-
-@part
-def _move(c, book, job, better):
+def _move(c, book, job, place):
+    """Let a reservation begin at an earlier step; give the stretch on which that frees processors."""
     steps, procs, duration, instant = book.steps, c.jobs.procs[job], c.jobs.estimate[job], book.reserved[job]
-    add(steps, better, min(instant, better + duration), -procs)
-    add(steps, max(instant, better + duration), instant + duration, procs)
-    remove(book.due, instant, job)
-    insert(book.due, better, job)
+    better = steps.key[place]
+    begins, ends = max(instant, better + duration), instant + duration
+    if duration > 0:
+        add_at(steps, place, min(instant, better + duration), -procs)
+        add(steps, begins, ends, procs)
     book.reserved[job] = better
+    book.memory[NEXT_DUE] = min(book.memory[NEXT_DUE], better)
+    return begins, ends
 
 
 @part
@@ -262,7 +289,7 @@ def make_anew(c, book, last):
     """Forget all reservations, and place the waiting jobs in the order of the queue, up to a place of it."""
     jobs, steps, now = c.jobs, book.steps, c.clock[NOW]
     running_alone(c, steps)
-    empty(book.due)
+    book.memory[NEXT_DUE] = NEVER
     for place in range(front(c.queue), last):
         if c.halt[0]:
             return

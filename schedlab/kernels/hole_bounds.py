@@ -66,16 +66,9 @@ def forget_holes(holes, enough):
     holes.memory[ENOUGH], holes.memory[UNBOUNDED] = enough, 0
 
 
-@part
-def suppose_holes(holes):
-    """Give up measuring: there may be a hole of any length for every class."""
-    holes.longest[:] = NO_BOUND
-    holes.memory[UNBOUNDED] = holes.longest.size
-
-
 @routine
-def measure_holes(holes, steps, now, begin, end, horizon):
-    """Raise the bounds to the holes that touch [begin, end), as far as they lie before the horizon."""
+def measure_holes(holes, steps, now, begin, end):
+    """Raise the bounds to the holes that touch [begin, end), as far as they lie before the last step."""
     served, memory = holes.served, holes.memory
     if begin >= end or memory[UNBOUNDED] == holes.longest.size:
         return
@@ -92,7 +85,7 @@ def measure_holes(holes, steps, now, begin, end, horizon):
                 return
         for size_class in range(before, fitting):
             holes.since[size_class] = instant
-    _close(holes, 0, fitting, horizon)
+    _close(holes, 0, fitting, steps.key[back(steps) - 1])
 
 
 @part

@@ -50,15 +50,16 @@ from .tree_nodes import (
     NOWHERE,
     Nodes,
     Ranges,
+    end_of_range,
     expect,
     find,
     first_node,
     forget_held,
+    hold,
     new_nodes,
     new_ranges,
     nodes_in,
     release,
-    shift_held,
     stage_of,
     take,
     with_room,
@@ -422,13 +423,12 @@ def _when_placed(c, p, reservation, head):
     node = first_node(nodes, block, stage_of(nodes, block))
     reservation[HELD_FIRST] = node
     while procs > 0:
-        owner = nodes.owner[node]
+        owner, begin = nodes.owner[node], node
+        node = min(end_of_range(nodes, p.ranges, node), begin + procs)
         if owner == NOBODY or max(c.start[owner] + c.jobs.estimate[owner], now + 1) <= shadow:
-            nodes.held[node] = True  # now or as soon as it is free
-            procs -= 1
-        node += 1
+            hold(nodes, begin, node, owner == NOBODY)  # now or as soon as they are free
+            procs -= node - begin
     reservation[HELD_LAST] = node
-    shift_held(nodes, reservation[HELD_FIRST], node, -1, True)
     return shadow, due
 
 

@@ -42,20 +42,25 @@ def step_at(steps, instant):
 
 @part
 def forget_past(steps, now):
-    """Drop the steps that have ended by now."""
+    """Let the profile begin now."""
     first, last = front(steps), back(steps)
     while first + 1 < last and steps.key[first + 1] <= now:
         first += 1
     drop_before(steps, first)
+    steps.key[first] = now
 
 
 @routine
 def add(steps, begin, end, procs):
     """Add `procs` free processors on [begin, end), or take them where negative."""
-    if begin >= end:
-        return
+    if begin < end:
+        add_at(steps, _cut(steps, begin), end, procs)
+
+
+@routine
+def add_at(steps, first, end, procs):
+    """Add `procs` free processors from the begin of a step until `end`, which is later."""
     key, free = steps.key, steps.item
-    first = _cut(steps, begin)
     place, last = first, back(steps)
     while place < last and key[U(place)] < end:
         free[U(place)] += procs
@@ -128,12 +133,29 @@ def least(steps, begin, end):
     return fewest
 
 
-@part
-def slid(steps, now, before, procs):
-    """Find how early a job that may start at `before` can start if it only slides there, through free processors."""
-    start = before
-    place = step_at(steps, before - 1)
-    while place >= front(steps) and steps.item[place] >= procs:
-        start = max(steps.key[place], now)
-        place -= 1
-    return start
+@routine
+def earlier(steps, instant, procs, duration, latest):
+    """Find the earliest place at which a job that holds a reservation at an instant could start before it, or -1.
+
+    The job may lean on its reservation: it can slide there through free processors that reach up to it. Else all its
+    time must lie before the steps that stop it from sliding; such places are looked for up to a latest start.
+    """
+    key, free, first = steps.key, steps.item, U(front(steps))
+    place = here = U(step_at(steps, instant - 1)) + U(1)
+    while place > first and free[place - U(1)] >= procs:
+        place -= U(1)
+    if place > first and key[first] <= latest:
+        stop = place - U(1)
+        while stop > first and free[stop - U(1)] < procs:
+            stop -= U(1)
+        duration = max(duration, 1)  # as in `earliest`
+        latest, start = min(latest, key[stop] - duration), first
+        while key[start] <= latest:  # the step at `stop` is later, and has too few processors
+            end, probe = key[start] + duration, start
+            while free[probe] >= procs and key[probe] < end:
+                probe += U(1)
+            if key[probe] >= end:
+                place = start
+                break
+            start = probe + U(1)
+    return np.int64(place) if place < here else -1

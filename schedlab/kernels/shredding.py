@@ -56,8 +56,10 @@ from .cluster import (
 )
 from .conservative import (
     FREED_UNTIL,
+    NEXT_DUE,
     Book,
     compress,
+    look_for_due,
     next_due,
     place_newcomers,
     release_early,
@@ -316,7 +318,7 @@ def _new_sites(entries, machine, tasks, halt):
     steps, one = _lists(n_sites, 3 * n + 8), new_holes(widest)
     classes = one.longest.size
     holes = HoleBounds(one.served, _rows(n_sites, classes, 0), _rows(n_sites, classes, 0), _rows(n_sites, 2, 0))
-    book = Book(steps, _lists(n_sites, n + n // 2 + 1), _rows(n_sites, n, NEVER), holes, _rows(n_sites, 2, 0))
+    book = Book(steps, _lists(n_sites, n), _rows(n_sites, n, NEVER), holes, _rows(n_sites, 3, 0))
     sites = Sites(
         c,
         book,
@@ -340,6 +342,7 @@ def _new_sites(entries, machine, tasks, halt):
         sites.state[s, HEAD] = NOBODY
         c.clock[s, NOW] = -1
         c.clock[s, FREE] = machine[s]
+        book.memory[s, NEXT_DUE] = NEVER
         _clear(steps, s, machine[s])
     return sites
 
@@ -589,7 +592,7 @@ def _withdraw(sites, sweeps, s, job):
     book = _book(sites, s)
     reserved = book.reserved[job]
     if reserved < NEVER:
-        remove(book.due, reserved, job)
+        look_for_due(c.queue, book, -1)
         _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.width[s, job])
 
 

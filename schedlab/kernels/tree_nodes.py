@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import kernel, maker, part, routine
+from ._jit import U, kernel, maker, part, routine
 
 NOBODY = -1
 NOWHERE = -1
@@ -231,26 +231,55 @@ def _close(nodes, ranges, low, high):
         if nodes.open.size:
             shift(nodes.open, nodes.base[stage], nodes.size[stage], low, high, -1)
     if nodes.open.size:
-        shift_held(nodes, low, high + 1, 1, False)
+        _put_back_held(nodes, low, high + 1)
 
 
 @routine
-def shift_held(nodes, first, last, amount, only_free):
-    """Add an amount to the open nodes of blocks for each held node of a range: for all of them, or for the free ones.
+def _put_back_held(nodes, first, last):
+    """Count the held nodes of a range, which has been counted off the open nodes, in again: they were not open."""
+    node = first
+    while node < last:
+        begin = node
+        while node < last and nodes.held[node]:
+            node += 1
+        if begin < node:
+            _shift_open(nodes, begin, node - 1, 1)
+        else:
+            node += 1
+
+
+@part
+def _shift_open(nodes, first, last, amount):
+    """Add an amount to the open nodes of blocks for each node of a range.
 
     Nodes that lie together are counted together: one by one at each stage, a head that waits for 2**24 nodes of a
     binary tree took most of a second at every pass.
     """
-    node = first
-    while node < last:
-        begin = node
-        while node < last and nodes.held[node] and (nodes.owner[node] == NOBODY or not only_free):
+    for stage in range(1, nodes.size.size):
+        shift(nodes.open, nodes.base[stage], nodes.size[stage], first, last, amount)
+
+
+@part
+def end_of_range(nodes, ranges, node):
+    """Give the node after those that follow a node and have the same owner, or are as free."""
+    owner = nodes.owner[node]
+    if owner == NOBODY:
+        while node < nodes.owner.size and nodes.owner[node] == NOBODY:
             node += 1
-        if begin < node:
-            for stage in range(1, nodes.size.size):
-                shift(nodes.open, nodes.base[stage], nodes.size[stage], begin, node - 1, amount)
-        else:
-            node += 1
+        return node
+    place = ranges.begin[owner]
+    while ranges.last[place] < node:
+        place += 1
+    return ranges.last[place] + 1
+
+
+@routine
+def hold(nodes, first, last, free):
+    """Keep the nodes of a range, which are all free or all not, for the head of the queue."""
+    for node in range(U(first), U(last)):
+        nodes.held[node] = True
+    if free:
+        _shift_open(nodes, first, last - 1, -1)
 
 
 @routine
@@ -307,9 +336,9 @@ def expect(nodes, ranges, job, stage, last_stage):
 @routine
 def forget_held(nodes, first, last):
     """Hold none of the nodes of a range any more; count what is open anew."""
-    for node in range(first, last):
+    for node in range(U(first), U(last)):
         nodes.held[node] = False
-    for block in range(nodes.open.size):
+    for block in range(U(nodes.open.size)):
         nodes.open[block] = nodes.free[block]
     for stage in range(nodes.bound.size):
         nodes.open_bound[stage] = nodes.bound[stage]

@@ -132,7 +132,7 @@ def _overruns(schedule):
 
 def run_times_are_those_of_the_trace(schedule) -> None:
     """A job runs as long as the trace and the convention on overruns say, and is killed only where it is cut."""
-    given = run_times(schedule.trace.table, schedule.overrun).to_numpy()
+    given = run_times(schedule.trace.table, schedule.overrun)
     forbid(schedule, schedule.run != given, "job {job} does not run as long as it must, from {start}")
     _kills_are(schedule, given)
 
@@ -150,7 +150,7 @@ def run_times_follow_from_processors(schedule) -> None:
     forbid(schedule, outside, f"job {{job}} has not 1 to {size} processors, at {{start}}")
     reshaped = ~laws.moldable & (schedule.procs != requested)
     forbid(schedule, reshaped, "job {job} is rigid, but was reshaped, at {start}")
-    run = run_times(table, schedule.overrun).to_numpy()
+    run = run_times(table, schedule.overrun)
     estimate = np.maximum(run, table["requested_time"].to_numpy())
     for seconds, given, what in ((run, schedule.run, "run"), (estimate, schedule.estimate, "estimated to run")):
         due = np.where(laws.moldable, laws.durations(seconds, requested, schedule.procs), seconds)
@@ -182,7 +182,7 @@ def run_times_follow_from_places(schedule) -> None:
     """A job on a tree runs as long as its place lets it, or was killed past its estimate after it was backfilled."""
     tree, table = schedule.machine, schedule.trace.table
     left = fractions(tree.saved())[:, schedule.locality()["stage"].to_numpy()]
-    given, estimate = run_times(table, schedule.overrun).to_numpy(), table["requested_time"].to_numpy()
+    given, estimate = run_times(table, schedule.overrun), table["requested_time"].to_numpy()
     due = shortened(given, *left)
     stopped = schedule.killed & (schedule.run < due)
     past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)

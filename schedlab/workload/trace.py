@@ -372,7 +372,7 @@ class Trace:
             As in `offered_load`.
         """
         procs = self.table["requested_procs"].to_numpy()
-        return run_times(self.table, overrun).to_numpy() * (self.laws().speedup(procs) if self.has_speedup else procs)
+        return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
     def effective_load(self, overrun: str = "kill") -> float:
         """Give the `sequential_work` submitted, over what the machine has between the first and the last submission.
@@ -975,10 +975,10 @@ def check_procs(procs: int) -> None:
         raise ValueError(f"procs must be at most {MOST_PROCS:,}, got {procs:,}")
 
 
-def run_times(jobs: pd.DataFrame, overrun: str) -> pd.Series:
+def run_times(jobs: pd.DataFrame, overrun: str) -> np.ndarray:
     """Give the run times as simulated: cut at the estimate ("kill") or in full (else)."""
-    run = jobs["run_time"]
-    return np.minimum(run, jobs["requested_time"]) if overrun == "kill" else run
+    run = jobs["run_time"].to_numpy()
+    return np.minimum(run, jobs["requested_time"].to_numpy()) if overrun == "kill" else run
 
 
 def _check_positive(what, value):
