@@ -104,7 +104,7 @@ class Sites(NamedTuple):
     """The sites: every array but `served` and `halt`, which are constant, has a row for each.
 
     Few arrays, because a call hands over nine to thirteen words for each: with one for each field of `Cluster` and
-    `Book`, 37, calls took a third of the time (ojs, 20 % sweeps: 13 ms instead of 8).
+    `Book`, 37, calls took a third of the time (ojs, 20 % sweeps: 13 ms instead of 9).
 
     Attributes
     ----------
