@@ -17,8 +17,8 @@ index, each until nothing changes, in rounds until nothing changes anywhere. A s
 since its last visit. That is no departure: time alone lets no task start that could not before. The reservation of the
 head stays where it is while nothing is freed, and a step of the profile is an event or lies ahead.
 
-Each site is a `Cluster`, a row of arrays that have one more dimension, with the reservation of `easy` and the book of
-`conservative`. So that these need to know nothing of tasks, those that an ALS starts at one instant are a job of
+Each site is a `Cluster`, made of rows of a few arrays that all sites share, with the reservation of `easy` and the book
+of `conservative`. So that these need to know nothing of tasks, those that an ALS starts at one instant are a job of
 their own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Two things
 are not shared: the clock, which is that of all sites, and EASY's pass, in which under flooding an entry of the queue
 may be many equal jobs. Cost grows with batches and events, not with tasks. Clock ticks are fractions of a second such
@@ -82,7 +82,15 @@ from .sorted_pairs import (
     size_of,
 )
 
-# Places in Sites.state, after those of reservation.py: free places for batches, processors that the queued jobs want,
+# Rows of Sites.columns: of `Jobs` and `Cluster`, the reservations of `Book`, which sweep an entry is, or -1, and the
+# processors that it asks for, 0 for a batch.
+SUBMIT, RUN, ESTIMATE, PROCS, START, PROMISE, RANK, STARTED, RESERVED, SWEEP, WIDTH = range(11)
+
+# Lists of Sites.lists; and rows of Sites.few: the windows of these lists, and of the profile, clock, memory of the book
+# and of its holes, state.
+ENDS, RUNNING, QUEUE, DUE, PROFILE, CLOCK, MEMORY, HOLES, STATE = range(9)
+
+# Places in the state, after those of reservation.py: free places for batches, processors that the queued jobs want,
 # processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
 SPARE, DEMAND, LOST, STIRRED, WITHDRAWN = range(3, 8)
 
@@ -93,30 +101,41 @@ TASKS_START, JOB_STARTS, COMPRESSED, ANOTHER_ROUND = range(4)
 
 
 class Sites(NamedTuple):
-    """The sites: every array but `halt` has a row for each. Constant are `halt`, `sweep`, `width`, `holes.served`.
+    """The sites: every array but `served` and `halt`, which are constant, has a row for each.
+
+    Few arrays, because a call hands over nine to thirteen words for each: with one for each field of `Cluster` and
+    `Book`, 37, calls took a third of the time (ojs, 20 % sweeps: 13 ms instead of 9).
 
     Attributes
     ----------
-    cluster : Cluster
-        Behind the entries of each site's queue come the places for batches of tasks.
-    book : Book
-        Used under conservative backfilling only.
-    sweep : int64, shape (n_sites, n_entries)
-        Which sweep an entry is, or -1.
-    width : int64, shape (n_sites, n_entries)
-        Processors that the entry asks for; 0 for a batch.
+    columns : int64, shape (n_sites, 11, n_entries)
+        By entry of the site's queue; behind the entries come the places for batches of tasks.
+    lists : int64, shape (n_sites, 4, 2, n_entries)
+        Keys and items.
+    steps : int64, shape (n_sites, 2, n_steps)
+        The profile; used under conservative backfilling only, like the book.
+    few : int64, shape (n_sites, 9, 10)
+        Scalars.
+    early : int64, shape (n_sites, n_running)
+        As in `Cluster`.
     spare : int64, shape (n_sites, n_places)
         The free places for batches.
-    state : int64, shape (n_sites, 8)
-        The reservation of the head and the scalars.
+    holes : int64, shape (n_sites, 2, n_classes)
+        The longest holes and the scratch of `HoleBounds`.
+    served : int64, shape (procs + 1,)
+        As in `HoleBounds`.
+    halt : int64, shape (1,)
     """
 
-    cluster: Cluster
-    book: Book
-    sweep: np.ndarray
-    width: np.ndarray
+    columns: np.ndarray
+    lists: np.ndarray
+    steps: np.ndarray
+    few: np.ndarray
+    early: np.ndarray
     spare: np.ndarray
-    state: np.ndarray
+    holes: np.ndarray
+    served: np.ndarray
+    halt: np.ndarray
 
 
 class Sweeps(NamedTuple):
@@ -235,13 +254,14 @@ def shredding(entries, machine, tasks, rules, halt):
     log, used = np.empty((room, 5), np.int64), np.zeros(1, np.int64)
     while not _go_on(sites, sweeps, rules, log, used, room):
         log = _copied(log, used[0], 2 * used[0] + room)
-    start, promise = np.empty(n, np.int64), np.empty(n, np.int64)
+    start, promise, lost = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n_sites, np.int64)
     for s in range(n_sites):
+        lost[s] = sites.few[s, STATE, LOST]
         for i in range(offset[s], offset[s + 1]):
-            start[i] = sites.cluster.start[s, i - offset[s]]
-            promise[i] = sites.cluster.promise[s, i - offset[s]]
+            start[i] = sites.columns[s, START, i - offset[s]]
+            promise[i] = sites.columns[s, PROMISE, i - offset[s]]
     log = _copied(log, used[0], used[0])
-    return start, promise, sweeps.end, sweeps.claimed, log, sites.state[:, LOST].copy()
+    return start, promise, sweeps.end, sweeps.claimed, log, lost
 
 
 @maker
@@ -257,14 +277,14 @@ def _copied(log, rows, room):
 @routine
 def _go_on(sites, sweeps, rules, log, used, room):
     """Go from instant to instant; False where the log may not have room for the next."""
-    n_sites = sites.state.shape[0]
+    n_sites = sites.few.shape[0]
     while True:
         now = _next_instant(sites, rules.conservative)
-        if now == NEVER or sites.cluster.halt[0]:
+        if now == NEVER or sites.halt[0]:
             return True
         if used[0] + room > log.shape[0]:
             return False
-        if now == sites.cluster.clock[0, NOW]:
+        if now == sites.few[0, CLOCK, NOW]:
             _note(log, used, -1, -1, now, 0, ANOTHER_ROUND)
         _open(sites, now)
         for s in range(n_sites):
@@ -273,8 +293,8 @@ def _go_on(sites, sweeps, rules, log, used, room):
         while stirred:
             stirred = False
             for s in range(n_sites):
-                while sites.state[s, STIRRED]:
-                    sites.state[s, STIRRED] = 0
+                while sites.few[s, STATE, STIRRED]:
+                    sites.few[s, STATE, STIRRED] = 0
                     stirred = True
                     if rules.conservative:
                         _conservative_pass(sites, sweeps, s, rules, log, used)
@@ -285,77 +305,54 @@ def _go_on(sites, sweeps, rules, log, used, room):
 
 
 @maker
-def _rows(n_sites, length, value):
-    return np.full((n_sites, length), value, np.int64)
-
-
-@maker
-def _lists(n_sites, capacity):
-    return SortedPairs(_rows(n_sites, capacity, 0), _rows(n_sites, capacity, 0), _rows(n_sites, 2, 0))
-
-
-@maker
 def _new_sites(entries, machine, tasks, halt):
     n_sites, widest, offset, given = machine.size, machine.max(), entries.offset, entries.jobs
     longest = (offset[1:] - offset[:-1]).max()
     places = min(widest, tasks.count.sum() + tasks.count.size)  # a batch holds a processor
     n = longest + places
-    jobs = Jobs(_rows(n_sites, n, NEVER), _rows(n_sites, n, 0), _rows(n_sites, n, 0), _rows(n_sites, n, 0))
-    rank = _rows(n_sites, n, 0)
-    c = Cluster(
-        jobs,
-        _rows(n_sites, n, WAITS),
-        _rows(n_sites, n, -1),
-        rank,
-        _rows(n_sites, n, 0),
-        _rows(n_sites, min(n, widest), 0),
-        _lists(n_sites, n),
-        _lists(n_sites, n),
-        _lists(n_sites, n),
-        _rows(n_sites, SCALARS, 0),
+    holes = new_holes(widest)
+    sites = Sites(
+        np.zeros((n_sites, 11, n), np.int64),
+        np.empty((n_sites, 4, 2, n), np.int64),
+        np.empty((n_sites, 2, 3 * n + 8), np.int64),
+        np.zeros((n_sites, 9, SCALARS), np.int64),
+        np.empty((n_sites, min(n, widest)), np.int64),
+        np.empty((n_sites, places), np.int64),
+        np.zeros((n_sites, 2, holes.longest.size), np.int64),
+        holes.served,
         halt,
     )
-    steps, one = _lists(n_sites, 3 * n + 8), new_holes(widest)
-    classes = one.longest.size
-    holes = HoleBounds(one.served, _rows(n_sites, classes, 0), _rows(n_sites, classes, 0), _rows(n_sites, 2, 0))
-    book = Book(steps, _lists(n_sites, n), _rows(n_sites, n, NEVER), holes, _rows(n_sites, 3, 0))
-    sites = Sites(
-        c,
-        book,
-        _rows(n_sites, n, -1),
-        _rows(n_sites, n, 0),
-        _rows(n_sites, places, 0),
-        _rows(n_sites, 8, 0),
-    )
+    columns, few = sites.columns, sites.few
     for s in range(n_sites):
+        for i in range(n):
+            columns[s, SUBMIT, i] = columns[s, RESERVED, i] = NEVER
+            columns[s, START, i], columns[s, PROMISE, i], columns[s, SWEEP, i] = WAITS, -1, -1
+            # What `ends` says of a batch is its own place; jobs overwrite theirs.
+            columns[s, RANK, i] = columns[s, STARTED, i] = i
         for i in range(offset[s + 1] - offset[s]):
             entry = offset[s] + i
-            jobs.submit[s, i], jobs.run[s, i] = given.submit[entry], given.run[entry]
-            jobs.estimate[s, i] = given.estimate[entry]
-            jobs.procs[s, i] = sites.width[s, i] = given.procs[entry]
-            sites.sweep[s, i] = entries.sweep[entry]
-        for i in range(n):
-            rank[s, i] = c.begun[s, i] = i  # what `ends` says of a batch is its own place; jobs overwrite theirs
+            columns[s, SUBMIT, i], columns[s, RUN, i] = given.submit[entry], given.run[entry]
+            columns[s, ESTIMATE, i] = given.estimate[entry]
+            columns[s, PROCS, i] = columns[s, WIDTH, i] = given.procs[entry]
+            columns[s, SWEEP, i] = entries.sweep[entry]
         for i in range(places):
             sites.spare[s, i] = longest + i
-        sites.state[s, SPARE] = places
-        sites.state[s, HEAD] = NOBODY
-        c.clock[s, NOW] = -1
-        c.clock[s, FREE] = machine[s]
-        book.memory[s, NEXT_DUE] = NEVER
-        _clear(steps, s, machine[s])
+        few[s, STATE, SPARE], few[s, STATE, HEAD] = places, NOBODY
+        few[s, CLOCK, NOW], few[s, CLOCK, FREE] = -1, machine[s]
+        few[s, MEMORY, NEXT_DUE] = NEVER
+        _clear(sites, s, machine[s])
     return sites
 
 
-@routine  # a maker would count references to the rows, which `_pairs` does not
-def _clear(steps, s, machine):
-    clear(_pairs(steps, s), 0, machine)
+@routine  # a maker would count references to the rows, which `_profile` does not
+def _clear(sites, s, machine):
+    clear(_profile(sites, s), 0, machine)
 
 
 @maker
 def _new_sweeps(entries, tasks):
     offset, sweep, n = entries.offset, entries.sweep, tasks.count.size
-    entry = _rows(offset.size - 1, n, -1)
+    entry = np.full((offset.size - 1, n), -1, np.int64)
     for s in range(offset.size - 1):
         for i in range(offset[s], offset[s + 1]):
             if sweep[i] >= 0:
@@ -365,39 +362,41 @@ def _new_sweeps(entries, tasks):
 
 
 @part
-def _pairs(lists, s):
-    return SortedPairs(lists.key[s], lists.item[s], lists.window[s])
+def _list(sites, s, which):
+    return SortedPairs(sites.lists[s, which, 0], sites.lists[s, which, 1], sites.few[s, which])
+
+
+@part
+def _profile(sites, s):
+    return SortedPairs(sites.steps[s, 0], sites.steps[s, 1], sites.few[s, PROFILE])
 
 
 @part
 def _cluster(sites, s):
-    c = sites.cluster
-    jobs = c.jobs
+    columns = sites.columns
     return Cluster(
-        Jobs(jobs.submit[s], jobs.run[s], jobs.estimate[s], jobs.procs[s]),
-        c.start[s],
-        c.promise[s],
-        c.rank[s],
-        c.begun[s],
-        c.early[s],
-        _pairs(c.ends, s),
-        _pairs(c.running, s),
-        _pairs(c.queue, s),
-        c.clock[s],
-        c.halt,
+        Jobs(columns[s, SUBMIT], columns[s, RUN], columns[s, ESTIMATE], columns[s, PROCS]),
+        columns[s, START],
+        columns[s, PROMISE],
+        columns[s, RANK],
+        columns[s, STARTED],
+        sites.early[s],
+        _list(sites, s, ENDS),
+        _list(sites, s, RUNNING),
+        _list(sites, s, QUEUE),
+        sites.few[s, CLOCK],
+        sites.halt,
     )
 
 
 @part
 def _book(sites, s):
-    book = sites.book
-    holes = book.holes
     return Book(
-        _pairs(book.steps, s),
-        _pairs(book.due, s),
-        book.reserved[s],
-        HoleBounds(holes.served, holes.longest[s], holes.since[s], holes.memory[s]),
-        book.memory[s],
+        _profile(sites, s),
+        _list(sites, s, DUE),
+        sites.columns[s, RESERVED],
+        HoleBounds(sites.served, sites.holes[s, 0], sites.holes[s, 1], sites.few[s, HOLES]),
+        sites.few[s, MEMORY],
     )
 
 
@@ -407,7 +406,7 @@ def _book(sites, s):
 @part
 def _next_instant(sites, conservative):
     now = NEVER
-    for s in range(sites.state.shape[0]):
+    for s in range(sites.few.shape[0]):
         c = _cluster(sites, s)
         now = min(now, next_end(c), next_arrival(c))
         if conservative:
@@ -418,14 +417,14 @@ def _next_instant(sites, conservative):
 @part
 def _open(sites, now):
     """Go on to an instant; count what was lost until then and complete what ends then."""
-    for s in range(sites.state.shape[0]):
-        c, state = _cluster(sites, s), sites.state[s]
+    for s in range(sites.few.shape[0]):
+        c, state = _cluster(sites, s), sites.few[s, STATE]
         state[LOST] += (now - c.clock[NOW]) * min(state[DEMAND], c.clock[FREE])
         open_instant(c, now)
         while next_end(c) == now:
             job = c.begun[first_item(c.ends)]
             complete(c)
-            if sites.width[s, job] == 0:
+            if sites.columns[s, WIDTH, job] == 0:
                 sites.spare[s, state[SPARE]] = job
                 state[SPARE] += 1
         state[STIRRED] = c.clock[FREED]
@@ -433,20 +432,20 @@ def _open(sites, now):
 
 @part
 def _arrivals(sites, sweeps, s, rules):
-    c, state = _cluster(sites, s), sites.state[s]
+    c, state = _cluster(sites, s), sites.few[s, STATE]
     now = c.clock[NOW]
     while next_arrival(c) == now:
         job = c.clock[ARRIVED]
         arrive(c)
-        sweep = sites.sweep[s, job]
+        sweep = sites.columns[s, SWEEP, job]
         state[DEMAND] += _wanted(sites, sweeps, s, job, rules.flooding)
         state[STIRRED] = 1
         if sweep >= 0 and not rules.flooding:
             last = back(sweeps.pool)
             if last == front(sweeps.pool) or place_of(sweeps.pool, sweep, sweep) == last:
                 insert(sweeps.pool, sweep, sweep)
-            for other in range(sites.state.shape[0]):
-                sites.state[other, STIRRED] = 1
+            for other in range(sites.few.shape[0]):
+                sites.few[other, STATE, STIRRED] = 1
     if rules.conservative:
         book = _book(sites, s)
         forget_past(book.steps, now)
@@ -460,10 +459,10 @@ def _arrivals(sites, sweeps, s, rules):
 @part
 def _wanted(sites, sweeps, s, job, flooding):
     """Count the processors that a queued job wants, for the loss of capacity."""
-    sweep = sites.sweep[s, job]
+    sweep = sites.columns[s, SWEEP, job]
     if sweep < 0:
-        return sites.width[s, job]
-    return sweeps.left[sweep] if flooding else min(sites.width[s, job], sweeps.left[sweep])
+        return sites.columns[s, WIDTH, job]
+    return sweeps.left[sweep] if flooding else min(sites.columns[s, WIDTH, job], sweeps.left[sweep])
 
 
 # --- The local scheduler ------------------------------------------------------------------------------------
@@ -472,7 +471,7 @@ def _wanted(sites, sweeps, s, job, flooding):
 @routine
 def _easy_pass(sites, sweeps, s, rules, log, used):
     """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
-    c, state = _cluster(sites, s), sites.state[s]
+    c, state = _cluster(sites, s), sites.few[s, STATE]
     queue, procs, estimate, clock = c.queue, c.jobs.procs, c.jobs.estimate, c.clock
     if still_blocked(c, state):
         # All older candidates still fail; newcomers are the last of the queue.
@@ -506,9 +505,9 @@ def _easy_pass(sites, sweeps, s, rules, log, used):
 @part
 def _start(sites, sweeps, s, place, most, rules, log, used):
     """Start the job at a place of the queue, or as many tasks as may start; give the place of what comes next."""
-    c, state = _cluster(sites, s), sites.state[s]
+    c, state = _cluster(sites, s), sites.few[s, STATE]
     job = c.queue.item[place]
-    sweep = sites.sweep[s, job]
+    sweep = sites.columns[s, SWEEP, job]
     if not rules.flooding or sweep < 0:
         place = begin(c, place)
         _note(log, used, job, s, c.clock[NOW], 0, JOB_STARTS)
@@ -523,7 +522,7 @@ def _start(sites, sweeps, s, place, most, rules, log, used):
 
 @routine
 def _conservative_pass(sites, sweeps, s, rules, log, used):
-    c, book, state = _cluster(sites, s), _book(sites, s), sites.state[s]
+    c, book, state = _cluster(sites, s), _book(sites, s), sites.few[s, STATE]
     if state[WITHDRAWN]:
         state[WITHDRAWN] = 0
         _compress(c, book)
@@ -545,11 +544,11 @@ def _compress(c, book):
 @routine
 def _settle(sites, sweeps, s, job, rules):
     """Note what comes of the start of a job; a sweep claims all tasks that are left."""
-    c, state, sweep = _cluster(sites, s), sites.state[s], sites.sweep[s, job]
+    c, state, sweep = _cluster(sites, s), sites.few[s, STATE], sites.columns[s, SWEEP, job]
     state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
     if sweep < 0:
         return
-    left, width, now = sweeps.left[sweep], sites.width[s, job], c.clock[NOW]
+    left, width, now = sweeps.left[sweep], sites.columns[s, WIDTH, job], c.clock[NOW]
     remove(sweeps.pool, sweep, sweep)
     _cancel(sites, sweeps, sweep, s)
     sweeps.claimed[sweep], sweeps.left[sweep] = left, 0
@@ -577,7 +576,7 @@ def _give_back(book, state, begin, end, procs):
 @part
 def _cancel(sites, sweeps, sweep, here):
     """Take the copies of a sweep out of the queues, but for the site that has started it (-1: none has)."""
-    for s in range(sites.state.shape[0]):
+    for s in range(sites.few.shape[0]):
         job = sweeps.entry[s, sweep]
         if job >= 0 and s != here:
             _withdraw(sites, sweeps, s, job)
@@ -585,7 +584,7 @@ def _cancel(sites, sweeps, sweep, here):
 
 @routine
 def _withdraw(sites, sweeps, s, job):
-    c, state = _cluster(sites, s), sites.state[s]
+    c, state = _cluster(sites, s), sites.few[s, STATE]
     remove(c.queue, c.rank[job], job)
     state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
     state[STIRRED] = 1
@@ -593,7 +592,7 @@ def _withdraw(sites, sweeps, s, job):
     reserved = book.reserved[job]
     if reserved < NEVER:
         look_for_due(c.queue, book, -1)
-        _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.width[s, job])
+        _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.columns[s, WIDTH, job])
 
 
 @part
@@ -610,7 +609,7 @@ def _note(log, used, what, s, now, count, kind):
 @part
 def _occupy(sites, s, procs, run, estimate):
     """Note that so many processors, which are not free any more, are held from now on."""
-    c, state = _cluster(sites, s), sites.state[s]
+    c, state = _cluster(sites, s), sites.few[s, STATE]
     now = c.clock[NOW]
     state[SPARE] -= 1
     job = sites.spare[s, state[SPARE]]
@@ -633,9 +632,9 @@ def _start_tasks(sites, sweeps, s, sweep, count, log, used):
 @routine
 def _serve(sites, sweeps, s, rules, log, used):
     """Let the ALS of a site start tasks; stop where one withdraws a job from the site's own queue."""
-    c, state, pool = _cluster(sites, s), sites.state[s], sweeps.pool
+    c, state, pool = _cluster(sites, s), sites.few[s, STATE], sweeps.pool
     clock, now = c.clock, c.clock[NOW]
-    steps = _pairs(sites.book.steps, s)
+    steps = _profile(sites, s)
     place = front(pool)
     while place < back(pool) and clock[FREE] > 0 and not state[STIRRED]:
         sweep = pool.item[place]
@@ -662,14 +661,14 @@ def _serve(sites, sweeps, s, rules, log, used):
 @part
 def _take(sites, sweeps, sweep, count):
     """Note that tasks of a queued sweep were started: its copies want and run fewer."""
-    for s in range(sites.state.shape[0]):
+    for s in range(sites.few.shape[0]):
         job = sweeps.entry[s, sweep]
         if job >= 0:
-            sites.state[s, DEMAND] -= _wanted(sites, sweeps, s, job, False)
+            sites.few[s, STATE, DEMAND] -= _wanted(sites, sweeps, s, job, False)
     sweeps.left[sweep] -= count
-    for s in range(sites.state.shape[0]):
+    for s in range(sites.few.shape[0]):
         job = sweeps.entry[s, sweep]
         if job >= 0:
-            sites.state[s, DEMAND] += _wanted(sites, sweeps, s, job, False)
-            rounds = -(-sweeps.left[sweep] // sites.width[s, job])
-            sites.cluster.jobs.run[s, job] = rounds * sweeps.run[s, sweep]
+            sites.few[s, STATE, DEMAND] += _wanted(sites, sweeps, s, job, False)
+            rounds = -(-sweeps.left[sweep] // sites.columns[s, WIDTH, job])
+            sites.columns[s, RUN, job] = rounds * sweeps.run[s, sweep]
