@@ -6,12 +6,18 @@ from one more processor gets it, and all are placed anew; if the sum of the esti
 gives it back and is not asked again. What is reserved for now starts; the next scheduling point forgets all else, so
 that nothing happens where no processor is free.
 
-To place all jobs anew for each processor is what the scheme spends its time on, and most of them stay where they are.
-Those before the widened job do. A job behind it stays if its place is still wide enough and it cannot start earlier;
-for that, a stretch that is long enough must reach into processors that others have freed. There is none if even a start
-right before these would have the job run just before its reservation, where too few processors are free. So one look at
-the profile replaces most searches. A try is made on a copy of the profile, which becomes the plan if the job keeps its
-processor, and is given up as soon as it could not lower the sum even if all jobs that are left started now.
+To place all jobs anew for each processor is what the scheme spends its time on, and most of them stay where they are:
+
+- Often the widened job keeps its start, one processor is free under all jobs for as long as it now runs, and what it
+  frees at its end lets nobody start earlier. That takes one look at the job and at each one behind it.
+- Else those before it stay, and those behind it are placed one after the other. A job stays if its place is still wide
+  enough and it cannot start earlier; for that, a stretch that is long enough must reach into processors that others
+  have freed. There is none if even a start right before these would have the job run just before its reservation, where
+  too few processors are free. So one look at the profile replaces most searches. The try is given up as soon as it
+  could not lower the sum even if all jobs that are left started now.
+
+A job that moves takes the step of the profile at which it ended along, if nothing else happens there: few steps have to
+be moved, and none is left behind.
 """
 
 from typing import NamedTuple
@@ -19,15 +25,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import U, kernel, maker, part, routine
-from .cluster import FREE, NOW, advance, waiting
+from .cluster import FREE as IDLE
+from .cluster import NOW, advance, waiting
 from .moldable import begin_with, moldable_cluster
 from .sorted_pairs import NEVER, back, front, make_room, size_of
 from .speedup import lasts, work_seconds
 
-# Places in Plan.scalars: how many steps running jobs alone make, how many the plan and the present try have, the first
-# step at which the try has freed processors, the sum of the plan's completions, and how much has been logged.
-# And how many waiting jobs all tries so far had to look at.
-NEEDED, STEPS, TRIED_STEPS, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
+# Places in Plan.scalars: how many steps running jobs alone make, how many there are, and how many there were before the
+# present try; the first step at which that has freed processors; the sum of the plan's completions; how much has been
+# logged. And how many waiting jobs all tries so far had to look at.
+NEEDED, STEPS, STEPS_BEFORE, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
 
 SLACK = 16  # so many steps more than needed are suffered
 
@@ -37,13 +44,14 @@ LATER = 1 << 62  # what has no end
 # simulation is given up after so many looks at a waiting job, which are some seconds.
 WIDE_MACHINE, MOST_LOOKS = 2**16, 5 * 10**8
 
-# Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more; its reservation and
-# the steps of the profile at which it begins and ends; and the same in the present try.
-JOB, PROCS, DURATION, SHORTER, RESERVED, BEGINS, ENDS, TRIED, TRIED_BEGINS, TRIED_ENDS = range(10)
+# Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more; its reservation,
+# the steps of the profile at which that begins and ends, and how many processors are free right before it begins, under
+# the jobs before it in the queue. The last four as they were before the present try.
+JOB, PROCS, DURATION, SHORTER, RESERVED, BEGINS, ENDS, FREE_BEFORE, KEPT = range(9)
 
-# Rows of Plan.steps: from when on so many processors are free under all jobs that run or hold a reservation; the same
-# in the present try, under those jobs only that have been placed; and scratch.
-TIME, UNDER_ALL, TRIED_TIME, UNDER_PLACED, SCRATCH = range(5)
+# Rows of Plan.steps: from when on so many processors are free, and how many waiting jobs begin or end then, and one
+# more where running jobs end; these as they were before the present try; and scratch.
+TIME, FREE, USES, KEPT_STEPS, SCRATCH = 0, 1, 2, 3, 6
 
 
 class Plan(NamedTuple):
@@ -51,9 +59,9 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (10, most_jobs)
+    jobs : int64, shape (12, most_jobs)
         The waiting jobs in the order of the queue.
-    steps : int64, shape (5, most_steps)
+    steps : int64, shape (7, most_steps)
         The profile, in which neighbouring steps may be alike.
     scalars : int64, shape (7,)
     """
@@ -71,7 +79,7 @@ def _rows(count, length):
 @maker
 def _new_plan(jobs, running):
     """Make room for so many waiting and running jobs."""
-    return Plan(_rows(10, jobs), _rows(5, running + 5 * jobs + SLACK + 8), np.zeros(7, np.int64))
+    return Plan(_rows(12, jobs), _rows(7, running + 5 * jobs + SLACK + 8), np.zeros(7, np.int64))
 
 
 @kernel
@@ -99,7 +107,7 @@ def iterative(jobs, machine, laws, head, halt):
     for job in range(n):
         work[job] = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     while advance(c, NEVER):
-        if c.clock[FREE] == 0 or not waiting(c):
+        if c.clock[IDLE] == 0 or not waiting(c):
             continue
         queued = size_of(c.queue)
         if head:
@@ -163,7 +171,7 @@ def _list_queue(c, plan, queued):
 @part
 def _list_running(c, plan):
     running = c.running
-    _open(plan, c.clock[NOW], c.clock[FREE])
+    _open(plan, c.clock[NOW], c.clock[IDLE])
     for place in range(front(running), back(running)):
         _release(plan, running.key[place], c.jobs.procs[running.item[place]])
 
@@ -171,19 +179,20 @@ def _list_running(c, plan):
 @part
 def _open(plan, now, free):
     """Begin a profile."""
-    plan.steps[TIME, 0], plan.steps[UNDER_ALL, 0] = now, free
+    plan.steps[TIME, 0], plan.steps[FREE, 0], plan.steps[USES, 0] = now, free, 1
     plan.scalars[STEPS] = 1
 
 
 @part
 def _release(plan, instant, procs):
     """Free processors for ever from an instant not before the last step's."""
+    time, free = plan.steps[TIME], plan.steps[FREE]
     steps = plan.scalars[STEPS]
-    if instant > plan.steps[TIME, steps - 1]:
-        plan.steps[TIME, steps], plan.steps[UNDER_ALL, steps] = instant, plan.steps[UNDER_ALL, steps - 1] + procs
+    if instant > time[steps - 1]:
+        time[steps], free[steps], plan.steps[USES, steps] = instant, free[steps - 1] + procs, 1
         plan.scalars[STEPS] = steps + 1
     else:
-        plan.steps[UNDER_ALL, steps - 1] += procs
+        free[steps - 1] += procs
 
 
 @part
@@ -204,10 +213,8 @@ def _start_planned(c, jobs, plan, laws, queued):
 def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
     """Find width and start of each waiting job; what is tried goes to the log while it has room."""
     width, duration, shorter, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
-    begins, ends, tried = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS], plan.jobs[TRIED]
     scalars[TOTAL] = scalars[LOGGED] = 0
     scalars[NEEDED] = scalars[STEPS]
-    _copy_profile(plan)
     for i in range(queued):
         if halt[0]:
             return
@@ -217,12 +224,12 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
         else:
             width[i], duration[i] = procs[job], estimate[job]
         shorter[i] = _with_one_more(plan, laws, work, machine, i)
-        begins[i], ends[i] = _place(plan, i, width[i], duration[i], 0)
-        tried[i] = plan.steps[TRIED_TIME, begins[i]]
-        scalars[TOTAL] += tried[i] + duration[i]
+        first, last = _earliest(plan, width[i], duration[i], 0)
+        _settle(plan, i, i, first, last, scalars[STEPS], width[i], duration[i])
+        _note_before(plan, i)
+        scalars[TOTAL] += plan.jobs[RESERVED, i] + duration[i]
         if scalars[TOTAL] >= LATER // 2:  # a try may come to as much again, and a completion more
             raise ValueError("the completions of the waiting jobs add up to more seconds than int64 can count")
-    _adopt(plan, 0, queued)
     while True:
         most = 0
         for k in range(U(queued)):
@@ -232,7 +239,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
         i = 0
         while duration[i] - shorter[i] < most:
             i += 1
-        total = _try(plan, queued, i)
+        total = scalars[TOTAL] - most if _moves_nobody(plan, queued, i) else _try(plan, queued, i)
         scalars[LOOKED] += queued
         if machine > WIDE_MACHINE and scalars[LOOKED] > MOST_LOOKS:
             raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
@@ -242,13 +249,13 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
             row[0], row[1], row[2], row[3] = i, width[i] + 1, kept, total if total < LATER else -1
             scalars[LOGGED] += 1
         if not kept:
+            _give_back(plan, queued)
             shorter[i] = duration[i]  # gains nothing any more, so is not asked again
             continue
         scalars[TOTAL] = total
         width[i] += 1
         duration[i] = shorter[i]
         shorter[i] = _with_one_more(plan, laws, work, machine, i)
-        _adopt(plan, i, queued)
         if scalars[STEPS] > scalars[NEEDED] + 2 * queued + SLACK:
             _forget_steps(plan, queued)
 
@@ -262,64 +269,127 @@ def _with_one_more(plan, laws, work, machine, i):
     return plan.jobs[DURATION, i]
 
 
+# --- Where nobody else moves --------------------------------------------------------------------------------
+
+
+@routine
+def _moves_nobody(plan, queued, i):
+    """Give a waiting job one processor more if it is sure to keep its start and nobody else moves; tell whether."""
+    time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
+    start, begins, before = plan.jobs[RESERVED], plan.jobs[BEGINS], plan.jobs[FREE_BEFORE]
+    width, duration, shorter = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER, i]
+    now, first, old = time[0], begins[i], plan.jobs[ENDS, i]
+    end, until = start[i] + shorter, time[old]
+    if first > 0 and (before[i] > width[i] or time[first - 1] - now >= shorter):
+        return False  # it might start earlier
+    last = old
+    while time[last - 1] >= end:
+        last -= 1
+    fewest = free[first]
+    for step in range(U(first), U(last)):
+        fewest = min(fewest, free[step])
+    if fewest == 0:
+        return False
+    # From its new to its old end it frees what it had. Whoever starts earlier for that runs then, and not right before
+    # its own reservation, where too few are free. How far it may reach to either side is bounded by what it finds right
+    # before the new end and at the old one: what is free under all, and what it and those behind it hold there.
+    behind_end, behind_until = 0, 0
+    for k in range(queued - 1, i, -1):
+        if start[k] > end:
+            found = before[k] + (width[i] if start[k] <= until else 0)
+            earliest = end if free[last - 1] - 1 + behind_end < width[k] else now
+            latest = time[begins[k] - 1]
+            if free[old] + behind_until < width[k]:
+                latest = min(latest, until)
+            if found >= width[k] or latest - earliest >= duration[k]:
+                return False
+        behind_end += width[k] if begins[k] < last <= plan.jobs[ENDS, k] else 0
+        behind_until += width[k] if begins[k] <= old < plan.jobs[ENDS, k] else 0
+    for k in range(U(i + 1), U(queued)):
+        if start[i] < start[k] <= until:
+            before[k] += width[i] if start[k] > end else -1
+    for step in range(U(first), U(old)):
+        free[step] += width[i]
+    uses[first] -= 1
+    uses[old] -= 1
+    _settle(plan, queued, i, first, last, old, width[i] + 1, shorter)
+    return True
+
+
 # --- A try --------------------------------------------------------------------------------------------------
 
 
 @routine
 def _try(plan, queued, i):
     """Give a waiting job one processor more and place all anew; give the sum of completions, or LATER if too late."""
-    scalars, start, tried = plan.scalars, plan.jobs[RESERVED], plan.jobs[TRIED]
-    begins, ends = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS]
+    scalars, start, begins, ends = plan.scalars, plan.jobs[RESERVED], plan.jobs[BEGINS], plan.jobs[ENDS]
     width, duration = plan.jobs[PROCS], plan.jobs[DURATION]
-    time, free = plan.steps[TRIED_TIME], plan.steps[UNDER_PLACED]
+    time, free = plan.steps[TIME], plan.steps[FREE]
     now = time[0]
-    _copy_profile(plan)
+    _keep(plan, queued)
     _lift(plan, i, queued)
     scalars[FIRST_FREED] = scalars[STEPS] + 4 * queued  # nothing yet
     to_gain = 0  # if all jobs that are left started now
     for k in range(U(i + 1), U(queued)):
         to_gain += start[k] - now
+    total = scalars[TOTAL] - start[i] - duration[i]
     _move(plan, queued, i, width[i] + 1, plan.jobs[SHORTER, i], 0)
-    total = scalars[TOTAL] + tried[i] + plan.jobs[SHORTER, i] - start[i] - duration[i]
+    total += start[i] + plan.jobs[SHORTER, i]
     for k in range(i + 1, queued):
         if total - to_gain >= scalars[TOTAL]:
             return LATER
-        to_gain -= start[k] - now
+        reserved = start[k]
+        to_gain -= reserved - now
         step = begins[k]
         if scalars[FIRST_FREED] < step:
             first = scalars[FIRST_FREED]
             while first > 0 and free[first - 1] >= width[k]:
                 first -= 1
-            if free[step - 1] >= width[k] or time[first] + duration[k] < start[k]:
+            if free[step - 1] >= width[k] or time[first] + duration[k] < reserved:
                 step = first
         if step == begins[k]:
             if _take(free, step, ends[k], width[k]):
-                tried[k] = start[k]
+                _note_before(plan, k)
                 continue
             _take(free, step, ends[k], -width[k])
         _move(plan, queued, k, width[k], duration[k], step)
-        total += tried[k] - start[k]
+        total += start[k] - reserved
     return total
 
 
 @part
-def _copy_profile(plan):
+def _keep(plan, queued):
+    """Note the plan as it is before a try."""
     scalars = plan.scalars
-    for step in range(U(scalars[STEPS])):
-        plan.steps[TRIED_TIME, step] = plan.steps[TIME, step]
-        plan.steps[UNDER_PLACED, step] = plan.steps[UNDER_ALL, step]
-    scalars[TRIED_STEPS] = scalars[STEPS]
+    scalars[STEPS_BEFORE] = scalars[STEPS]
+    for row in range(3):
+        for step in range(U(scalars[STEPS])):
+            plan.steps[KEPT_STEPS + row, step] = plan.steps[row, step]
+    for row in range(4):
+        for k in range(U(queued)):
+            plan.jobs[KEPT + row, k] = plan.jobs[RESERVED + row, k]
+
+
+@part
+def _give_back(plan, queued):
+    """Make the plan what it was before the try."""
+    scalars = plan.scalars
+    scalars[STEPS] = scalars[STEPS_BEFORE]
+    for row in range(3):
+        for step in range(U(scalars[STEPS])):
+            plan.steps[row, step] = plan.steps[KEPT_STEPS + row, step]
+    for row in range(4):
+        for k in range(U(queued)):
+            plan.jobs[RESERVED + row, k] = plan.jobs[KEPT + row, k]
 
 
 @part
 def _lift(plan, i, queued):
-    """Begin a try: take the jobs from one on out of the profile."""
-    free, more, width = plan.steps[UNDER_PLACED], plan.steps[SCRATCH], plan.jobs[PROCS]
+    """Take the jobs from one on out of the profile."""
+    free, more, width = plan.steps[FREE], plan.steps[SCRATCH], plan.jobs[PROCS]
     begins, ends = plan.jobs[BEGINS], plan.jobs[ENDS]
     for step in range(U(plan.scalars[STEPS])):
         more[step] = 0
-    for k in range(U(queued)):
-        plan.jobs[TRIED_BEGINS, k], plan.jobs[TRIED_ENDS, k] = begins[k], ends[k]
     for k in range(U(i), U(queued)):
         more[U(begins[k])] += width[k]
         more[U(ends[k])] -= width[k]
@@ -331,25 +401,29 @@ def _lift(plan, i, queued):
 
 @part
 def _move(plan, queued, k, width, duration, step):
-    """Place a waiting job anew in the present try, and note what that frees."""
-    begins, ends, scalars = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS], plan.scalars
-    first, last = _place(plan, queued, width, duration, step)
-    freed = begins[k] if first > begins[k] else max(last, begins[k])
-    if freed < ends[k]:
+    """Place a waiting job anew in the present try, from a step on, and note what that frees."""
+    begins, ends, uses, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.steps[USES], plan.scalars
+    time = plan.steps[TIME]
+    old = ends[k]
+    until = time[old]
+    first, last = _earliest(plan, width, duration, step)
+    uses[begins[k]] -= 1
+    uses[old] -= 1
+    later = first > begins[k]
+    begun = _settle(plan, queued, k, first, last, old, width, duration)
+    _note_before(plan, k)
+    freed = begun if later else max(ends[k], begun)
+    if time[freed] < until:
         scalars[FIRST_FREED] = min(scalars[FIRST_FREED], freed)
-    begins[k], ends[k] = first, last
-    plan.jobs[TRIED, k] = plan.steps[TRIED_TIME, first]
+
+
+# --- The profile --------------------------------------------------------------------------------------------
 
 
 @routine
-def _place(plan, placed, width, duration, step):
-    """Take the earliest so many processors for so long, from a step on; give the steps at which that begins and ends.
-
-    At the end a step may have to be put in: those of the first `placed` jobs move along.
-    """
-    time, free, scalars = plan.steps[TRIED_TIME], plan.steps[UNDER_PLACED], plan.scalars
-    begins, ends = plan.jobs[TRIED_BEGINS], plan.jobs[TRIED_ENDS]
-    steps = scalars[TRIED_STEPS]
+def _earliest(plan, width, duration, step):
+    """Give the step, from one on, from which so many processors are free for so long, and the first one not needed."""
+    time, free, steps = plan.steps[TIME], plan.steps[FREE], plan.scalars[STEPS]
     last, fits = U(step), False
     while not fits:
         while free[last] < width:
@@ -361,18 +435,55 @@ def _place(plan, placed, width, duration, step):
             fits = last == U(steps) or time[last] >= end
             if fits or free[last] < width:
                 break
-    first, last = np.int64(first), np.int64(last)
-    if last == steps or time[last] > end:
-        make_room(time, last, steps)
-        make_room(free, last, steps)
-        time[last], free[last] = end, free[last - 1]
-        scalars[TRIED_STEPS] = steps + 1
-        for k in range(U(placed)):
-            begins[k] += begins[k] >= last
-            ends[k] += ends[k] >= last
-        scalars[FIRST_FREED] += scalars[FIRST_FREED] >= last
+    return np.int64(first), np.int64(last)
+
+
+@routine
+def _settle(plan, placed, k, first, last, old, width, duration):
+    """Take processors for a waiting job from a step on; give the step at which it began before.
+
+    The first step that it does not need is `last`. If it does not end there, a step is put in: the one at which it
+    ended before, `old`, if nothing else happens then. The steps of the first `placed` jobs move along.
+    """
+    begins, ends, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.scalars
+    time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
+    end = time[first] + duration
+    uses[first] += 1
+    if last == scalars[STEPS] or time[last] > end:
+        if old < scalars[STEPS] and uses[old] > 0:
+            old = scalars[STEPS]
+        if old > last:
+            for row in (time, free, uses):
+                make_room(row, last, old)
+            for j in range(U(placed)):
+                begins[j] += (begins[j] >= last) & (begins[j] < old)
+                ends[j] += (ends[j] >= last) & (ends[j] < old)
+            scalars[FIRST_FREED] += last <= scalars[FIRST_FREED] < old
+        if old >= last:
+            scalars[STEPS] += old == scalars[STEPS]
+        else:
+            last -= 1
+            for row in (time, free, uses):
+                for step in range(U(old), U(last)):
+                    row[step] = row[step + U(1)]
+            for j in range(U(placed)):
+                begins[j] -= (begins[j] > old) & (begins[j] <= last)
+                ends[j] -= (ends[j] > old) & (ends[j] <= last)
+            first -= first > old
+            scalars[FIRST_FREED] -= old <= scalars[FIRST_FREED] <= last
+        time[last], free[last], uses[last] = end, free[last - 1], 0
+    uses[last] += 1
+    begun = begins[k]
+    begins[k], ends[k] = first, last
+    plan.jobs[RESERVED, k] = time[first]
     _take(free, first, last, width)
-    return first, last
+    return begun
+
+
+@part
+def _note_before(plan, k):
+    first = plan.jobs[BEGINS, k]
+    plan.jobs[FREE_BEFORE, k] = plan.steps[FREE, first - 1] if first else 0
 
 
 @part
@@ -386,37 +497,15 @@ def _take(free, first, last, width):
     return fewest == 0
 
 
-@part
-def _adopt(plan, i, queued):
-    """Make the try, in which the jobs from one on have been placed anew, the plan."""
-    scalars, jobs = plan.scalars, plan.jobs
-    scalars[STEPS] = scalars[TRIED_STEPS]
-    for step in range(U(scalars[STEPS])):
-        plan.steps[TIME, step] = plan.steps[TRIED_TIME, step]
-        plan.steps[UNDER_ALL, step] = plan.steps[UNDER_PLACED, step]
-    for k in range(U(queued)):
-        jobs[BEGINS, k], jobs[ENDS, k] = jobs[TRIED_BEGINS, k], jobs[TRIED_ENDS, k]
-    for k in range(U(i), U(queued)):
-        jobs[RESERVED, k] = jobs[TRIED, k]
-
-
 @routine
 def _forget_steps(plan, queued):
     """Drop the steps at which nothing begins or ends any more."""
-    time, free, place = plan.steps[TIME], plan.steps[UNDER_ALL], plan.steps[SCRATCH]
-    begins, ends = plan.jobs[BEGINS], plan.jobs[ENDS]
-    _copy_profile(plan)
-    _lift(plan, 0, queued)
-    lifted, steps = plan.steps[UNDER_PLACED], plan.scalars[STEPS]
-    for step in range(steps):
-        place[step] = step == 0 or lifted[step] != lifted[step - 1]
-    for k in range(queued):
-        place[begins[k]] = place[ends[k]] = 1
+    time, free, uses, place = plan.steps[TIME], plan.steps[FREE], plan.steps[USES], plan.steps[SCRATCH]
     kept = 0
-    for step in range(steps):
-        if place[step]:
-            time[kept], free[kept], place[step] = time[step], free[step], kept
+    for step in range(plan.scalars[STEPS]):
+        if uses[step]:
+            time[kept], free[kept], uses[kept], place[step] = time[step], free[step], uses[step], kept
             kept += 1
     plan.scalars[STEPS] = kept
     for k in range(queued):
-        begins[k], ends[k] = place[begins[k]], place[ends[k]]
+        plan.jobs[BEGINS, k], plan.jobs[ENDS, k] = place[plan.jobs[BEGINS, k]], place[plan.jobs[ENDS, k]]
