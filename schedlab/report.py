@@ -133,9 +133,21 @@ def figures(
                     section.build(size, keep, progress)
             else:
                 workers = Parallel(count, return_as="generator_unordered", backend="loky", batch_size=1)
-                list(workers(delayed(_build)(section.name, folder, size, keep) for section in sections))
+                names = [section.name for section in _in_turn(sections)]
+                list(workers(delayed(_build)(name, folder, size, keep) for name in names))
         _write(out, sections, size)
     return out
+
+
+def _in_turn(sections: list["Section"]) -> list["Section"]:
+    """Give papers in the order in which processes take them, so that all end at about the same time.
+
+    The first stays the first, so that the page begins early. The others follow by the seconds that their full size took
+    when it was kept, longest first: short ones fill up what is left at the end.
+    """
+    made = {section.name: kept.made(section.name) for section in sections}
+    first, *others = sections
+    return [first, *sorted(others, key=lambda section: -(made[section.name] or {}).get("seconds", 0))]
 
 
 def _build(name, folder, size, keep):

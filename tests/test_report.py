@@ -305,6 +305,14 @@ def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypat
     assert one == two
 
 
+def test_the_first_paper_is_rebuilt_first_and_then_those_that_take_longest(monkeypatch, tmp_path):
+    seconds = {"short": 3, "long": 90, "first": 5, "middle": 20}
+    monkeypatch.setattr(kept, "made", lambda name: {"seconds": seconds[name]} if name in seconds else None)
+    names = ["first", "new", "short", "middle", "long"]
+    sections = [report.Section(SimpleNamespace(__name__=f"schedlab.papers.{name}"), tmp_path) for name in names]
+    assert [section.name for section in report._in_turn(sections)] == ["first", "long", "middle", "short", "new"]
+
+
 def test_a_new_page_takes_the_place_of_the_old_one(paper, tmp_path):
     out = tmp_path / "report.html"
     for size in papers.SIZES:
