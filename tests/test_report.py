@@ -272,6 +272,7 @@ def test_what_was_done_before_a_run_stopped_is_left_and_said_to_be_a_part(paper,
 
 def test_the_page_grows_while_papers_are_rebuilt(paper, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "PAUSE", 0.01)
+    monkeypatch.setattr(report, "RELOADED", 0.05)
     out, seen = tmp_path / "report.html", []
 
     def looking(size, progress):
@@ -292,6 +293,26 @@ def test_the_page_grows_while_papers_are_rebuilt(paper, tmp_path, monkeypatch):
     assert reloads not in whole
     assert report.GROWING not in whole
     assert report.NOT_YET not in whole
+
+
+def test_a_page_that_grows_is_not_written_more_often_than_it_is_loaded(paper, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "PAUSE", 0.01)
+    times = []
+    monkeypatch.setattr(report, "_write", lambda *_: times.append(time.monotonic()))
+
+    def slow(size, progress):
+        time.sleep(0.1)
+        return papers.Figure("late", "Late", "Last.", pd.DataFrame())
+
+    paper.FIGURES = (slow,) * 8
+    report.figures(tmp_path / "report.html", progress=False)
+    assert len(times) == 2  # once there is a figure, and when all are done
+    monkeypatch.setattr(report, "RELOADED", 0.25)
+    times.clear()
+    report.figures(tmp_path / "report.html", progress=False)
+    *growing, _ = times
+    assert len(growing) > 1
+    assert all(later - earlier >= 0.25 for earlier, later in zip(growing, growing[1:], strict=False))
 
 
 def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):
