@@ -6,6 +6,7 @@ import time
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import version
+from itertools import pairwise
 from types import SimpleNamespace
 
 import altair as alt
@@ -312,7 +313,7 @@ def test_a_page_that_grows_is_not_written_more_often_than_it_is_loaded(paper, tm
     report.figures(tmp_path / "report.html", progress=False)
     *growing, _ = times
     assert len(growing) > 1
-    assert all(later - earlier >= 0.25 for earlier, later in zip(growing, growing[1:], strict=False))
+    assert all(later - earlier >= 0.25 for earlier, later in pairwise(growing))
 
 
 def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):
