@@ -289,7 +289,7 @@ def states(time, changes):
     ----------
     time : int64, shape (n_changes,)
         When something changes, in any order.
-    changes : int64, shape (n_quantities, n_changes)
+    changes : for each quantity int64, shape (n_changes,)
         By how much.
 
     Returns
@@ -302,7 +302,8 @@ def states(time, changes):
     order = np.argsort(time, kind="stable")
     time = time[order]
     last = np.flatnonzero(np.append(np.diff(time) > 0, True))
-    return time[last], *np.cumsum(changes[:, order], axis=1)[:, last]
+    # One by one: an array of all of them is laid out across by taking columns, and is five times as slow to add up.
+    return time[last], *(np.cumsum(row[order])[last] for row in changes)
 
 
 def loss_of_capacity(timeline, machine):

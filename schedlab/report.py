@@ -84,6 +84,7 @@ RULE = (
 
 LEDGER_PIECE = "ledger"  # beside the pieces that are named by the numbers of figures
 PAUSE = 1  # seconds between two looks at what is done; also before the first, as long as the bar waits
+RELOADED = 5  # seconds until a page that grows loads itself anew; to write it more often costs a tenth of a core
 GROWING = "This page grows as figures are done, and loads itself anew until it is whole."
 STOPPED = "This page is not whole: the run was stopped before all figures were done."
 NOT_YET = "Not done yet."
@@ -99,7 +100,7 @@ def figures(
 ) -> Path:
     """Rebuild every figure and ledger and write the page.
 
-    The page grows: it is there once the first figure is, and is written anew with each further one. A run that stops
+    The page grows: it is there once the first figure is, and is written anew every few seconds. A run that stops
     early leaves what was done by then, and says so.
 
     Parameters
@@ -133,9 +134,21 @@ def figures(
                     section.build(size, keep, progress)
             else:
                 workers = Parallel(count, return_as="generator_unordered", backend="loky", batch_size=1)
-                list(workers(delayed(_build)(section.name, folder, size, keep) for section in sections))
+                names = [section.name for section in _in_turn(sections)]
+                list(workers(delayed(_build)(name, folder, size, keep) for name in names))
         _write(out, sections, size)
     return out
+
+
+def _in_turn(sections: list["Section"]) -> list["Section"]:
+    """Give papers in the order in which processes take them, so that all end at about the same time.
+
+    The first stays the first, so that the page begins early. The others follow by the seconds that their full size took
+    when it was kept, longest first: short ones fill up what is left at the end.
+    """
+    made = {section.name: kept.made(section.name) for section in sections}
+    first, *others = sections
+    return [first, *sorted(others, key=lambda section: -(made[section.name] or {}).get("seconds", 0))]
 
 
 def _build(name, folder, size, keep):
@@ -150,19 +163,19 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
     over, errors = Event(), []
 
     def grow():
-        seen = 0
+        shown, written = 0, -RELOADED
         while not over.wait(PAUSE):
             found = sum(len(section.pieces()) for section in sections)
-            if found > seen:
+            bar.update(found - bar.n)
+            if found > shown and time.monotonic() - written >= RELOADED:
                 try:
                     _write(out, sections, size, GROWING)
                 except Exception as error:  # what makes the page fail is raised where the page is made for good
                     errors.append(error)
                     return
-                if not seen and progress:
+                if not shown and progress:
                     tqdm.write(f"{out} can be opened: it grows until all papers are done", sys.stderr)
-                bar.update(found - seen)
-                seen = found
+                shown, written = found, time.monotonic()
 
     total = sum(len(section.paper.FIGURES) + 1 for section in sections)
     with tqdm(total=total, desc="figures and ledgers", unit="", delay=1, disable=not progress) as bar:
@@ -249,7 +262,7 @@ class Section:
 
 def _page(sections, size, note):
     notes = dict.fromkeys(note for section in sections for figure in section.figures() for note in figure["notes"])
-    reload = '<meta http-equiv="refresh" content="5">' if note == GROWING else ""
+    reload = f'<meta http-equiv="refresh" content="{RELOADED}">' if note == GROWING else ""
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>schedlab: papers rebuilt</title>',

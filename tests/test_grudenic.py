@@ -288,6 +288,28 @@ def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
     assert set(after["trace"]) == {f"{name} (stand-in)" for name in NAMES}
 
 
+def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, monkeypatch):
+    short = paper.log
+    longer = sl.model_trace("lublin", jobs=400, procs=64, seed=9).scale_load(0.9)
+    longer = sl.Trace(**{**vars(longer), "name": NAMES[1]})
+    monkeypatch.setattr(paper, "log", lambda name, *estimates: longer if name == NAMES[1] else short(name, *estimates))
+    monkeypatch.setattr(paper, "MOST_JOBS", {"quick": 300, "full": None})
+    left = {NAMES[0], NAMES[2]}
+    words = f"ithout {NAMES[1]}, which have most jobs (quick; full size: all logs)."
+    for figure in (paper.figure4_load, paper.effort, paper.sensitivity):
+        quick = figure("quick", progress=False)
+        assert set(quick.data["trace"]) == left
+        assert words in quick.caption
+    for figure in (paper.figure3_estimates, paper.figure4_estimates):
+        quick = figure("quick", progress=False)
+        by = {estimates: set(part["trace"]) for estimates, part in quick.data.groupby("estimates")}
+        assert by == {paper.USERS: set(NAMES), paper.EXACT: left, paper.RUN_ON: left}
+        assert f"All panels but the first w{words}" in quick.caption
+    for figure in (paper.figure3, paper.figure4, lambda size, progress: paper.sensitivity("full", progress)):
+        assert set(figure("quick", progress=False).data["trace"]) == set(NAMES)
+    assert words not in paper.sensitivity("full", progress=False).caption
+
+
 def test_conventions_about_estimates():
     assert paper._case("a log", paper.RUN_ON) == {"log": "a log", "overrun": "keep"}
     assert paper._case("a log", paper.EXACT) == {"log": "a log", "overrun": "kill"}

@@ -84,6 +84,16 @@ def test_an_exact_search_misses_nothing():
     assert found["best"] > 0
 
 
+@pytest.mark.parametrize("budget", [None, 3])
+def test_an_audit_is_of_the_same_schedule(budget):
+    scheme, case = sl.DPSA(variant="w", budget=budget), case_with(3)
+    outcome, facts = scheme.audited(case)
+    expected = scheme.simulate(case)
+    assert outcome.start.tolist() == expected.start.tolist()
+    assert outcome.promise.tolist() == expected.promise.tolist()
+    assert facts == scheme.audit(case)
+
+
 def test_what_the_sets_cost_is_counted():
     # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1: in this order taking whatever fits ends with
     # three of them, so that tables are made; a row for each of three jobs and two more, of two words. At 7 nobody

@@ -124,6 +124,26 @@ def test_the_ledger_has_every_target_under_both_rules(small):
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
 
+def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch):
+    done = []
+
+    def counting(trace, scheme, **conventions):
+        done.append(conventions)
+        return sl.simulate(trace, scheme, **conventions)
+
+    monkeypatch.setattr(paper, "simulate", counting)
+    monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.3)})
+    counts = {}
+    for function in (paper.figure2, paper.figure3, paper.figure5, paper.thresholds, paper.claims, paper.sensitivity):
+        done.clear()
+        function("quick", progress=False)
+        counts[function.__name__] = len(done)
+    assert counts.pop("figure2") == 3 * 2 * 3 * (1 + 3)
+    # Three readings other than that of Figure 3, one of them with its run without contiguity.
+    assert counts.pop("sensitivity") == 2 * (3 * (1 + 2) - 1)
+    assert set(counts.values()) == {0}
+
+
 def test_that_count_was_chosen_after_results_is_said(small):
     ledger = paper.claims("quick", progress=False)
     for details in ledger["details"][1:]:
@@ -244,7 +264,7 @@ def test_lines_that_never_cross_do_so_nowhere():
     assert found.set_index("policy").loc["EASY (count)", ["value", "low"]].tolist() == pytest.approx(
         [np.inf, np.nan], nan_ok=True
     )
-    assert paper._shown(found)["total times cross at s"].tolist()[:2] == ["nowhere up to 0.5"] * 2
+    assert paper._shown(found, (0.0, 0.25, 0.5))["total times cross at s"].tolist()[:2] == ["nowhere up to 0.5"] * 2
 
 
 @pytest.mark.parametrize(

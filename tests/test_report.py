@@ -6,6 +6,7 @@ import time
 from functools import cache
 from html.parser import HTMLParser
 from importlib.metadata import version
+from itertools import pairwise
 from types import SimpleNamespace
 
 import altair as alt
@@ -272,6 +273,7 @@ def test_what_was_done_before_a_run_stopped_is_left_and_said_to_be_a_part(paper,
 
 def test_the_page_grows_while_papers_are_rebuilt(paper, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "PAUSE", 0.01)
+    monkeypatch.setattr(report, "RELOADED", 0.05)
     out, seen = tmp_path / "report.html", []
 
     def looking(size, progress):
@@ -294,6 +296,26 @@ def test_the_page_grows_while_papers_are_rebuilt(paper, tmp_path, monkeypatch):
     assert report.NOT_YET not in whole
 
 
+def test_a_page_that_grows_is_not_written_more_often_than_it_is_loaded(paper, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "PAUSE", 0.01)
+    times = []
+    monkeypatch.setattr(report, "_write", lambda *_: times.append(time.monotonic()))
+
+    def slow(size, progress):
+        time.sleep(0.1)
+        return papers.Figure("late", "Late", "Last.", pd.DataFrame())
+
+    paper.FIGURES = (slow,) * 8
+    report.figures(tmp_path / "report.html", progress=False)
+    assert len(times) == 2  # once there is a figure, and when all are done
+    monkeypatch.setattr(report, "RELOADED", 0.25)
+    times.clear()
+    report.figures(tmp_path / "report.html", progress=False)
+    *growing, _ = times
+    assert len(growing) > 1
+    assert all(later - earlier >= 0.25 for earlier, later in pairwise(growing))
+
+
 def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):
     monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))  # stand-ins, also in the other processes
     monkeypatch.delenv("SCHEDLAB_CACHE")
@@ -303,6 +325,14 @@ def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypat
     ]
     one, two = (re.sub(r"Made [-\d]+ [:\d]+ UTC", "", page.read_text(encoding="utf-8")) for page in pages)
     assert one == two
+
+
+def test_the_first_paper_is_rebuilt_first_and_then_those_that_take_longest(monkeypatch, tmp_path):
+    seconds = {"short": 3, "long": 90, "first": 5, "middle": 20}
+    monkeypatch.setattr(kept, "made", lambda name: {"seconds": seconds[name]} if name in seconds else None)
+    names = ["first", "new", "short", "middle", "long"]
+    sections = [report.Section(SimpleNamespace(__name__=f"schedlab.papers.{name}"), tmp_path) for name in names]
+    assert [section.name for section in report._in_turn(sections)] == ["first", "long", "middle", "short", "new"]
 
 
 def test_a_new_page_takes_the_place_of_the_old_one(paper, tmp_path):

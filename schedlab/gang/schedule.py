@@ -97,12 +97,15 @@ class GangSchedule:
         end_time (of its last task), turnaround (end_time - submit_time) and slowdown (turnaround / duration). They are
         nan where a job was not placed, or not completed, by the horizon.
         """
-        table = self.table.copy()
-        table["placed_time"] = np.where(self.is_placed, self.job_rows[state.PLACED] / NANO, np.nan)
-        table["end_time"] = np.where(self.is_completed, self.job_rows[state.FINISH] / NANO, np.nan)
-        table["turnaround"] = table["end_time"] - table["submit_time"]
-        table["slowdown"] = table["turnaround"] / table["duration"]
-        return table
+        end = np.where(self.is_completed, self.job_rows[state.FINISH] / NANO, np.nan)
+        turnaround = pd.Series(end, self.table.index) - self.table["submit_time"]
+        new = {
+            "placed_time": np.where(self.is_placed, self.job_rows[state.PLACED] / NANO, np.nan),
+            "end_time": end,
+            "turnaround": turnaround,
+            "slowdown": turnaround / self.table["duration"],
+        }
+        return pd.DataFrame(dict(self.table.items()) | new, index=self.table.index)
 
     @property
     def tasks(self) -> pd.DataFrame:
@@ -192,7 +195,8 @@ class GangSchedule:
             done = jobs.loc[self.is_completed, list(MEANS)]
             labels = None if labels is None else labels[done.index]
             return metrics.MeasureTable(statistics.intervals(done, ci, labels, warm_up=warm_up))
-        found = jobs.assign(arrived=self._arrived, placed=self.is_placed, completed=self.is_completed)
+        told = {"arrived": self._arrived, "placed": self.is_placed, "completed": self.is_completed}
+        found = pd.DataFrame({name: jobs[name] for name in ("procs", *MEANS)} | told, index=jobs.index)
         if by is not None:
             index = found.groupby(labels, observed=False, dropna=False).size().index
             rows = [_measured(found[labels.isna() if pd.isna(label) else labels == label]) for label in index]

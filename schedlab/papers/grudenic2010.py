@@ -8,8 +8,8 @@ import pandas as pd
 
 from schedlab import DPSA, EASY, Trace, charts, load_trace
 from schedlab.display import formatted, interval
-from schedlab.experiment import grid, remember, sweep
-from schedlab.metrics import bounded_slowdown
+from schedlab.experiment import grid, remember
+from schedlab.metrics import bounded_slowdown, utilization
 from schedlab.simulation import case_of, simulate, simulate_many
 from schedlab.statistics import IntervalWarning, jackknife, over_seeds, paired, ratios_of_means
 from schedlab.text import check_known
@@ -52,6 +52,7 @@ TAUS = (10, 1, 60)  # seconds; the first is the paper's
 LOADS = {"quick": (0.5, 0.7, 0.9), "full": tuple(round(0.5 + 0.05 * i, 2) for i in range(10))}
 COPIES_BY_LOAD = {"quick": 3, "full": 10}
 BUDGETS = {"quick": (10, 100, 1_000), "full": (10, 30, 100, 300, 1_000, 10_000, 100_000)}
+MOST_JOBS = {"quick": 150_000, "full": None}  # of the logs in what goes beyond Figures 3 and 4
 AUDITED = "CTC-SP2-1996"
 
 # The paper's example: job, run time, processors. Two jobs run, then J1 to J4 wait. All are submitted at 0. The paper
@@ -80,24 +81,43 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
     (Their stand-ins have no queues.)
     """
     check_known("estimates", estimates, ESTIMATES)
-    try:
-        trace = load_trace(name, or_standin=True)
-    except TraceNotFound:
-        return None
-    trace = trace.with_estimates("queue") if trace.name.startswith("SDSC-Par") else trace
-    if estimates == EXACT:
+    if estimates == USERS:
+        try:
+            trace = load_trace(name, or_standin=True)
+        except TraceNotFound:
+            return None
+        return trace.with_estimates("queue") if trace.name.startswith("SDSC-Par") else trace
+    trace = log(name)
+    if estimates == EXACT and trace is not None:
         return trace.with_estimates("exact")
-    if estimates == LEFT_OUT:
+    if estimates == LEFT_OUT and trace is not None:
         some = 0 < without_estimate(trace) < len(trace)
         return load_trace(name, or_standin=True, missing_estimate="drop") if some else None
     return trace
 
 
-def logs(estimates: str = USERS) -> dict[str, Trace]:
-    """Give those of the paper's logs that can be simulated, be it by a stand-in; there must be one."""
-    if not any(log(name) for name in LOGS):
+def logs(estimates: str = USERS, most: int | None = None) -> dict[str, Trace]:
+    """Give those of the paper's logs that can be simulated, be it by a stand-in; there must be one.
+
+    Parameters
+    ----------
+    estimates : str
+        The convention about estimates, as of `log`.
+    most : int, optional
+        Jobs of the longest log to give, counted under users' estimates. Default: no limit.
+    """
+    found = {name: trace for name in LOGS if (trace := log(name)) is not None}
+    if not found:
         raise TraceNotFound("Neither the paper's logs nor stand-ins are at hand.")
-    return {name: trace for name in LOGS if (trace := log(name, estimates)) is not None}
+    short = [name for name, trace in found.items() if most is None or len(trace) <= most]
+    return {name: trace for name in short if (trace := log(name, estimates)) is not None}
+
+
+def _without(size, without="Without"):
+    """Say which logs are left out of a quick run, in a sentence that follows others."""
+    some = logs(most=MOST_JOBS[size])
+    missing = " and ".join(label(trace) for name, trace in logs().items() if name not in some)
+    return f" {without} {missing}, which have most jobs (quick; full size: all logs)." if missing else ""
 
 
 def without_estimate(trace: Trace) -> int:
@@ -140,7 +160,7 @@ def _notes(size):
 
 
 def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.DataFrame:
-    """Compare the three variants with EASY on every log.
+    """Compare the three variants with EASY on every log; on some, where a quick run takes other estimates.
 
     Schedules are chaotic, and a single run of EASY would bring its luck into the changes of all variants: each copy has
     its own, and is compared within itself.
@@ -154,7 +174,8 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
         quantiles); of the log itself, the change (logged) and its interval by batch means of the paired jobs
         (paired_low, paired_high).
     """
-    cases = [_case(trace, estimates) for trace in logs(estimates).values()]
+    most = None if estimates == USERS else MOST_JOBS[size]
+    cases = [_case(trace, estimates) for trace in logs(estimates, most).values()]
     runs = copies(cases, size, f"shaking, {estimates}", progress)
     if runs.empty:  # no log has jobs without an estimate, to be left out
         return runs
@@ -166,10 +187,13 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
     return data[["trace", "title", "utilization", "scheme", MEASURE, *against, "logged", "paired_low", "paired_high"]]
 
 
-def copies(cases: list[dict], size: str, words: str, progress: bool = True, tau: int = TAUS[0]) -> pd.DataFrame:
-    """Simulate shaken copies of logs; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown."""
+def copies(cases: list[dict], size: str, words: str, progress: bool = True, tau: int | None = TAUS[0]) -> pd.DataFrame:
+    """Simulate shaken copies of logs; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown.
+
+    Without a tau the bounded slowdown for each of `TAUS`, in columns of these names.
+    """
     runs = grid(_copy, cases, seed=range(COPIES[size]), words=words, progress=progress)
-    return runs.rename(columns={tau: MEASURE})
+    return runs if tau is None else runs.rename(columns={tau: MEASURE})
 
 
 def _case(trace, estimates=USERS):
@@ -199,8 +223,8 @@ def _itself(log, **conventions):
         ratio = paired(schedule, base, MEASURE).ratio
         logged, low, high = (100 * (one - 1) for one in (_slowdown(schedule) / _slowdown(base), ratio.low, ratio.high))
         rows.append({"scheme": str(schedule.scheme), "logged": logged, "paired_low": low, "paired_high": high})
-    about = {"trace": label(log), "title": log.title, "utilization": base.metrics()["utilization"]}
-    return pd.DataFrame(rows).assign(**about)
+    used = utilization(base.start, base.end, base.procs, log.procs, (base.submit[0], base.end.max()))
+    return pd.DataFrame(rows).assign(trace=label(log), title=log.title, utilization=used)
 
 
 def _against_easy(runs):
@@ -278,6 +302,7 @@ def figure3_estimates(size: str, progress: bool) -> tuple:
         "left out, on the logs that have some with and some without; overruns run on. Of LLNL-Thunder hardly any "
         "work is left where jobs without an estimate are left out, so that nothing waits."
     )
+    caption += _without(size, "All panels but the first without")
     data = pd.concat(parts.values())
     return caption, data, charts.stacked([_bars(part, size, words) for words, part in parts.items()]), _table(data)
 
@@ -308,6 +333,7 @@ def figure4_estimates(size: str, progress: bool) -> tuple:
     gains = {words: _gains(part) for words, part in _by_estimates(size, progress).items()}
     ranked = ", ".join(f"{words} {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
     caption = f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {ranked}."
+    caption += _without(size, "All panels but the first without")
     data, chart = pd.concat(gains.values()), charts.stacked([_points(part, size, on) for on, part in gains.items()])
     return caption, data, chart, _table(_turned(data), GAIN, "utilization")
 
@@ -377,12 +403,11 @@ def _ranges(data, kind):
 @rebuilt("Beyond Figure 4: the same logs at other loads", _notes)
 def figure4_load(size: str, progress: bool) -> tuple:
     """Beyond the paper: what DPSAn gains on each log as its load grows."""
-    found, seeds, by = logs(), range(COPIES_BY_LOAD[size]), ["trace", "load"]
-    table = sweep(list(found.values()), (EASY(), DPSA()), LOADS[size], seeds, shake=SHAKE, progress=progress)
-    table["trace"] = table["trace"].map({trace.title: label(trace) for trace in found.values()})
-    wide = table.pivot_table(index=[*by, "seed"], columns="scheme", values=MEASURE, sort=False).reset_index()
-    wide[GAIN] = 100 * (1 - ratios_of_means(wide, DPSAN, BASE, by))
-    data = over_seeds(wide[[*by, "seed", GAIN]], by)
+    found, seeds, by = logs(most=MOST_JOBS[size]), range(COPIES_BY_LOAD[size]), ["trace", "load"]
+    values = {"log": list(found.values()), "load": LOADS[size], "seed": seeds}
+    runs = grid(_at_load, **values, words="other loads", progress=progress)
+    runs[GAIN] = 100 * (1 - ratios_of_means(runs, DPSAN, BASE, by))
+    data = over_seeds(runs[[*by, "seed", GAIN]], by)
     shown = data.pivot_table(index="trace", columns="load", values=GAIN, sort=False)
     pays = [_pays_from(gains) for _, gains in shown.iterrows()]
     shown = shown.rename(columns=lambda load: f"gain at {load} (%)").assign(**{f"above {PAYS} % from load": pays})
@@ -391,12 +416,19 @@ def figure4_load(size: str, progress: bool) -> tuple:
         "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
         f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
         + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
+        + _without(size)
     )
     subtitle = "in the mean bounded slowdown; run times and estimates scaled to the load; whole logs: "
     subtitle += ", ".join(trace.title for trace in found.values())
     title = "What DPSAn gains over EASY as the load grows"
     chart = charts.lines(data, "load", GAIN, color="trace", title=title, subtitle=subtitle)
     return caption, data, chart, shown.reset_index()
+
+
+def _at_load(log, load, seed):
+    """Simulate a shaken copy of a log at a load: the mean bounded slowdown under EASY and under DPSAn."""
+    copy = log.scale_load(load).shake(SHAKE, seed)
+    return {"trace": label(log), **{str(scheme): _slowdown(simulate(copy, scheme)) for scheme in (EASY(), DPSA())}}
 
 
 def _pays_from(gains):
@@ -434,10 +466,10 @@ def bound(size: str, progress: bool) -> tuple:
 def _searched(log, variant, budget):
     """Measure what a search within a budget misses, in percent, and the mean bounded slowdown."""
     scheme = DPSA(variant=variant, budget=budget)
-    facts, mean = scheme.audit(case_of(log, scheme)[0]), _slowdown(simulate(log, scheme))
+    outcome, facts = scheme.audited(case_of(log, scheme)[0])
     missed, lost = facts["missed"] / max(facts["decisions"], 1), facts["lost"] / max(facts["best"], 1)
     about = {"scheme": scheme.label, "decisions": facts["decisions"]}
-    return about | {"missed": 100 * missed, "lost": 100 * lost, "mean": mean}
+    return about | {"missed": 100 * missed, "lost": 100 * lost, "mean": _slowdown(outcome)}
 
 
 @rebuilt("What the paper does not say", _notes)
@@ -445,19 +477,22 @@ def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: tau, missing estimates, coinciding events, the cleaning of the logs."""
     columns, parts = ["change", "change_low", "change_high"], []
     nothing = pd.DataFrame({"scheme": VARIANTS, **dict.fromkeys(columns, np.nan)})
-    for name, trace in logs().items():
-        for words, tau, case in _readings(name, trace):
-            part = nothing
-            if case is not None:
-                part = _against_easy(copies([case], size, f"{name}, {words}", progress, tau))
-            parts.append(part.assign(trace=label(trace), reading=words))
+    found = logs(most=MOST_JOBS[size])
+    readings = [(label(trace), *reading) for name, trace in found.items() for reading in _readings(name, trace)]
+    runs = copies([case for *_, case in readings if case is not None], size, "other readings", progress, tau=None)
+    rows = COPIES[size] * len(SCHEMES)  # of a case, in the order of the cases
+    for trace, words, tau, case in readings:
+        part = nothing
+        if case is not None:
+            part, runs = _against_easy(runs[:rows].rename(columns={tau: MEASURE})), runs[rows:]
+        parts.append(part.assign(trace=trace, reading=words))
     data = pd.concat(parts)[["trace", "reading", "scheme", *columns]]
     words = [interval(*row, "{:+.1f}") for row in data[columns].to_numpy()]
     shown = data.assign(words=np.where(data["change"].isna(), "not measured", words))
     shown = shown.pivot_table(index=["trace", "reading"], columns="scheme", values="words", aggfunc="first", sort=False)
     caption = (
         "Change of the mean bounded slowdown against EASY (%): as in Figure 3, and with one reading changed. Means "
-        f"over {COPIES[size]} {SHAKEN}, the same for every reading, with 95 % intervals."
+        f"over {COPIES[size]} {SHAKEN}, the same for every reading, with 95 % intervals." + _without(size)
     )
     return caption, data, None, shown.rename_axis(columns=None).reset_index()
 
@@ -490,7 +525,7 @@ def _readings(name, trace):
 def effort(size: str, progress: bool) -> tuple:
     """Beyond the paper: what the exact sets cost."""
     columns = ["trace", "procs", "jobs", "scheme", "seconds", "decisions", "greedy", "longest", "table"]
-    values = {"log": list(logs().values()), "scheme": SCHEMES[1:]}
+    values = {"log": list(logs(most=MOST_JOBS[size]).values()), "scheme": SCHEMES[1:]}
     data = grid(_timed, **values, threads=1, words="measuring the effort", progress=progress)[columns]
     share = (100 * data["greedy"] / data["decisions"]).astype(object).where(data["decisions"] > 0, "nothing to decide")
     names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
@@ -498,7 +533,7 @@ def effort(size: str, progress: bool) -> tuple:
     caption = (
         "Each whole log, in one thread, as it took this machine while the page was made. A decision is a pass with "
         "jobs to choose from, only new ones where nothing was freed since the last pass. The shortcut: taking "
-        "whatever fits, down the list, reaches the bound, so that no tables are made."
+        "whatever fits, down the list, reaches the bound, so that no tables are made." + _without(size)
     )
     return caption, data, None, shown
 

@@ -64,6 +64,7 @@ DRAWN = (
 )
 
 
+@remember(8)
 def whole(name: str = LOG, procs: int | None = None, estimates: str = "exact") -> Trace:
     """Give a log with exact estimates; the paper's on 512 processors, others on their own, or on as many as said."""
     trace = load_trace(name, or_standin=True)

@@ -41,10 +41,10 @@ POLICIES = {"FCFS": FCFS(), "EASY (count)": EASY(), "EASY (block)": EASY(reserva
 BACKFILLING = ("EASY (count)", "EASY (block)")
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
-SHARES = {"quick": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5), "full": tuple(round(0.025 * i, 3) for i in range(21))}
+SHARES = {"quick": (0.0, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
 COPIES = {"quick": 3, "full": 10}  # of a log: as it is, and shaken
 SHAKE = 60  # seconds
-COARSE = {"quick": (0.0, 0.2, 0.4), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
+COARSE = {"quick": (0.0, 0.15, 0.3), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
 RULES = (
     "Both rules of reservation are drawn, since the paper names none and they change the result: by count, the head of "
     "the queue is promised the time when enough nodes are free, wherever they are, and only jobs that end by then pass "
@@ -59,6 +59,12 @@ UNCUT = "Jobs run on past their estimates; a backfilled one is killed when the h
 # Job sizes by the stage at which they belong, k = 4.
 STAGES = {1: (1, 4), 2: (5, 14, 16), 3: (17, 64), 4: (65, 240, 256), 5: (257, 1024), 6: (1025, 1152, 4096)}
 charts.register(axes={"wait_minutes": "mean wait (minutes)", "total_minutes": "mean total time (minutes)"})
+
+
+@remember(len(LOGS))
+def log(name: str) -> Trace:
+    """Give a log, or its stand-in."""
+    return load_trace(name, or_standin=True)
 
 
 def machine(name: str, allocation: str = CONTIGUOUS, **settings) -> KaryTree:
@@ -81,7 +87,7 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     -----
     Schedules are chaotic. How far chance carries a figure is what its spread over the copies tells.
     """
-    trace, shares = load_trace(name, or_standin=True), SHARES[chosen_size(size)]
+    trace, shares = log(name), SHARES[chosen_size(size)]
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
     data = _on_trees(trace, f"placing {name}", progress, seed=range(COPIES[size]), policy=list(POLICIES), tree=trees)
     rows, free = [], {}
@@ -96,12 +102,15 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def _on_trees(trace, words, progress, **values):
-    """Place the jobs of a trace under policies on trees; one row a run."""
-    return grid(partial(_place, trace), words=words, progress=progress, **values)
+def _on_trees(trace, words, progress, seed=0, overrun=KILL_BACKFILLED, **values):
+    """Place the jobs of a trace under policies on trees; one row a run.
+
+    All values are handed on, so that a run that several figures ask for is known to be the same.
+    """
+    return grid(partial(_place, trace), words=words, progress=progress, seed=seed, overrun=overrun, **values)
 
 
-def _place(trace, policy, tree, seed=0, overrun=KILL_BACKFILLED, local=False):
+def _place(trace, policy, tree, seed, overrun, local=False):
     """Measure a schedule of a trace, or of its copy with a seed; also how local its jobs are."""
     trace = trace.shake(SHAKE, seed) if seed else trace
     schedule = simulate(trace, POLICIES[policy], machine=tree, overrun=overrun)
@@ -154,19 +163,22 @@ def crossings(table: pd.DataFrame) -> pd.DataFrame:
     return _averaged(of_copies(table), "crossing", ["trace", "policy"])
 
 
-def _shown(found):
+def _shown(found, shares):
     """Write crossings down."""
-    words = [interval(*row, S) if np.isfinite(row[0]) else NEVER for row in found[["value", "low", "high"]].to_numpy()]
+    words = [
+        interval(*row, S) if np.isfinite(row[0]) else NEVER.format(max(shares))
+        for row in found[["value", "low", "high"]].to_numpy()
+    ]
     return found[["trace", "policy"]].assign(**{"total times cross at s": words})
 
 
-S, NEVER = "{:.3f}", "nowhere up to 0.5"
+S, NEVER = "{:.3f}", "nowhere up to {:g}"
 
 
 # The figures -------------------------------------------------------------------------------------------------
 
 
-def _quick(size, words="Six values of s"):
+def _quick(size, words="Four values of s"):
     return f" {words} (quick; full size: more)." if size == "quick" else ""
 
 
@@ -247,7 +259,7 @@ def _over_s(number):
         }
         how = {"color": "policy", "dash": "allocation", "column": column, "log": True}
         chart = charts.lines(means.rename(columns={"s": SHARE}), SHARE, y, **how, **about)
-        return f"{caption}{_quick(size)}", data, chart, _shown(crossings(data)) if y == TOTAL else None
+        return f"{caption}{_quick(size)}", data, chart, _shown(crossings(data), SHARES[size]) if y == TOTAL else None
 
     words = f"Figure {number}: {title}"
     return rebuilt(words, _notes, f"figure{number}", f"Rebuild {words}, against the speed-up factor.")(draw)
@@ -273,7 +285,7 @@ def thresholds(size: str, progress: bool) -> tuple:
         "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
         "those of LLNL slightly above. By block contiguity pays at far less: no bar means at once." + _quick(size)
     )
-    return caption, data, chart, _shown(data)
+    return caption, data, chart, _shown(data, SHARES[size])
 
 
 NEEDED = "run time to be saved, percent"
@@ -285,11 +297,11 @@ def allocations(size: str, progress: bool) -> tuple:
     """Beyond the paper: every allocation, what it costs and how local jobs are, without any speed-up."""
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
-        trace, trees = load_trace(name, or_standin=True), [machine(name, allocation) for allocation in ALLOCATIONS]
+        trace, trees = log(name), [machine(name, allocation) for allocation in ALLOCATIONS]
         found = _on_trees(trace, f"allocations on {name}", progress, policy=list(POLICIES), tree=trees, local=True)
         found = found.assign(tree=[*ALLOCATIONS] * len(POLICIES)).rename(columns={"tree": "allocation"})
         found.insert(0, "trace", trace.title)
-        rows.append(found.drop(columns="local"))
+        rows.append(found.drop(columns=["seed", "overrun", "local"]))
     data = pd.concat(rows, ignore_index=True)
     caption = (
         "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
@@ -321,7 +333,7 @@ def _measures(schedule):
 @rebuilt("Beyond the paper: speed-up by stage", lambda _: standing_in(LOGS))
 def by_stage(size: str, progress: bool) -> tuple:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
-    trace, (k, n) = load_trace(HPC2N, or_standin=True), TREES[HPC2N]
+    trace, (k, n) = log(HPC2N), TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
     found = _on_trees(trace, "speed-up by stage", progress, policy="EASY (block)", tree=trees)
@@ -354,7 +366,7 @@ READINGS = {
 @rebuilt("What the paper does not say", lambda _: standing_in(LOGS))
 def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: where the lines of HPC2N cross under each reading."""
-    trace = load_trace(HPC2N, or_standin=True)
+    trace = log(HPC2N)
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
         trees = [machine(HPC2N, speedup=share, scale_estimates=scaled) for share in COARSE[size]]
@@ -363,7 +375,8 @@ def sensitivity(size: str, progress: bool) -> tuple:
         free, *means = done.to_dict("records")
         at = crossing(COARSE[size], [mean[TOTAL] - free[TOTAL] for mean in means])
         row = {"reading": reading, "policy": policy, "wait at s = 0, times as long": _ratio(means[0], free)}
-        rows.append({**row, "total times cross at s": NEVER if np.isnan(at) else S.format(at)})
+        crossed = NEVER.format(max(COARSE[size])) if np.isnan(at) else S.format(at)
+        rows.append({**row, "total times cross at s": crossed})
     data = pd.DataFrame(rows)
     caption = (
         f"{trace.title}, one run of each. The raw logs whose jobs the paper counts for HPC2N and LLNL (527,371 and "
@@ -413,7 +426,7 @@ def live(
     jobs : int
         Jobs simulated. The log's first ones.
     """
-    whole = trace if isinstance(trace, Trace) else load_trace(trace, or_standin=True)
+    whole = trace if isinstance(trace, Trace) else log(trace)
     part = _head(whole, jobs)
     n = max(n, next(stages for stages in range(1, 25) if k**stages >= part.procs))
     chosen, free = (

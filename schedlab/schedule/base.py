@@ -208,25 +208,25 @@ class Schedule:
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        table = self.trace.jobs
-        turnaround = self.end - self.submit
-        table["logged_area"] = self.trace.logged_area.reindex(table.index)
-        table["killed"] = self.killed
-        table["run_time"] = self.run
-        table["start_time"] = self.start
-        table["end_time"] = self.end
-        table["procs"] = self.procs
-        table["wait_time"] = self.start - self.submit
-        table["turnaround"] = turnaround
-        table["slowdown"] = metrics.slowdown(turnaround, self.run)
-        table["bounded_slowdown"] = metrics.bounded_slowdown(turnaround, self.run)
-        table["promised_start"] = self.promise
-        for name, column in self.outcome.columns(self.seconds).items():
-            table[name] = column
+        index, turnaround = self.trace.table.index, self.end - self.submit
+        columns = dict(self.trace.table.items()) | {
+            "logged_area": self.trace.logged_area.reindex(index),
+            "killed": self.killed,
+            "run_time": self.run,
+            "start_time": self.start,
+            "end_time": self.end,
+            "procs": self.procs,
+            "wait_time": self.start - self.submit,
+            "turnaround": turnaround,
+            "slowdown": metrics.slowdown(turnaround, self.run),
+            "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run),
+            "promised_start": self.promise,
+            **self.outcome.columns(self.seconds),
+        }
         if self._sequential_work is not None:
-            table["sequential_work"] = self._sequential_work
-            table["wasted"] = self.run * self.procs - self._sequential_work
-        return table
+            columns["sequential_work"] = self._sequential_work
+            columns["wasted"] = self.run * self.procs - self._sequential_work
+        return pd.DataFrame(columns, index=index)  # at once: to insert one column takes 0.2 ms
 
     @property
     def jobs(self) -> pd.DataFrame:

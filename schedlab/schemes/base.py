@@ -271,18 +271,18 @@ class Outcome:
         """The start of each job that promises are about; int64, shape (n_jobs,), ticks."""
         return self.start
 
-    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+    def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Give what changes when: processors in use, jobs queued, and processors that the queued jobs want.
 
         Returns
         -------
         time : int64, shape (n_changes,), ticks
-        change : int64, shape (3, n_changes)
+        change : three of int64, shape (n_changes,)
         """
         one, none = np.ones_like(self.procs), np.zeros_like(self.procs)
         used = np.concatenate([none, self.procs, -self.procs])
         queued, wanted = np.concatenate([one, -one, none]), np.concatenate([self.procs, -self.procs, none])
-        return np.concatenate([self.submit, self.start, self.end]), np.stack([used, queued, wanted])
+        return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
         """Give when the entries of the machine's queue came and left it.

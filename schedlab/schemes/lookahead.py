@@ -131,8 +131,18 @@ class DPSA(Queued):
             used fewer processors than the best; lost, best: processors by which they missed it, and in all best sets,
             summed over decisions.
         """
-        _, _, facts = self._lookahead(case, audit=True)
-        return dict(zip(FACTS, facts.tolist(), strict=True))
+        return self.audited(case)[1]
+
+    def audited(self, case: Case) -> tuple[Outcome, dict[str, int]]:
+        """Give what `simulate` and what `audit` give, of one run.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
+        """
+        start, promise, facts = self._lookahead(case, audit=True)
+        return case.outcome(start, promise), dict(zip(FACTS, facts.tolist(), strict=True))
 
     def _lookahead(self, case, audit):
         ranked = self.objective != "list"

@@ -175,7 +175,7 @@ class Shared:
         """Give the entries of a site's queue."""
         return slice(int(self.offset[site]), int(self.offset[site + 1]))
 
-    def changes(self, site: int) -> tuple[np.ndarray, np.ndarray]:
+    def changes(self, site: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Give what changes when at a site, as of `Outcome`; a queued sweep wants no more than it has tasks left."""
         own, pieces = self.entries(site), self.pieces[site]
         sweep, width = self.sweep[own], self.width[own]
@@ -202,7 +202,7 @@ class Shared:
         used.append(np.zeros(fall.size, "int64"))
         queued.append(np.zeros(fall.size, "int64"))
         wanted = [np.zeros(2 * pieces.procs.size, "int64"), full, -left, -fall]
-        return np.concatenate(time), np.stack([np.concatenate(column) for column in (used, queued, wanted)])
+        return np.concatenate(time), tuple(np.concatenate(column) for column in (used, queued, wanted))
 
     def happened(self, site: int) -> Events:
         """Follow what happened at a site, in its order."""
@@ -290,7 +290,7 @@ class AtSite(Outcome):
         """What held the site's processors, jobs of other sites included."""
         return self.shared.pieces[self.site]
 
-    def changes(self) -> tuple[np.ndarray, np.ndarray]:
+    def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """As of `Outcome`."""
         return self.shared.changes(self.site)
 
