@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+import vega_lite
 from hypothesis import HealthCheck, settings
 
 from schedlab import compiling, kept
@@ -16,6 +17,7 @@ settings.load_profile("schedlab")
 
 compiling.not_here()  # tests compile what they use, and say nothing of it
 theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
+vega_lite.check_quickly()
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
 
