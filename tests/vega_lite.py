@@ -1,8 +1,8 @@
 """Altair's check of charts against Vega-Lite's schema, in a fraction of its time.
 
-jsonschema looks for every error: of a choice between dozens of definitions it follows each to its end, and the parts of a
-chart are checked again in all that holds them. Here it stops at the first error, and what a definition was found to say
-of a part is remembered. Where that finds an error, jsonschema has the last word, and tells what it is.
+jsonschema looks for every error: of a choice between dozens of definitions it follows each to its end, and the parts of
+a chart are checked again in all that holds them. Here it stops at the first error, and what a definition was found to
+say of a part is remembered. Where that finds an error, jsonschema has the last word, and tells what it is.
 """
 
 import json
