@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 from schedlab import compiling, kept
 from schedlab.charts import theme
 
+pytest_plugins = ["budget", "pytester"]
+
 # A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
@@ -22,11 +24,15 @@ vega_lite.check_quickly()
 LOGS = os.environ.get("SCHEDLAB_DATA")
 
 
+def logs_at_hand():
+    return bool(LOGS) and Path(LOGS).is_dir()
+
+
 def pytest_collection_modifyitems(items):
     """Skip, saying why, what needs the archive's logs where they are not at hand."""
     missing = pytest.mark.skip(reason="needs the archive's logs; set SCHEDLAB_DATA to their folder")
     for item in items:
-        if "traces" in item.keywords and not (LOGS and Path(LOGS).is_dir()):
+        if "traces" in item.keywords and not logs_at_hand():
             item.add_marker(missing)
 
 
