@@ -115,7 +115,8 @@ class Sum:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
-        terminalreporter.write_line(f"{self.took:.0f} s of the processor, of {SUITE} s in the budget")
+        if self.took >= 1:
+            terminalreporter.write_line(f"{self.took:.0f} s of the processor, of {SUITE} s in the budget")
         if self.took > self.most():
             terminalreporter.write_line(
                 f"FAILED: the tests took {self.took:.3g} s of the processor, expected at most {self.most():.3g} s: "
