@@ -52,8 +52,9 @@ fuzz: $(READY) ## Feed schemes and readers what is extreme or broken (SECONDS=60
 	$(BIN)/python -m tests.fuzz.fuzz_schemes --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz.fuzz_readers --seconds $(SECONDS) --seed $(SEED)
 
+# Two at a time, however many cores there are: each has a JupyterLab and a chromium, and latencies are measured.
 test-browser: kernels ## Run every notebook in a real browser (needs chromium)
-	$(BIN)/python -m pytest -m browser $(ARGS)
+	$(BIN)/python -m pytest -m browser -n 2 --dist worksteal $(ARGS)
 
 lab: kernels ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks

@@ -4,10 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+import vega_lite
 from hypothesis import HealthCheck, settings
 
 from schedlab import compiling, kept
 from schedlab.charts import theme
+
+pytest_plugins = ["budget", "pytester"]
 
 # A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -16,15 +19,20 @@ settings.load_profile("schedlab")
 
 compiling.not_here()  # tests compile what they use, and say nothing of it
 theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
+vega_lite.check_quickly()
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
+
+
+def logs_at_hand():
+    return bool(LOGS) and Path(LOGS).is_dir()
 
 
 def pytest_collection_modifyitems(items):
     """Skip, saying why, what needs the archive's logs where they are not at hand."""
     missing = pytest.mark.skip(reason="needs the archive's logs; set SCHEDLAB_DATA to their folder")
     for item in items:
-        if "traces" in item.keywords and not (LOGS and Path(LOGS).is_dir()):
+        if "traces" in item.keywords and not logs_at_hand():
             item.add_marker(missing)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 from twin_gang import Job, Settings
+from workloads import among, booleans, integers, lists, one_of
 
 SCHEDULERS = ("gang", "priority", "spin-block")
 
@@ -22,47 +23,43 @@ ALL_DEEDS = ("io", "message", "barrier", "think")
 @st.composite
 def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
     """Draw `Settings` in which slices, switches and messages take a few ns, over so many slices at most."""
-    length = draw(st.sampled_from([8, 12, 20, 40]))
-    alpha, beta = draw(st.sampled_from([(2, 0.3), (2, 0.3), (2, 0.9), (1, 0.5)]))
+    length = draw(among(8, 12, 20, 40))
+    alpha, beta = draw(among((2, 0.3), (2, 0.3), (2, 0.9), (1, 0.5)))
     return Settings(
-        pes=draw(st.sampled_from([2, 1, 2, 3, 4])),
-        horizon=draw(
-            st.one_of(st.integers(1, slices * length), st.sampled_from([slices * length - 1, slices * length]))
-        ),
-        scheduler=draw(st.sampled_from(schedulers)),
+        pes=draw(among(2, 1, 2, 3, 4)),
+        horizon=draw(one_of(integers(1, slices * length), among(slices * length - 1, slices * length))),
+        scheduler=draw(among(*schedulers)),
         slice=length,
-        switch=draw(st.integers(1, 4)),
-        latency=draw(st.integers(1, 2)),
-        overhead=draw(st.integers(1, 2)),
-        delta=draw(st.sampled_from([1, 2, 4, 8])),
+        switch=draw(integers(1, 4)),
+        latency=draw(integers(1, 2)),
+        overhead=draw(integers(1, 2)),
+        delta=draw(among(1, 2, 4, 8)),
         alpha=alpha,
         beta=beta,
-        max_tasks=draw(st.sampled_from([1, 2, 3, 10])),
-        statements=draw(st.integers(1, 3)),
-        floor=draw(st.sampled_from([0.001, 0.05])),
-        both=draw(st.booleans()),
+        max_tasks=draw(among(1, 2, 3, 10)),
+        statements=draw(integers(1, 3)),
+        floor=draw(among(0.001, 0.05)),
+        both=draw(booleans()),
     )
 
 
 @st.composite
 def gang_job(draw, arrival, pes, length, kinds=tuple(DEEDS), most=8):
     """Draw a `Job` that does up to so many things, all in one global order, so that it cannot deadlock."""
-    kind = draw(st.sampled_from(kinds))
-    size = draw(st.one_of(st.integers(1, pes), st.just(pes)))
-    everything = draw(st.integers(0, 3)) == 0 and set(kinds) == set(DEEDS)
+    kind = draw(among(*kinds))
+    size = draw(one_of(integers(1, pes), among(pes)))
+    everything = draw(integers(0, 3)) == 0 and set(kinds) == set(DEEDS)
     deeds = ALL_DEEDS if everything else DEEDS[kind]
     if size == 1:
         deeds = tuple(deed for deed in deeds if deed != "message")
-    times = st.one_of(st.sampled_from([1, 2, 4, 8]), st.sampled_from([length // 2, length - 4, length, 2 * length]))
+    times = one_of(among(1, 2, 4, 8), among(length // 2, length - 4, length, 2 * length))
 
     programs = [[] for _ in range(size)]
     received = [0] * size
-    for deed in (
-        draw(st.lists(st.sampled_from(deeds), min_size=draw(st.integers(0, most)), max_size=most)) if deeds else ()
-    ):
-        rank = draw(st.integers(0, size - 1))
+    for deed in draw(lists(among(*deeds), min_size=draw(integers(0, most)), max_size=most)) if deeds else ():
+        rank = draw(integers(0, size - 1))
         if deed == "message":
-            to_rank = (rank + draw(st.integers(1, size - 1))) % size
+            to_rank = (rank + draw(integers(1, size - 1))) % size
             programs[rank].append((draw(times), ("send", to_rank, received[to_rank])))
             programs[to_rank].append((draw(times), ("recv", received[to_rank])))
             received[to_rank] += 1
@@ -72,7 +69,7 @@ def gang_job(draw, arrival, pes, length, kinds=tuple(DEEDS), most=8):
         else:
             programs[rank].append((draw(times), (deed, draw(times))))
     for program in programs:
-        if program and program[-1][1][0] in ("io", "think") and draw(st.booleans()):
+        if program and program[-1][1][0] in ("io", "think") and draw(booleans()):
             compute, operation = program.pop()
             program.append((compute, (*operation, "end")))
         else:
@@ -85,9 +82,8 @@ def gang_workloads(draw, schedulers=SCHEDULERS, kinds=tuple(DEEDS), fewest=0, mo
     """Draw (settings, jobs): the jobs in order of arrival, with ties, all of which fit on the machine."""
     settings = draw(gang_settings(schedulers, slices))
     unit = settings.slice // 4
-    times = st.integers(0, 16).map(lambda n: n * unit)
-    arrivals = draw(st.lists(times, min_size=draw(st.integers(fewest, most)), max_size=most))
-    jobs = [draw(gang_job(arrival, settings.pes, settings.slice, kinds)) for arrival in sorted(arrivals)]
+    arrivals = draw(lists(integers(0, 16), min_size=draw(integers(fewest, most)), max_size=most))
+    jobs = [draw(gang_job(unit * arrival, settings.pes, settings.slice, kinds)) for arrival in sorted(arrivals)]
     return settings, jobs
 
 

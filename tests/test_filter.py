@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from workloads import among, booleans, integers
 
 import schedlab as sl
 from schedlab.workload.filter import account, in_one_line, usable
@@ -76,23 +77,23 @@ def twin(rows, procs, missing):
 @st.composite
 def logs(draw):
     """Draw records rich in unknown values, shared numbers, partial executions and, at times, halves."""
-    halves = draw(st.booleans())
+    halves = draw(booleans())
 
     def number(*whole):
-        drawn = draw(st.sampled_from(whole))
-        return drawn + draw(st.sampled_from([0, 0, 0.5])) if halves and drawn >= 0 else drawn
+        drawn = draw(among(*whole))
+        return drawn + draw(among(0, 0, 0.5)) if halves and drawn >= 0 else drawn
 
     rows = []
-    for place in range(draw(st.integers(1, 8))):
+    for place in range(draw(integers(1, 8))):
         row = dict.fromkeys(FIELDS, 100 * place)  # the fields that the filter is to leave alone
         row |= {
-            "job_number": place + 1 if draw(st.booleans()) else draw(st.integers(1, 4)),
+            "job_number": place + 1 if draw(booleans()) else draw(integers(1, 4)),
             "submit_time": number(-1, 0, 1, 2, 3),
             "run_time": number(-1, 0, 1, 2, 7),
             "allocated_procs": number(-1, 0, 1, 2, 3, 4),
             "requested_procs": number(-1, 0, 1, 2, 3, 4),
             "requested_time": number(-1, 0, 1, 5),
-            "status": draw(st.sampled_from([-1, 0, 1, 1, 2, 3, 4, 5])),
+            "status": draw(among(-1, 0, 1, 1, 2, 3, 4, 5)),
         }
         rows.append(row)
     return rows

@@ -10,7 +10,7 @@ import twin_moldable as twin
 from benchmarks import plain_iterative
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import changed, examples, trace_of
+from workloads import among, booleans, changed, examples, integers, one_of, trace_of
 
 import schedlab as sl
 from schedlab.kernels.iterative import decision
@@ -54,11 +54,11 @@ def curves(draw, law, jobs, procs):
         A = st.sampled_from([1, 1.5, 2, 3, 4.7, 8, 16])
         columns = {
             "parallelism": [float(draw(A)) for _ in jobs],
-            "sigma": [float(draw(st.sampled_from([0, 0.5, 1, 1.3, 2]))) for _ in jobs],
+            "sigma": [float(draw(among(0, 0.5, 1, 1.3, 2))) for _ in jobs],
         }
         return sl.Downey(), columns, [twin.downey(*one) for one in zip(*columns.values(), strict=True)]
     if law == "amdahl":
-        serial = [draw(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])) for _ in jobs]
+        serial = [draw(among(0.0, 0.1, 0.25, 0.5, 1.0)) for _ in jobs]
         return sl.Amdahl(), {"serial_share": serial}, [twin_of_amdahl(one) for one in serial]
     steps = st.sampled_from([0, 0, 0.25, 0.5, 1, 2.5])
     table = [np.cumsum([1.0, *(draw(steps) for _ in range(procs - 1))]) for _ in range(procs)]
@@ -70,16 +70,16 @@ def curves(draw, law, jobs, procs):
 @st.composite
 def workloads(draw, most=9, rigid=True):
     """Draw a trace with ties and curves of all kinds, some of its jobs rigid, and its jobs as the twins take them."""
-    procs = draw(st.integers(1, 8))
+    procs = draw(integers(1, 8))
     jobs = []
-    for _ in range(draw(st.integers(1, most))):
-        run = draw(st.one_of(st.integers(1, 20), st.sampled_from([1, 4, 8, 12])))
-        over = draw(st.sampled_from([0, 0, 1, 3, 20]))
-        jobs.append((draw(st.integers(0, 12)), run, run + over, draw(st.integers(1, procs))))
+    for _ in range(draw(integers(1, most))):
+        run = draw(one_of(integers(1, 20), among(1, 4, 8, 12)))
+        over = draw(among(0, 0, 1, 3, 20))
+        jobs.append((draw(integers(0, 12)), run, run + over, draw(integers(1, procs))))
     jobs.sort(key=lambda job: job[0])
-    model, columns, laws = draw(curves(draw(st.sampled_from(["downey", "amdahl", "table"])), jobs, procs))
-    share = draw(st.sampled_from([1, 1, 0.5])) if rigid else 1
-    moldable = [share == 1 or draw(st.booleans()) for _ in jobs]
+    model, columns, laws = draw(curves(draw(among("downey", "amdahl", "table")), jobs, procs))
+    share = draw(among(1, 1, 0.5)) if rigid else 1
+    moldable = [share == 1 or draw(booleans()) for _ in jobs]
     trace = trace_of(jobs, procs)
     trace = replace(trace, table=trace.table.assign(moldable=moldable, **columns), speedup=model)
     return trace, [

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
+from conftest import logs_at_hand
 from nbclient import NotebookClient
 
 from schedlab import kept, papers
@@ -12,6 +14,16 @@ from schedlab.display.ledgers import VERDICTS
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 CHART = "application/vnd.vegalite.v5+json"
+
+AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper[-1].isdigit()}
+PAPERS = {path.stem: AUTHORS[end] for path in NOTEBOOKS if (end := path.stem.rpartition("-")[2]) in AUTHORS}
+WITHOUT_NOTEBOOK = ("base", "lelong2017")
+# The last cell that the test adds. The ledger is that of the notebook, since making it again takes as long.
+SAVE = """
+from schedlab.display.ledgers import Ledger
+(ledger,) = (shown for shown in Out.values() if isinstance(shown, Ledger))
+ledger.to_pickle({path!r})
+"""
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -27,12 +39,20 @@ def test_is_committed_without_outputs(path):
 
 
 @every_notebook
-def test_runs_and_draws(path):
+def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path):
     notebook = nbformat.read(path, 4)
+    saved, paper = tmp_path / "ledger.pickle", PAPERS.get(path.stem)
+    if paper:
+        notebook.cells.append(nbformat.v4.new_code_cell(SAVE.format(path=str(saved))))
     folder = {"metadata": {"path": str(path.parent)}}
     NotebookClient(notebook, timeout=300, store_widget_state=False, resources=folder).execute()
     kinds = {kind for cell in notebook.cells for output in cell.get("outputs", []) for kind in output.get("data", {})}
     assert CHART in kinds
+    if paper and logs_at_hand():
+        expected = kept.ledger_of(paper, kept.QUICK)
+        assert expected is not None, f"nothing is kept: schedlab figures {paper} --size full --keep"
+        moved = kept.moved(expected, pd.read_pickle(saved))
+        assert not moved, "\n".join(moved)
 
 
 @every_notebook
@@ -42,8 +62,6 @@ def test_controls_of_live_figures_are_in_words(path):
             assert re.search(r"\blabels=", cell.source), cell.source  # those of the papers have them in docstrings
 
 
-AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper[-1].isdigit()}
-PAPERS = {path.stem: AUTHORS[end] for path in NOTEBOOKS if (end := path.stem.rpartition("-")[2]) in AUTHORS}
 every_paper = pytest.mark.parametrize(("notebook", "paper"), PAPERS.items(), ids=PAPERS)
 
 
@@ -54,6 +72,7 @@ def prose(notebook):
 
 def test_each_of_the_five_papers_has_its_notebook():
     assert len(PAPERS) == len(set(PAPERS.values())) == 5
+    assert {*papers.PAPERS} == {*PAPERS.values(), *WITHOUT_NOTEBOOK}  # whose ledgers test_ledger.py looks at
 
 
 @every_paper

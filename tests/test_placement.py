@@ -10,7 +10,7 @@ import pytest
 import twin_tree
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import changed, examples, trace_of
+from workloads import among, changed, examples, integers, trace_of
 
 import schedlab as sl
 from schedlab.kernels import tree_nodes
@@ -30,30 +30,30 @@ SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5])
 def tree_workloads(draw, overrun=True):
     """Draw (jobs, k, n, procs): jobs in submit order, full of ties, with estimates above and below the run times."""
     k, n = draw(TREES)
-    procs = draw(st.integers(max(1, k**n // 2), k**n))
+    procs = draw(integers(max(1, k**n // 2), k**n))
     jobs = []
-    for _ in range(draw(st.integers(1, 14))):
-        estimate = draw(st.integers(0, 8))
-        run = draw(st.sampled_from([estimate, estimate, draw(st.integers(0, 12))]))
-        width = draw(st.sampled_from([1, min(2, procs), draw(st.integers(1, procs)), procs]))
+    for _ in range(draw(integers(1, 14))):
+        estimate = draw(integers(0, 8))
+        run = draw(among(estimate, estimate, draw(integers(0, 12))))
+        width = draw(among(1, min(2, procs), draw(integers(1, procs)), procs))
         run = run if overrun else min(run, estimate)
-        jobs.append(twin_tree.Job(draw(st.integers(0, 12)), run, estimate, width))
+        jobs.append(twin_tree.Job(draw(integers(0, 12)), run, estimate, width))
     return sorted(jobs, key=lambda job: job.submit), k, n, procs
 
 
 @st.composite
 def overdue_workloads(draw):
     """Draw the like, rich in kills and ties: wide jobs wait while narrow ones outlive short estimates."""
-    k, n = draw(st.sampled_from([(2, 2), (2, 3), (3, 2), (4, 2)]))
-    procs = draw(st.integers(max(3, k**n - 2), k**n))
-    lengths = draw(st.lists(st.integers(1, 6), max_size=3))
-    jobs = [twin_tree.Job(0, length, length, draw(st.integers(1, 3))) for length in lengths]
-    for _ in range(draw(st.integers(1, 3))):
-        jobs.append(twin_tree.Job(draw(st.integers(0, 4)), *[draw(st.integers(1, 3))] * 2, draw(st.integers(k, procs))))
-    for _ in range(draw(st.integers(3, 9))):
-        estimate = draw(st.integers(0, 4))
-        run = draw(st.sampled_from([estimate, 9, 9]))
-        jobs.append(twin_tree.Job(draw(st.integers(0, 4)), run, estimate, draw(st.integers(1, 3))))
+    k, n = draw(among((2, 2), (2, 3), (3, 2), (4, 2)))
+    procs = draw(integers(max(3, k**n - 2), k**n))
+    lengths = draw(st.lists(integers(1, 6), max_size=3))
+    jobs = [twin_tree.Job(0, length, length, draw(integers(1, 3))) for length in lengths]
+    for _ in range(draw(integers(1, 3))):
+        jobs.append(twin_tree.Job(draw(integers(0, 4)), *[draw(integers(1, 3))] * 2, draw(integers(k, procs))))
+    for _ in range(draw(integers(3, 9))):
+        estimate = draw(integers(0, 4))
+        run = draw(among(estimate, 9, 9))
+        jobs.append(twin_tree.Job(draw(integers(0, 4)), run, estimate, draw(integers(1, 3))))
     return sorted(jobs, key=lambda job: job.submit), k, n, procs
 
 

@@ -1,6 +1,7 @@
 """The report: one page that holds everything, opens with no network, and grows while it is made."""
 
 import json
+import os
 import re
 import time
 from functools import cache
@@ -316,15 +317,39 @@ def test_a_page_that_grows_is_not_written_more_often_than_it_is_loaded(paper, tm
     assert all(later - earlier >= 0.25 for earlier, later in pairwise(growing))
 
 
+FEW = (("base", "LOADS", (0.7, 0.8)), ("lelong2017", "JOBS", 1000))
+
+
 def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):
     monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))  # stand-ins, also in the other processes
     monkeypatch.delenv("SCHEDLAB_CACHE")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    here, few = os.getpid(), FEW
+
+    def build_few(name, *more):  # which is pickled whole, with what it has from around it
+        (elsewhere / name).write_text(str(os.getpid()))
+        tables = [(getattr(getattr(papers, paper), table), value) for paper, table, value in few]
+        usual = [table["quick"] for table, _ in tables]
+        try:
+            for table, value in tables:
+                table["quick"] = value
+            report._build(name, *more)
+        finally:
+            for (table, _), value in zip(tables, usual, strict=True):
+                table["quick"] = value
+
+    for paper, table, value in FEW:
+        monkeypatch.setitem(getattr(getattr(papers, paper), table), "quick", value)
+    monkeypatch.setattr(report, "_build", build_few)
     pages = [
         report.figures(tmp_path / f"{count}.html", progress=False, only=["base", "lelong2017"], processes=count)
         for count in (1, 2)
     ]
     one, two = (re.sub(r"Made [-\d]+ [:\d]+ UTC", "", page.read_text(encoding="utf-8")) for page in pages)
     assert one == two
+    assert {path.name for path in elsewhere.iterdir()} == {"base", "lelong2017"}
+    assert str(here) not in {path.read_text() for path in elsewhere.iterdir()}
 
 
 def test_the_first_paper_is_rebuilt_first_and_then_those_that_take_longest(monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workloads import changed, trace_of, workloads
+from workloads import changed, integers, trace_of, workloads
 
 import schedlab as sl
 from schedlab.kernels.processors import assign_processors
@@ -160,11 +160,11 @@ def lowest_free(starts, ends, procs, machine):
 @st.composite
 def packings(draw):
     """Draw jobs and a schedule of them, by any scheme, on a machine wide enough for gaps."""
-    machine = draw(st.integers(1, 12))
+    machine = draw(integers(1, 12))
     jobs = []
-    for _ in range(draw(st.integers(1, 20))):
-        run = draw(st.integers(0, 9))
-        jobs.append((draw(st.integers(0, 30)), run, run + draw(st.integers(0, 3)), draw(st.integers(1, machine))))
+    for _ in range(draw(integers(1, 20))):
+        run = draw(integers(0, 9))
+        jobs.append((draw(integers(0, 30)), run, run + draw(integers(0, 3)), draw(integers(1, machine))))
     return sl.simulate(trace_of(sorted(jobs), machine), draw(SCHEMES))
 
 

@@ -10,7 +10,7 @@ import twin_shredding
 from hypothesis import given
 from hypothesis import strategies as st
 from twin_shredding import Job
-from workloads import examples, trace_of
+from workloads import among, examples, integers, trace_of
 
 import schedlab as sl
 from schedlab.schedule import ScheduleError
@@ -34,16 +34,16 @@ SPEEDS = st.lists(st.sampled_from([1, 1, 2, 3]), min_size=3, max_size=3)
 def swept_workloads(draw, most_sites=3, exact=False):
     """Draw for each of some sites (jobs, procs): jobs in submit order, full of ties, some of them sweeps."""
     sites = []
-    n_sites = draw(st.integers(1, most_sites))
+    n_sites = draw(integers(1, most_sites))
     for _ in range(n_sites):
-        procs = draw(st.integers(1, 6))
+        procs = draw(integers(1, 6))
         jobs = []
-        for _ in range(draw(st.integers(1, 12 if n_sites == 1 else 6))):
-            run, breakdown = draw(st.integers(0, 8)), draw(BREAKDOWNS)
+        for _ in range(draw(integers(1, 12 if n_sites == 1 else 6))):
+            run, breakdown = draw(integers(0, 8)), draw(BREAKDOWNS)
             run = max(run, 1) if breakdown else run
-            over = 0 if exact else draw(st.sampled_from([0, 0, 1, 3, 8]))
-            width = draw(st.sampled_from([1, procs, draw(st.integers(1, procs))]))
-            jobs.append(Job(draw(st.integers(0, 12)), run, run + over, width, breakdown))
+            over = 0 if exact else draw(among(0, 0, 1, 3, 8))
+            width = draw(among(1, procs, draw(integers(1, procs))))
+            jobs.append(Job(draw(integers(0, 12)), run, run + over, width, breakdown))
         sites.append((sorted(jobs, key=lambda job: job.submit), procs))
     return sites
 

@@ -24,6 +24,7 @@ from twin_moldable import (
     iterative,
     one_decision,
 )
+from workloads import among, integers, one_of
 
 CANMOVE = pytest.mark.parametrize("canmove", ["role", "literal"])
 
@@ -331,13 +332,13 @@ def test_iterative_stops_at_a_duration_that_one_more_processor_does_not_shorten(
 @st.composite
 def workloads(draw, most=8):
     """Draw (jobs, procs): Moldables with ties and curves of all kinds, not sorted, and a machine."""
-    procs = draw(st.integers(1, 8))
+    procs = draw(integers(1, 8))
     jobs = []
-    for _ in range(draw(st.integers(1, most))):
-        run = draw(st.one_of(st.integers(1, 20), st.sampled_from([1, 4, 8, 12])))
-        curve = downey(draw(st.sampled_from([1, 1.5, 2, 3, 4.7, 8, 16])), draw(st.sampled_from([0, 0.5, 1, 1.3, 2])))
-        estimate = run + draw(st.sampled_from([0, 0, 1, 3, 20]))
-        jobs.append(Moldable(draw(st.integers(0, 12)), run, estimate, draw(st.integers(1, procs)), *curve))
+    for _ in range(draw(integers(1, most))):
+        run = draw(one_of(integers(1, 20), among(1, 4, 8, 12)))
+        curve = downey(draw(among(1, 1.5, 2, 3, 4.7, 8, 16)), draw(among(0, 0.5, 1, 1.3, 2)))
+        estimate = run + draw(among(0, 0, 1, 3, 20))
+        jobs.append(Moldable(draw(integers(0, 12)), run, estimate, draw(integers(1, procs)), *curve))
     return jobs, procs
 
 

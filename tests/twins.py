@@ -118,10 +118,10 @@ def conservative(
             return procs - sum(p for begin, end, p in holds if begin <= t < end)
 
         def fits(t):  # processors get fewer only where a hold begins
-            return all(free_at(u) >= needed for u in [t] + [b for b, _, _ in holds if t < b < t + estimate])
+            return free_at(t) >= needed and all(free_at(b) >= needed for b, _, _ in holds if t < b < t + estimate)
 
         # Processors get more only where a hold ends, so no other time can be the earliest.
-        reserved[j] = min(t for t in [now] + [end for _, end, _ in holds if end > now] if fits(t))
+        reserved[j] = next(t for t in sorted([now] + [end for _, end, _ in holds if end > now]) if fits(t))
         promises.setdefault(j, reserved[j])
 
     def compress(now, held):

@@ -1,6 +1,7 @@
 """Small workloads for hypothesis: full of ties, zero run times, full-machine jobs and estimates of all kinds."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,22 @@ from schedlab.machine import Flat
 from schedlab.schemes import Case, Jobs
 from schedlab.workload.swf import FIELDS, Header
 from schedlab.workload.trace import Trace
+
+# Making a strategy takes longer than drawing from it: `draw` is handed the same ones again.
+once = lru_cache(maxsize=None, typed=True)
+integers, one_of, booleans, lists = once(st.integers), once(st.one_of), once(st.booleans), once(st.lists)
+
+
+@once
+def among(*values):
+    """Give the strategy that draws one of some values."""
+    return st.sampled_from(values)
+
+
+@once
+def at_least(shortest, lengths):
+    return lengths.filter(lambda length: length >= shortest)
+
 
 MACHINES = st.integers(1, 6)
 INSTANTS = st.integers(0, 12)
@@ -29,13 +46,13 @@ def workloads(draw, shortest=0, most=14, exact=False, overrun=False):
 
     With `overrun` some jobs outlive their estimates.
     """
-    overs = [0, 0, 1, 3, 8, *[-1, -3, -8] * overrun]
+    overs = among(0, 0, 1, 3, 8, *[-1, -3, -8] * overrun)
     procs = draw(MACHINES)
     jobs = []
-    for _ in range(draw(st.integers(1, most))):
-        run = draw(LENGTHS.filter(lambda length: length >= shortest))
-        over = 0 if exact else draw(st.sampled_from(overs))
-        width = draw(st.sampled_from([1, procs, draw(st.integers(1, procs))]))
+    for _ in range(draw(integers(1, most))):
+        run = draw(at_least(shortest, LENGTHS))
+        over = 0 if exact else draw(overs)
+        width = draw(among(1, procs, draw(integers(1, procs))))
         jobs.append(Job(draw(INSTANTS), run, max(0, run + over), width))
     return sorted(jobs, key=lambda job: job.submit), procs
 
@@ -71,16 +88,18 @@ def changed(schedule, **columns):
 def trace_of(jobs, procs):
     """Make a trace of jobs given as (submit, run, estimate, procs), whatever their run times."""
     submit, run, estimate, width = arrays(jobs)
-    table = pd.DataFrame({field: np.full(len(jobs), -1) for field in FIELDS})
-    table = table.assign(
-        job_number=np.arange(1, len(jobs) + 1),
-        submit_time=submit,
-        run_time=run,
-        requested_time=estimate,
-        requested_procs=width,
-        allocated_procs=width,
-        status=1,
-    ).set_index("job_number")
-    table = table.sort_values("submit_time", kind="stable")
+    order = np.argsort(submit, kind="stable")
+    known = {
+        "job_number": np.arange(1, len(jobs) + 1),
+        "submit_time": submit,
+        "run_time": run,
+        "requested_time": estimate,
+        "requested_procs": width,
+        "allocated_procs": width,
+        "status": np.ones(len(jobs), "int64"),
+    }
+    unknown = np.full(len(jobs), -1)
+    numbers = pd.Index(known["job_number"][order], name="job_number")
+    table = pd.DataFrame({field: known.get(field, unknown)[order] for field in FIELDS[1:]}, index=numbers)
     nothing = table.iloc[:0]
     return Trace(table, "a test", procs, Header(), "model", nothing, nothing, run * table["requested_procs"])

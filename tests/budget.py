@@ -1,0 +1,130 @@
+"""What tests may take: a test that takes too long fails, and so does the suite if all together do.
+
+Counted are seconds of the processor, of the test and of the processes that it started and waited for: how busy the
+machine is with other things matters little to them. What numba compiles is not counted. A budget is what the test takes
+on the machine named below; it fails beyond `PATIENCE` times as much, and on a slower machine later still.
+"""
+
+import os
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+from numba import config as numba_config
+from numba.core import event
+
+PATIENCE = 3  # a busy machine with two threads to a core has made tests take twice as long
+DEFAULT = 4
+BUDGETS = {
+    "test_notebooks.py::test_runs_and_draws_and_its_ledger_is_what_is_kept": 30,  # in a kernel each, as users run them
+    "test_report.py::test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page": 8,  # two papers, twice
+    "test_threads.py::test_control_c_ends_any_simulation_within_a_second": 6,  # it waits while a process simulates
+    "test_precompile.py::test_with_another_numba_kernels_are_compiled_in_its_usual_way": 8,  # they compile in processes
+    "test_precompile.py::test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile": 8,
+}
+# All of them: three and a half minutes on two cores.
+SUITE, SUITE_PATIENCE = 420, 2
+REFERENCE = 0.015  # seconds that `_errand` takes on an AMD EPYC at 2.6 GHz
+HELD = not (numba_config.DISABLE_JIT or numba_config.BOUNDSCHECK)  # budgets are those of compiled kernels
+
+BEGAN = pytest.StashKey()
+
+
+def of(nodeid: str) -> float:
+    """Give the budget of a test: by its file and name, with or without its parameters."""
+    name = nodeid.rpartition("/")[2]
+    return BUDGETS.get(name, BUDGETS.get(name.partition("[")[0], DEFAULT))
+
+
+def spent() -> float:
+    """Give the processor's seconds of this process and of all that it waited for, without those of compiling."""
+    return sum(os.times()[:4]) - (getattr(_compiling(), "_duration", 0) if HELD else 0)
+
+
+@cache
+def _compiling():
+    listener = event.TimingListener()
+    event.register("numba:compile", listener)
+    return listener
+
+
+def slowness() -> float:
+    """Give how many times as long as on the reference machine a fixed errand takes here and now, at least 1."""
+    return max(1.0, min(_errand() for _ in range(5)) / REFERENCE)
+
+
+def _errand():
+    begin = time.thread_time()
+    total = 0
+    for number in range(200_000):
+        total += number * number % 7
+    np.sort(np.random.default_rng(total).random(100_000))
+    return time.thread_time() - begin
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest, so that all workers end together."""
+    items.sort(key=lambda item: of(item.nodeid), reverse=True)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item):
+    item.stash[BEGAN] = spent(), time.monotonic()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item):
+    result = yield
+    # Those of the browser are left out: JupyterLab and chromium end, and are counted, with the last of them.
+    if HELD and "browser" not in item.keywords:
+        before, began = item.stash[BEGAN]
+        took = spent() - before
+        item.user_properties.append(("processor_seconds", took))
+        # Processes of an earlier test that end only now, as workers that were idle, are counted now: this many at most.
+        _check(item.nodeid, min(took, (time.monotonic() - began) * os.cpu_count()))
+    return result
+
+
+def _check(nodeid, took):
+    most = PATIENCE * of(nodeid)
+    if took > most and took > most * (slower := slowness()):
+        pytest.fail(
+            f"{nodeid} took {took:.1f} s of the processor, expected at most {PATIENCE} times its budget of "
+            f"{of(nodeid):g} s{f', and {slower:.1f} times that on this machine' if slower > 1 else ''}: make it "
+            "cheaper, or say in tests/budget.py why it needs more",
+            pytrace=False,
+        )
+
+
+class Sum:
+    """What all tests took together; under xdist in the process that hands them out."""
+
+    def __init__(self):
+        self.took = 0.0
+
+    def pytest_runtest_logreport(self, report):
+        self.took += sum(took for name, took in report.user_properties if name == "processor_seconds")
+
+    def most(self):
+        return SUITE * SUITE_PATIENCE * (slowness() if self.took > SUITE * SUITE_PATIENCE else 1)
+
+    def pytest_sessionfinish(self, session):
+        if self.took > self.most() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.took >= 1:
+            terminalreporter.write_line(f"{self.took:.0f} s of the processor, of {SUITE} s in the budget")
+        if self.took > self.most():
+            terminalreporter.write_line(
+                f"FAILED: the tests took {self.took:.3g} s of the processor, expected at most {self.most():.3g} s: "
+                "see --durations=30, and tests/budget.py",
+                red=True,
+            )
+
+
+def pytest_configure(config):
+    if HELD and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Sum())

@@ -1,0 +1,59 @@
+"""Altair's check of charts against Vega-Lite's schema, in a fraction of its time.
+
+jsonschema looks for every error: of a choice between dozens of definitions it follows each to its end, and the parts of
+a chart are checked again in all that holds them. Here it stops at the first error, and what a definition was found to
+say of a part is remembered. Where that finds an error, jsonschema has the last word, and tells what it is.
+"""
+
+import json
+from functools import cache
+
+from altair.utils import schemapi
+from jsonschema import ValidationError
+from jsonschema.validators import extend, validator_for
+
+checked_in_full = schemapi._get_errors_from_spec
+_known = {}  # (definition, part as JSON): whether it is valid
+
+
+def check_quickly():
+    """Let Altair check charts so from now on."""
+    schemapi._get_errors_from_spec = errors
+
+
+def errors(spec, schema, rootschema=None):
+    """Give the errors that jsonschema finds; see `altair.utils.schemapi._get_errors_from_spec`."""
+    return [] if is_valid(spec, schema, rootschema) else checked_in_full(spec, schema, rootschema)
+
+
+def is_valid(spec, schema, rootschema=None) -> bool:
+    """Tell whether a part of a chart is as its schema says."""
+    root = rootschema or schema
+    draft = schemapi._get_json_schema_draft_url(root)
+    registry = schemapi._get_referencing_registry(root, draft)
+    given = schemapi._prepare_references_in_schema(schema)
+    kind = _first_error(draft)
+    return kind(given, registry=registry, format_checker=kind.FORMAT_CHECKER).is_valid(spec)
+
+
+@cache
+def _first_error(draft):
+    """Give jsonschema's validator of a draft, which follows choices and definitions as this file says."""
+    usual = validator_for({"$schema": draft})
+
+    def any_of(validator, choices, instance, schema):
+        if not any(validator.evolve(schema=choice).is_valid(instance) for choice in choices):
+            yield ValidationError("is none of them")
+
+    def ref(validator, name, instance, schema):
+        try:
+            key = name, json.dumps(instance)
+        except TypeError:
+            yield from usual.VALIDATORS["$ref"](validator, name, instance, schema)
+            return
+        if key not in _known:
+            _known[key] = next(usual.VALIDATORS["$ref"](validator, name, instance, schema), None) is None
+        if not _known[key]:
+            yield ValidationError(f"is no {name}")
+
+    return extend(usual, {"anyOf": any_of, "$ref": ref})
