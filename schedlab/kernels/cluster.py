@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import maker, part
+from ._jit import inlined, maker, part
 from .priority import sort
 from .sorted_pairs import (
     NEVER,
@@ -127,7 +127,7 @@ def new_cluster(jobs, machine, rank, moving, per_event, halt):
     )
 
 
-@part
+@inlined  # a call would hand over 17 arrays at each event: a tenth of FCFS, a twentieth of EASY
 def advance(c, alarm):
     """Go on to the next instant (in per-event mode: to the next event); False when nothing is left, or on `halt`.
 
