@@ -75,7 +75,7 @@ def test_the_suite_fails_if_its_tests_take_too_long_together(run):
     many = "import pytest\n@pytest.mark.parametrize('way', 'abc')\n" + SPINNING.replace("spinning()", "spinning(way)")
     done = run(many, default=1, suite=0.15)
     done.assert_outcomes(passed=3)
-    done.stdout.re_match_lines([r"FAILED: the tests took 0\.[6-9]\d* s of the processor, expected at most 0\.45 s"])
+    done.stdout.re_match_lines([r"FAILED: the tests took 0\.[5-9]\d* s of the processor, expected at most 0\.45 s"])
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert run(many, default=1, suite=1).ret == pytest.ExitCode.OK
 
