@@ -285,12 +285,11 @@ def new_gang(given, programs, rules, room, logged):
     """Make an empty machine; what it is given is described in `slices.gang`."""
     n = given.size.size
     jobs = np.zeros((n, 14), np.int64)
-    jobs[:, ARRIVAL], jobs[:, SIZE], jobs[:, KIND] = given.arrival, given.size, given.kind
-    jobs[:, DEMAND], jobs[:, KEY] = given.demand, given.key
-    jobs[:, PLACED] = -1
     tasks = 0
     for job in range(n):
-        jobs[job, FIRST] = tasks
+        jobs[job, ARRIVAL], jobs[job, SIZE], jobs[job, KIND] = given.arrival[job], given.size[job], given.kind[job]
+        jobs[job, DEMAND], jobs[job, KEY] = given.demand[job], given.key[job]
+        jobs[job, FIRST], jobs[job, PLACED] = tasks, -1
         tasks += given.size[job]
     leaves = 1
     while leaves < rules.pes:
@@ -319,8 +318,9 @@ def new_gang(given, programs, rules, room, logged):
         np.zeros((7, logged), np.int64),
         np.zeros(16, np.int64),
     )
-    g.tasks[:, PE] = -1
-    g.tasks[:, DONE] = NEVER
+    for task in range(tasks):
+        g.tasks[task, PE], g.tasks[task, DONE] = -1, NEVER
     g.clock[NEXT_FINISH] = NEVER
-    g.pes[:, LOADED] = g.pes[:, RUNNING] = g.pes[:, CUT_TO] = g.pes[:, TURN] = -1
+    for pe in range(rules.pes):
+        g.pes[pe, LOADED] = g.pes[pe, RUNNING] = g.pes[pe, CUT_TO] = g.pes[pe, TURN] = -1
     return g
