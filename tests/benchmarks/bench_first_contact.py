@@ -1,11 +1,12 @@
-"""How long one waits: compiling, kernels, imports, figures, notebooks; of this checkout or beside another one.
+"""How long one waits: compiling, kernels, imports, figures, notebooks, tests; of this checkout or beside another one.
 
     python tests/benchmarks/bench_first_contact.py [--against CHECKOUT] [--rounds 3] [--only compile kernels ...]
 
 Parts: compile (processor seconds of each group of kernels, from an empty cache), kernels (medians, in milliseconds of
-one core), imports (seconds to the package, and to a first chart), figures (seconds to the first paper on the page and
-to the last, compiled), notebooks (seconds of each, compiled). With --against both checkouts are measured in turn, in
-processes of this interpreter, and the ratio is printed. Logs are those of SCHEDLAB_DATA.
+one core), imports (seconds to the package, and to a first chart), figures (seconds to the first one on the page and to
+the last, compiled and with an empty cache), notebooks (seconds of each, compiled), tests (seconds on all cores,
+compiled). With --against both checkouts are measured in turn, in processes of this interpreter, and the ratio is
+printed. Logs are those of SCHEDLAB_DATA.
 """
 
 import argparse
@@ -20,8 +21,8 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).resolve().parents[2]
-UNITS = {"compile": "CPU s", "kernels": "ms", "imports": "s", "figures": "s", "notebooks": "s"}
-ONE_RUN = ("compile", "figures", "notebooks")  # too long for medians
+UNITS = {"compile": "CPU s", "kernels": "ms", "imports": "s", "figures": "s", "notebooks": "s", "tests": "s"}
+ONE_RUN = ("compile", "figures", "notebooks", "tests")  # too long for medians
 
 
 def spent():
@@ -141,7 +142,14 @@ def imports():
 
 
 def figures():
-    """Time the report, compiled: until its page is there, and until it is whole."""
+    """Time the report, compiled and with an empty cache: until its page is there, and until it is whole."""
+    yield from report("compiled")
+    with emptied_cache():
+        yield from report("nothing compiled")
+
+
+def report(how):
+    """Time the report once."""
     command = [sys.executable, "-m", "schedlab.cli", "figures", "--size", "quick", "--out"]
     with tempfile.TemporaryDirectory() as folder:
         begin, page, first = time.perf_counter(), Path(folder) / "report.html", None
@@ -151,8 +159,10 @@ def figures():
                     first = time.perf_counter() - begin
                 time.sleep(0.05)
         whole = time.perf_counter() - begin
-        yield "the first figure on the page", whole if first is None else first
-        yield "all figures and ledgers", whole
+        if running.returncode:
+            raise SystemExit(f"the report failed with exit code {running.returncode}")
+        yield f"the first figure on the page, {how}", whole if first is None else first
+        yield f"all figures and ledgers, {how}", whole
 
 
 def notebooks():
@@ -167,7 +177,21 @@ def notebooks():
         yield path.stem, time.perf_counter() - begin
 
 
-PARTS = {"compile": compile_all, "kernels": kernels, "imports": imports, "figures": figures, "notebooks": notebooks}
+def tests():
+    """Time the tests, as `make test` runs them; whether they pass is not asked."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"], stdout=subprocess.DEVNULL)
+    yield "all tests", time.perf_counter() - begin
+
+
+PARTS = {
+    "compile": compile_all,
+    "kernels": kernels,
+    "imports": imports,
+    "figures": figures,
+    "notebooks": notebooks,
+    "tests": tests,
+}
 
 
 def measured(checkout, part):
