@@ -180,7 +180,9 @@ def notebooks():
 def tests():
     """Time the tests, as `make test` runs them; whether they pass is not asked."""
     begin = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"], stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"], stdout=subprocess.DEVNULL
+    )
     yield "all tests", time.perf_counter() - begin
 
 
