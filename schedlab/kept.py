@@ -44,7 +44,7 @@ def folder() -> Path:
     return data_dir() / "results"
 
 
-@cache  # takes half a second, and every figure that a notebook shows asks for it
+@cache  # every figure that a notebook shows asks for it
 def kernels_digest() -> str:
     """Digest what the kernels do: their sources without comments and docstrings."""
     sources = sorted((Path(__file__).parent / "kernels").rglob("*.py"))
