@@ -39,6 +39,7 @@ NEEDED, STEPS, STEPS_BEFORE, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
 SLACK = 16  # so many steps more than needed are suffered
 
 LATER = 1 << 62  # what has no end
+AFTER = np.iinfo(np.int64).max  # stands behind the last step's time, so that a search ends there by itself
 
 # On machines beyond any log's, jobs of centuries may be widened a million times at each scheduling point. There a
 # simulation is given up after so many looks at a waiting job, which are some seconds.
@@ -215,6 +216,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
     width, duration, shorter, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
     scalars[TOTAL] = scalars[LOGGED] = 0
     scalars[NEEDED] = scalars[STEPS]
+    plan.steps[TIME, scalars[STEPS]] = AFTER
     for i in range(queued):
         if halt[0]:
             return
@@ -333,7 +335,8 @@ def _try(plan, queued, i):
     for k in range(U(i + 1), U(queued)):
         to_gain += start[k] - now
     total = scalars[TOTAL] - start[i] - duration[i]
-    _move(plan, queued, i, width[i] + 1, plan.jobs[SHORTER, i], 0)
+    first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], 0)
+    _move(plan, queued, i, first, last, width[i] + 1, plan.jobs[SHORTER, i])
     total += start[i] + plan.jobs[SHORTER, i]
     for k in range(i + 1, queued):
         if total - to_gain >= scalars[TOTAL]:
@@ -345,14 +348,19 @@ def _try(plan, queued, i):
             first = scalars[FIRST_FREED]
             while first > 0 and free[first - 1] >= width[k]:
                 first -= 1
-            if free[step - 1] >= width[k] or time[first] + duration[k] < reserved:
+            if free[step - 1] >= width[k] or time[first] + duration[k] <= time[step - 1]:
                 step = first
         if step == begins[k]:
             if _take(free, step, ends[k], width[k]):
                 _note_before(plan, k)
                 continue
             _take(free, step, ends[k], -width[k])
-        _move(plan, queued, k, width[k], duration[k], step)
+        first, last = _earliest(plan, width[k], duration[k], step)
+        if first == begins[k]:
+            _take(free, first, last, width[k])
+            _note_before(plan, k)
+            continue
+        _move(plan, queued, k, first, last, width[k], duration[k])
         total += start[k] - reserved
     return total
 
@@ -375,6 +383,7 @@ def _give_back(plan, queued):
     """Make the plan what it was before the try."""
     scalars = plan.scalars
     scalars[STEPS] = scalars[STEPS_BEFORE]
+    plan.steps[TIME, scalars[STEPS]] = AFTER
     for row in range(3):
         for step in range(U(scalars[STEPS])):
             plan.steps[row, step] = plan.steps[KEPT_STEPS + row, step]
@@ -400,13 +409,12 @@ def _lift(plan, i, queued):
 
 
 @part
-def _move(plan, queued, k, width, duration, step):
-    """Place a waiting job anew in the present try, from a step on, and note what that frees."""
+def _move(plan, queued, k, first, last, width, duration):
+    """Place a waiting job anew in the present try, and note what that frees; see `_settle`."""
     begins, ends, uses, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.steps[USES], plan.scalars
     time = plan.steps[TIME]
     old = ends[k]
     until = time[old]
-    first, last = _earliest(plan, width, duration, step)
     uses[begins[k]] -= 1
     uses[old] -= 1
     later = first > begins[k]
@@ -423,19 +431,17 @@ def _move(plan, queued, k, width, duration, step):
 @routine
 def _earliest(plan, width, duration, step):
     """Give the step, from one on, from which so many processors are free for so long, and the first one not needed."""
-    time, free, steps = plan.steps[TIME], plan.steps[FREE], plan.scalars[STEPS]
-    last, fits = U(step), False
-    while not fits:
+    time, free = plan.steps[TIME], plan.steps[FREE]
+    last = U(step)
+    while True:
         while free[last] < width:
             last += U(1)
-        first = last
-        end = time[first] + duration
-        while True:
+        first, end = last, time[last] + duration
+        last += U(1)
+        while time[last] < end and free[last] >= width:
             last += U(1)
-            fits = last == U(steps) or time[last] >= end
-            if fits or free[last] < width:
-                break
-    return np.int64(first), np.int64(last)
+        if time[last] >= end:
+            return np.int64(first), np.int64(last)
 
 
 @routine
@@ -449,7 +455,7 @@ def _settle(plan, placed, k, first, last, old, width, duration):
     time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
     end = time[first] + duration
     uses[first] += 1
-    if last == scalars[STEPS] or time[last] > end:
+    if time[last] > end:
         if old < scalars[STEPS] and uses[old] > 0:
             old = scalars[STEPS]
         if old > last:
@@ -460,7 +466,9 @@ def _settle(plan, placed, k, first, last, old, width, duration):
                 ends[j] += (ends[j] >= last) & (ends[j] < old)
             scalars[FIRST_FREED] += last <= scalars[FIRST_FREED] < old
         if old >= last:
-            scalars[STEPS] += old == scalars[STEPS]
+            if old == scalars[STEPS]:
+                scalars[STEPS] += 1
+                time[scalars[STEPS]] = AFTER
         else:
             last -= 1
             for row in (time, free, uses):
@@ -507,5 +515,6 @@ def _forget_steps(plan, queued):
             time[kept], free[kept], uses[kept], place[step] = time[step], free[step], uses[step], kept
             kept += 1
     plan.scalars[STEPS] = kept
+    time[kept] = AFTER
     for k in range(queued):
         plan.jobs[BEGINS, k], plan.jobs[ENDS, k] = place[plan.jobs[BEGINS, k]], place[plan.jobs[ENDS, k]]
