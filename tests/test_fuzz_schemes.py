@@ -36,7 +36,7 @@ def test_what_is_neither_is_a_failure(line, error):
 
 
 @pytest.mark.parametrize(
-    ("line", "limit", "ended"), [("while True: pass", 10, "hung"), ("0; import os; os._exit(3)", 600, "failed")]
+    ("line", "limit", "ended"), [("while True: pass", 2, "hung"), ("0; import os; os._exit(3)", 600, "failed")]
 )
 def test_a_run_that_does_not_end_and_one_that_dies_are_seen(line, limit, ended):
     worker = Worker()

@@ -84,18 +84,20 @@ def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
+def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path, capfd):
     in_a_process(
         "import numba\n"
         "numba.version_info = numba.version_info._replace(short=(9, 9))\n"
         "import schedlab as sl\n"
         "from schedlab.kernels import fcfs\n"
-        "sl.simulate(sl.model_trace('lublin', jobs=30, procs=16), 'fcfs').validate()\n"
+        "print(sl.simulate(sl.model_trace('lublin', jobs=30, procs=16), 'fcfs').start.tolist())\n"
         "library = fcfs.fcfs.overloads[fcfs.fcfs.signatures[0]].library\n"
         "assert type(library).__name__ == 'JITCodeLibrary', library",
         Path(sl.__file__).parents[1],
         SCHEDLAB_CACHE=str(tmp_path),
     )
+    schedule = sl.simulate(sl.model_trace("lublin", jobs=30, procs=16), "fcfs").validate()
+    assert capfd.readouterr().out == f"{schedule.start.tolist()}\n"
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
