@@ -15,7 +15,7 @@ from . import grids
 from .figures import AGAINST, AXIS, against_plain, notes
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
 
-READ = {"quick": (1_000, 3), "full": (grids.JOBS, 10)}  # jobs and draws
+READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
 # By what is read differently: changes of the workload, of the shares' settings, and the iterative scheme.
 READINGS = {
     "as in the figures": ({}, {}, ITERATIVE),
