@@ -21,7 +21,7 @@ LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
 MODEL = {"model": "lublin", "jobs": 10_000, "procs": 256, "seed": 1}  # where there is neither log nor stand-in
 SCHEMES = (FCFS(), EASY(), EASY(order="sjf"), Conservative())
 SJBF = EASY(backfill="sjf")
-LOADS = {"quick": (0.5, 0.65, 0.8, 0.95), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}
+LOADS = {"quick": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "full": tuple(round(0.5 + 0.025 * i, 3) for i in range(21))}
 SHOWN = {"wait_time": "mean wait (s)", "bounded_slowdown": "mean bounded slowdown", "utilization": "utilization"}
 
 # Schedules published with Gaussier, Glesser, Reis and Trystram, SC 2015 (predictsim). For each: the
@@ -55,7 +55,7 @@ def log_or_model(name: str) -> Trace:
 def figure1(size: str, progress: bool) -> tuple:
     """Rebuild the figure of the base schedulers: mean wait and mean bounded slowdown against offered load.
 
-    Loads in steps of 0.15, or of 0.025 in the full size; the traces are whole in both.
+    Loads in steps of 0.1, or of 0.025 in the full size; the traces are whole in both.
     """
     traces = logs()
     data = sweep(traces, SCHEMES, LOADS[size], progress=progress)
@@ -69,7 +69,7 @@ def figure1(size: str, progress: bool) -> tuple:
         "first gives the one reservation to the shortest job, so that wide jobs wait until enough processors are "
         "free by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
     )
-    caption += "Loads in steps of 0.15 (quick; full size: 0.025)." if size == "quick" else "Loads in steps of 0.025."
+    caption += "Loads in steps of 0.1 (quick; full size: 0.025)." if size == "quick" else "Loads in steps of 0.025."
     return caption, data, charts.stacked(panels), _at_load(data, 0.8)
 
 
