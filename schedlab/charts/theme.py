@@ -191,7 +191,18 @@ def shown(chart):
 
 
 def specified(chart) -> dict:
-    """Give a chart as Vega-Lite. Altair checks what users made, not what this room made: that is half of the time."""
+    """Give a chart as Vega-Lite. Altair checks what users made, not what this room made: that is half of the time.
+
+    Parameters
+    ----------
+    chart : altair.Chart
+        Or any other kind of Altair's charts.
+
+    Returns
+    -------
+    dict
+        The specification, as of `altair.Chart.to_dict`.
+    """
     return chart.to_dict(validate=not _is_made(chart))
 
 
