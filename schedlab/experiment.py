@@ -431,9 +431,10 @@ def remember(most: int):
                     mine = key not in kept
                     future, thread = kept.setdefault(key, (Future(), get_ident()))
                     kept.move_to_end(key)
-                    done = [each for each, (one, _) in kept.items() if one.done()]
-                    for oldest in done[: max(0, len(kept) - most)]:  # what is being computed is waited for
-                        del kept[oldest]
+                    if (beyond := len(kept) - most) > 0:
+                        done = [each for each, (one, _) in kept.items() if one.done()]
+                        for oldest in done[:beyond]:  # what is being computed is waited for
+                            del kept[oldest]
                 if mine:
                     break
                 if not future.done() and thread == get_ident():

@@ -349,7 +349,7 @@ def _figure(figure, paper, captions):
     key = f"{paper}-{figure.name}"
     parts = [f'<figure id="{key}"><h3>{_text(figure.title)}</h3>']
     if figure.chart is not None:
-        spec = figure.chart.to_dict()
+        spec = charts.specified(figure.chart)
         text = json.dumps(spec).replace("<", "\\u003c")  # no word may end the script
         height = f"min-height: {charts.height_of(spec):.0f}px"
         parts.append(f'<div class="chart" data-spec="{key}-spec" style="{height}"></div>')

@@ -660,14 +660,20 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
         For a value that is not above 0, a column that a table lacks, or two runs of one case and seed in a table.
     """
     by = _cases(by, name, new, old)
-    one, other = (table.set_index([*by, "seed"])[name] for table in (new, old))
+    keys = [*by, "seed"]
+    one, other = (table[[*keys, name]].reset_index(drop=True) for table in (new, old))
+    alike = one[keys].equals(other[keys])  # as usual; to find the other table's runs takes as long as all the rest
     for runs in (one, other):
-        _logarithms(runs)
-        if runs.index.has_duplicates:
-            twice = runs.index[runs.index.duplicated()][0]
-            case = ", ".join(f"{column} {value}" for column, value in zip(runs.index.names, twice, strict=True))
+        _logarithms(runs[name])
+        if not (alike and runs is other) and (again := runs.duplicated(keys)).any():
+            case = ", ".join(f"{column} {runs.loc[again, column].iloc[0]}" for column in keys)
             raise ValueError(f"the table has several runs of {case}")
-    found = over_seeds(np.log(one / other).dropna().rename("change").reset_index(), by, confidence)
+    if alike:
+        runs = one[keys].assign(change=np.log(one[name] / other[name]))
+    else:
+        one, other = (runs.set_index(keys)[name] for runs in (one, other))
+        runs = np.log(one / other).rename("change").reset_index()
+    found = over_seeds(runs.dropna(subset="change"), by, confidence)
     columns = {"change": "change", "low": "change_low", "high": "change_high"}
     return found[[*by, "seeds"]].assign(**{end: 100 * np.expm1(found[column]) for end, column in columns.items()})
 

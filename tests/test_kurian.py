@@ -28,7 +28,8 @@ def small(monkeypatch):
     monkeypatch.setattr(paper, "load_trace", log)
     monkeypatch.setattr(paper, "PROCS", 64)
     monkeypatch.setattr(paper, "JOBS", 80)
-    monkeypatch.setattr(paper, "SEEDS", {"quick": 2, "full": 3})
+    for name in ("SEEDS", "SITE_SEEDS", "READ_SEEDS"):
+        monkeypatch.setattr(paper, name, {"quick": 2, "full": 3})
     monkeypatch.setattr(paper, "LOADS", (0.7, 0.9))
     monkeypatch.setattr(paper, "SITE_LOADS", {"quick": (0.7, 0.9), "full": (0.7, 0.9)})
     experiment.forget()

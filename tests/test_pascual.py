@@ -133,6 +133,7 @@ def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch):
 
     monkeypatch.setattr(paper, "simulate", counting)
     monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.3)})
+    monkeypatch.setattr(paper, "BESIDE", {"quick": None})  # the whole log, as in the figures
     counts = {}
     for function in (paper.figure2, paper.figure3, paper.figure5, paper.thresholds, paper.claims, paper.sensitivity):
         done.clear()

@@ -44,10 +44,11 @@ def small(monkeypatch):
 
 def test_rows_are_those_of_the_schedules(small):
     data = grids.results(grids.RANDOM, "quick", progress=False)
-    assert len(data) == 2 * 2 * len(grids.EVERY) * (1 + 5)
+    schemes = [scheme for scheme in grids.EVERY if scheme != grids.GREEDY]  # which quick runs leave out
+    assert len(data) == 2 * 2 * len(schemes) * (1 + 5)
     trace = small(grids.LOG).with_procs(512).cut_at_estimates().head(60).shake(60, 1)
     trace = trace.with_speedup(sl.Downey(A="requested", sigma=(0, 2)), seed=1).scale_load(0.8, by="effective")
-    for scheme in grids.EVERY:
+    for scheme in schemes:
         schedule = sl.simulate(trace, scheme).validate()
         rows = data[(data["load"] == 0.8) & (data["seed"] == 1) & (data["scheme"] == str(scheme))].set_index("group")
         measures, classes = schedule.metrics(), schedule.metrics(by="sabin")
@@ -83,7 +84,7 @@ def test_figures_of_one_scenario_share_their_simulations(small, monkeypatch):
     monkeypatch.setattr(grids, "simulate", lambda *run: runs.append(run) or sl.simulate(*run))
     for function in (paper.figure2, paper.figure3, paper.figure7, paper.figure8):
         function("quick", progress=False)
-    assert len(runs) == 2 * 2 * len(grids.EVERY)
+    assert len(runs) == 2 * 2 * (len(grids.EVERY) - 1)
 
 
 def test_every_size_has_its_panel(small):

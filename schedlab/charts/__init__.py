@@ -23,6 +23,7 @@ from .theme import (
     resized,
     save,
     setup,
+    specified,
     stacked,
     themed,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "setup",
     "shares",
     "slices",
+    "specified",
     "stacked",
     "table",
     "themed",

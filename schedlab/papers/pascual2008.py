@@ -44,6 +44,7 @@ WAIT, TOTAL = "wait_minutes", "total_minutes"
 SHARES = {"quick": (0.0, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
 COPIES = {"quick": 3, "full": 10}  # of a log: as it is, and shaken
 SHAKE = 60  # seconds
+BESIDE = {"quick": 50_000, "full": None}  # jobs of HPC2N in what is beside the paper's figures; None: all
 COARSE = {"quick": (0.0, 0.15, 0.3), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
 RULES = (
     "Both rules of reservation are drawn, since the paper names none and they change the result: by count, the head of "
@@ -112,9 +113,14 @@ def _on_trees(trace, words, progress, seed=0, overrun=KILL_BACKFILLED, **values)
 
 def _place(trace, policy, tree, seed, overrun, local=False):
     """Measure a schedule of a trace, or of its copy with a seed; also how local its jobs are."""
-    trace = trace.shake(SHAKE, seed) if seed else trace
-    schedule = simulate(trace, POLICIES[policy], machine=tree, overrun=overrun)
+    schedule = simulate(_copy(trace, seed), POLICIES[policy], machine=tree, overrun=overrun)
     return _measures(schedule) if local else _means(schedule)
+
+
+@remember(4)
+def _copy(trace, seed):
+    """Give a copy of a log: 0 is the log as it is."""
+    return trace.shake(SHAKE, seed) if seed else trace
 
 
 MEANS = (WAIT, TOTAL, "waiting", "killed")
@@ -182,10 +188,21 @@ def _quick(size, words="Four values of s"):
     return f" {words} (quick; full size: more)." if size == "quick" else ""
 
 
+def _hpc2n(size):
+    """Give HPC2N's log for what is beside the paper's figures: in a quick run its first jobs."""
+    return log(HPC2N) if BESIDE[size] is None else _head(log(HPC2N), BESIDE[size])
+
+
+def _part(size):
+    """Say how many jobs of the log are simulated."""
+    return "whole log" if BESIDE[size] is None else f"first {BESIDE[size]:,} jobs"
+
+
 def _copies(size):
+    shaken = COPIES[size] - 1
     return (
-        f"Means over the log as it is and {COPIES[size] - 1} copies whose submissions are moved by up to a minute; "
-        "intervals of 95 % tell how far chance carries them."
+        f"Means over the log as it is and {shaken} {'copy' if shaken == 1 else 'copies'} whose submissions are moved "
+        "by up to a minute; intervals of 95 % tell how far chance carries them."
     )
 
 
@@ -297,7 +314,8 @@ def allocations(size: str, progress: bool) -> tuple:
     """Beyond the paper: every allocation, what it costs and how local jobs are, without any speed-up."""
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
-        trace, trees = log(name), [machine(name, allocation) for allocation in ALLOCATIONS]
+        trace = log(name) if size == "full" else _hpc2n(size)
+        trees = [machine(name, allocation) for allocation in ALLOCATIONS]
         found = _on_trees(trace, f"allocations on {name}", progress, policy=list(POLICIES), tree=trees, local=True)
         found = found.assign(tree=[*ALLOCATIONS] * len(POLICIES)).rename(columns={"tree": "allocation"})
         found.insert(0, "trace", trace.title)
@@ -307,7 +325,7 @@ def allocations(size: str, progress: bool) -> tuple:
         "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
         "share of free nodes that the largest job which finds a place in one block leaves over, averaged over "
         "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
-        "most of the locality." + _quick(size, "HPC2N only")
+        "most of the locality." + _quick(size, f"HPC2N only, {_part(size)}")
     )
     return caption, data, None, data.rename(columns=MINUTES)
 
@@ -333,19 +351,20 @@ def _measures(schedule):
 @rebuilt("Beyond the paper: speed-up by stage", lambda _: standing_in(LOGS))
 def by_stage(size: str, progress: bool) -> tuple:
     """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
-    trace, (k, n) = log(HPC2N), TREES[HPC2N]
+    trace, (k, n) = _hpc2n(size), TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
     found = _on_trees(trace, "speed-up by stage", progress, policy="EASY (block)", tree=trees)
     within = "speed-up within one switch"
     data = pd.DataFrame(runs, columns=["allocation", within]).join(found[list(MEANS)])
     title = "A speed-up for the stage that a job got"
-    subtitle = f"{trace.title}, {k}-ary {n}-tree, EASY (block); the share saved falls evenly to 0 at the top"
+    subtitle = f"{trace.title}, {_part(size)}, {k}-ary {n}-tree, EASY (block)"
+    subtitle += "; the share saved falls evenly to 0 at the top"
     chart = charts.lines(data, within, TOTAL, color="allocation", title=title, subtitle=subtitle)
     caption = (
         "The paper gives every contiguous job one factor and others none, even one that lies in one block by luck. "
         "Here each job gains by the lowest stage that has all its nodes in one block, under every allocation."
-        + _quick(size, "Three values")
+        + _quick(size, f"Three values, {_part(size)}")
     )
     return caption, data, chart
 
@@ -366,7 +385,7 @@ READINGS = {
 @rebuilt("What the paper does not say", lambda _: standing_in(LOGS))
 def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open: where the lines of HPC2N cross under each reading."""
-    trace = log(HPC2N)
+    trace = _hpc2n(size)
     rows = []
     for (reading, (overrun, scaled)), policy in product(READINGS.items(), BACKFILLING):
         trees = [machine(HPC2N, speedup=share, scale_estimates=scaled) for share in COARSE[size]]
@@ -380,7 +399,8 @@ def sensitivity(size: str, progress: bool) -> tuple:
     data = pd.DataFrame(rows)
     caption = (
         f"{trace.title}, one run of each. The raw logs whose jobs the paper counts for HPC2N and LLNL (527,371 and "
-        "128,662) are not at hand: these are the cleaned ones." + _quick(size, "Crossings from three values of s")
+        "128,662) are not at hand: these are the cleaned ones."
+        + _quick(size, f"Crossings from three values of s, {_part(size)}")
     )
     return caption, data, None, data
 

@@ -50,7 +50,7 @@ JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
 RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
-SIDE = {"quick": (6, 200), "full": (10, 20)}  # the same beside the paper's figures
+SIDE = {"quick": (4, 200), "full": (10, 20)}  # the same beside the paper's figures
 RATIO = ["ratio", "ratio_low", "ratio_high"]
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
@@ -103,10 +103,10 @@ def configs(*names: str, **settings) -> dict[str, Config]:
     return {name: Config(SCHEDULERS[check_known("scheduler", name, SCHEDULERS)], **settings) for name in names}
 
 
-def run(mix, pes, table, seed, faster, scheduler, sizes="uniform", on_top=False, **settings) -> pd.Series:
+def run(mix, pes, table, seed, faster, scheduler, sizes="uniform", on_top=False, **settings) -> dict[str, float]:
     """Measure a simulation of a `workload`; turnaround is called response_time, as in the paper."""
     jobs, config = workload(mix, pes, table, seed, faster, sizes, on_top), Config(SCHEDULERS[scheduler], **settings)
-    return gang.simulate(jobs, config).metrics().rename(KEPT_AS)
+    return {KEPT_AS.get(name, name): value for name, value in gang.simulate(jobs, config).metrics().items()}
 
 
 def compare(mix, sample, words, progress=True, machines=MACHINES, tables=tuple(FITS), schedulers=(), **settings):

@@ -183,6 +183,12 @@ class Schedule:
             return self.trace.sequential_work(self.overrun)  # run times on the chosen processors are rounded up
         return self.run * self.trace.laws(int(self.procs.max())).speedup(self.procs)
 
+    @property
+    def wasted(self) -> np.ndarray | None:
+        """What each job held beyond its sequential work, processor-seconds, float64; None without speed-up data."""
+        work = self._sequential_work
+        return None if work is None else self.run * self.procs - work
+
     @cached_property
     def pieces(self) -> pd.DataFrame:
         """The pieces of the schedule: a job, or tasks of one sweep that start together.
@@ -225,7 +231,7 @@ class Schedule:
         }
         if self._sequential_work is not None:
             columns["sequential_work"] = self._sequential_work
-            columns["wasted"] = self.run * self.procs - self._sequential_work
+            columns["wasted"] = self.wasted
         return pd.DataFrame(columns, index=index)  # at once: to insert one column takes 0.2 ms
 
     @property

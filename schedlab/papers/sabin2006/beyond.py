@@ -15,7 +15,7 @@ from . import grids
 from .figures import AGAINST, AXIS, against_plain, notes
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
 
-READ = {"quick": (3_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
+READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
 # By what is read differently: changes of the workload, of the shares' settings, and the iterative scheme.
 READINGS = {
     "as in the figures": ({}, {}, ITERATIVE),
@@ -32,7 +32,7 @@ READINGS = {
 MIXES = {"quick": (0.0, 0.5, 1.0), "full": (0.0, 0.25, 0.5, 0.75, 1.0)}
 MOLDABLE = "share of jobs that are moldable"
 TIMED = {"quick": (0.7,), "full": (0.5, 0.7, 0.9)}  # loads
-DECISIONS = {"quick": 300, "full": 5_000}  # of a schedule that are timed, at most
+DECISIONS = {"quick": 100, "full": 5_000}  # of a schedule that are timed, at most
 INSTANCES = {"quick": 100, "full": 1_000}  # small decisions
 
 
@@ -80,12 +80,12 @@ def _full_size(size):
     return f" Quick; full size: {draws} draws on {jobs:,} jobs." if size == "quick" else ""
 
 
-@rebuilt("Beyond the paper: other logs", lambda size: notes(size, (LOG, *OTHER_LOGS)))
+@rebuilt("Beyond the paper: other logs", lambda size: notes(size, (LOG, *grids.BESIDE_LOG[size])))
 def other_logs(size: str, progress: bool) -> tuple:
     """Beyond the paper: the same on other logs, each on its own machine."""
     jobs, draws = grids.SIDE[size]
     schemes, parts = (*SEVEN, EASY()), []
-    for log, (scenario, A) in product((LOG, *OTHER_LOGS), SCENARIOS.items()):
+    for log, (scenario, A) in product((LOG, *grids.BESIDE_LOG[size]), SCENARIOS.items()):
         data = _beside(size, f"{log}, {scenario}", progress, log=log, A=A, scheme=schemes)
         apart = against_plain(data, schemes, ["log"])
         parts.append(apart.assign(scenario=scenario, trace=grids.first(log, jobs).title))
@@ -98,6 +98,10 @@ def other_logs(size: str, progress: bool) -> tuple:
         f"{how_many(jobs).capitalize()} of each log at effective load {BESIDE:g}, on its own machine "
         f"(CTC: {grids.PROCS} processors); means of {draws} draws, lines: 95 % intervals.{_full_size(size)}"
     )
+    if size == "quick":
+        caption += (
+            f" The full size has {' and '.join(log for log in OTHER_LOGS if log not in grids.BESIDE_LOG[size])}, too."
+        )
     return caption, data, charts.stacked(panels)
 
 

@@ -27,7 +27,7 @@ def notes(size: str, logs=(LOG,)) -> tuple[str, ...]:
     return DRAWN, *standing_in(logs)
 
 
-def _sample(size):
+def _sample(size, greedy=False):
     quick, full = (
         " and ".join(
             f"{draws} draws at each of {len(loads)} loads on the {how_many(jobs)}"
@@ -36,7 +36,8 @@ def _sample(size):
         for each in ("quick", "full")
     )
     drawn = full if size == "full" else f"{quick} (quick; full size: {full})"
-    return f"Sample: {drawn}; the same draws for every scheme. Shaded: 95 % intervals over the draws."
+    without = " Greedy jobs are in the full size only." if greedy and size == "quick" else ""
+    return f"Sample: {drawn}; the same draws for every scheme. Shaded: 95 % intervals over the draws.{without}"
 
 
 def _subtitle(scenario):
@@ -98,7 +99,8 @@ def _numbered(number):
             data = of_all(data)
             apart = against_plain(data, SIX if number <= 5 else SEVEN, ["jobs", "load"]).rename(columns=AXIS)
             panels = [_turnarounds(data, title, about), _lines(apart, AGAINST, "The same, draw by draw", "")]
-        return f"In the paper {IN_THE_PAPER[number]}.{classes} {_sample(size)}", data, charts.stacked(panels)
+        caption = f"In the paper {IN_THE_PAPER[number]}.{classes} {_sample(size, schemes == EVERY)}"
+        return caption, data, charts.stacked(panels)
 
     return figure
 
@@ -161,6 +163,6 @@ def waste(size: str, progress: bool) -> tuple:
     caption = (
         "A job on n processors of speedup S(n) wastes n - S(n) of them. The wider the partitions, the more is "
         "wasted, and what is wasted comes on top of the effective load: it is why narrow partitions win at high "
-        f"load, and why the queue grows where overbooking lets jobs have the machine. {_sample(size)}"
+        f"load, and why the queue grows where overbooking lets jobs have the machine. {_sample(size, greedy=True)}"
     )
     return caption, data, charts.stacked(panels)
