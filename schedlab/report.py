@@ -178,7 +178,7 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
                 shown, written = found, time.monotonic()
 
     total = sum(len(section.paper.FIGURES) + 1 for section in sections)
-    with tqdm(total=total, desc="figures and ledgers", unit="", delay=1, disable=not progress) as bar:
+    with tqdm(total=total, desc="figures and ledgers", unit="", delay=PAUSE, disable=not progress) as bar:
         thread = Thread(target=grow, daemon=True)
         thread.start()
         try:
