@@ -16,8 +16,8 @@ To place all jobs anew for each processor is what the scheme spends its time on,
   too few processors are free. So one look at the profile replaces most searches. The try is given up as soon as it
   could not lower the sum even if all jobs that are left started now.
 
-A job that moves takes the step of the profile at which it ended along, if nothing else happens there: few steps have to
-be moved, and none is left behind.
+A job that moves takes along the step of the profile at which it ended, if nothing else happens there. So few steps are
+shifted, and few are left behind at which nothing happens.
 """
 
 from typing import NamedTuple
