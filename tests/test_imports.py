@@ -192,6 +192,11 @@ def test_no_arrow_turns_round(module, is_package, text):
     assert faults(module, is_package, text) == []
 
 
+def test_the_guide_has_a_row_for_each_room():
+    house = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## The house")[2].partition("\n- ")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", house, re.MULTILINE)) == sorted(ROOMS)
+
+
 @pytest.mark.parametrize(
     ("module", "text", "fault"),
     [
