@@ -1,6 +1,7 @@
 """The house: which room may import which, what a bare import costs, and what may lie at the top."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
