@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -135,7 +136,10 @@ def figures(
             else:
                 workers = Parallel(count, return_as="generator_unordered", backend="loky", batch_size=1)
                 names = [section.name for section in _in_turn(sections)]
-                list(workers(delayed(_build)(name, folder, size, keep) for name in names))
+                with warnings.catch_warnings():
+                    # joblib replaces a process that has grown, as by the logs that a paper remembers: that is well.
+                    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+                    list(workers(delayed(_build)(name, folder, size, keep) for name in names))
         _write(out, sections, size)
     return out
 
