@@ -7,7 +7,7 @@ import pytest
 import vega_lite
 from hypothesis import HealthCheck, settings
 
-from schedlab import compiling, kept
+from schedlab import compiling, experiment, kept
 from schedlab.charts import theme
 
 pytest_plugins = ["budget", "pytester"]
@@ -43,6 +43,22 @@ def nothing_kept(monkeypatch, tmp_path):
     kept.ledger_of.cache_clear()
     yield
     kept.ledger_of.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def runs_of_the_file():
+    return experiment._Memory(experiment.MOST_RUNS)
+
+
+@pytest.fixture
+def shared_runs(runs_of_the_file):
+    """Do each run once for all tests of a file that ask for this: they must put the same small logs in place of whole.
+
+    Ask for it after the fixture that does so. Other tests neither see these runs nor lose theirs.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment, "_memory", runs_of_the_file)
+        yield
 
 
 @pytest.fixture
