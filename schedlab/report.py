@@ -1,5 +1,6 @@
 """The report: every figure and the ledger of every paper, in one HTML page that needs no network."""
 
+import hashlib
 import html
 import json
 import os
@@ -24,7 +25,7 @@ from tqdm.auto import tqdm
 from schedlab import __version__, charts, kept, papers
 from schedlab.charts._altair import alt
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
-from schedlab.paths import replacing
+from schedlab.paths import kept_script, replacing
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -286,7 +287,8 @@ def _page(sections, size, note):
 
 @cache
 def _script():
-    return vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)
+    about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(EMBED.encode()).hexdigest()[:16]}"
+    return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE))
 
 
 def _contents(sections):
