@@ -1,6 +1,7 @@
 """The lookahead paper: its example to the second, its figures from small logs, and every verdict of its ledger."""
 
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,18 @@ from schedlab.simulation import case_of
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
 
+@cache  # figures ask for them at every turn
+def small_log(name):
+    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
+    return sl.Trace(**{**vars(trace), "name": name})
+
+
 @pytest.fixture
 def small(monkeypatch):
     """Three small traces in place of whole logs, and few copies and loads."""
 
     def log(name, estimates=paper.USERS):
-        if name not in NAMES or estimates == paper.LEFT_OUT:
-            return None
-        trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
-        return sl.Trace(**{**vars(trace), "name": name})
+        return None if name not in NAMES or estimates == paper.LEFT_OUT else small_log(name)
 
     monkeypatch.setattr(paper, "log", log)
     monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})

@@ -1,7 +1,7 @@
 """The paper on job shredding: its figures from a small log, what is compared with what, and the ledger's verdicts."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -14,17 +14,18 @@ from schedlab.papers import kurian2003 as paper
 from schedlab.workload.swf import Header
 
 
+@cache
+def log(name, or_standin=True):
+    header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
+    trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
+    submit = trace.table["submit_time"]
+    table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))
+    return sl.Trace(**{**vars(trace), "name": name, "table": table, "header": header})
+
+
 @pytest.fixture
 def small(monkeypatch):
     """A small trace of three months in place of the log, and few draws and loads."""
-    header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
-
-    def log(name, or_standin=True):
-        trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
-        submit = trace.table["submit_time"]
-        table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))
-        return sl.Trace(**{**vars(trace), "name": name, "table": table, "header": header})
-
     monkeypatch.setattr(paper, "load_trace", log)
     monkeypatch.setattr(paper, "PROCS", 64)
     monkeypatch.setattr(paper, "JOBS", 80)

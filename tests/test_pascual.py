@@ -1,6 +1,7 @@
 """The paper on placement: its figures from small logs, where lines cross, and every verdict of its ledger."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -16,14 +17,15 @@ from schedlab.papers import pascual2008 as paper
 PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260}
 
 
+@cache
+def log(name):
+    trace = sl.model_trace("lublin", jobs=300, procs=PROCS[name], seed=list(PROCS).index(name)).scale_load(0.8)
+    return sl.Trace(**{**vars(trace), "name": name})
+
+
 @pytest.fixture
 def small(monkeypatch):
     """Three small traces in place of whole logs, and few values of s."""
-
-    def log(name):
-        trace = sl.model_trace("lublin", jobs=300, procs=PROCS[name], seed=list(PROCS).index(name)).scale_load(0.8)
-        return sl.Trace(**{**vars(trace), "name": name})
-
     traces = {name: log(name) for name in PROCS}
     monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: traces[name])
     monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})

@@ -1,6 +1,7 @@
 """The paper on moldable jobs: figures from a small log, paired comparisons, and verdicts."""
 
 from dataclasses import replace
+from functools import cache
 
 import joblib
 import numpy as np
@@ -13,15 +14,16 @@ from schedlab.papers import sabin2006 as paper
 from schedlab.papers.sabin2006 import beyond, grids, ledger
 
 
+@cache
+def log(name, or_standin=True):
+    trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
+    area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
+    return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
+
+
 @pytest.fixture
 def small(monkeypatch):
     """A small trace, with jobs of every class, in place of the log, and few draws and loads."""
-
-    def log(name, or_standin=True):
-        trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
-        area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
-        return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
-
     monkeypatch.setattr(grids, "load_trace", log)
     samples = {"quick": {60: ((0.4, 0.8), 2)}, "full": {60: ((0.4, 0.6, 0.8), 4), None: ((0.4, 0.6), 2)}}
     sizes = (
