@@ -275,7 +275,7 @@ def _page(sections, size, note):
             f"<style>{STYLE}</style></head><body>",
             _contents(sections),
             "<main>",
-            _front(sections, size, filter(None, (note, *notes))),
+            _front(sections, size, note, notes),
             *map(_section, sections),
             _traces(),
             "</main>",
@@ -303,10 +303,11 @@ def _contents(sections):
     return f'<nav><a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a></nav>'
 
 
-def _front(sections, size, notes):
+def _front(sections, size, note, notes):
     return "".join(
         [
             '<header id="front"><h1>Papers on job scheduling, rebuilt</h1>',
+            f'<p class="note">{_text(note)}</p>' if note else "",  # first, since only a part of the rest is there
             f'<p class="says">{_text(ABOUT)}</p>',
             f'<div class="papers">{"".join(map(_card, sections))}</div>',
             f'<p class="says">{_text(RULE)}</p>',
