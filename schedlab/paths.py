@@ -1,10 +1,11 @@
 """Where the project's data and the user's cache lie. Everything else asks here."""
 
+import hashlib
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from uuid import uuid4
@@ -19,7 +20,7 @@ def data_dir() -> Path:
 
 
 def cache_dir(room: str) -> Path:
-    """Give one room ("numba", "traces", "tables") of the cache folder, which need not exist yet.
+    """Give one room ("numba", "traces", "tables", "scripts") of the cache folder, which need not exist yet.
 
     The environment variable ``SCHEDLAB_CACHE`` names the cache folder; without it, it is the
     platform's usual place (``~/.cache/schedlab`` unless ``XDG_CACHE_HOME`` says otherwise).
@@ -81,6 +82,37 @@ def kernels_folder(digest: str) -> Path | None:
         except OSError:  # another process was faster
             shutil.rmtree(copied)
     return kept
+
+
+def kept_script(name: str, make: Callable[[], str]) -> str:
+    """Give a script that takes seconds to make: from the cache, or made and kept there.
+
+    It only ever saves time: a file that is not as it was written is made anew, and a cache that cannot be written, or
+    that is not the user's alone, is done without.
+
+    Parameters
+    ----------
+    name : str
+        Of the file. It has to say all that the script depends on.
+    make : function
+        Makes the script.
+    """
+    folder = own_folder("scripts")
+    if folder is None:
+        return make()
+    kept = folder / name
+    with suppress(OSError), open(kept, "rb") as stream:
+        digest, _, script = stream.read().partition(b"\n")
+        if is_own(stream) and digest == _digest_of(script):
+            return script.decode()
+    script = make()
+    with suppress(OSError), replacing(kept) as part, open(part, "xb") as stream:
+        stream.write(_digest_of(script.encode()) + b"\n" + script.encode())
+    return script
+
+
+def _digest_of(script):
+    return hashlib.sha256(script).hexdigest().encode()
 
 
 @contextmanager

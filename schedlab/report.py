@@ -1,5 +1,6 @@
 """The report: every figure and the ledger of every paper, in one HTML page that needs no network."""
 
+import hashlib
 import html
 import json
 import os
@@ -24,7 +25,7 @@ from tqdm.auto import tqdm
 from schedlab import __version__, charts, kept, papers
 from schedlab.charts._altair import alt
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
-from schedlab.paths import replacing
+from schedlab.paths import kept_script, replacing
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -274,7 +275,7 @@ def _page(sections, size, note):
             f"<style>{STYLE}</style></head><body>",
             _contents(sections),
             "<main>",
-            _front(sections, size, filter(None, (note, *notes))),
+            _front(sections, size, note, notes),
             *map(_section, sections),
             _traces(),
             "</main>",
@@ -286,7 +287,8 @@ def _page(sections, size, note):
 
 @cache
 def _script():
-    return vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE)
+    about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(EMBED.encode()).hexdigest()[:16]}"
+    return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE))
 
 
 def _contents(sections):
@@ -301,10 +303,11 @@ def _contents(sections):
     return f'<nav><a href="#front">Summary</a><ul>{"".join(parts)}</ul><a href="#traces">Traces</a></nav>'
 
 
-def _front(sections, size, notes):
+def _front(sections, size, note, notes):
     return "".join(
         [
             '<header id="front"><h1>Papers on job scheduling, rebuilt</h1>',
+            f'<p class="note">{_text(note)}</p>' if note else "",  # first, since only a part of the rest is there
             f'<p class="says">{_text(ABOUT)}</p>',
             f'<div class="papers">{"".join(map(_card, sections))}</div>',
             f'<p class="says">{_text(RULE)}</p>',

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache
+from importlib.metadata import version
 from numbers import Integral, Real
 from textwrap import indent
 
@@ -34,6 +35,7 @@ except ModuleNotFoundError as missing:
 from . import charts
 from .charts._altair import alt, debug_mode
 from .experiment import remember
+from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES
@@ -565,8 +567,14 @@ class Code(anywidget.AnyWidget):
 
 @cache
 def _offline():
-    """Let Altair's widget do without the network: a second, once in a session."""
-    alt.JupyterChart.enable_offline()
+    """Let Altair's widget do without the network: its script takes a second or two to make, once for each version."""
+
+    def made():
+        alt.JupyterChart.enable_offline()
+        return alt.JupyterChart._esm
+
+    versions = f"{alt.__version__}-{version('vl-convert-python')}"
+    alt.JupyterChart._esm = kept_script(f"widget-{versions}.js", made)
 
 
 def _control(name, given, default, label, tooltip):

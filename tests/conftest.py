@@ -4,11 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
-import vega_lite
 from hypothesis import HealthCheck, settings
+from joblib import parallel_config
 
-from schedlab import compiling, kept
+from schedlab import compiling, experiment, kept
 from schedlab.charts import theme
+
+# isort: split
+import vega_lite  # behind the charts, which load Altair in half of its time
 
 pytest_plugins = ["budget", "pytester"]
 
@@ -43,6 +46,23 @@ def nothing_kept(monkeypatch, tmp_path):
     kept.ledger_of.cache_clear()
     yield
     kept.ledger_of.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def runs_of_the_file():
+    return experiment._Memory(experiment.MOST_RUNS)
+
+
+@pytest.fixture
+def shared_runs(runs_of_the_file):
+    """Do each run once for all tests of a file that ask for this: they must put the same small logs in place of whole.
+
+    Ask for it after the fixture that does so. Other tests neither see these runs nor lose theirs. One run at a time:
+    joblib looks every 10 ms whether threads are done, which is longer than a run takes.
+    """
+    with pytest.MonkeyPatch.context() as patch, parallel_config(n_jobs=1):
+        patch.setattr(experiment, "_memory", runs_of_the_file)
+        yield
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ ALL_DEEDS = ("io", "message", "barrier", "think")
 def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
     """Draw `Settings` in which slices, switches and messages take a few ns, over so many slices at most."""
     length = draw(among(8, 12, 20, 40))
-    alpha, beta = draw(among((2, 0.3), (2, 0.3), (2, 0.9), (1, 0.5)))
+    alpha, beta = draw(among((2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5)))
     return Settings(
         pes=draw(among(2, 1, 2, 3, 4)),
         horizon=draw(one_of(integers(1, slices * length), among(slices * length - 1, slices * length))),

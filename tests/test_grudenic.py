@@ -1,6 +1,7 @@
 """The lookahead paper: its example to the second, its figures from small logs, and every verdict of its ledger."""
 
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,18 @@ from schedlab.simulation import case_of
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
 
+@cache  # figures ask for them at every turn
+def small_log(name):
+    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
+    return sl.Trace(**{**vars(trace), "name": name})
+
+
 @pytest.fixture
 def small(monkeypatch):
     """Three small traces in place of whole logs, and few copies and loads."""
 
     def log(name, estimates=paper.USERS):
-        if name not in NAMES or estimates == paper.LEFT_OUT:
-            return None
-        trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
-        return sl.Trace(**{**vars(trace), "name": name})
+        return None if name not in NAMES or estimates == paper.LEFT_OUT else small_log(name)
 
     monkeypatch.setattr(paper, "log", log)
     monkeypatch.setattr(paper, "COPIES", {"quick": 2, "full": 3})
@@ -57,7 +61,7 @@ def test_the_example_is_one_picture_with_its_jobs_named():
     assert len(set(colours["range"])) == len(colours["domain"]) == 5
 
 
-def test_changes_are_those_of_the_means_over_shaken_copies(small):
+def test_changes_are_those_of_the_means_over_shaken_copies(small, shared_runs):
     data = paper.changes("quick", progress=False).set_index(["trace", "scheme"])
     assert data.index.unique("trace").tolist() == list(NAMES)
     trace = paper.log(NAMES[0])
@@ -76,7 +80,7 @@ def test_changes_are_those_of_the_means_over_shaken_copies(small):
     assert min(single) <= row["shaken_low"] <= row["shaken_high"] <= max(single)
 
 
-def test_the_log_itself_stands_beside_its_copies(small):
+def test_the_log_itself_stands_beside_its_copies(small, shared_runs):
     data = paper.changes("quick", progress=False).set_index(["trace", "scheme"])
     row, trace = data.loc[NAMES[0], "DPSAw"], paper.log(NAMES[0])
     means = {name: sl.simulate(trace, name).metrics()["bounded_slowdown"] for name in ("easy", "dpsaw")}
@@ -99,7 +103,7 @@ def test_chance_in_the_base_alone_is_no_change():
     assert -50 < row["shaken_low"] < row["shaken_high"] < 100
 
 
-def test_other_loads_and_readings_have_intervals_over_copies(small):
+def test_other_loads_and_readings_have_intervals_over_copies(small, shared_runs):
     load = paper.figure4_load("quick", progress=False)
     name = paper.GAIN
     assert (load.data["seeds"] == 2).all()
@@ -119,7 +123,7 @@ def test_other_loads_and_readings_have_intervals_over_copies(small):
 
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
-def test_every_figure_is_drawn_from_small_logs(small, function):
+def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
     figure = function("quick", progress=False)
     assert figure.title
     assert figure.caption
@@ -143,7 +147,7 @@ def test_figures_and_ledger_do_without_any_log(monkeypatch):
     assert sorted(verdicts.index) == [f"GRU-{i}" for i in range(1, 6)]
 
 
-def test_the_ledger_has_every_target_and_names_what_is_missing(small):
+def test_the_ledger_has_every_target_and_names_what_is_missing(small, shared_runs):
     ledger = paper.claims("quick", progress=False).set_index("id")
     assert sorted(ledger.index.unique()) == ["GRU-1", "GRU-1 to GRU-4", *(f"GRU-{i}" for i in range(2, 7))]
     assert set(NAMES) <= set(ledger.loc["GRU-1", "trace"].split(", "))
@@ -234,7 +238,7 @@ def test_signs_tell_what_is_sure_and_what_single_runs_have():
     assert paper._signs_in_words(data) == words
 
 
-def test_figure_4_shows_both_series_in_order_of_utilization(small):
+def test_figure_4_shows_both_series_in_order_of_utilization(small, shared_runs):
     figure = paper.figure4("quick", progress=False)
     bars, _ = figure.chart.to_dict()["vconcat"]
     assert bars["layer"][0]["encoding"]["x"]["sort"] == figure.data["trace"].tolist()
@@ -324,7 +328,7 @@ def test_jobs_without_an_estimate_are_left_out(monkeypatch, tmp_path):
     assert paper.log("SDSC-Par-1996", paper.LEFT_OUT) is None
 
 
-def test_the_sensitivity_table_says_what_was_not_measured(small):
+def test_the_sensitivity_table_says_what_was_not_measured(small, shared_runs):
     table = paper.sensitivity("quick", progress=False).table
     raw = table[table["reading"].str.startswith("raw log: not at hand")]
     assert raw["trace"].tolist() == list(NAMES)

@@ -1,7 +1,7 @@
 """The paper on job shredding: its figures from a small log, what is compared with what, and the ledger's verdicts."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -14,17 +14,18 @@ from schedlab.papers import kurian2003 as paper
 from schedlab.workload.swf import Header
 
 
+@cache
+def log(name, or_standin=True):
+    header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
+    trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
+    submit = trace.table["submit_time"]
+    table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))
+    return sl.Trace(**{**vars(trace), "name": name, "table": table, "header": header})
+
+
 @pytest.fixture
 def small(monkeypatch):
     """A small trace of three months in place of the log, and few draws and loads."""
-    header = Header(("; UnixStartTime: 836179200", "; TimeZoneString: US/Eastern"))  # 1 July 1996
-
-    def log(name, or_standin=True):
-        trace = sl.model_trace("lublin", jobs=240, procs=64, seed=1)
-        submit = trace.table["submit_time"]
-        table = trace.table.assign(submit_time=(submit * (91 * 86_400 / submit.max())).astype("int64"))
-        return sl.Trace(**{**vars(trace), "name": name, "table": table, "header": header})
-
     monkeypatch.setattr(paper, "load_trace", log)
     monkeypatch.setattr(paper, "PROCS", 64)
     monkeypatch.setattr(paper, "JOBS", 80)
@@ -37,7 +38,7 @@ def small(monkeypatch):
     experiment.forget()
 
 
-def test_improvements_are_those_of_the_schedules(small):
+def test_improvements_are_those_of_the_schedules(small, shared_runs):
     trace = paper.subset()
     assert (len(trace), trace.procs) == (80, 64)
     assert (trace.table["requested_time"] == trace.table["run_time"]).all()
@@ -105,7 +106,7 @@ def test_improvements_are_of_means_over_draws():
     assert paper.of_means(draws, ["group"])["slowdown_better"].tolist() == pytest.approx([40] * 3)
 
 
-def test_sites_are_compared_with_sites_alone(small):
+def test_sites_are_compared_with_sites_alone(small, shared_runs):
     data = paper.several("quick", progress=False)
     assert data["site"].unique().tolist() == ["site 1", "site 2", "site 3"]
     traces = [trace.shake(60, site).scale_load(0.9) for site, trace in enumerate(paper.months())]
@@ -121,7 +122,7 @@ def test_sites_are_compared_with_sites_alone(small):
 
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
-def test_every_figure_is_drawn_from_a_small_log(small, function):
+def test_every_figure_is_drawn_from_a_small_log(small, shared_runs, function):
     figure = function("quick", progress=False)
     assert figure.name == function.__name__
     assert "draw" in figure.caption
@@ -135,13 +136,13 @@ def test_every_figure_is_drawn_from_a_small_log(small, function):
 @pytest.mark.parametrize(
     ("number", "published"), [(11, {-4, 70}), (13, {70}), (14, {21}), (15, {-2.5, -10}), (16, set())]
 )
-def test_published_numbers_are_in_the_charts(small, number, published):
+def test_published_numbers_are_in_the_charts(small, shared_runs, number, published):
     spec = getattr(paper, f"figure{number}")("quick", progress=False).chart.to_dict()
     rows = [row for data in spec["datasets"].values() for row in data]
     assert {row["published"] for row in rows if row.get("published") is not None} == published
 
 
-def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small):
+def test_a_group_of_jobs_has_one_colour_in_bars_and_gantt_charts(small, shared_runs):
     bars = paper.figure8("quick", progress=False).chart.to_dict()["concat"][0]["layer"][0]["encoding"]["color"]
     schedule = sl.simulate(paper.subset().with_sweeps(0.2), "ojs")
     drawn = [bars, *(sl.charts.gantt(schedule, color=by).to_dict()["encoding"]["color"] for by in ("class", "sweeps"))]
@@ -155,14 +156,14 @@ def test_figures_4_to_23_are_there():
     assert [function.__name__ for function in paper.FIGURES] == [*(f"figure{n}" for n in range(4, 24)), "sensitivity"]
 
 
-def test_the_ledger_has_every_target(small):
+def test_the_ledger_has_every_target(small, shared_runs):
     ledger = paper.claims("quick", progress=False).set_index("id")
     assert ledger.index.tolist() == [f"KUR-{n}" for n in range(11)]
     assert ledger.loc["KUR-0", "verdict"] == "reproduced"
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
 
-def test_what_was_chosen_after_results_is_said(small):
+def test_what_was_chosen_after_results_is_said(small, shared_runs):
     ledger = paper.claims("quick", progress=False).set_index("id")
     for claim in ledger.index[1:]:
         assert (
@@ -188,7 +189,7 @@ def test_what_was_chosen_after_results_is_said(small):
 # KUR-0
 
 
-def test_the_tasks_that_ran_are_those_of_the_paper(small):
+def test_the_tasks_that_ran_are_those_of_the_paper(small, shared_runs):
     trace = paper.subset().scale_load(0.9).with_sweeps(0.3, seed=0)
     for scheme in paper.SCHEMES.values():
         schedule = sl.simulate(trace, scheme)
@@ -381,7 +382,7 @@ def test_what_gets_worse_is_not_up_to_something():
     assert verdict_of(checks) == "not reproduced"
 
 
-def test_live_figure(small):
+def test_live_figure(small, shared_runs):
     chart, table = paper.live(sites=2, share=20, day=0, shown=64)
     assert "64 of 64 processors, site 1" in chart.to_dict()["title"]["text"]
     chart, alone = paper.live(share=20, day=0, first=10**6, shown=10**6)

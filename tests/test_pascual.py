@@ -1,6 +1,7 @@
 """The paper on placement: its figures from small logs, where lines cross, and every verdict of its ledger."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -16,14 +17,15 @@ from schedlab.papers import pascual2008 as paper
 PROCS = {paper.HPC2N: 240, paper.THUNDER: 300, paper.BLUE: 260}
 
 
+@cache
+def log(name):
+    trace = sl.model_trace("lublin", jobs=300, procs=PROCS[name], seed=list(PROCS).index(name)).scale_load(0.8)
+    return sl.Trace(**{**vars(trace), "name": name})
+
+
 @pytest.fixture
 def small(monkeypatch):
     """Three small traces in place of whole logs, and few values of s."""
-
-    def log(name):
-        trace = sl.model_trace("lublin", jobs=300, procs=PROCS[name], seed=list(PROCS).index(name)).scale_load(0.8)
-        return sl.Trace(**{**vars(trace), "name": name})
-
     traces = {name: log(name) for name in PROCS}
     monkeypatch.setattr(paper, "load_trace", lambda name, or_standin: traces[name])
     monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.3, 0.6), "full": (0.0, 0.2, 0.4, 0.6)})
@@ -34,7 +36,7 @@ def small(monkeypatch):
     experiment.forget()
 
 
-def test_rows_are_those_of_the_schedules(small):
+def test_rows_are_those_of_the_schedules(small, shared_runs):
     data = paper.against_speedup(paper.HPC2N, "quick", progress=False)
     assert len(data) == 2 * 3 * 2 * 3
     trace = small[paper.HPC2N].shake(60, 1)
@@ -59,7 +61,7 @@ def test_rows_are_those_of_the_schedules(small):
         assert row["difference"] == pytest.approx(difference / 60)
 
 
-def test_the_first_copy_is_the_log_as_it_is(small):
+def test_the_first_copy_is_the_log_as_it_is(small, shared_runs):
     data = paper.against_speedup(paper.BLUE, "full", progress=False)
     assert data["seed"].unique().tolist() == [0, 1, 2]
     as_it_is = sl.simulate(small[paper.BLUE], "fcfs", machine=paper.machine(paper.BLUE), overrun="kill-backfilled")
@@ -78,7 +80,7 @@ def test_ratios_are_geometric_means_over_the_copies():
 
 
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
-def test_every_figure_is_drawn_from_small_logs(small, function):
+def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
     figure = function("quick", progress=False)
     assert "quick" in figure.caption or function is paper.figure2
     assert len(figure.data)
@@ -92,7 +94,7 @@ def test_every_figure_is_drawn_from_small_logs(small, function):
     ("function", "published"),
     [(paper.figure2, {(None, 7, 100)}), (paper.thresholds, {(25, None, None), (None, 25, 30)})],
 )
-def test_published_numbers_are_in_the_charts(small, function, published):
+def test_published_numbers_are_in_the_charts(small, shared_runs, function, published):
     rows = [row for data in function("quick", progress=False).chart.to_dict()["datasets"].values() for row in data]
     found = {tuple(row.get(f"published{end}") for end in ("", "_low", "_high")) for row in rows}
     assert found - {(None, None, None)} == published
@@ -107,12 +109,12 @@ def test_the_names_of_the_logs_lie_level(small, monkeypatch, function):
     assert set(angles) == {"0"}
 
 
-def test_both_rules_are_in_every_backfilling_figure(small):
+def test_both_rules_are_in_every_backfilling_figure(small, shared_runs):
     for function in (paper.figure2, paper.figure3, paper.figure4, paper.figure5):
         assert set(paper.BACKFILLING) <= set(function("quick", progress=False).data["policy"])
 
 
-def test_the_ledger_has_every_target_under_both_rules(small):
+def test_the_ledger_has_every_target_under_both_rules(small, shared_runs):
     ledger = paper.claims("quick", progress=False).set_index("id")
     both = [f"PAS-{i} ({rule})" for i in range(1, 8) for rule in ("count", "block")]
     assert ledger.index.tolist() == ["PAS-0", *both]
@@ -145,7 +147,7 @@ def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch):
     assert set(counts.values()) == {0}
 
 
-def test_that_count_was_chosen_after_results_is_said(small):
+def test_that_count_was_chosen_after_results_is_said(small, shared_runs):
     ledger = paper.claims("quick", progress=False)
     for details in ledger["details"][1:]:
         assert "The rule by count was chosen after results had been seen" in details
@@ -153,7 +155,7 @@ def test_that_count_was_chosen_after_results_is_said(small):
 
 
 @pytest.mark.parametrize(("size", "values"), [("quick", 3), ("full", 4)])
-def test_placement_anywhere_is_counted_once(small, size, values):
+def test_placement_anywhere_is_counted_once(small, shared_runs, size, values):
     ledger = paper.claims(size, progress=False).set_index("id")
     for rule in ("count", "block"):
         cases = pd.DataFrame(ledger.loc[f"PAS-5 ({rule})", "cases"])
@@ -162,7 +164,7 @@ def test_placement_anywhere_is_counted_once(small, size, values):
         assert not cases["case"].duplicated().any()
 
 
-def test_every_step_of_s_is_asked_for_at_full_size_only(small):
+def test_every_step_of_s_is_asked_for_at_full_size_only(small, shared_runs):
     quick, full = (paper.claims(size, progress=False).set_index("id") for size in ("quick", "full"))
     for rule, policies in (("count", 2), ("block", 1)):
         row = quick.loc[f"PAS-6 ({rule})"]
@@ -315,7 +317,7 @@ def test_most_of_the_time_is_waiting_and_falls(waits, verdict):
     assert verdict_of(paper._mostly_waiting, tables) == verdict
 
 
-def test_live_figure(small):
+def test_live_figure(small, shared_runs):
     chart, table = paper.live(paper.HPC2N, s=0.2, jobs=100, week=0, hour=24)
     assert "4-ary 4-tree of 240 nodes" in str(chart.to_dict()["title"])
     assert "EASY (count), contiguous, s = 0.2" in table.to_html()

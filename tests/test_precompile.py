@@ -89,7 +89,9 @@ def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path, capf
         "import numba\n"
         "numba.version_info = numba.version_info._replace(short=(9, 9))\n"
         "import schedlab as sl\n"
+        "from schedlab import compiling\n"
         "from schedlab.kernels import fcfs\n"
+        "compiling.not_here()\n"  # others need not be compiled meanwhile
         "print(sl.simulate(sl.model_trace('lublin', jobs=30, procs=16), 'fcfs').start.tolist())\n"
         "library = fcfs.fcfs.overloads[fcfs.fcfs.signatures[0]].library\n"
         "assert type(library).__name__ == 'JITCodeLibrary', library",

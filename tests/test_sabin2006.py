@@ -1,6 +1,7 @@
 """The paper on moldable jobs: figures from a small log, paired comparisons, and verdicts."""
 
 from dataclasses import replace
+from functools import cache
 
 import joblib
 import numpy as np
@@ -13,15 +14,16 @@ from schedlab.papers import sabin2006 as paper
 from schedlab.papers.sabin2006 import beyond, grids, ledger
 
 
+@cache
+def log(name, or_standin=True):
+    trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
+    area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
+    return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
+
+
 @pytest.fixture
 def small(monkeypatch):
     """A small trace, with jobs of every class, in place of the log, and few draws and loads."""
-
-    def log(name, or_standin=True):
-        trace = sl.model_trace("lublin", jobs=120, procs=16, seed=paper.NAMES.index(name))
-        area = pd.Series(np.geomspace(100, 4_000_000, len(trace)), trace.table.index).sample(frac=1, random_state=1)
-        return replace(trace, name=name, logged_area=area.set_axis(trace.table.index))
-
     monkeypatch.setattr(grids, "load_trace", log)
     samples = {"quick": {60: ((0.4, 0.8), 2)}, "full": {60: ((0.4, 0.6, 0.8), 4), None: ((0.4, 0.6), 2)}}
     sizes = (
@@ -42,7 +44,7 @@ def small(monkeypatch):
 # The figures
 
 
-def test_rows_are_those_of_the_schedules(small):
+def test_rows_are_those_of_the_schedules(small, shared_runs):
     data = grids.results(grids.RANDOM, "quick", progress=False)
     schemes = [scheme for scheme in grids.EVERY if scheme != grids.GREEDY]  # which quick runs leave out
     assert len(data) == 2 * 2 * len(schemes) * (1 + 5)
@@ -62,7 +64,7 @@ def test_rows_are_those_of_the_schedules(small):
 
 @pytest.mark.parametrize("size", ["quick", "full"])
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
-def test_every_figure_is_drawn_from_a_small_log(small, function, size):
+def test_every_figure_is_drawn_from_a_small_log(small, shared_runs, function, size):
     figure = function(size, progress=False)
     assert figure.name == function.__name__.replace("_", "-")
     always_whole = (paper.widths, paper.decision_times)
@@ -87,7 +89,7 @@ def test_figures_of_one_scenario_share_their_simulations(small, monkeypatch):
     assert len(runs) == 2 * 2 * (len(grids.EVERY) - 1)
 
 
-def test_every_size_has_its_panel(small):
+def test_every_size_has_its_panel(small, shared_runs):
     panels = paper.figure3("full", progress=False).chart.to_dict()["vconcat"]
     assert len(panels) == 2 * 2
     assert panels[0]["title"]["subtitle"] != panels[2]["title"]["subtitle"]
@@ -144,7 +146,7 @@ def test_what_is_judged_at_full_size_has_ten_draws():
     assert beyond.READ["quick"][1] >= 10
 
 
-def test_a_quick_sensitivity_leaves_iteration_to_the_full_size(small):
+def test_a_quick_sensitivity_leaves_iteration_to_the_full_size(small, shared_runs):
     full, quick = (paper.sensitivity(size, progress=False).data for size in ("full", "quick"))
     assert "iteration over the first 20 jobs only" in full["reading"].tolist()
     assert any("iterative" in name for name in full)
@@ -154,7 +156,7 @@ def test_a_quick_sensitivity_leaves_iteration_to_the_full_size(small):
 # The ledger
 
 
-def test_the_ledger_has_every_target(small):
+def test_the_ledger_has_every_target(small, shared_runs):
     table = paper.claims("quick", progress=False).set_index("id")
     assert table.index.tolist() == [f"SAB-{n}" for n in ("0", "0b", *range(1, 6), "5b", *range(6, 16))]
     assert (table.loc[["SAB-0", "SAB-0b", "SAB-1", "SAB-2", "SAB-15"], "verdict"] == "reproduced").all()
@@ -232,7 +234,7 @@ def test_growth_compares_the_highest_load_with_the_lowest():
 # Live
 
 
-def test_live_figure(small):
+def test_live_figure(small, shared_runs):
     chart, table = paper.live(jobs=60)
     assert chart.to_dict()
     assert "Fair share (ObF 4, EF 1): turnaround (h)" in table.to_html()
@@ -242,7 +244,7 @@ def test_live_figure(small):
     assert paper.RANGES["0 to 2"] == grids.SIGMA
 
 
-def test_live_decision(small):
+def test_live_decision(small, shared_runs):
     chart, _ = paper.live_decision(step=2, nth=10**6, jobs=60, load=0.9)
     assert "Step 2 of" in str(chart.to_dict())
     with pytest.raises(ValueError, match="no decision on 3 to 12 jobs"):

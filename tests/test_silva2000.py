@@ -34,7 +34,7 @@ def test_jobs_that_come_faster_are_the_same_jobs():
     assert other["duration"].tolist() == pytest.approx((one["duration"] / 100).tolist())
 
 
-def test_rows_are_those_of_the_simulations(small):
+def test_rows_are_those_of_the_simulations(small, shared_runs):
     data = paper.results("IO/Msg", "quick", progress=False)
     assert len(data) == 2 * 2 * 2 * 3
     for name, scheduler in paper.SCHEDULERS.items():
@@ -46,7 +46,7 @@ def test_rows_are_those_of_the_simulations(small):
         assert row["utilization"] == schedule.utilization
 
 
-def test_the_same_jobs_for_all_schedulers(small):
+def test_the_same_jobs_for_all_schedulers(small, shared_runs):
     data = paper.results("IO/BSP", "quick", progress=False)
     wide = data.pivot_table(index=["pes", "fit", "seed"], columns="scheduler", values="jobs")
     for name in paper.SCHEDULERS:
@@ -59,7 +59,7 @@ def test_the_same_jobs_for_all_schedulers(small):
 
 @pytest.mark.parametrize("size", ["quick", "full"])
 @pytest.mark.parametrize("function", paper.FIGURES, ids=lambda function: function.__name__)
-def test_every_figure_is_drawn_from_few_jobs(small, function, size):
+def test_every_figure_is_drawn_from_few_jobs(small, shared_runs, function, size):
     figure = function(size, progress=False)
     assert figure.name == function.__name__.replace("_", "-")
     alone = function in (paper.picture, paper.memberships)
@@ -82,7 +82,7 @@ def test_full_size_is_the_papers_with_twenty_seeds():
     assert (faster, paper.HORIZON) == (1, 50_000)
 
 
-def test_a_table_has_published_numbers_beside_measured_ones(small):
+def test_a_table_has_published_numbers_beside_measured_ones(small, shared_runs):
     table = paper.table3("quick", progress=False).table.set_index("")
     sources = ("published", "KTH fit", "CTC fit")
     assert list(table.index) == [f"{words}, {one}" for words in ("completed jobs", "utilization") for one in sources]
@@ -100,7 +100,7 @@ def test_a_table_has_published_numbers_beside_measured_ones(small):
     assert table.loc["completed jobs, KTH fit", "ratio"].startswith(f"{ratio:.2f} [")
 
 
-def test_figures_have_both_fits_and_what_is_published(small):
+def test_figures_have_both_fits_and_what_is_published(small, shared_runs):
     for function, printed in ((paper.figure4, 4), (paper.figure6, 0), (paper.figure9, 0)):
         spec = function("quick", progress=False).chart.to_dict()
         drawn = pd.DataFrame(spec["datasets"][spec["data"]["name"]])
@@ -114,7 +114,7 @@ def test_figures_have_both_fits_and_what_is_published(small):
         ]
 
 
-def test_readings_change_what_they_say(small):
+def test_readings_change_what_they_say(small, shared_runs):
     plain, idle, spun = (
         paper.runs_as_read("IO/Msg", "quick", "", False, **paper.READINGS[name])
         for name in ("as in the figures", "spinning is not busy", "with information: spin control, too")
@@ -199,7 +199,7 @@ def test_a_picture_of_a_machine_that_idles(color):
     assert [len(spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]] == [0, 5, 5]
 
 
-def test_shares_make_up_a_whole(small):
+def test_shares_make_up_a_whole(small, shared_runs):
     data = paper.time_spent("quick", progress=False).data
     assert data[list(gang.DOES)].sum(axis=1).tolist() == pytest.approx([1.0] * len(data))
 
@@ -231,7 +231,7 @@ def test_a_chart_of_memberships_has_the_slices_in_which_the_task_held_its_pe():
 # Live
 
 
-def test_live_figures(small):
+def test_live_figures(small, shared_runs):
     chart, table = paper.live(faster=200, second=100.0)
     assert chart.to_dict()
     assert "with information and spin control" in table.to_html()
@@ -274,7 +274,7 @@ def test_the_disk_on_top_of_what_is_computed_doubles_io_jobs_only():
 # The ledger
 
 
-def test_the_ledger_has_every_target_for_both_fits(small):
+def test_the_ledger_has_every_target_for_both_fits(small, shared_runs):
     ledger = paper.claims("quick", progress=False)
     both = [f"SIL-{n}" for n in (*range(2, 9), *(f"T{n}" for n in range(1, 7)))]
     assert ledger["id"].tolist() == ["SIL-0", "SIL-1", *(name for name in both for _ in range(2))]

@@ -721,3 +721,15 @@ def test_the_code_for_a_log_loads_it():
         "sl.charts.profile(sl.simulate(workload, sl.EASY(order='sjf'), overrun='kill'), "
         "window=(1204650, 2414250))",  # the log begins at 599,850 s
     ]
+
+
+def test_the_script_that_needs_no_network_is_made_once_for_all_sessions(monkeypatch, tmp_path):
+    made = []
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda script, **_: made.append(script) or f"bundled({script})")
+    for _ in range(2):
+        monkeypatch.setattr(alt.JupyterChart, "_is_offline", False)  # as a new session has it
+        monkeypatch.setattr(alt.JupyterChart, "_esm", "from the network")
+        widgets._offline.__wrapped__()
+        assert alt.JupyterChart._esm == f"bundled({made[0]})"
+    assert len(made) == 1

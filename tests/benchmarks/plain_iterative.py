@@ -77,7 +77,7 @@ def place_all(base_time, base_free, base, time, free, width, duration, start, m)
     return total
 
 
-@numba.njit
+@numba.njit(cache=True)
 def iterative(submit, run, estimate, procs, machine, a, b):
     """Simulate; give start times, widths, and how many passes, tries and placements that took."""
     n = submit.size
