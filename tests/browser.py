@@ -24,7 +24,8 @@ HARMLESS = (
     'Infinite extent for field "published',  # of a panel that has no published number
     '{"signal":"{data: datetime(',  # bounds of a time axis, which Vega-Lite 5.6 reads twice: as dates, and as numbers
 )
-STARTING = "Cannot read properties of null (reading 'widgets')"  # seen once, as Lab opened a notebook
+# Of ipywidgets: a progress bar was over before its parts were drawn, as the first one of a page may be.
+CLOSED = "Cannot read properties of null (reading 'widgets')"
 DRAWN = "() => [...document.querySelectorAll('.jp-RenderedVegaLite')].every(one => one.querySelector('svg, canvas'))"
 SETTLED = f"() => !document.querySelector({BUSY!r})"
 # Charts and ledgers that reach beyond their cell, by so many pixels; tables may, since they scroll.
@@ -183,7 +184,7 @@ class Page:
         self.outside, self.errors, self.warnings = [], [], []
         self.page = chromium.new_page(viewport={"width": width, "height": height})
         self.page.route("**/*", self._gate)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("pageerror", self._failed)
         self.page.on("console", self._told)
 
     def _gate(self, route):
@@ -192,6 +193,10 @@ class Page:
         else:
             self.outside.append(route.request.url)
             route.abort()
+
+    def _failed(self, error):
+        if str(error) != CLOSED or "@jupyter-widgets" not in (error.stack or ""):
+            self.errors.append(str(error))
 
     def _told(self, message):
         # Vega's own begin so.
@@ -204,7 +209,6 @@ class Page:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.page.get_by_text("| Idle").first.wait_for(timeout=60_000)  # Run All before asks for a kernel
         self.page.wait_for_function(DRAWN, timeout=60_000)
-        self.errors[:] = [error for error in self.errors if error != STARTING]  # nothing of ours has run yet
         return self
 
     def command(self, *names):
