@@ -75,12 +75,17 @@ def kernels_folder(digest: str) -> Path | None:
     if folder is None:
         return None
     kept = folder / digest
-    if offered and not kept.exists() and (theirs := Path(offered).expanduser() / digest).is_dir():
-        copied = Path(shutil.copytree(theirs, folder / uuid4().hex))
+    if offered and not kept.exists():
+        theirs, copied = Path(offered).expanduser() / digest, folder / uuid4().hex
         try:
+            if theirs.is_dir():
+                shutil.copytree(theirs, copied, ignore=shutil.ignore_patterns("*.tmp.*"))  # which numba is writing
+        except OSError as error:
+            shutil.rmtree(copied, ignore_errors=True)
+            warnings.warn(f"SCHEDLAB_KERNELS: {theirs} cannot be copied, kernels are compiled: {error}", stacklevel=2)
+        with suppress(OSError):  # another process was faster
             copied.rename(kept)
-        except OSError:  # another process was faster
-            shutil.rmtree(copied)
+        shutil.rmtree(copied, ignore_errors=True)
     return kept
 
 

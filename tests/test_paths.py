@@ -1,5 +1,8 @@
 """What is kept in the user's cache saves time and changes nothing."""
 
+import shutil
+from types import SimpleNamespace
+
 import pytest
 
 from schedlab import paths
@@ -63,3 +66,20 @@ def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch, tmp_path, s
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "file"))
     assert [script(), script()] == [SCRIPT, SCRIPT]
     assert len(made) == 2
+
+
+def test_kernels_that_cannot_be_copied_are_compiled(monkeypatch, tmp_path):
+    theirs = tmp_path / "theirs" / "abc"
+    (theirs / "kernels").mkdir(parents=True)
+
+    def copy(source, target, **_):
+        shutil.copytree(source / "kernels", target)
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SCHEDLAB_KERNELS", str(theirs.parent))
+    monkeypatch.setattr(paths, "shutil", SimpleNamespace(**vars(shutil) | {"copytree": copy}))
+    with pytest.warns(UserWarning, match="SCHEDLAB_KERNELS: .*abc cannot be copied, kernels are compiled: .*denied"):
+        kept = paths.kernels_folder("abc")
+    assert kept == tmp_path / "cache" / "numba" / "abc"
+    assert list(kept.parent.iterdir()) == []

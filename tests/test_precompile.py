@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from types import SimpleNamespace
 
 import numba
 import pytest
@@ -143,6 +144,31 @@ def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(t
         "schedlab: compiling kernels (rigid), about 6 s; others are compiled meanwhile. `schedlab compile` does "
         "all of it ahead, once.\n",
     )
+
+
+def test_each_group_is_announced_once_and_the_others_are_compiled_ahead_once(monkeypatch, capsys):
+    ahead = []
+    monkeypatch.setattr(compiling, "_compile_ahead", ahead.append)
+    listener = compiling._Listener()
+    modules = ("easy", "fcfs", "priority", "gang.slices")
+    for module in ("numpy.core", *(f"schedlab.kernels.{name}" for name in modules)):
+        function = SimpleNamespace(__module__=module)
+        for _ in range(2):
+            listener.on_start(SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)}))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("schedlab: compiling kernels (rigid), about 6 s; others are compiled meanwhile.")
+    assert second == "schedlab: compiling kernels (gang), about 14 s"
+    assert ahead == [[group for group in compiling.SECONDS if group != "rigid"]]
+
+
+def test_compiling_ahead_takes_nothing_from_the_users_folder(monkeypatch, tmp_path):
+    (tmp_path / "numpy.py").write_text("open('read', 'w')")
+    monkeypatch.chdir(tmp_path)
+    started, begin = [], subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: started.append(begin(*given, **more)) or started[0])
+    compiling._compile_ahead([])
+    assert started[0].wait(60) == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["numpy.py"]
 
 
 def test_every_kernel_has_a_group_with_an_expected_time():
