@@ -80,12 +80,12 @@ def kernels_folder(digest: str) -> Path | None:
         try:
             if theirs.is_dir():
                 shutil.copytree(theirs, copied, ignore=shutil.ignore_patterns("*.tmp.*"))  # which numba is writing
+                copied.rename(kept)
         except OSError as error:
             shutil.rmtree(copied, ignore_errors=True)
-            warnings.warn(f"SCHEDLAB_KERNELS: {theirs} cannot be copied, kernels are compiled: {error}", stacklevel=2)
-        with suppress(OSError):  # another process was faster
-            copied.rename(kept)
-        shutil.rmtree(copied, ignore_errors=True)
+            if not kept.exists():  # else another process was faster
+                words = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, kernels are compiled: {error}"
+                warnings.warn(words, stacklevel=2)
     return kept
 
 
