@@ -4,6 +4,7 @@ Importing it is cheap: what a name needs is loaded at its first use.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
 __version__ = "0.1.0"
 
@@ -64,15 +65,21 @@ _ROOMS = (
     "widgets",
     "workload",
 )
+_NEEDS = {"widgets": "anywidget"}  # of an extra, without which the room is there but not listed
 
 
 def __getattr__(name):
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in _ROOMS:
-        return import_module(f"{__name__}.{name}")
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as missing:
+            if name in _NEEDS:
+                raise AttributeError(str(missing)) from missing  # as `hasattr` expects
+            raise
     if name == "__all__":
-        return [*_HOME, *_schemes(), *_ROOMS]
+        return [*_HOME, *_schemes(), *(room for room in _ROOMS if find_spec(_NEEDS.get(room, "numpy")))]
     if name[:1].isupper() and name in (schemes := _schemes()):  # modules are not, and schemes import them
         return schemes[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,12 +5,13 @@ import math
 import os
 import re
 import shutil
+import signal
 import sys
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import fill
-from threading import Timer
+from threading import Timer, current_thread, main_thread
 
 import pandas as pd
 
@@ -77,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         try:
             options = _parser().parse_args(arguments)
-            with _warnings_in_words():
+            with _ended_as_by_control_c(), _warnings_in_words():
                 options.run(options)
         finally:
             print(end="", flush=True)  # here, and not when Python ends, a reader that has gone can be answered
@@ -96,6 +97,21 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", FAILED)
     return 0
+
+
+@contextmanager
+def _ended_as_by_control_c():
+    """Answer what ends a terminal or a batch job as Ctrl-C is answered: workers end, and files are left whole."""
+    numbers = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}  # the second is unknown to Windows
+    usual = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores the second
+    here = usual if current_thread() is main_thread() else []  # others may not ask for signals
+    for number in here:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in here:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _with_options(words):
@@ -135,7 +151,8 @@ def _note(words):
 
 
 def _fail(error, code):
-    words = "\n".join(plain(line) for line in str(error).split("\n"))
+    said = [*str(error).split("\n"), *getattr(error, "__notes__", ())[:1]]  # the note names what could not be made
+    words = "\n".join(map(plain, said))
     print(f"schedlab: {words}", file=sys.stderr)
     return code
 

@@ -8,11 +8,15 @@ import atexit
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from multiprocessing import parent_process
 from pathlib import Path
 from threading import Lock
 
 from numba.core import event
+
+from .paths import cache_dir, own_folder
 
 # What is compiled together, likely groups first, and about how many seconds each takes.
 SECONDS = {
@@ -42,31 +46,41 @@ KERNELS = f"{__package__}.kernels."
 
 
 class _Listener(event.Listener):
-    """Hears of every function that numba begins to compile, in any thread; heeds the first kernel of each group."""
+    """Hears of every function that numba begins to compile, in any thread; tells of each group's first kernel."""
 
-    def __init__(self):
-        self.lock, self.silent, self.told = Lock(), False, set()
+    def __init__(self, tell):
+        self.lock, self.tell, self.told = Lock(), tell, []
 
     def on_start(self, event):
         module = event.data["dispatcher"].py_func.__module__ or ""
-        group = GROUPS.get(module.removeprefix(KERNELS).partition(".")[0], "others")
+        if module.startswith(KERNELS):
+            self.hear(GROUPS.get(module.removeprefix(KERNELS).partition(".")[0], "others"))
+
+    def hear(self, group):
         with self.lock:
-            if self.silent or group in self.told or not module.startswith(KERNELS):
+            if group in self.told:
                 return
-            first = not self.told
-            self.told.add(group)
-        if not first and group == "others":  # small ones, of less than a second each
-            return
-        words = f"schedlab: compiling kernels ({group}), about {SECONDS[group]} s"
-        if first:
-            words += "; others are compiled meanwhile. `schedlab compile` does all of it ahead, once."
-        print(words, file=sys.stderr, flush=True)
-        if first:
-            with suppress(OSError):  # what cannot be begun is compiled when it is used
-                _compile_ahead([other for other in SECONDS if other != group])
+            self.told.append(group)
+            first = len(self.told) == 1
+        if first or group != "others":  # those are small, of less than a second each
+            self.tell(group, first)
 
     def on_end(self, event):
         pass
+
+
+def _say(group, first):
+    """Say what is waited for; the first time, let another process compile what is likely next."""
+    from tqdm import tqdm  # here, since whoever has all compiled does without
+
+    words = f"schedlab: compiling kernels ({group}), about {SECONDS[group]} s"
+    worker = parent_process() is not None  # one of many, which share what they compile
+    if first and own_folder("numba") is None:
+        words += f". {cache_dir('numba')} cannot keep them, so that each process compiles anew."
+    elif first and not worker:
+        words += "; others are compiled meanwhile. `schedlab compile` does all of it ahead, once."
+        _compile_ahead([other for other in SECONDS if other != group])
+    tqdm.write(words, sys.stderr)  # above a progress bar
 
 
 def _compile_ahead(groups):
@@ -76,13 +90,33 @@ def _compile_ahead(groups):
     # -P: nothing is taken from the user's folder, where a file may have the name of a module.
     command = [sys.executable, "-P", "-m", f"{__package__}.precompile", *groups]
     nowhere = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    atexit.register(subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, **nowhere).kill)
+    with suppress(OSError):  # what cannot be begun is compiled when it is used
+        process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, **nowhere)
+        atexit.register(_end, process)
+
+
+def _end(process):
+    process.kill()
+    process.wait()
+
+
+def hear(group: str) -> None:
+    """Say, once, that a group is being compiled: by another process, for this one."""
+    _listener.hear(group)
+
+
+def tell(how: Callable[[str, bool], None]) -> None:
+    """Let a function be told of each group that this process begins to compile, and whether it is the first.
+
+    It does so in place of the words that are printed and of the process that compiles ahead.
+    """
+    _listener.tell = how
 
 
 def not_here() -> None:
     """Let this process compile in silence and nothing but what it uses: it is there to compile, or to test."""
-    _listener.silent = True
+    tell(lambda group, first: None)
 
 
-_listener = _Listener()
+_listener = _Listener(_say)
 event.register("numba:compile", _listener)

@@ -33,6 +33,7 @@ from .display.ledgers import CASE, LEDGER, SAME, Ledger
 from .paths import data_dir
 
 PACKAGES = ("numpy", "numba", "pandas")
+COMPILING = ("_jit.py", "_compiler.py")  # files of kernels
 TIMED = ("SAB-15",)  # claims on times that this machine takes
 FULL, QUICK = "", "quick-"  # what the files of a size begin with
 NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
@@ -46,8 +47,8 @@ def folder() -> Path:
 
 @cache  # every figure that a notebook shows asks for it
 def kernels_digest() -> str:
-    """Digest what the kernels do: their sources without comments and docstrings."""
-    sources = sorted((Path(__file__).parent / "kernels").rglob("*.py"))
+    """Digest what the kernels do: their sources without comments and docstrings, and without how they are compiled."""
+    sources = sorted(path for path in (Path(__file__).parent / "kernels").rglob("*.py") if path.name not in COMPILING)
     return hashlib.sha256("\n".join(map(_code, sources)).encode()).hexdigest()[:16]
 
 

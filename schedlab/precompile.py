@@ -3,7 +3,8 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +14,20 @@ from tqdm.auto import tqdm
 
 from . import gang
 from .compiling import not_here
+from .kernels._jit import CACHE
 from .kernels.iterative import decision
 from .machine import KaryTree
+from .paths import cache_dir
 from .schemes import by_name
 from .simulation import simulate
 from .workload import swf
 from .workload.speedup import Downey
 from .workload.trace import model_trace
+
+try:
+    import fcntl
+except ModuleNotFoundError:
+    fcntl = None
 
 
 def _gang(trace):
@@ -83,9 +91,13 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
 
     Raises
     ------
+    OSError
+        If there is no folder that keeps what is compiled.
     RuntimeError
         If a kernel cannot be compiled, with what was said about it.
     """
+    if CACHE is None:
+        raise OSError(f"{cache_dir('numba')}: kernels cannot be kept there; SCHEDLAB_CACHE names a better folder")
     names = groups()
     # Who is free takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
     workers = Parallel(
@@ -115,6 +127,23 @@ def compile_group(group: str) -> None:
         run(trace)
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[bool]:
+    """Tell whether this process alone compiles ahead into a folder, and keep others from it meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "ahead.lock", "wb") as stream:
+        if fcntl is None:  # Windows: more work is done than is needed, and no harm
+            yield True
+            return
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which ends with the process, however that ends
+        except OSError:
+            yield False
+        else:
+            yield True
+
+
 if __name__ == "__main__":
-    for group in sys.argv[1:]:
-        compile_group(group)
+    with alone(CACHE) as first:
+        for group in sys.argv[1:] if first else ():
+            compile_group(group)

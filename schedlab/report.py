@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ import vl_convert
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from schedlab import __version__, charts, kept, papers
+from schedlab import __version__, charts, compiling, kept, papers
 from schedlab.charts._altair import alt
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
 from schedlab.paths import kept_script, replacing
@@ -103,7 +104,8 @@ def figures(
     """Rebuild every figure and ledger and write the page.
 
     The page grows: it is there once the first figure is, and is written anew every few seconds. A run that stops
-    early leaves what was done by then, and says so.
+    early leaves what was done by then, and says so. Where a paper fails the others are rebuilt all the same; then what
+    it raised is raised, with a note that names the paper and the figure.
 
     Parameters
     ----------
@@ -132,15 +134,16 @@ def figures(
         sections = [Section(paper, Path(folder)) for paper in modules]
         with _growing(out, sections, size, progress):
             if count == 1:
-                for section in sections:
-                    section.build(size, keep, progress)
+                failures = [section.build(size, keep, progress) for section in sections]
             else:
                 workers = Parallel(count, return_as="generator_unordered", backend="loky", batch_size=1)
                 names = [section.name for section in _in_turn(sections)]
                 with warnings.catch_warnings():
                     # joblib replaces a process that has grown, as by the logs that a paper remembers: that is well.
                     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
-                    list(workers(delayed(_build)(name, folder, size, keep) for name in names))
+                    failures = list(workers(delayed(_build)(name, folder, size, keep) for name in names))
+            for error in filter(None, failures):
+                raise error
         _write(out, sections, size)
     return out
 
@@ -157,9 +160,14 @@ def _in_turn(sections: list["Section"]) -> list["Section"]:
 
 
 def _build(name, folder, size, keep):
-    """Build a paper's section, in a process of its own."""
+    """Build a paper's section, in a process of its own; what is compiled is said by the process that asked."""
     (paper,) = papers.modules([name])
-    Section(paper, Path(folder)).build(size, keep, progress=False)
+    section = Section(paper, Path(folder))
+    compiling.tell(section.note_compiling)
+    error = section.build(size, keep, progress=False)
+    if error is not None:
+        error.add_note("".join(traceback.format_exception(error)))  # which would not leave this process
+    return error
 
 
 @contextmanager
@@ -170,6 +178,8 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
     def grow():
         shown, written = 0, -RELOADED
         while not over.wait(PAUSE):
+            for group in dict.fromkeys(group for section in sections for group in section.compiled()):
+                compiling.hear(group)
             found = sum(len(section.pieces()) for section in sections)
             bar.update(found - bar.n)
             if found > shown and time.monotonic() - written >= RELOADED:
@@ -188,17 +198,23 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
         thread.start()
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             over.set()
             thread.join()
             if any(section.pieces() for section in sections) and not errors:
                 with suppress(Exception):  # the failure that stopped the run is the one to tell
-                    _write(out, sections, size, STOPPED)
+                    _write(out, sections, size, _not_whole(error))
             raise
         finally:
             over.set()
             thread.join()
         bar.update(total - bar.n)
+
+
+def _not_whole(error):
+    """Say why the page is not whole: by the note of what failed, if anything did."""
+    notes = getattr(error, "__notes__", ())
+    return f"This page is not whole. {notes[0]} {type(error).__name__}: {error}" if notes else STOPPED
 
 
 def _write(out, sections, size, note=""):
@@ -228,24 +244,45 @@ class Section:
         self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
         self.folder = folder / self.name
 
-    def build(self, size: str, keep: bool, progress: bool) -> None:
-        """Rebuild every figure and the ledger; each is left in the folder at once."""
-        self.folder.mkdir()
+    def build(self, size: str, keep: bool, progress: bool) -> Exception | None:
+        """Rebuild every figure and the ledger; each is left in the folder at once.
+
+        Returns
+        -------
+        Exception or None
+            What ended it early, with a note that names the paper and the figure.
+        """
+        self.folder.mkdir(exist_ok=True)
         begin, built, captions = time.perf_counter(), [], {}
-        for number, function in enumerate(self.paper.FIGURES):
-            figure = function(size=size, progress=progress)
-            built.append(figure)
-            body = _figure(figure, self.name, captions)
-            self._leave(f"{number:03}", title=figure.title, name=figure.name, notes=figure.notes, body=body)
-        ledger = self.paper.claims(size, progress)
-        if keep:
-            seconds = time.perf_counter() - begin
-            before = kept.ledger_of(self.name)
-            ledger = ledger[list(LEDGER)]  # without what was kept, which this run replaces
-            for words in () if before is None else kept.moved(before, ledger):
-                tqdm.write(words)
-            kept.keep(self.name, ledger, self.paper.claims("quick", progress)[list(LEDGER)], built, seconds)
-        self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
+        try:
+            for number, function in enumerate(self.paper.FIGURES):
+                doing = function.__name__
+                figure = function(size=size, progress=progress)
+                built.append(figure)
+                body = _figure(figure, self.name, captions)
+                self._leave(f"{number:03}", title=figure.title, name=figure.name, notes=figure.notes, body=body)
+            doing = "the ledger"
+            ledger = self.paper.claims(size, progress)
+            if keep:
+                seconds = time.perf_counter() - begin
+                before = kept.ledger_of(self.name)
+                ledger = ledger[list(LEDGER)]  # without what was kept, which this run replaces
+                for words in () if before is None else kept.moved(before, ledger):
+                    tqdm.write(words)
+                kept.keep(self.name, ledger, self.paper.claims("quick", progress)[list(LEDGER)], built, seconds)
+            self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
+        except Exception as error:
+            error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
+            return error
+
+    def note_compiling(self, group: str, first: bool) -> None:
+        """Note that a group of kernels is being compiled, for who waits in another process."""
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / f"{group}.compiling").touch()
+
+    def compiled(self) -> list[str]:
+        """Give the groups of kernels of which that was noted."""
+        return sorted(path.stem for path in self.folder.glob("*.compiling"))
 
     def _leave(self, piece, **content):
         with replacing(self.folder / f"{piece}.json") as part:

@@ -535,6 +535,18 @@ def test_traces_are_fetched(run, monkeypatch):
     assert run("traces", "--fetch", "lublin_256") == (0, "lublin_256: /somewhere/lublin_256.swf.gz\n", "")
 
 
+# What ends it
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_a_terminal_or_a_batch_job_is_answered_as_control_c(run, monkeypatch, number):
+    before = signal.getsignal(number)
+    monkeypatch.setattr(cli, "_traces", lambda options: (os.kill(os.getpid(), number), time.sleep(10)))
+    assert run("traces") == (1, "", "schedlab: interrupted\n")
+    assert signal.getsignal(number) is before
+
+
 # figures and claims
 
 

@@ -73,8 +73,11 @@ sl.charts.table(table).to_html()
 trace.to_swf("jobs.swf")
 assert main(["simulate", "jobs.swf", "--scheme", "easy", "--out", "simulated.swf"]) == 0
 from schedlab import report
+assert not hasattr(sl, "widgets")
+assert "widgets" not in dir(sl)
+exec("from schedlab import *")
 try:
-    sl.widgets
+    from schedlab import widgets
 except ModuleNotFoundError as error:
     assert error.name == "anywidget"
     print(error)

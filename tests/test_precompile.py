@@ -149,7 +149,7 @@ def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(t
 def test_each_group_is_announced_once_and_the_others_are_compiled_ahead_once(monkeypatch, capsys):
     ahead = []
     monkeypatch.setattr(compiling, "_compile_ahead", ahead.append)
-    listener = compiling._Listener()
+    listener = compiling._Listener(compiling._say)
     modules = ("easy", "fcfs", "priority", "gang.slices")
     for module in ("numpy.core", *(f"schedlab.kernels.{name}" for name in modules)):
         function = SimpleNamespace(__module__=module)
@@ -169,6 +169,58 @@ def test_compiling_ahead_takes_nothing_from_the_users_folder(monkeypatch, tmp_pa
     compiling._compile_ahead([])
     assert started[0].wait(60) == 0
     assert [each.name for each in tmp_path.iterdir()] == ["numpy.py"]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(("suffix", "left"), [("nbi", 0), ("nbc", -10)])
+def test_a_broken_file_of_a_kernel_is_written_anew(tmp_path, suffix, left):
+    precompile.compile_group("others")
+    kept = tmp_path / "numba" / CACHE.name
+    shutil.copytree(CACHE, kept)
+    broken = sorted(kept.rglob(f"processors*.{suffix}"))
+    before = [path.read_bytes() for path in broken]
+    for path in broken:
+        path.write_bytes(path.read_bytes()[:left])
+    here = Path(sl.__file__).parents[1]
+    own = {"SCHEDLAB_CACHE": str(tmp_path)}
+    in_a_process("from schedlab import precompile; precompile.compile_group('others')", here, **own)
+    assert len(broken) > 0
+    assert min(path.stat().st_size for path in broken) >= min(map(len, before)) / 2
+    in_a_process(NOTHING_COMPILED.replace("rigid", "others"), here, **own)
+
+
+def test_one_process_at_a_time_compiles_ahead(tmp_path):
+    with precompile.alone(tmp_path / "kept") as first:
+        assert first
+        assert precompile.fcntl is None or not elsewhere(tmp_path / "kept")
+    assert elsewhere(tmp_path / "kept")
+
+
+def elsewhere(folder):
+    """Tell whether another process would compile ahead."""
+    words = f"from schedlab.precompile import Path, alone\nwith alone(Path({str(folder)!r})) as first: print(first)"
+    return subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_a_worker_compiles_nothing_ahead(monkeypatch, capsys):
+    ahead = []
+    monkeypatch.setattr(compiling, "_compile_ahead", ahead.append)
+    monkeypatch.setattr(compiling, "parent_process", lambda: "a process")
+    compiling._say("rigid", True)
+    assert capsys.readouterr().err == "schedlab: compiling kernels (rigid), about 6 s\n"
+    assert ahead == []
+
+
+def test_without_a_cache_nothing_is_compiled_ahead_and_that_is_said(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(compiling, "_compile_ahead", lambda groups: pytest.fail("nobody can use it"))
+    compiling._say("rigid", True)
+    words = f"about 6 s. {tmp_path / 'file' / 'numba'} cannot keep them, so that each process compiles anew.\n"
+    assert capsys.readouterr().err.endswith(words)
+    monkeypatch.setattr(precompile, "CACHE", None)
+    with pytest.raises(OSError, match="numba: kernels cannot be kept there; SCHEDLAB_CACHE names a better folder"):
+        precompile.compile_kernels()
 
 
 def test_every_kernel_has_a_group_with_an_expected_time():

@@ -263,10 +263,14 @@ def test_what_was_done_before_a_run_stopped_is_left_and_said_to_be_a_part(paper,
         raise stop
 
     paper.FIGURES = (*paper.FIGURES[:2], stopped)
-    with pytest.raises(type(stop)):
+    with pytest.raises(type(stop)) as raised:
         report.figures(tmp_path / "report.html", progress=False)
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert report.STOPPED in page.text
+    if isinstance(stop, OSError):
+        assert raised.value.__notes__ == [f"Tiny {EVIL}: stopped could not be made."]
+        assert f"not whole. Tiny {EVIL}: stopped could not be made. OSError: the disk is full" in page.text
+    else:
+        assert report.STOPPED in page.text
     assert list(page.specs()) == ["tiny-chart", "tiny-pair"]
     assert page.text.count(report.NOT_YET) == 2  # on the front page, and in place of the ledger
     assert "meta" in page.tags
@@ -316,6 +320,41 @@ def test_a_page_that_grows_is_not_written_more_often_than_it_is_loaded(paper, tm
     *growing, _ = times
     assert len(growing) > 1
     assert all(later - earlier >= 0.25 for earlier, later in pairwise(growing))
+
+
+def test_where_a_paper_fails_the_others_are_rebuilt(paper, monkeypatch, tmp_path):
+    def failing(size, progress):
+        raise ZeroDivisionError("none")
+
+    other = SimpleNamespace(**vars(paper) | {"__name__": "schedlab.papers.other", "TITLE": "Other"})
+    paper.FIGURES = (paper.FIGURES[0], failing, paper.FIGURES[1])
+    monkeypatch.setattr(papers, "modules", lambda only: [paper, other])
+    with pytest.raises(ZeroDivisionError) as raised:
+        report.figures(tmp_path / "report.html", progress=False, processes=1)
+    assert raised.value.__notes__ == [f"Tiny {EVIL}: failing could not be made."]
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert list(page.specs()) == ["tiny-chart", "other-chart", "other-pair"]
+    assert "failing could not be made. ZeroDivisionError: none" in page.text
+
+
+def test_who_fails_in_another_process_says_where(monkeypatch, tmp_path):
+    def failing(name, folder, size, keep):
+        def broken(size, progress):
+            return 1 / 0
+
+        paper = getattr(papers, name)
+        before, paper.FIGURES = paper.FIGURES, (broken,)
+        try:
+            return report._build(name, folder, size, keep)
+        finally:
+            paper.FIGURES = before
+
+    monkeypatch.setattr(report, "_build", failing)
+    with pytest.raises(ZeroDivisionError) as raised:
+        report.figures(tmp_path / "report.html", progress=False, only=["base", "lelong2017"], processes=2)
+    where, lines = raised.value.__notes__
+    assert "broken could not be made." in where
+    assert "return 1 / 0" in lines
 
 
 FEW = (("base", "LOADS", (0.7, 0.8)), ("lelong2017", "JOBS", 1000))

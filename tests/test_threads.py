@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from budget import slowness
 
 import schedlab as sl
 from schedlab.schedule import base, laws
@@ -245,4 +246,4 @@ def test_control_c_ends_any_simulation_within_a_second():
             late[line.strip()] = float(seconds)
     assert process.returncode == 0
     assert len(late) == 11
-    assert max(late.values()) < 1, late  # of the processor's time, since others may be at work too
+    assert max(late.values()) < slowness(), late  # seconds of the processor, since others may be at work too

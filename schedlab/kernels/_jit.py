@@ -1,4 +1,4 @@
-"""The decorators of this room: `kernel` for entry points, `part`, `routine` and `maker` for the pieces they share.
+"""The decorators of this room: `kernel` for entry points, four others for the pieces that they share.
 
 Numba's disk cache notices an edit in the file of the cached function only, so a kernel would keep a stale
 copy of a part that lives in another file. The cache folder is therefore keyed on a digest of every kernel
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import FunctionCache, UserProvidedCacheLocator
+from numba.core.dispatcher import Dispatcher
 
 import schedlab.compiling  # noqa: F401 - hears when one of these kernels is compiled
 from schedlab.paths import kernels_folder
@@ -40,21 +41,36 @@ class Locator(UserProvidedCacheLocator):
         return Path(py_file).parent.name
 
 
+class KernelCache(FunctionCache):
+    """Numba's, but a file that is broken, as where the disk was full, is as good as none: it is written anew."""
+
+    def load_overload(self, sig, target_context):
+        """Give what was compiled for a signature; None where there is nothing to be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a pickle that is cut short may raise anything
+            self.flush()
+            return None
+
+
 CACHE = kernels_folder(_digest())
 # Never called from Python: a third of the compile time.
 _PIECE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **({"pipeline_class": PieceCompiler} if PIECES else {})}
-_KERNEL = {"cache": CACHE is not None, "nogil": True, **({"pipeline_class": KernelCompiler} if PIECES else {})}
+_KERNEL = {"nogil": True, **({"pipeline_class": KernelCompiler} if PIECES else {})}
 _SETTINGS = {"CACHE_DIR": str(CACHE), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
 
 
 def kernel(function):
     """Compile an entry point: cached on disk, and free of the interpreter lock so that threads scale."""
-    before = {name: getattr(numba.config, name) for name in _SETTINGS}
-    try:
-        _set(_SETTINGS)
-        return numba.njit(**_KERNEL)(function)
-    finally:
-        _set(before)
+    compiled = numba.njit(**_KERNEL)(function)
+    if CACHE is not None and isinstance(compiled, Dispatcher):  # a plain function where the JIT is off
+        before = {name: getattr(numba.config, name) for name in _SETTINGS}
+        try:
+            _set(_SETTINGS)
+            compiled._cache = KernelCache(function)
+        finally:
+            _set(before)
+    return compiled
 
 
 def _set(settings):
