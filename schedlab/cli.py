@@ -628,6 +628,8 @@ def _figures(options):
     """Rebuild every figure and table, and write one HTML page that opens with no network."""
     from schedlab import report  # here, since loading the charts costs a second that no other command needs
 
+    # joblib tidies up behind workers that Ctrl-C ended, in a process of its own, which would say so.
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
     print(report.figures(options.out, size=options.size, only=options.papers, keep=options.keep))
 
 

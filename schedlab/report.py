@@ -275,7 +275,7 @@ class Section:
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
             return error
 
-    def note_compiling(self, group: str, first: bool) -> None:
+    def note_compiling(self, group: str, *_) -> None:
         """Note that a group of kernels is being compiled, for who waits in another process."""
         self.folder.mkdir(exist_ok=True)
         (self.folder / f"{group}.compiling").touch()

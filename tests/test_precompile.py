@@ -141,8 +141,8 @@ def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(t
     in_a_process(FIRST_USE, here, SCHEDLAB_CACHE=str(tmp_path))
     assert capfd.readouterr() == (
         "",
-        "schedlab: compiling kernels (rigid), about 6 s; others are compiled meanwhile. `schedlab compile` does "
-        "all of it ahead, once.\n",
+        "schedlab: compiling kernels (rigid), about 6 s; others meanwhile. `schedlab compile` does all of it ahead, "
+        "once.\n",
     )
 
 
@@ -156,7 +156,7 @@ def test_each_group_is_announced_once_and_the_others_are_compiled_ahead_once(mon
         for _ in range(2):
             listener.on_start(SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)}))
     first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("schedlab: compiling kernels (rigid), about 6 s; others are compiled meanwhile.")
+    assert first.startswith("schedlab: compiling kernels (rigid), about 6 s; others meanwhile.")
     assert second == "schedlab: compiling kernels (gang), about 14 s"
     assert ahead == [[group for group in compiling.SECONDS if group != "rigid"]]
 
@@ -202,11 +202,22 @@ def elsewhere(folder):
     return subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout == "True\n"
 
 
+def test_what_workers_compile_is_said_once_and_nothing_is_compiled_ahead(monkeypatch, capsys):
+    listener = compiling._Listener(compiling._say)
+    monkeypatch.setattr(compiling, "_listener", listener)
+    monkeypatch.setattr(compiling, "_compile_ahead", lambda groups: pytest.fail("workers have the cores"))
+    for group in ("rigid", "gang", "rigid", "others"):
+        compiling.hear(group)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("schedlab: compiling kernels (rigid), about 6 s; others when needed.")
+    assert second == "schedlab: compiling kernels (gang), about 14 s"
+
+
 def test_a_worker_compiles_nothing_ahead(monkeypatch, capsys):
     ahead = []
     monkeypatch.setattr(compiling, "_compile_ahead", ahead.append)
     monkeypatch.setattr(compiling, "parent_process", lambda: "a process")
-    compiling._say("rigid", True)
+    compiling._say("rigid", True, True)
     assert capsys.readouterr().err == "schedlab: compiling kernels (rigid), about 6 s\n"
     assert ahead == []
 
@@ -215,7 +226,7 @@ def test_without_a_cache_nothing_is_compiled_ahead_and_that_is_said(monkeypatch,
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(compiling, "_compile_ahead", lambda groups: pytest.fail("nobody can use it"))
-    compiling._say("rigid", True)
+    compiling._say("rigid", True, True)
     words = f"about 6 s. {tmp_path / 'file' / 'numba'} cannot keep them, so that each process compiles anew.\n"
     assert capsys.readouterr().err.endswith(words)
     monkeypatch.setattr(precompile, "CACHE", None)
