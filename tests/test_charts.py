@@ -375,6 +375,13 @@ DRAWN_FROM_A_TABLE = {
 }
 
 
+@pytest.mark.parametrize("role", ["x", "y", "color", "dash", "column"])
+def test_a_role_takes_one_column(role):
+    table = pd.DataFrame({"load": [1.0], "wait_time": [2.0], "scheme": ["easy"]})
+    with pytest.raises(TypeError, match=r"^expected the name of one column, got \['scheme'\]$"):
+        charts.lines(table, **{"x": "load", "y": "wait_time", role: ["scheme"]})
+
+
 @pytest.mark.parametrize("name", DRAWN_FROM_A_TABLE)
 @pytest.mark.parametrize("wrong", [None, [1, 2], "a table", {"load": [1]}])
 def test_what_is_no_table_is_named(name, wrong):

@@ -275,10 +275,10 @@ def test_the_smallest_jobs_are_left_out_and_counted(easy):
     assert expected in said(chart)
 
 
-@pytest.mark.parametrize("limit", [0, 5001])
+@pytest.mark.parametrize("limit", [0, 5001, 10.5, "all", [1, 2]])
 def test_a_limit_that_no_chart_takes(three, limit):
     for draw in (lambda: charts.gantt(three, limit=limit), lambda: charts.scatter(three, three, limit=limit)):
-        with pytest.raises(ValueError, match="limit must be from 1 to 5,000, got"):
+        with pytest.raises(ValueError, match="limit must be a whole number from 1 to 5,000, got"):
             draw()
 
 

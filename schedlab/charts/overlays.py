@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ._altair import alt
-from .theme import INK, check, check_columns, check_kind, check_numbers
+from .theme import INK, check, check_columns, check_kind, check_names, check_numbers
 
 PUBLISHED = "published"  # the word of the legend, and the column of the numbers
 FAR = 1.0  # times the extent of the values: an interval that reaches further beyond them is cut off
@@ -46,6 +46,7 @@ class Rows:
 
     def __init__(self, table, numbers, measure, others):
         check_kind(table, pd.DataFrame)
+        check_names([*numbers, measure, *others])
         pairs = [[f"{measure}_low", f"{measure}_high"], [f"{measure}_range_low", f"{measure}_range_high"]]
         self.interval, self.spread = (pair if self._has(table, pair) else [] for pair in pairs)
         self.ends = {name: name for name in (*self.interval, *self.spread)}

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from textwrap import wrap
 from weakref import WeakValueDictionary
@@ -771,6 +771,13 @@ def check_columns(table, columns) -> None:
         raise ValueError(f"the table has no column {missing[0]!r}; it has: {', '.join(map(str, table.columns))}")
 
 
+def check_names(names) -> None:
+    """Raise where a column is not named by a text."""
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"expected the name of one column, got {name!r}")
+
+
 def check_numbers(table, columns) -> None:
     """Raise where a column that is measured along an axis has something other than numbers; some may be missing."""
     for name in columns:
@@ -784,8 +791,9 @@ def check_numbers(table, columns) -> None:
 
 def check_limit(limit: int) -> None:
     """Raise where a number of rows is none that a chart takes."""
-    if not 1 <= limit <= MOST_ROWS:
-        raise ValueError(f"limit must be from 1 to {MOST_ROWS:,}, got {limit:,}")
+    if not (isinstance(limit, Integral) and 1 <= limit <= MOST_ROWS):
+        given = f"{limit:,}" if isinstance(limit, Integral) else repr(limit)
+        raise ValueError(f"limit must be a whole number from 1 to {MOST_ROWS:,}, got {given}")
 
 
 # -- files -----------------------------------------------------------------------------------------------
