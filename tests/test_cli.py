@@ -541,10 +541,13 @@ def test_traces_are_fetched(run, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_terminal_or_a_batch_job_is_answered_as_control_c(run, monkeypatch, number):
-    before = signal.getsignal(number)
-    monkeypatch.setattr(cli, "_traces", lambda options: (os.kill(os.getpid(), number), time.sleep(10)))
-    assert run("traces") == (1, "", "schedlab: interrupted\n")
-    assert signal.getsignal(number) is before
+    before = signal.signal(number, signal.SIG_DFL)  # under nohup, SIGHUP is ignored, and so it stays
+    try:
+        monkeypatch.setattr(cli, "_traces", lambda options: (os.kill(os.getpid(), number), time.sleep(10)))
+        assert run("traces") == (1, "", "schedlab: interrupted\n")
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
 
 
 # figures and claims
