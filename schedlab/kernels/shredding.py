@@ -56,14 +56,14 @@ from .cluster import (
 )
 from .conservative import (
     FREED_UNTIL,
-    NEXT_DUE,
+    LISTED_UNTIL,
     Book,
     compress,
-    look_for_due,
     next_due,
     place_newcomers,
     release_early,
     start_due,
+    unlist,
 )
 from .hole_bounds import HoleBounds, new_holes
 from .profile import add, clear, forget_past, least
@@ -339,7 +339,7 @@ def _new_sites(entries, machine, tasks, halt):
             sites.spare[s, i] = longest + i
         few[s, STATE, SPARE], few[s, STATE, HEAD] = places, NOBODY
         few[s, CLOCK, NOW], few[s, CLOCK, FREE] = -1, machine[s]
-        few[s, MEMORY, NEXT_DUE] = NEVER
+        few[s, MEMORY, LISTED_UNTIL] = NEVER
         _clear(sites, s, machine[s])
     return sites
 
@@ -410,7 +410,7 @@ def _next_instant(sites, conservative):
         c = _cluster(sites, s)
         now = min(now, next_end(c), next_arrival(c))
         if conservative:
-            now = min(now, next_due(_book(sites, s)))
+            now = min(now, next_due(c, _book(sites, s)))
     return now
 
 
@@ -452,7 +452,7 @@ def _arrivals(sites, sweeps, s, rules):
         if c.clock[EARLY]:
             _compress(c, book)
         place_newcomers(c, book)
-        if next_due(book) == now:
+        if next_due(c, book) == now:
             state[STIRRED] = 1
 
 
@@ -591,7 +591,7 @@ def _withdraw(sites, sweeps, s, job):
     book = _book(sites, s)
     reserved = book.reserved[job]
     if reserved < NEVER:
-        look_for_due(c.queue, book, -1)
+        unlist(book, job)
         _give_back(book, state, reserved, reserved + c.jobs.estimate[job], sites.columns[s, WIDTH, job])
 
 

@@ -100,6 +100,12 @@ def drop_before(pairs, place):
     pairs.window[_FIRST] = place
 
 
+@part
+def drop_from(pairs, place):
+    """Take out the pairs from a place on."""
+    pairs.window[_LAST] = place
+
+
 @routine
 def place_of(pairs, key, item):
     """Find the first place whose pair is not smaller than (key, item)."""
