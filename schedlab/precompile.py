@@ -1,5 +1,6 @@
 """Compile every kernel ahead of its first use, several at once."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -112,6 +113,7 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
 
 
 def _in_a_worker(group):
+    gc.disable()  # the process ends soon, and what the compiler makes lives until then
     try:
         compile_group(group)
     except Exception as error:

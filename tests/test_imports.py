@@ -47,7 +47,7 @@ ROOMS = (
     "precompile",
     "cli",
 )
-KERNELS_IMPORT = {"numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
+KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
 KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "compiling"}  # a user's own order; hears when a kernel is compiled

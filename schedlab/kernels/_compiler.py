@@ -10,10 +10,12 @@ These are insides of numba, which no release promises to keep. They are used wit
 any other one kernels are compiled in numba's usual way, which takes twice the time and gives the same schedules.
 
 Measured on all kernels, processor seconds: 170 in the usual way in a process for each of eight groups; in one process
-103 with pieces linked, 77 with rules remembered, 60 with pieces inlined only where LLVM sees that it pays. Kernels take
-0.86 times the time of before in the mean, since they are optimized as a whole.
+103 with pieces linked, 77 with rules remembered, 60 with pieces inlined only where LLVM sees that it pays; a tenth
+less again while the garbage collector rests. Kernels take 0.86 times the time of before in the mean, since they are
+optimized as a whole.
 """
 
+import gc
 from contextlib import contextmanager
 
 import llvmlite.binding as llvm
@@ -104,7 +106,7 @@ class KernelCompiler(compiler.Compiler):
 
     def compile_extra(self, func):
         """Compile a function and all that it calls."""
-        with _answers_remembered():
+        with _answers_remembered(), _garbage_left():
             return super().compile_extra(func)
 
     def define_pipelines(self):
@@ -135,6 +137,22 @@ def _answers_remembered():
         yield
     finally:
         types.Function.get_call_type = ask
+
+
+@contextmanager
+def _garbage_left():
+    """Let the garbage collector rest.
+
+    Numba makes millions of small objects that live until the kernel is compiled, and the collector looks at them again
+    and again: of 35 processor seconds for the group "shredding" that is 4. It then takes 473 MB, not 345.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 _answers = {}

@@ -1,12 +1,13 @@
 """How long one waits: compiling, kernels, imports, figures, notebooks, tests; of this checkout or beside another one.
 
-    python tests/benchmarks/bench_first_contact.py [--against CHECKOUT] [--rounds 3] [--only compile kernels ...]
+    python tests/benchmarks/bench_first_contact.py [--against CHECKOUT] [--rounds 5] [--only compile kernels ...]
 
-Parts: compile (processor seconds of each group of kernels, from an empty cache), kernels (medians, in milliseconds of
-one core), imports (seconds to the package, and to a first chart), figures (seconds to the first one on the page and to
-the last, compiled and with an empty cache), notebooks (seconds of each, compiled), tests (seconds on all cores,
-compiled). With --against both checkouts are measured in turn, in processes of this interpreter, and the ratio is
-printed. Logs are those of SCHEDLAB_DATA.
+Parts: compile (processor seconds of each group of kernels, from an empty cache), kernels (milliseconds of one core),
+imports (seconds to the package, and to a first chart), figures (seconds to the first one on the page and to the last,
+compiled and with an empty cache), notebooks (seconds of each, compiled), tests (seconds on all cores, compiled).
+Kernels and imports are medians of some rounds. With --against both checkouts are measured row by row in turn, in
+processes of this interpreter, and the median of the rounds' ratios is printed: that holds where the machine's speed
+drifts. Logs are those of SCHEDLAB_DATA.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -25,9 +27,7 @@ UNITS = {"compile": "CPU s", "kernels": "ms", "imports": "s", "figures": "s", "n
 ONE_RUN = ("compile", "figures", "notebooks", "tests")  # too long for medians
 
 
-def spent():
-    """Give the processor seconds that this process and the ended ones it has started have taken."""
-    return sum(os.times()[:4])
+# --- The parts: each gives functions that measure, one after the other, and give values by name ---
 
 
 def compile_all():
@@ -35,33 +35,35 @@ def compile_all():
     from schedlab import precompile
 
     for group in precompile.groups():
-        with emptied_cache():
-            begin = spent()
-            subprocess.run([sys.executable, "-m", "schedlab.precompile", group], check=True)
-            yield group, spent() - begin
+        yield partial(compiled, group, [sys.executable, "-m", "schedlab.precompile", group])
+    yield partial(compiled, "all", [sys.executable, "-m", "schedlab.cli", "compile"], "all, seconds waited")
+
+
+def compiled(name, command, waited=None):
+    """Compile from nothing, in a process that ends: its workers count only when they have ended."""
     with emptied_cache():
         begin, clock = spent(), time.perf_counter()
-        # In a process that ends, since its workers count only when they have ended.
-        subprocess.run([sys.executable, "-m", "schedlab.cli", "compile"], check=True, stdout=subprocess.DEVNULL)
-        yield "all", spent() - begin
-        yield "all, seconds waited", time.perf_counter() - clock
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return {name: spent() - begin} | ({waited: time.perf_counter() - clock} if waited else {})
 
 
+def spent():
+    """Give the processor seconds that this process and the ended ones it has started have taken."""
+    return sum(os.times()[:4])
+
+
+@contextmanager
 def emptied_cache():
-    """Give a context in which nothing is compiled yet."""
-
-    class Emptied(tempfile.TemporaryDirectory):
-        def __enter__(self):
-            self.before = os.environ.get("SCHEDLAB_CACHE")
-            os.environ["SCHEDLAB_CACHE"] = super().__enter__()
-
-        def __exit__(self, *error):
+    """Let nothing be compiled yet."""
+    before = os.environ.get("SCHEDLAB_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SCHEDLAB_CACHE"] = folder
+        try:
+            yield
+        finally:
             os.environ.pop("SCHEDLAB_CACHE")
-            if self.before is not None:
-                os.environ["SCHEDLAB_CACHE"] = self.before
-            super().__exit__(*error)
-
-    return Emptied()
+            if before is not None:
+                os.environ["SCHEDLAB_CACHE"] = before
 
 
 def kernel_runs():
@@ -101,11 +103,14 @@ def kernel_runs():
     for scheme in ("ojs", sl.OpportuneShredding(local="conservative"), "flooding"):
         case, _ = case_of(swept, scheme := sl.schemes.scheme(scheme) if isinstance(scheme, str) else scheme)
         yield f"{scheme}, 5,000 jobs", partial(scheme.simulate, case)
-    yield "simulate() EASY, KTH", partial(sl.simulate, log("KTH-SP2-1996"), "easy")
+    kth = log("KTH-SP2-1996")
+    case, _ = case_of(kth, scheme := sl.EASY())
+    yield "simulate() EASY, KTH", partial(sl.simulate, kth, "easy")
+    yield "the kernel of that", partial(scheme.simulate, case)
     for scheme in ("fcfs", "easy", "easy-sjbf", "easy-wfp3", "dpsan", "dpsap"):
         case, _ = case_of(log("CTC-SP2-1996").head(40_000), scheme := sl.schemes.scheme(scheme))
         yield f"{scheme}, CTC, 40,000 jobs", partial(scheme.simulate, case)
-    case, _ = case_of(log("KTH-SP2-1996"), scheme := sl.Conservative(compression="rebuild"))
+    case, _ = case_of(kth, scheme := sl.Conservative(compression="rebuild"))
     yield "conservative, rebuilt, KTH", partial(scheme.simulate, case)
     schedule = sl.simulate(log("CTC-SP2-1996"), "conservative")
     yield "validate conservative, CTC", schedule.validate
@@ -114,15 +119,19 @@ def kernel_runs():
 
 
 def kernels():
-    """Time each run for a second or five times, whichever is more, after one that warms up."""
+    """Time each run, after one that warms up."""
     for name, run in kernel_runs():
         run()
-        times = []
-        while len(times) < 3 or (sum(times) < 1 and len(times) < 50):
-            begin = time.process_time()
-            run()
-            times.append(time.process_time() - begin)
-        yield name, 1e3 * median(times)
+        yield partial(kernel, name, run)
+
+
+def kernel(name, run, least=0.2):
+    """Time so many runs as take that many seconds; give milliseconds of one."""
+    begin, runs = time.process_time(), 0
+    while (taken := time.process_time() - begin) < least:
+        run()
+        runs += 1
+    return {name: 1e3 * taken / runs}
 
 
 FIRST_CHART = """
@@ -141,19 +150,20 @@ def imports():
         ("a first chart", FIRST_CHART),
     ):
         subprocess.run([sys.executable, "-c", words], check=True)
-        times = []
-        for _ in range(5):
-            begin = time.perf_counter()
-            subprocess.run([sys.executable, "-c", words], check=True)
-            times.append(time.perf_counter() - begin)
-        yield name, median(times)
+        yield partial(waited_for, name, [sys.executable, "-c", words], check=True)
+
+
+def waited_for(name, command, **options):
+    """Time a process by the clock."""
+    begin = time.perf_counter()
+    subprocess.run(command, **options)
+    return {name: time.perf_counter() - begin}
 
 
 def figures():
     """Time the report, compiled and with an empty cache: until its page is there, and until it is whole."""
-    yield from report("compiled")
-    with emptied_cache():
-        yield from report("nothing compiled")
+    yield partial(report, "compiled")
+    yield emptied_cache()(partial(report, "nothing compiled"))
 
 
 def report(how):
@@ -169,29 +179,33 @@ def report(how):
         whole = time.perf_counter() - begin
         if running.returncode:
             raise SystemExit(f"the report failed with exit code {running.returncode}")
-        yield f"the first figure on the page, {how}", whole if first is None else first
-        yield f"all figures and ledgers, {how}", whole
+        return {
+            f"the first figure on the page, {how}": whole if first is None else first,
+            f"all figures and ledgers, {how}": whole,
+        }
 
 
 def notebooks():
     """Time each notebook with no browser, compiled."""
+    for path in sorted((Path(os.environ["PYTHONPATH"]) / "notebooks").glob("*.ipynb")):
+        yield partial(notebook, path)
+
+
+def notebook(path):
+    """Run a notebook."""
     import nbclient
     import nbformat
 
-    for path in sorted((Path(os.environ["PYTHONPATH"]) / "notebooks").glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        begin = time.perf_counter()
-        nbclient.NotebookClient(notebook, timeout=900, resources={"metadata": {"path": path.parent}}).execute()
-        yield path.stem, time.perf_counter() - begin
+    read = nbformat.read(path, as_version=4)
+    begin = time.perf_counter()
+    nbclient.NotebookClient(read, timeout=900, resources={"metadata": {"path": path.parent}}).execute()
+    return {path.stem: time.perf_counter() - begin}
 
 
 def tests():
     """Time the tests, as `make test` runs them; whether they pass is not asked."""
-    begin = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"], stdout=subprocess.DEVNULL
-    )
-    yield "all tests", time.perf_counter() - begin
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
+    yield partial(waited_for, "all tests", command, stdout=subprocess.DEVNULL)
 
 
 PARTS = {
@@ -204,34 +218,66 @@ PARTS = {
 }
 
 
-def measured(checkout, part):
-    """Measure a part in a process that imports from a checkout; give seconds by name."""
-    env = {**os.environ, "PYTHONPATH": str(checkout)}
-    command = [sys.executable, __file__, "--measure", part]
-    ran = subprocess.run(command, env=env, cwd=checkout, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(ran.stdout.splitlines()[-1])
+# --- Two checkouts in turn ---
+
+
+def measure(part):
+    """Measure a part: for each word on standard input the next row ("next") or the same once more ("again")."""
+    rows = PARTS[part]()
+    for word in map(str.strip, sys.stdin):
+        if word == "next" and (row := next(rows, None)) is None:
+            return
+        print(json.dumps(row()), flush=True)
+
+
+class Side:
+    """A process that measures a part of a checkout, row by row."""
+
+    def __init__(self, checkout, part):
+        env = {**os.environ, "PYTHONPATH": str(checkout)}
+        command = [sys.executable, __file__, "--measure", part]
+        self.process = subprocess.Popen(
+            command, env=env, cwd=checkout, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def ask(self, word):
+        """Give the values of a row by name; None after the last."""
+        self.process.stdin.write(f"{word}\n")
+        self.process.stdin.flush()
+        if line := self.process.stdout.readline():
+            return json.loads(line)
+        if self.process.wait():
+            raise SystemExit(f"measuring failed with exit code {self.process.returncode}")
+        return None
 
 
 def main():
     """Print a table a part."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", type=Path, help="another checkout, to be measured in turn")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--measure", choices=PARTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps(dict(PARTS[options.measure]())))
+        measure(options.measure)
         return
-    sides = [side.resolve() for side in (options.against, HERE) if side]
+    checkouts = [checkout.resolve() for checkout in (options.against, HERE) if checkout]
     for part in options.only:
-        rounds = 1 if part in ONE_RUN else options.rounds
-        found = [[measured(side, part) for side in sides] for _ in range(rounds)]
-        print(f"{part + ', ' + UNITS[part]:<44}" + "".join(f"{side.name:>12}" for side in sides) + f"{'ratio':>8}")
-        for name in found[0][-1]:
-            values = [median(each[i].get(name, float("nan")) for each in found) for i in range(len(sides))]
-            ratio = f"{values[-1] / values[0]:8.2f}" if options.against else ""
-            print(f"{name:<44}" + "".join(f"{value:>12.2f}" for value in values) + ratio, flush=True)
+        print(f"{part + ', ' + UNITS[part]:<44}" + "".join(f"{one.name:>12}" for one in checkouts) + "   ratio")
+        sides = [Side(checkout, part) for checkout in checkouts]
+        again = 0 if part in ONE_RUN else options.rounds - 1
+        while None not in (found := [side.ask("next") for side in sides]):
+            show([found, *([side.ask("again") for side in sides] for _ in range(again))])
+
+
+def show(rounds):
+    """Print the medians of some rounds, and that of their ratios."""
+    for name in rounds[0][-1]:
+        values = [[side.get(name, float("nan")) for side in sides] for sides in rounds]
+        medians = map(median, zip(*values, strict=True))
+        ratio = median(last / first for first, *_, last in values) if len(values[0]) > 1 else 1
+        print(f"{name:<44}" + "".join(f"{value:>12.2f}" for value in medians) + f"{ratio:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
