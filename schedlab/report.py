@@ -87,8 +87,8 @@ RULE = (
 
 LEDGER_PIECE = "ledger"  # beside the pieces that are named by the numbers of figures
 PAUSE = 1  # seconds between two looks at what is done; also before the first, as long as the bar waits
-RELOADED = 5  # seconds until a page that grows loads itself anew; to write it more often costs a tenth of a core
-GROWING = "This page grows as figures are done, and loads itself anew until it is whole."
+RELOADED = 5  # seconds after which a growing page reloads itself; writing it more often costs a tenth of a core
+GROWING = "This page shows each figure as it is finished, and reloads itself until it is complete."
 STOPPED = "This page is not whole: the run was stopped before all figures were done."
 NOT_YET = "Not done yet."
 
