@@ -31,6 +31,7 @@ RUN_TAKEN = "no estimate; the run time is taken"
 NUMBER_TAKEN = "no estimate; the number given is taken"
 SHARED_NUMBERS = "job numbers were not unique"
 BAD_LINE = "line "  # goes on with its number and what is wrong with it
+BAD_ROW = "row "  # of a table; goes on alike
 
 # Reasons of `schedlab.workload.sacct`.
 STEP = "a step of a job, not a job"
@@ -66,6 +67,7 @@ MEANINGS = {
     ("dropped", "", TOO_WIDE): Meaning(LOOK, "job", "wider than the machine (left out)"),
     ("dropped", "", NO_ESTIMATE): Meaning(None, "job", "without an estimate (left out, as asked)"),
     ("dropped", "", BAD_LINE): Meaning(LOOK, "line", "that could not be read (left out)"),
+    ("dropped", "", BAD_ROW): Meaning(LOOK, "row", "that could not be read (left out)"),
     ("dropped", "", STEP): Meaning(USUAL, "step", "of jobs (left out: no jobs themselves)"),
     ("dropped", "", GIVEN_TWICE): Meaning(USUAL, "record", "given twice (left out once)"),
     ("dropped", "", OTHER_PARTITION): Meaning(USUAL, "job", "of other partitions (left out, as asked)"),
@@ -306,10 +308,13 @@ def _shares(dropped, work):
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:
     """Give (table, field, reason), count and meaning of each reason to leave records out."""
-    bad = dropped["reason"].str.startswith(BAD_LINE)
-    if bad.any():
-        yield ("dropped", "", "the line is bad"), int(bad.sum()), MEANINGS["dropped", "", BAD_LINE]
-    for reason, count in dropped.loc[~bad, "reason"].value_counts().items():
+    reasons = dropped["reason"]
+    for begin in (BAD_LINE, BAD_ROW):  # each has its own words, and all count as one reason
+        bad = reasons.str.startswith(begin)
+        if bad.any():
+            yield ("dropped", "", f"the {begin}is bad"), int(bad.sum()), MEANINGS["dropped", "", begin]
+        reasons = reasons[~bad]
+    for reason, count in reasons.value_counts().items():
         if reason == NO_RUN_TIME:
             never = int((dropped.loc[dropped["reason"] == reason, "status"] == CANCELLED).sum())
             if never:
