@@ -43,6 +43,9 @@ NEVER_STARTED = "never started"
 RUNNING = "still running when the record was made"
 SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
 
+# Reasons of `schedlab.workload.recipes`.
+NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
+
 KINDS = USUAL, LOOK = ("usual", "worth a look")
 FEW = 0.01  # of the jobs: so many lack something in the best of logs; and of the work: less is not worth a word
 WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran, and are left out with their work
@@ -75,6 +78,7 @@ MEANINGS = {
     ("dropped", "", CANCELLED_EARLY): NEVER_RAN,
     ("dropped", "", NEVER_STARTED): Meaning(USUAL, "job", "that never started (left out)"),
     ("dropped", "", RUNNING): Meaning(None, "job", "still running (left out)"),
+    ("dropped", "", NO_GPU): Meaning(USUAL, "job", "without GPUs (left out)"),
     ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
     ("repaired", "job_number", SHARED_NUMBERS): Meaning(LOOK, "record", "numbered anew (numbers were not unique)"),
     ("repaired", "requested_procs", OTHER_SIZE): Meaning(

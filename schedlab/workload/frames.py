@@ -1,14 +1,16 @@
-"""Read a table of jobs whose columns have any names: `from_frame` takes a DataFrame, `read_table` a CSV or Parquet file.
+"""Read a table of jobs with any column names: `from_frame` takes a DataFrame, `read_table` a CSV or Parquet file.
 
-Each argument (submit, run, procs, ...) names the column that holds it. A column is read once, as an instant, a duration,
-a size or a name. A value that cannot be read is one error; with `lenient`, its row is left out, with the reason.
+Each argument (submit, run, procs, ...) names a column. A column is read once, as an instant, a duration, a size or a
+name. A value that cannot be read is one error; with `lenient`, its row is left out, with the reason.
 """
 
 import difflib
 import re
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import zlib
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
+from gzip import BadGzipFile
 from numbers import Real
 from pathlib import Path
 
@@ -71,7 +73,7 @@ UNIX = 500_000_000  # seconds since 1970: November 1985, before any log, and lat
 MOST_LATE, FAR_BEYOND = 0.5, 10  # share of the jobs that outlive their estimates by so many times, before a warning
 
 NOTHING = (*NO_VALUE, "nan", "nat", "null", "<na>", "-1")  # of text: unknown
-OFFSET = re.compile(r".*[0-9](?:Z|UTC| UTC|[+-][0-9]{2}:?[0-9]{2})")  # a date with its time zone
+OFFSET = re.compile(r".*[0-9]:[0-9]{2}[0-9:.]* ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)")  # a time with its time zone
 OTHER_ENDS = {
     **dict.fromkeys(("PASS", "PASSED", "SUCCESS", "SUCCEEDED", "DONE", "FINISHED", "OK", "CD"), 1),
     **dict.fromkeys(("FAIL", "ERROR", "F", "TO", "NF", "OOM"), 0),
@@ -199,8 +201,8 @@ def from_frame(
     columns = {"submit": submit, "start": start, "end": end, "run": run, "estimate": estimate}
     columns |= {"procs": procs, "nodes": nodes, "procs_per_node": procs_per_node, "status": status, "job": job}
     columns |= {"user": user, "group": group, "queue": queue, "partition": partition}
-    table = _Table(df, columns, plain(str(name)), df.index, unit, time_zone, lenient)
-    return _trace(table, name, machine, missing_estimate)
+    table = Table(df, columns, plain(str(name)), df.index, unit, time_zone, lenient)
+    return trace_of(table, name, machine, missing_estimate)
 
 
 def read_table(path, *, keep=None, separator: str | None = None, **columns) -> Trace:
@@ -235,65 +237,80 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     >>> import schedlab as sl
     >>> trace = sl.read_table("jobs.csv", submit="Submit", run="Elapsed", procs="NCPUS")  # doctest: +SKIP
     """
-    path = Path(path)
-    file = plain(path.name)
-    wrong = [name for name in columns if name not in OPTIONS]
-    if wrong:
+    if wrong := [name for name in columns if name not in OPTIONS]:
         raise TypeError(f"read_table has no argument {wrong[0]!r}; known: {', '.join(OPTIONS)}")
-    settings = {name: columns.pop(name) for name in tuple(columns) if name not in ROLES}
+    options = {name: columns.pop(name) for name in tuple(columns) if name not in ROLES}
     for role, given in columns.items():
         if not isinstance(given, str | Real | None):
             raise TypeError(f"{role} is a {type(given).__name__}, expected the name of a column")
-    name = settings.pop("name", None) or file.removesuffix(".gz").rpartition(".")[0] or file
-    wanted = None if keep is None else {*keep, *(given for given in columns.values() if isinstance(given, str)), *swf.FIELDS}
+    path, file = Path(path), plain(Path(path).name)
+    named = [given for given in columns.values() if isinstance(given, str)]
+    frame = loaded(path, None if keep is None else [*keep, *named, *swf.FIELDS], separator)
+    if missing := [column for column in keep or () if column not in frame.columns]:
+        raise TableError(f"{file}: no column {missing[0]!r} to keep")
+    name = options.pop("name", file.removesuffix(".gz").rpartition(".")[0] or file)
+    machine, missing_estimate = options.pop("machine", None), options.pop("missing_estimate", "run")
+    return trace_of(Table(frame, columns, file, range(1, len(frame) + 1), **options), name, machine, missing_estimate)
+
+
+def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | None = None) -> pd.DataFrame:
+    """Load those of some columns that a file has, all if `wanted` is None; see `read_table`.
+
+    All columns that the file has are in ``attrs["columns"]`` of what is returned.
+    """
+    file = plain(path.name)
     try:
-        frame = (_parquet if path.suffix in PARQUET else _text_table)(path, file, wanted, separator)
+        if path.suffix in PARQUET:
+            known, read = _parquet(path, file)
+        else:
+            known, read = _text_table(path, file, separator or ("\t" if ".tsv" in path.suffixes else ","))
+        frame = read(None if wanted is None else [name for name in known if name in wanted])
     except FileNotFoundError:
         raise FileNotFoundError(f"{plain(str(path))}: no such file, expected a table (.csv, .parquet)") from None
-    missing = [column for column in keep or () if column not in frame.columns]
-    if missing:
-        raise TableError(f"{file}: no column {missing[0]!r} to keep")
-    machine, estimate = settings.pop("machine", None), settings.pop("missing_estimate", "run")
-    options = {"unit": "s", "time_zone": None, "lenient": False} | settings
-    table = _Table(frame, dict.fromkeys(ROLES) | columns, file, range(1, len(frame) + 1), **options)
-    return _trace(table, name, machine, estimate)
+    frame.attrs["columns"] = known
+    return frame
 
 
-def _parquet(path, file, wanted, _):
+def _parquet(path, file):
+    """Give the columns of a Parquet file, and a function that reads some of them."""
     try:
         from pyarrow import ArrowInvalid, parquet
     except ModuleNotFoundError:
         raise ModuleNotFoundError(f'{file}: Parquet needs pyarrow: pip install "schedlab[parquet]"') from None
     try:
         known = parquet.read_schema(path).names
-        return pd.read_parquet(path, columns=None if wanted is None else [name for name in known if name in wanted])
     except ArrowInvalid as error:
         raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
+    return known, lambda columns: pd.read_parquet(path, columns=columns)
 
 
-def _text_table(path, file, wanted, separator):
-    separator = separator or ("\t" if ".tsv" in path.suffixes else ",")
-    try:
-        return pd.read_csv(
-            path,
-            sep=separator,
-            usecols=None if wanted is None else lambda name: name in wanted,
-            skipinitialspace=True,
-            low_memory=False,
-        )
-    except pd.errors.EmptyDataError:
-        raise TableError(f"{file}: the file is empty, expected a head and a row for each job") from None
-    except pd.errors.ParserError as error:
-        found = re.search(r"Expected ([0-9]+) fields in line ([0-9]+), saw ([0-9]+)", str(error))
-        words = f":{found[2]}: {found[3]} fields, expected {found[1]}" if found else f": no table ({error})"
-        raise TableError(f"{file}{words}") from None
-    except (UnicodeDecodeError, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError | IsADirectoryError | PermissionError):
-            raise
-        raise TableError(f"{file}: not text in UTF-8, or damaged ({error})") from None
+def _text_table(path, file, separator):
+    """Give the columns of a text file, and a function that reads some of them."""
+
+    def read(columns=None, **options):
+        try:
+            return pd.read_csv(
+                path,
+                sep=separator,
+                usecols=columns,
+                index_col=False,
+                skipinitialspace=True,
+                low_memory=False,
+                **options,
+            )
+        except pd.errors.EmptyDataError:
+            raise TableError(f"{file}: the file is empty, expected a head and a row for each job") from None
+        except pd.errors.ParserError as error:
+            found = re.search(r"Expected ([0-9]+) fields in line ([0-9]+), saw ([0-9]+)", str(error))
+            words = f":{found[2]}: {found[3]} fields, expected {found[1]}" if found else f": no table ({error})"
+            raise TableError(f"{file}{words}") from None
+        except (UnicodeDecodeError, EOFError, zlib.error, BadGzipFile) as error:
+            raise TableError(f"{file}: not text in UTF-8, or damaged ({error})") from None
+
+    return read(nrows=0).columns.tolist(), read
 
 
-class _Table:
+class Table:
     """A table, the columns that hold what is needed, and what is wrong with its rows.
 
     Parameters
@@ -309,12 +326,13 @@ class _Table:
         As of `from_frame`.
     """
 
-    def __init__(self, frame, columns, file, labels, unit, time_zone, lenient):
+    def __init__(self, frame, columns, file, labels, unit="s", time_zone=None, lenient=False):
         names = [name for name in frame.index.names if name is not None]
         self.frame = frame.reset_index() if names else frame.reset_index(drop=True)
-        self.file, self.labels, self.lenient = file, labels, lenient
+        self.known = frame.attrs.get("columns", frame.columns)  # also those that were not loaded
+        self.index, self.labels, self.file, self.lenient = frame.index, labels, file, lenient
         self.zone, self.zone_is_given = zone_named(time_zone), time_zone is not None
-        self.units = {role: unit for role in ROLES} if isinstance(unit, str) else dict(unit)
+        self.units = dict.fromkeys(ROLES, unit) if isinstance(unit, str) else dict(unit)
         for role, name in self.units.items():
             check_known("argument in unit", role, ROLES)
             check_known("unit", name, UNITS)
@@ -328,9 +346,9 @@ class _Table:
     def _check_roles(self):
         """Find the usual columns where nothing was said, and raise where too little or too much was."""
         for role, column in USUAL.items():
-            if role not in self.given and column in self.frame.columns:
-                if not (role == "run" and "end" in self.given) and not (role == "procs" and "nodes" in self.given):
-                    self.given[role] = column
+            said_otherwise = (role == "run" and "end" in self.given) or (role == "procs" and "nodes" in self.given)
+            if role not in self.given and column in self.frame.columns and not said_otherwise:
+                self.given[role] = column
         given = self.given.keys()
         if "submit" not in given:
             raise TableError(f"{self.file}: no submission; name its column: submit=...{self._known()}")
@@ -344,7 +362,7 @@ class _Table:
             raise TableError(f"{self.file}: procs_per_node is given without nodes")
 
     def _known(self):
-        return f"\n    columns: {', '.join(map(_shown, self.frame.columns))}"
+        return f"\n    columns: {', '.join(map(_shown, self.known))}"
 
     def has(self, role):
         """Tell whether an argument was given."""
@@ -374,17 +392,17 @@ class _Table:
         if self.is_column(role):
             return self.frame[given]
         if isinstance(given, str):
-            near = difflib.get_close_matches(given, map(str, self.frame.columns), 1, 0.6)
+            near = difflib.get_close_matches(given, map(str, self.known), 1, 0.6)
             hint = f"; do you mean {near[0]!r}?" if near else ""
             raise TableError(f"{self.file}: no column {given!r} for {role}{hint}{self._known()}")
         if isinstance(given, Real) and not isinstance(given, bool):
             if role not in (*SIZES, "estimate"):
                 raise TableError(f"{self.file}: {role} is {given!r}, expected a column")
             return pd.Series(np.full(rows, given))
-        if isinstance(given, pd.Series) and len(given) == rows and not given.index.equals(self.labels):
-            if not given.index.is_unique or set(given.index) != set(self.labels):
+        if isinstance(given, pd.Series) and len(given) == rows and not given.index.equals(self.index):
+            if not given.index.is_unique or set(given.index) != set(self.index):
                 raise TableError(f"{self.file}: {role} is a Series with another index than the table")
-            given = given.reindex(self.labels)
+            given = given.reindex(self.index)
         values = given.reset_index(drop=True) if isinstance(given, pd.Series) else pd.Series(given)
         if len(values) != rows:
             raise TableError(f"{self.file}: {role} has {len(values):,} values, the table {rows:,} rows")
@@ -408,6 +426,11 @@ class _Table:
             if not self.lenient:
                 raise TableError(f"{self.file}, {reason}")
             self.bad.setdefault(int(row), plain(reason))
+
+    def leave_out(self, rows, reason):
+        """Leave out rows for a reason: bool, shape (n_rows,)."""
+        for row in np.flatnonzero(rows):
+            self.bad.setdefault(int(row), reason)
 
     def further(self):
         """Give the columns that no argument names, by name."""
@@ -440,7 +463,9 @@ def _dates(table, role, values, codes, texts):
     zoned = bool(with_zone[codes[codes >= 0][0]])
     like = "a time with a time zone" if zoned else "a time without a time zone"
     other = (codes >= 0) & (with_zone[codes] != zoned)
-    dates = pd.to_datetime(pd.Series(np.where(with_zone == zoned, texts, None)), format="ISO8601", errors="coerce", utc=zoned)
+    dates = pd.to_datetime(
+        pd.Series(np.where(with_zone == zoned, texts, None)), format="ISO8601", errors="coerce", utc=zoned
+    )
     found = _since_1970(table, role, dates.iloc[codes].where(codes >= 0).reset_index(drop=True), values)
     bad = (codes >= 0) & dates.isna().to_numpy()[codes] & ~other
     hint = " (pd.to_datetime(..., format=...) reads others)"
@@ -572,8 +597,8 @@ def _shown(value):
 # --- The trace --------------------------------------------------------------------------------------------------------
 
 
-def _trace(table, name, machine, missing_estimate):
-    """Make a trace of a table."""
+def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> Trace:
+    """Make a trace of a table; parameters as of `from_frame`."""
     history = [f"columns: {', '.join(f'{role} = {table.said(role)}' for role in ROLES if table.has(role))}"]
     records, dated = _times(table)
     procs = _sizes(table, "procs" if table.has("procs") else "nodes")
@@ -616,7 +641,7 @@ def _trace(table, name, machine, missing_estimate):
 
 
 def _times(table):
-    """Give submit_time, run_time, requested_time and wait_time in seconds, as far as known; and whether those are dates."""
+    """Give submit_time, run_time, requested_time and wait_time, as far as known, in seconds; and whether by date."""
     submit, dated = _instants(table, "submit")
     known = submit[~np.isnan(submit)]
     by_date = dated or (known.size > 0 and known.min() >= UNIX)
@@ -724,7 +749,9 @@ def _warn_of_units(table, trace):
     """Warn where most jobs run far longer than their estimates."""
     if not table.has("estimate"):
         return
-    given = trace.jobs[~trace.jobs.index.isin(trace.repaired.loc[trace.repaired["field"] == "requested_time", "job_number"])]
+    given = trace.jobs[
+        ~trace.jobs.index.isin(trace.repaired.loc[trace.repaired["field"] == "requested_time", "job_number"])
+    ]
     times = given["run_time"] / given["requested_time"]
     if len(times) and (share := (times > FAR_BEYOND).mean()) > MOST_LATE:
         words = f"{100 * share:.0f} % of the jobs run more than {FAR_BEYOND} times as long as their estimates"

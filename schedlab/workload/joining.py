@@ -1,4 +1,4 @@
-"""Put traces of one machine together: on one clock, with one numbering of jobs, users, groups, queues and partitions."""
+"""Put traces of one machine together: one clock, one numbering of jobs, users, groups, queues and partitions."""
 
 import re
 from collections.abc import Sequence
@@ -34,8 +34,7 @@ def joined(traces: Sequence, by: str):
         for trace, now in zip(traces, numbers, strict=True)
     ]
     area = [
-        trace.logged_area.reindex(trace.table.index).set_axis(now)
-        for trace, now in zip(traces, numbers, strict=True)
+        trace.logged_area.reindex(trace.table.index).set_axis(now) for trace, now in zip(traces, numbers, strict=True)
     ]
     lines = [line for line in first.header.lines if not _REPLACED.match(line)]
     lines += [] if epoch is None else [f"; UnixStartTime: {epoch}"]
@@ -51,7 +50,7 @@ def joined(traces: Sequence, by: str):
         name=" + ".join(dict.fromkeys(trace.name for trace in traces)),
         header=swf.Header(tuple(lines)),
         source=min((trace.source for trace in traces), key=LEAST_REAL_FIRST.index),
-        dropped=pd.concat([trace.dropped for trace in traces]),
+        dropped=pd.concat({id(trace.dropped): trace.dropped for trace in traces}.values()),  # parts of a log share one
         repaired=pd.concat([*repaired, *renumbered], ignore_index=True),
         logged_area=pd.concat(area),
         history=(*before, step),

@@ -31,7 +31,6 @@ from schedlab.text import check_known, plain
 from . import filter as load_filter
 from . import swf
 from .readers import (
-    A_DURATION,
     ENDED,
     NO_VALUE,
     most_in_use,

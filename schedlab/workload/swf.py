@@ -1,8 +1,9 @@
 """Read and write logs in the Standard Workload Format (SWF) 2.2: strictly, exactly, header included.
 
 A log is text: comment lines that begin with ``;``, some of them ``; Label: value``, and one line of 18
-numbers per job. A log may have further fields behind these, numbers or words, the same number of them in all lines. The jitted scanner of `schedlab.kernels.swf_text` reads the plain lines; every other line
-comes here, where it is taken apart with Python's own tools and, if it is bad, gets its error.
+numbers per job. A log may have further fields behind these, numbers or words, equally many in all lines. The jitted
+scanner of `schedlab.kernels.swf_text` reads the plain lines, without further fields; every other line comes here, where
+it is taken apart with Python's own tools and, if it is bad, gets its error.
 
 What counts as a number: what Python's ``float`` makes of digits, a sign, a point and an exponent. So nan,
 infinities, hexadecimals and underscores are errors, and so is whatever is 2**53 or more in magnitude, since
@@ -375,9 +376,9 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
 def cached_log(path: str | os.PathLike) -> Log:
     """Read a log strictly, keeping its table in the user's cache for the next time.
 
-    The cache is keyed on the file's bytes, so a changed file is read anew. Extended logs are not kept. It only ever saves time: a cache file that
-    cannot be read, or whose content is not what was written, is rebuilt; a cache that cannot be written, or that is not
-    the user's alone, is done without.
+    The cache is keyed on the file's bytes, so a changed file is read anew; logs with further fields are not kept. It
+    only ever saves time: a cache file that cannot be read, or whose content is not what was written, is rebuilt; a cache
+    that cannot be written, or that is not the user's alone, is done without.
 
     Parameters
     ----------

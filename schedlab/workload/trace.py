@@ -274,7 +274,12 @@ class Trace:
     def _asked(self, condition):
         """Evaluate a condition on the columns, and on the names of what jobs belong to."""
         table = self.jobs
-        for word, column in (("user", "user_id"), ("group", "group_id"), ("queue", "queue"), ("partition", "partition")):
+        for word, column in (
+            ("user", "user_id"),
+            ("group", "group_id"),
+            ("queue", "queue"),
+            ("partition", "partition"),
+        ):
             if names := self.names.get(column):
                 table[word] = table[column].map(names)
             elif word not in table:
