@@ -377,7 +377,7 @@ def cached_log(path: str | os.PathLike) -> Log:
     """Read a log strictly, keeping its table in the user's cache for the next time.
 
     The cache is keyed on the file's bytes, so a changed file is read anew; logs with further fields are not kept. It
-    only ever saves time: a cache file that cannot be read, or whose content is not what was written, is rebuilt; a cache
+    only ever saves time: a cache file that cannot be read, or whose content is not what was written, is rebuilt; one
     that cannot be written, or that is not the user's alone, is done without.
 
     Parameters
