@@ -34,7 +34,7 @@ from .readers import (
     zone_named,
 )
 from .swf import LATEST, MOST_PROCS
-from .trace import SizeUnknown, Trace, from_log
+from .trace import TAKEN, SizeUnknown, Trace, from_log
 
 INSTANTS = ("submit", "start", "end")
 DURATIONS = ("run", "estimate")
@@ -49,21 +49,6 @@ USUAL = {
     "estimate": "requested_time",
     "job": "job_number",
 }
-# What `Schedule.jobs` adds to the columns of a trace: further columns of these names get another one.
-TAKEN = (
-    "start_time",
-    "end_time",
-    "procs",
-    "turnaround",
-    "slowdown",
-    "bounded_slowdown",
-    "promised_start",
-    "killed",
-    "logged_area",
-    "nodes",
-    "backfilled",
-    "estimate",
-)
 OTHER_NAME = "_given"
 OPTIONS = (*ROLES, "name", "machine", "unit", "time_zone", "missing_estimate", "lenient")  # of `from_frame`
 PARQUET = (".parquet", ".pq")
@@ -75,8 +60,9 @@ MOST_LATE, FAR_BEYOND = 0.5, 10  # share of the jobs that outlive their estimate
 NOTHING = (*NO_VALUE, "nan", "nat", "null", "<na>", "-1")  # of text: unknown
 OFFSET = re.compile(r".*[0-9]:[0-9]{2}[0-9:.]* ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)")  # a time with its time zone
 OTHER_ENDS = {
-    **dict.fromkeys(("PASS", "PASSED", "SUCCESS", "SUCCEEDED", "DONE", "FINISHED", "OK", "CD"), 1),
-    **dict.fromkeys(("FAIL", "ERROR", "F", "TO", "NF", "OOM"), 0),
+    **{str(code): code for code in range(-1, 6)},
+    **dict.fromkeys(("PASS", "PASSED", "SUCCESS", "SUCCEEDED", "DONE", "FINISHED", "OK", "CD", "TRUE"), 1),
+    **dict.fromkeys(("FAIL", "ERROR", "F", "TO", "NF", "OOM", "FALSE"), 0),
     **dict.fromkeys(("KILLED", "CANCELED", "ABORTED", "CA", "PR"), 5),
 }
 ENDINGS = ENDED | OTHER_ENDS
@@ -328,6 +314,8 @@ class Table:
 
     def __init__(self, frame, columns, file, labels, unit="s", time_zone=None, lenient=False):
         names = [name for name in frame.index.names if name is not None]
+        if twice := [name for name in names if name in frame.columns]:
+            raise TableError(f"{file}: the index and a column are both called {twice[0]!r}; reset_index(drop=True)")
         self.frame = frame.reset_index() if names else frame.reset_index(drop=True)
         self.known = frame.attrs.get("columns", frame.columns)  # also those that were not loaded
         self.index, self.labels, self.file, self.lenient = frame.index, labels, file, lenient
@@ -362,7 +350,7 @@ class Table:
             raise TableError(f"{self.file}: procs_per_node is given without nodes")
 
     def _known(self):
-        return f"\n    columns: {', '.join(map(_shown, self.known))}"
+        return f"; columns: {', '.join(map(_shown, self.known))}"
 
     def has(self, role):
         """Tell whether an argument was given."""
@@ -371,7 +359,7 @@ class Table:
     def is_column(self, role):
         """Tell whether an argument is the name of a column."""
         given = self.given.get(role)
-        return isinstance(given, Hashable) and given in self.frame.columns
+        return self.has(role) and isinstance(given, Hashable) and given in self.frame.columns
 
     def used(self):
         """List the columns that arguments name."""
@@ -463,9 +451,8 @@ def _dates(table, role, values, codes, texts):
     zoned = bool(with_zone[codes[codes >= 0][0]])
     like = "a time with a time zone" if zoned else "a time without a time zone"
     other = (codes >= 0) & (with_zone[codes] != zoned)
-    dates = pd.to_datetime(
-        pd.Series(np.where(with_zone == zoned, texts, None)), format="ISO8601", errors="coerce", utc=zoned
-    )
+    iso = pd.Series(np.where(with_zone == zoned, texts, None), dtype=object).str.replace(r" ?UTC$", "Z", regex=True)
+    dates = pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=zoned)
     found = _since_1970(table, role, dates.iloc[codes].where(codes >= 0).reset_index(drop=True), values)
     bad = (codes >= 0) & dates.isna().to_numpy()[codes] & ~other
     hint = " (pd.to_datetime(..., format=...) reads others)"
@@ -482,7 +469,9 @@ def _since_1970(table, role, dates, values):
         dates = dates.tz_localize(table.zone, ambiguous=np.ones(len(dates), bool), nonexistent="NaT")
         skipped = np.flatnonzero(dates.isna() & ~missing)
         table.refuse(role, skipped, values, f"a time that the clocks of {table.zone.key} showed")
-    return ((dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(1, "s")).to_numpy(dtype="float64", copy=True)
+    return ((dates - pd.Timestamp(0, tz="UTC").as_unit("s")) / pd.Timedelta(1, "s")).to_numpy(
+        dtype="float64", copy=True
+    )
 
 
 def _durations(table, role):
@@ -504,6 +493,7 @@ def _durations(table, role):
         table.refuse(role, np.flatnonzero((codes >= 0) & np.isnan(lengths[codes])), values, A_LENGTH)
         lengths = np.where(codes >= 0, lengths[codes], np.nan)
     table.refuse(role, np.flatnonzero(lengths < 0), values, "0 or more, or -1 for unknown")
+    table.refuse(role, np.flatnonzero(lengths > LATEST), values, "seconds that a job can last")
     return lengths
 
 
@@ -530,7 +520,7 @@ def _sizes(table, role):
 
 
 def _is_numeric(values):
-    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    return pd.api.types.is_any_real_numeric_dtype(values)
 
 
 def _numbers(table, role, values, scaled=True):
@@ -561,9 +551,10 @@ def _names(table, role):
     values = table.values(role)
     if _is_numeric(values):
         numbers = values.to_numpy("float64", na_value=np.nan)
-        wrong = np.flatnonzero((numbers % 1 != 0) & ~np.isnan(numbers))
-        table.refuse(role, wrong, values, "a name or a whole number")
-        return np.where(numbers < 0, np.nan, numbers), {}
+        numbers = np.where(numbers < 0, np.nan, numbers)
+        wrong = (numbers != np.floor(numbers)) | (numbers >= swf.EXACT)
+        table.refuse(role, np.flatnonzero(wrong & ~np.isnan(numbers)), values, "a name or a whole number below 2^53")
+        return np.where(wrong, np.nan, numbers), {}
     words = values.astype(object).map(str, na_action="ignore").where(values.notna(), "")
     return numbered(words)
 
@@ -605,6 +596,8 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
     if table.has("procs_per_node"):
         procs = procs * _sizes(table, "procs_per_node")
     records["requested_procs"] = procs
+    if not len(procs):
+        raise TableError(f"{table.file}: the table has no rows, expected one for each job")
     names = {}
     for role, field in NAMES.items():
         if table.has(role):
@@ -656,6 +649,8 @@ def _times(table):
     for role, values in zip(INSTANTS, (submit, columns.get("start"), columns.get("end")), strict=True):
         if values is not None:
             table.refuse(role, np.flatnonzero(values > LATEST), table.values(role), _a_second(values))
+            if by_date:
+                table.refuse(role, np.flatnonzero(values < 0), table.values(role), "a date from 1970 on")
     start, end = columns.pop("start", None), columns.pop("end", None)
     nothing = np.full(len(submit), np.nan)
     run = _durations(table, "run") if table.has("run") else nothing
@@ -677,8 +672,8 @@ def _times(table):
 
 
 def _a_second(values):
-    """Say what an instant should be, of numbers that are too large for seconds."""
-    largest = np.nanmax(values)
+    """Say what an instant should be, of numbers that may be too large for seconds."""
+    largest = np.max(values, initial=0, where=~np.isnan(values))
     unit = next((name for name in ("ms", "us", "ns") if UNIX <= largest * UNITS[name] <= LATEST), None)
     return f"seconds since 1970{f'; are these {unit}? unit={unit!r}' if unit else ''}"
 
@@ -699,17 +694,20 @@ def _job_numbers(table):
 
 def _further(table, records):
     """Give the columns that no argument names, under names that nothing else has; and what the history says of them."""
-    columns, history = {}, []
-    for name, values in table.further().items():
+    columns, history, further = {}, [], table.further()
+    if table.is_column("job") and not _is_numeric(table.values("job")):
+        further[str(table.given["job"])] = table.values("job")
+    for name, values in further.items():
         if name in swf.FIELDS and name not in records and _is_numeric(values):
             records[name] = values.to_numpy("float64", na_value=np.nan)
-        elif name in swf.FIELDS or name in TAKEN:
-            columns[f"{name}{OTHER_NAME}"] = values
-            history.append(f"column {name} is kept as {name}{OTHER_NAME}")
-        else:
-            columns[name] = values
-    if table.has("job") and table.is_column("job") and not _is_numeric(table.values("job")):
-        columns[str(table.given["job"])] = table.values("job")
+            huge = np.flatnonzero(np.abs(records[name]) >= swf.EXACT)
+            table.refuse(name, huge, values, "a number below 2^53 in magnitude")
+            continue
+        free = name
+        while free in swf.FIELDS or free in TAKEN or (free != name and free in further):
+            free += OTHER_NAME
+        columns[free] = values
+        history += [f"column {name} is kept as {free}"] if free != name else []
     return columns, history
 
 

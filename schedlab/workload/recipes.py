@@ -305,3 +305,15 @@ def _trace(frame, path, columns, machine, note, left_out=None, **options):
         table.leave_out(np.asarray(rows), reason)
     trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)
     return replace(trace, history=(*trace.history, note))
+
+
+RECIPES = {
+    "pm100": read_pm100,
+    "fdata": read_fdata,
+    "frontier": read_frontier,
+    "theta": read_theta,
+    "cori": read_cori,
+    "kestrel": read_kestrel,
+    "philly": read_philly,
+    "helios": read_helios,
+}
