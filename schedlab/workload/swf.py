@@ -489,7 +489,7 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
     text = text.removeprefix(codecs.BOM_UTF8)
     if not text.endswith(b"\n"):
         text += b"\n"  # the scanner relies on it
-    text, further = _without_further_fields(text, name, lenient)
+    text, further, uneven = _without_further_fields(text)
     # Two bounds on the number of records, so that a file of blank lines does not ask for all the memory.
     n_rows = min(text.count(b"\n"), len(text) // _SHORTEST_RECORD)
     cells = np.empty((len(FIELDS), n_rows + 1))
@@ -502,6 +502,8 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
         try:
             if line.lstrip().startswith(b";"):
                 comments.append(_check_comment(_decoded(line.rstrip(b"\r"))))
+            elif number in uneven:
+                raise uneven[number]
             else:
                 cells[:, row] = _record(line)
                 row += 1
@@ -518,16 +520,22 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
     return header, pd.DataFrame(records, copy=False), skipped
 
 
-def _without_further_fields(text: bytes, name: str, lenient: bool) -> tuple[bytes, dict[int, list[bytes]]]:
-    """Cut off the fields beyond the 18th, and give them by line; the first record tells how many there are.
+def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]], dict[int, _BadLine]]:
+    """Cut off the fields beyond the 18th; the first record tells how many there are.
 
-    A line that is cut is one that the scanner reads at its speed, and any other keeps its place and its error.
+    Returns
+    -------
+    text : bytes
+        The scanner reads the lines that were cut at its speed; any other line has its place, and no record.
+    further : dict
+        The further fields, by line.
+    uneven : dict
+        What is wrong with lines of another number of fields, by line.
     """
-    first = next((line for line in _lines(text) if line.strip() and not line.lstrip().startswith(b";")), b"")
-    expected = len(first.split(maxsplit=MOST_FIELDS))
-    if not len(FIELDS) < expected <= MOST_FIELDS:
-        return text, {}
-    cut, further = [], {}
+    expected = _fields_of_the_first_record(text)
+    if expected == len(FIELDS):
+        return text, {}, {}
+    cut, further, uneven = [], {}, {}
     for number, line in enumerate(text.split(b"\n")[:-1], start=1):
         fields = line.split(maxsplit=MOST_FIELDS)
         if not fields or fields[0].startswith(b";"):
@@ -535,11 +543,22 @@ def _without_further_fields(text: bytes, name: str, lenient: bool) -> tuple[byte
         elif len(fields) == expected:
             cut.append(b" ".join(fields[: len(FIELDS)]))
             further[number] = fields[len(FIELDS) :]
-        elif lenient:
-            cut.append(b" ".join(fields[: len(FIELDS) - 1]))  # which is no record
         else:
-            raise SWFError(f"{name}:{number}: {len(fields)} fields, expected {expected} as in the first record")
-    return b"\n".join([*cut, b""]), further
+            cut.append(fields[0][:1])  # which is no record
+            uneven[number] = _miscounted(line, f"{expected} as in the first record")
+    return b"\n".join([*cut, b""]), further, uneven
+
+
+def _fields_of_the_first_record(text: bytes) -> int:
+    """Count the fields of the first line that begins with a record; 18 where there are further ones in none."""
+    for line in _lines(text):
+        fields = line.split(maxsplit=MOST_FIELDS)
+        if len(FIELDS) <= len(fields) <= MOST_FIELDS and not fields[0].startswith(b";"):
+            with suppress(_BadLine):
+                for number, field in enumerate(fields[: len(FIELDS)], start=1):
+                    _number(field, number)
+                return len(fields)
+    return len(FIELDS)
 
 
 def _lines(text: bytes) -> Iterator[bytes]:
@@ -610,11 +629,16 @@ def _record(line: bytes) -> list[float]:
     """Read the 18 numbers of a line that the scanner left alone; raise `_BadLine` where they are not."""
     fields = line.split(maxsplit=len(FIELDS))
     if len(fields) != len(FIELDS):
-        count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
-        found = "1 field" if count == 1 else f"{count} fields"
-        text = _decoded(line.strip())
-        raise _BadLine(0, text, f"{found}, expected {len(FIELDS)}: '{plain(_clipped(text))}'")
+        raise _miscounted(line, str(len(FIELDS)))
     return [_number(text, number) for number, text in enumerate(fields, start=1)]
+
+
+def _miscounted(line: bytes, expected: str) -> _BadLine:
+    """Say that a line has another number of fields than expected."""
+    count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
+    found = "1 field" if count == 1 else f"{count} fields"
+    text = _decoded(line.strip())
+    return _BadLine(0, text, f"{found}, expected {expected}: '{plain(_clipped(text))}'")
 
 
 def _number(text: bytes, number: int) -> float:
@@ -702,9 +726,15 @@ def _further_field(column: pd.Series) -> np.ndarray:
         return _narrowed(_checked(column))
     texts = column.astype(object).to_numpy()
     for row, text in enumerate(texts):
-        if not isinstance(text, str) or len(text.split()) != 1 or text.split()[0] != text:
+        if not isinstance(text, str) or not _is_word(text):
             raise SWFError(f"row {row} of the records: {column.name} is {text!r}, expected a number or one word")
     return np.array([text.encode() for text in texts], dtype=object)
+
+
+def _is_word(text: str) -> bool:
+    """Tell whether a text is one field when it is read; what parts fields is ASCII's blanks only."""
+    word = text.encode(errors="ignore")
+    return word.split() == [word] and word.decode() == text and "\0" not in text
 
 
 def _column_format(column: np.ndarray) -> bytes:
