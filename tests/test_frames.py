@@ -74,7 +74,7 @@ def test_further_columns_travel_to_the_schedule_and_its_classes():
         pd.to_datetime(JOBS["Submit"]),
         pd.to_datetime(JOBS["Submit"]).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
         pd.to_datetime(JOBS["Submit"]).dt.tz_localize("UTC").astype(object),
-        pd.to_datetime(JOBS["Submit"]).astype("int64") // 10 ** (9 if pd.to_datetime(JOBS["Submit"]).dt.unit == "ns" else 6),
+        pd.to_datetime(JOBS["Submit"]).astype("datetime64[s]").astype("int64"),
         JOBS["Submit"].str.replace(" ", "T") + "Z",
         JOBS["Submit"] + "+00",
         JOBS["Submit"] + ".000000",
@@ -119,12 +119,16 @@ def test_units():
 def test_dates_without_a_zone_are_those_of_the_machine():
     trace = made(time_zone="Europe/Stockholm")
     assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz=ZoneInfo("Europe/Stockholm"))
-    with pytest.raises(TableError, match=r"row 0: column 'Submit' \(submit\) is '2024-03-31 02:30', .* Europe/Stockholm"):
+    with pytest.raises(TableError, match=r"row 0: .* is '2024-03-31 02:30', expected a time .* of Europe/Stockholm"):
         made(JOBS.assign(Submit="2024-03-31 02:30"), time_zone="Europe/Stockholm")
 
 
 def test_nodes_and_processors_of_a_node():
-    assert made(procs=None, nodes="NCPUS", procs_per_node=2, machine=128).jobs["requested_procs"].tolist() == [128, 32, 64]
+    assert made(procs=None, nodes="NCPUS", procs_per_node=2, machine=128).jobs["requested_procs"].tolist() == [
+        128,
+        32,
+        64,
+    ]
     assert made(procs=None, nodes="NCPUS").jobs["requested_procs"].tolist() == [64, 16, 32]
     assert made(procs=8).jobs["requested_procs"].tolist() == [8, 8, 8]
 
@@ -176,64 +180,64 @@ def test_rows_that_lack_something_are_accounted_for():
 
 
 BAD = {
-    "unknown column": (dict(run="elapsed"), "no column 'elapsed' for run; do you mean 'Elapsed'?"),
-    "words for seconds": (dict(run="User"), "row 0: column 'User' (run) is 'ann', expected seconds, or a duration"),
+    "unknown column": ({"run": "elapsed"}, "no column 'elapsed' for run; do you mean 'Elapsed'?"),
+    "words for seconds": ({"run": "User"}, "row 0: column 'User' (run) is 'ann', expected seconds, or a duration"),
     "a date for a duration": (
-        dict(run=pd.to_datetime(JOBS["End"])),
+        {"run": pd.to_datetime(JOBS["End"])},
         "row 0: run is '2024-03-01 09:00:00', expected a duration; dates go to start and end",
     ),
     "dates of two kinds": (
-        dict(submit=["2024-03-01 08:00", "2024-03-01T08:05+01:00", "2024-03-01 09:00"]),
+        {"submit": ["2024-03-01 08:00", "2024-03-01T08:05+01:00", "2024-03-01 09:00"]},
         "row 1: submit is '2024-03-01T08:05+01:00', expected a time without a time zone, like those before",
     ),
     "a number among dates": (
-        dict(submit=["2024-03-01 08:00", "1709280300", "2024-03-01 09:00"]),
+        {"submit": ["2024-03-01 08:00", "1709280300", "2024-03-01 09:00"]},
         "row 1: submit is '1709280300', expected a time like 2024-03-01 12:00:00",
     ),
     "a date among numbers": (
-        dict(submit=["1709280300", "2024-03-01 08:00", "1709280300"]),
+        {"submit": ["1709280300", "2024-03-01 08:00", "1709280300"]},
         "row 1: submit is '2024-03-01 08:00', expected a number like those before",
     ),
     "another way to write dates": (
-        dict(submit=["01/03/2024 8:00"] * 3),
+        {"submit": ["01/03/2024 8:00"] * 3},
         "row 0: submit is '01/03/2024 8:00', expected a time like 2024-03-01 12:00:00, or seconds (pd.to_datetime",
     ),
     "milliseconds": (
-        dict(submit=[1.7e12, 1.7e12, 1.7e12]),
+        {"submit": [1.7e12, 1.7e12, 1.7e12]},
         "row 0: submit is 1700000000000, expected seconds since 1970; are these ms? unit='ms'",
     ),
     "starts on another clock": (
-        dict(start=[5, 6, 7]),
+        {"start": [5, 6, 7]},
         "row 0: start is 5, expected a date, as in column 'Submit' (submit)",
     ),
     "ends before the start": (
-        dict(start="End", end="Start", run=None),
+        {"start": "End", "end": "Start", "run": None},
         "row 0: column 'Start' (end) is '2024-03-01 08:00:00', expected a time at or after the start",
     ),
     "runs longer than from start to end": (
-        dict(start="Start", end="End", run=[3_600_000] * 3),
+        {"start": "Start", "end": "End", "run": [3_600_000] * 3},
         "row 0: run is 3600000, expected at most the time from start to end; is the unit right?",
     ),
-    "negative processors": (dict(procs=[64, -3, 1]), "row 1: procs is -3, expected a number up to 16,777,216"),
-    "truth for processors": (dict(procs=[True, False, True]), "row 0: procs is True, expected a number"),
-    "endless": (dict(run=[np.inf, 1, 1]), "row 0: run is inf, expected a number"),
-    "exit codes for states": (dict(status=[0, 143, 0]), "row 1: status is 143, expected SWF's 1 (completed)"),
-    "half a user": (dict(user=[0.5, 1, 2]), "row 0: user is 0.5, expected a name or a whole number"),
+    "negative processors": ({"procs": [64, -3, 1]}, "row 1: procs is -3, expected a number up to 16,777,216"),
+    "truth for processors": ({"procs": [True, False, True]}, "row 0: procs is True, expected a number"),
+    "endless": ({"run": [np.inf, 1, 1]}, "row 0: run is inf, expected a number"),
+    "exit codes for states": ({"status": [0, 143, 0]}, "row 1: status is 143, expected SWF's 1 (completed)"),
+    "half a user": ({"user": [0.5, 1, 2]}, "row 0: user is 0.5, expected a name or a whole number"),
     "another index": (
-        dict(run=pd.Series([1, 2, 3], index=[5, 6, 7])),
+        {"run": pd.Series([1, 2, 3], index=[5, 6, 7])},
         "run is a Series with another index than the table",
     ),
-    "too few values": (dict(run=[1, 2]), "run has 2 values, the table 3 rows"),
-    "no submission": (dict(submit=None), "no submission; name its column: submit=..."),
-    "no run time": (dict(run=None), "no run time; name its column, or start and end"),
-    "no processors": (dict(procs=None), "no processors; name a column"),
-    "nodes and processors": (dict(nodes="NCPUS"), "procs and nodes are both given"),
-    "processors of no nodes": (dict(procs_per_node=2), "procs_per_node is given without nodes"),
-    "nothing to simulate": (dict(procs=[0, 0, 0]), "none of 3 records can be simulated"),
+    "too few values": ({"run": [1, 2]}, "run has 2 values, the table 3 rows"),
+    "no submission": ({"submit": None}, "no submission; name its column: submit=..."),
+    "no run time": ({"run": None}, "no run time; name its column, or start and end"),
+    "no processors": ({"procs": None}, "no processors; name a column"),
+    "nodes and processors": ({"nodes": "NCPUS"}, "procs and nodes are both given"),
+    "processors of no nodes": ({"procs_per_node": 2}, "procs_per_node is given without nodes"),
+    "nothing to simulate": ({"procs": [0, 0, 0]}, "none of 3 records can be simulated"),
 }
 
 
-@pytest.mark.parametrize("columns, words", BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("columns", "words"), BAD.values(), ids=BAD)
 def test_bad_tables_are_one_clear_error(columns, words):
     with pytest.raises(TableError, match=re.escape(words)) as raised:
         made(**columns)
@@ -256,7 +260,8 @@ def test_settings_that_cannot_be():
 def test_lenient_leaves_bad_rows_out_and_says_so():
     trace = made(procs=[64, -3, 32], lenient=True)
     assert trace.jobs["requested_procs"].tolist() == [64, 32]
-    assert trace.dropped["reason"].tolist() == ["row 1: procs is -3, expected a number up to 16,777,216, or -1 for unknown"]
+    words = "row 1: procs is -3, expected a number up to 16,777,216, or -1 for unknown"
+    assert trace.dropped["reason"].tolist() == [words]
     assert "1 row that could not be read (left out)" in trace.repairs["words"].tolist()
 
 
@@ -282,7 +287,10 @@ def test_names_that_the_schedule_needs_are_kept_under_another():
 whole = st.integers(0, 10**6)
 
 
-@given(st.lists(st.tuples(whole, whole.map(lambda run: run + 1), st.integers(1, 64), whole, st.integers(-1, 9)), min_size=1))
+runs = st.integers(1, 10**6)
+
+
+@given(st.lists(st.tuples(whole, runs, st.integers(1, 64), whole, st.integers(-1, 9)), min_size=1))
 def test_tables_with_the_columns_of_swf_need_no_words(rows):
     columns = ["submit_time", "run_time", "requested_procs", "wait_time", "user_id"]
     table = pd.DataFrame(rows, columns=columns).assign(job_number=np.arange(1, len(rows) + 1))
@@ -339,7 +347,7 @@ def test_files_that_are_no_tables(tmp_path):
         read("broken.csv.gz", gzip.compress(b"a,b\n" * 1000)[:-20])
     with pytest.raises(TableError, match=r"latin.csv: not text in UTF-8"):
         read("latin.csv", "Submit,Größe\n1,2\n".encode("latin-1"))
-    with pytest.raises(TableError, match=r"other.csv: no column 'Submit' for submit(.|\n)*columns: 'a', 'b'"):
+    with pytest.raises(TableError, match=r"other.csv: no column 'Submit' for submit; columns: 'a', 'b'"):
         read("other.csv", b"a,b\n1,2\n", keep=[])
     with pytest.raises(FileNotFoundError, match=r"nothing.csv: no such file, expected a table"):
         sl.read_table(tmp_path / "nothing.csv", **NEEDED)
@@ -352,3 +360,165 @@ def test_files_that_are_no_tables(tmp_path):
     pytest.importorskip("pyarrow")
     with pytest.raises(TableError, match="broken.parquet: no Parquet file, or a damaged one"):
         read("broken.parquet", b"PAR1 and nothing else")
+
+
+# Columns of other types ---------------------------------------------------------------------------------
+
+DATES = pd.to_datetime(JOBS["Submit"])
+SECONDS = pd.Series([3600, 1800, 3600])
+MIXED = [pd.Timestamp("2024-03-01 17:00", tz="Asia/Tokyo"), *DATES[1:].dt.tz_localize("UTC")]
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "uint16", "float32", "category", "string", "object"])
+def test_numbers_of_any_type(kind):
+    assert made(run=SECONDS.astype(kind)).jobs["run_time"].tolist() == [3600, 1800, 3600]
+    assert made(procs=JOBS["NCPUS"].astype(kind)).jobs["requested_procs"].tolist() == [64, 16, 32]
+
+
+@pytest.mark.parametrize("kind", ["int64[pyarrow]", "double[pyarrow]", "string[pyarrow]", "duration[us][pyarrow]"])
+def test_columns_of_arrow(kind):
+    pytest.importorskip("pyarrow")
+    values = pd.to_timedelta(SECONDS, unit="s") if kind.startswith("duration") else SECONDS
+    assert made(run=values.astype(kind)).jobs["run_time"].tolist() == [3600, 1800, 3600]
+    for submit in (DATES, DATES.dt.tz_localize("UTC")):
+        unit = "us" if submit.dt.tz is None else "us, tz=UTC"
+        trace = made(submit=submit.where(DATES.dt.minute == 0).astype(f"timestamp[{unit}][pyarrow]"))
+        assert trace.jobs["submit_time"].tolist() == [0, 3600]
+        assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+
+
+@pytest.mark.parametrize(
+    "submit",
+    [
+        DATES.astype("category"),
+        DATES.dt.to_period("s"),
+        [date.to_pydatetime() for date in DATES],
+        [date.to_datetime64() for date in DATES],
+        pd.Series(MIXED, dtype=object),
+        JOBS["Submit"] + " UTC",
+    ],
+    ids=["category", "period", "datetime", "datetime64", "zones", "UTC"],
+)
+def test_dates_of_any_type(submit):
+    trace = made(submit=pd.Series(submit, dtype=None if isinstance(submit, pd.Series) else object))
+    assert trace.jobs["submit_time"].tolist() == [0, 300, 3600]
+    assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NaT, pd.NA, "", "Unknown", "-1"])
+def test_whatever_is_missing_is_unknown(nothing):
+    def without(values):
+        return pd.Series([values[0], nothing, values[2]], dtype=object)
+
+    for columns in ({"submit": without(DATES)}, {"run": without(SECONDS)}, {"procs": without(JOBS["NCPUS"])}):
+        assert made(**columns).dropped["reason"].str.contains("unknown").tolist() == [True]
+    trace = made(user=without(JOBS["User"]), status=without(JOBS["State"]), estimate=without([7200] * 3))
+    assert trace.jobs["user_id"].tolist() == [1, 2 if str(nothing) in ("Unknown", "-1") else -1, 1]
+    assert trace.jobs["status"].tolist() == [1, -1, 0]
+    assert trace.jobs["requested_time"].tolist() == [7200, 1800, 7200]
+
+
+@pytest.mark.parametrize("role", ["submit", "run", "procs"])
+def test_nothing_but_unknown_values_is_one_error(role):
+    with pytest.raises(TableError, match="^table: none of 3 records can be simulated; 3: .* unknown"):
+        made(**{role: pd.Series([None] * 3, dtype=object)})
+    with pytest.raises(TableError, match="^table: none of 3 records can be simulated; 3: submit time unknown"):
+        made(submit=pd.Series([pd.NaT] * 3))
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pd.array([True, None, False], dtype="boolean"),
+        pd.Series([True, None, False], dtype=object),
+        pd.Categorical([True, None, False]),
+        pd.array([1, None, 0], dtype="Int64"),
+        pd.Categorical([1, None, 0]),
+        ["1", "", "0"],
+    ],
+)
+def test_truth_and_codes_of_any_type_for_states(status):
+    trace = made(status=status)
+    assert trace.jobs["status"].tolist() == [1, -1, 0]
+    assert not any("not known" in step for step in trace.history)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"run": [1e30, 1, 1]}, "row 0: run is 1e+30, expected seconds that a job can last"),
+        ({"run": [1, 10**30, 1]}, f"row 1: run is {10**30}, expected seconds that a job can last"),
+        ({"run": ["1", "1" + "0" * 30, "1"]}, "row 1: run is '1000000000000000000000000000000', expected seconds"),
+        ({"estimate": [2**64 - 1, 1, 1]}, "row 0: estimate is 18446744073709551615, expected seconds that"),
+        ({"user": [2**60, 1, 1]}, "row 0: user is 1152921504606846976, expected a name or a whole number below 2^53"),
+        ({"user": [1, np.inf, 1]}, "row 1: user is inf, expected a name or a whole number below 2^53"),
+        ({"job": [2**60, 1, 2]}, "row 0: job is 1152921504606846976, expected a whole number"),
+        ({"submit": [1e25, 1, 1]}, "row 0: submit is 1e+25, expected seconds since 1970"),
+        (
+            {"submit": ["0001-01-01T00:00:00Z"] * 3},
+            "row 0: submit is '0001-01-01T00:00:00Z', expected a date from 1970",
+        ),
+        (
+            {"submit": pd.to_datetime(["1960-01-01"] * 3)},
+            "row 0: submit is '1960-01-01 00:00:00', expected a date from",
+        ),
+        ({"run": np.array([1, 2, 3], dtype=complex)}, "row 0: run is (1+0j), expected seconds, or a duration"),
+    ],
+)
+def test_values_beyond_belief_are_one_clear_error(columns, words):
+    with pytest.raises(TableError, match=f"^table, {re.escape(words)}"):
+        made(**columns)
+
+
+def test_fields_of_swf_that_no_log_can_hold_are_refused():
+    with pytest.raises(
+        TableError,
+        match="^table, row 1: used_memory is inf, expected a number below 2^53 in magnitude".replace("^53", r"\^53"),
+    ):
+        made(JOBS.assign(used_memory=[1, np.inf, np.nan]))
+
+
+def test_dates_that_nanoseconds_cannot_count():
+    trace = made(submit=np.array(["2300-01-01", "2300-01-02", "2300-01-03"], dtype="datetime64[s]"))
+    assert trace.jobs["submit_time"].tolist() == [0, 86_400, 172_800]
+
+
+def test_an_index_of_any_kind():
+    jobs = made().jobs
+    for index in ([1, 1, 2], pd.MultiIndex.from_tuples([(1, 1), (1, 2), (2, 1)]), list("abc"), [np.nan, None, 1]):
+        pd.testing.assert_frame_equal(made(JOBS.set_axis(index)).jobs, jobs)
+    levels = JOBS.set_index(["User", "Account"])
+    assert made(levels, user="User").names["user_id"] == {1: "ann", 2: "bob"}
+    assert made(levels).jobs["Account"].tolist() == ["p1", "p2", "p1"]
+    with pytest.raises(TableError, match="^table: the index and a column are both called 'User'"):
+        made(JOBS.set_index("User", drop=False))
+
+
+def test_columns_whose_names_are_no_text():
+    numbered = JOBS.set_axis(range(len(JOBS.columns)), axis=1)
+    trace = made(numbered, submit=0, run=3, procs=5)
+    assert trace.jobs["requested_procs"].tolist() == [64, 16, 32]
+    assert trace.jobs["7"].tolist() == ["p1", "p2", "p1"]
+    pairs = JOBS.set_axis(pd.MultiIndex.from_product([["all"], JOBS.columns]), axis=1)
+    trace = made(pairs, submit=("all", "Submit"), run=("all", "Elapsed"), procs=("all", "NCPUS"))
+    assert trace.jobs["requested_procs"].tolist() == [64, 16, 32]
+
+
+def test_no_row_and_one_row():
+    with pytest.raises(TableError, match="^table: the table has no rows, expected one for each job$"):
+        made(JOBS.iloc[:0])
+    assert made(JOBS.iloc[:1]).jobs["run_time"].tolist() == [3600]
+
+
+def test_job_numbers_that_are_text_are_kept_beside():
+    trace = made(JOBS.assign(job_number=["7.a", "7.b", "8"], procs=1, procs_given=2))
+    assert trace.jobs.index.tolist() == [1, 2, 3]
+    assert trace.jobs["job_number_given"].tolist() == ["7.a", "7.b", "8"]
+    assert trace.jobs["procs_given_given"].tolist() == [1, 1, 1]
+    assert trace.jobs["procs_given"].tolist() == [2, 2, 2]
+
+
+def test_an_error_about_many_bad_rows_is_short():
+    with pytest.raises(TableError, match="none of 1,000 records can be simulated") as raised:
+        made(pd.DataFrame({"Submit": range(1000), "Elapsed": 1, "NCPUS": -7}), lenient=True)
+    assert len(str(raised.value)) < 1000

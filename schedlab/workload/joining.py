@@ -29,10 +29,7 @@ def joined(traces: Sequence, by: str):
         tables[i] = table.assign(submit_time=table["submit_time"] + shift, preceding_job=known).set_axis(
             pd.Index(now, name=table.index.name)
         )
-    repaired = [
-        trace.repaired.assign(job_number=_as_numbered(trace.repaired["job_number"], trace.table.index, now))
-        for trace, now in zip(traces, numbers, strict=True)
-    ]
+    repaired = [_repaired(trace, now) for trace, now in zip(traces, numbers, strict=True)]
     area = [
         trace.logged_area.reindex(trace.table.index).set_axis(now) for trace, now in zip(traces, numbers, strict=True)
     ]
@@ -95,10 +92,9 @@ def _job_numbers(traces):
     numbers = [trace.table.index.to_numpy() for trace in traces]
     if pd.Index(np.concatenate(numbers)).is_unique:
         return numbers, []
-    highest, new, repairs = 0, [], []
+    new, repairs = [], []
     for was in numbers:
-        now = was + highest
-        highest = max(highest, int(now.max()))
+        now = was + (int(new[-1].max()) - min(int(was.min()), 1) + 1 if new else 0)  # some logs count from 0
         new.append(now)
         if (was != now).any():
             rows = {"job_number": now, "field": "job_number", "was": was * 1.0, "now": now * 1.0}
@@ -106,9 +102,10 @@ def _job_numbers(traces):
     return new, repairs
 
 
-def _as_numbered(numbers, old, new):
-    """Give the new numbers of jobs; those that a trace no longer has keep theirs."""
-    return numbers.map(pd.Series(new, index=old)).fillna(numbers).astype("int64")
+def _repaired(trace, numbers):
+    """List the repairs of the jobs that a trace has, under their new numbers: parts of a log share one list."""
+    listed = trace.repaired[trace.repaired["job_number"].isin(trace.table.index)]
+    return listed.assign(job_number=listed["job_number"].map(pd.Series(numbers, index=trace.table.index)))
 
 
 def _with_one_numbering(traces):
@@ -117,14 +114,21 @@ def _with_one_numbering(traces):
     for column in NAMED:
         if not any(trace.names.get(column) for trace in traces):
             continue
-        number_of = {}
-        for trace, table in zip(traces, tables, strict=True):
-            known = trace.names.get(column, {})
-            new = {
-                number: number_of.setdefault(known.get(number, str(number)), len(number_of) + 1)
-                for number in table[column].unique().tolist()
-                if number >= 0
-            }
+        called = [_called(trace, column) for trace in traces]
+        pairs = [*dict.fromkeys(pair for names_of_one in called for pair in names_of_one.items())]
+        if len(pairs) == len(dict(pairs)) == len({name for _, name in pairs}):  # parts of a log keep their numbers
+            names[column] = dict(pairs)
+            continue
+        number_of = {name: number for number, name in enumerate(dict.fromkeys(name for _, name in pairs), start=1)}
+        for names_of_one, table in zip(called, tables, strict=True):
+            new = {number: number_of[name] for number, name in names_of_one.items()}
             table[column] = table[column].map(new).fillna(-1).astype("int64")
         names[column] = {number: name for name, number in number_of.items()}
     return tables, names
+
+
+def _called(trace, column):
+    """Name the numbers in a column of a trace, those without a name by themselves."""
+    known = trace.names.get(column, {})
+    numbers = sorted({*known, *(number for number in trace.table[column].unique().tolist() if number >= 0)})
+    return {number: known.get(number, str(number)) for number in numbers}

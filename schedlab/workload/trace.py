@@ -39,6 +39,22 @@ HOUR = 3_600
 MOST_LOAD = 1.5  # more is hardly what somebody meant
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
+# What `Schedule.jobs` adds to the columns of a trace: further columns of these names get another one.
+TAKEN = (
+    "start_time",
+    "end_time",
+    "procs",
+    "turnaround",
+    "slowdown",
+    "bounded_slowdown",
+    "promised_start",
+    "killed",
+    "logged_area",
+    "nodes",
+    "backfilled",
+    "estimate",
+)
+MOST_REASONS = 5  # of those that a message lists
 WEEK = 7 * 24 * 3600  # seconds
 EARLIEST = -62_135_510_400  # seconds since 1970: the second day of the year 1, so that every time zone has it
 
@@ -256,16 +272,20 @@ class Trace:
         >>> trace.where("requested_procs > 64 and run_time > 3600").history[-1]  # doctest: +ELLIPSIS
         'where requested_procs > 64 and run_time > 3600: ... of 1,000 jobs'
         """
-        said = chosen if isinstance(chosen, str) else "a mask is true"
+        said, found = (chosen, f"{chosen!r} gives") if isinstance(chosen, str) else ("a mask is true", "the mask holds")
         if isinstance(chosen, str):
             mask = self._asked(chosen)
         else:
             mask = chosen(self.jobs) if callable(chosen) else chosen
+            if isinstance(mask, pd.Series) and not mask.index.is_unique:
+                raise ValueError("the mask has job numbers twice, expected one value for each job")
             mask = mask.reindex(self.table.index) if isinstance(mask, pd.Series) else pd.Series(mask)
         if len(mask) != len(self):
             raise ValueError(f"the mask has {len(mask):,} values, expected one for each of the {len(self):,} jobs")
-        if mask.isna().any() or not pd.api.types.is_bool_dtype(mask := mask.infer_objects()):
-            raise ValueError(f"{said!r} gives {mask.dtype}, expected true or false for each job")
+        if missing := int(mask.isna().sum()):
+            raise ValueError(f"{found} nothing for {missing:,} jobs, expected true or false for each job")
+        if not pd.api.types.is_bool_dtype(mask := mask.infer_objects()):
+            raise ValueError(f"{found} {mask.dtype}, expected true or false for each job")
         if not mask.any():
             raise ValueError(f"no job of {self.name} has {said!r}")
         kept = self.table[mask.to_numpy(bool)]
@@ -290,8 +310,8 @@ class Trace:
             known = ", ".join(map(str, table.columns))
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
         if not isinstance(found, pd.Series):
-            raise ValueError(f"{condition!r} gives {found!r}, expected true or false for each job")
-        return found
+            raise ValueError(f"{condition!r} gives a {type(found).__name__}, expected true or false for each job")
+        return pd.Series(np.where(found.isna(), False, found), index=found.index)  # what is unknown meets no condition
 
     def sample(self, share: float, seed: int = 0) -> "Trace":
         """Keep a share of the jobs, drawn at random; the load falls with them.
@@ -355,7 +375,7 @@ class Trace:
         further = [column for column in self.table.columns if column not in swf.FIELDS]
         for old, new in columns.items():
             check_known("column", old, further)
-            if new in swf.FIELDS or (new in further and new not in columns):
+            if new in (*swf.FIELDS, *TAKEN) or (new in further and new not in columns):
                 raise ValueError(f"{old} cannot be called {new!r}: another column is called so")
         if len({*columns.values()}) < len(columns):
             raise ValueError(f"several columns would be called {Counter(columns.values()).most_common(1)[0][0]!r}")
@@ -1374,4 +1394,5 @@ def _skipped(lines):
 
 def _summary(dropped):
     counts = dropped["reason"].value_counts()
-    return "; ".join(f"{count:,}: {reason}" for reason, count in counts.items())
+    words = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # bad lines have their own
+    return "; ".join([*words, "..."] if len(counts) > MOST_REASONS else words)
