@@ -87,7 +87,7 @@ def read_fdata(path, *, machine: int = 158_976) -> Trace:
     columns |= {"procs": "nnuma", "status": "exit state"}
     further = ["nnumr", "jobenv_req", "econ", "avgpcon", "freq_req", "pclass"]
     frame = loaded(Path(path), [*columns.values(), *further])
-    if "nnumr" in frame:
+    if {"nnuma", "nnumr"} <= {*frame.columns}:
         columns["procs"] = frame["nnuma"].where(frame["nnuma"] > 0, frame["nnumr"])
         frame = frame.drop(columns="nnuma")
     return _trace(frame, path, columns, machine, "a processor is a node of 48 cores", time_zone="Asia/Tokyo")
@@ -153,7 +153,8 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
     columns |= {"group": "PROJECT_NAME_GENID", "queue": "QUEUE_NAME"}
     frame = loaded(Path(path), [*columns.values(), "EXIT_STATUS", "NODES_REQUESTED", "MODE", "ELIGIBLE_WAIT_SECONDS"])
     if "EXIT_STATUS" in frame:
-        columns["status"] = frame["EXIT_STATUS"] == 0
+        exit_status = pd.to_numeric(frame["EXIT_STATUS"], errors="coerce")
+        columns["status"] = (exit_status == 0).astype("boolean").where(exit_status.notna())
     return _trace(frame, path, columns, machine, "a processor is a node", time_zone=time_zone)
 
 
@@ -213,7 +214,7 @@ def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -
     columns |= {"group": "account_hash", "queue": "qos", "partition": "partition", "status": "state", "job": "job_id"}
     frame = loaded(Path(path), [*columns.values(), "gpus_requested", "nodes_req", "processors_req", "array_pos"])
     if "partition" in frame:
-        frame["partition"] = frame["partition"].str.partition(",")[0]
+        frame["partition"] = frame["partition"].astype(object).str.split(",").str[0]
     note = f"a processor is a {'node' if procs_of == 'nodes' else 'CPU'}"
     return _trace(frame, path, columns, machine, note, time_zone="America/Denver")
 
@@ -261,7 +262,7 @@ def _philly_row(job):
     start, end, gpus = None, None, 0
     if attempts:
         start, end = attempts[0].get("start_time"), attempts[-1].get("end_time")
-        gpus = sum(len(part["gpus"]) for part in attempts[0].get("detail", ()))
+        gpus = sum(len(part["gpus"]) for part in attempts[0].get("detail") or ())
     return job["jobid"], job["submitted_time"], start, end, gpus, job["user"], job["vc"], job["status"]
 
 
