@@ -451,7 +451,8 @@ def _dates(table, role, values, codes, texts):
     zoned = bool(with_zone[codes[codes >= 0][0]])
     like = "a time with a time zone" if zoned else "a time without a time zone"
     other = (codes >= 0) & (with_zone[codes] != zoned)
-    iso = pd.Series(np.where(with_zone == zoned, texts, None), dtype=object).str.replace(r" ?UTC$", "Z", regex=True)
+    iso = pd.Series(np.where(with_zone == zoned, texts, None), dtype=object)
+    iso = iso.str.replace(r" ?UTC$", "Z", regex=True) if zoned else iso
     dates = pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=zoned)
     found = _since_1970(table, role, dates.iloc[codes].where(codes >= 0).reset_index(drop=True), values)
     bad = (codes >= 0) & dates.isna().to_numpy()[codes] & ~other
