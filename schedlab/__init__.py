@@ -42,6 +42,7 @@ _HOME = {
     "PartitionWarning": "workload.sacct",
     "Flat": "machine",
     "KaryTree": "machine",
+    "Partitions": "machine",
     "Case": "schemes.base",
     "Outcome": "schemes.base",
     "Scheme": "schemes.base",

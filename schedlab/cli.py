@@ -118,7 +118,9 @@ def _ended_as_by_control_c():
 
 def _with_options(words):
     """Name options of the command line where an error or a warning names arguments of a function."""
-    words = re.sub(r"\bmachine=", "--procs", words)
+    words = words.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...").replace(
+        "machine=", "--procs"
+    )
     return re.sub(r"\b(procs|partition)=", r"--\1", words)
 
 
@@ -374,6 +376,12 @@ def _workload_arguments(parser):
         "easy and DPSA)",
     )
     parser.add_argument(
+        "--machine",
+        type=_pairs(None),
+        metavar="NAME=P,...",
+        help="partitions with processors and a queue of their own: each job runs in the one that it names",
+    )
+    parser.add_argument(
         "--events",
         choices=EVENTS,
         default="batched",
@@ -401,7 +409,8 @@ def _pairs(known):
     def split(text):
         pairs = dict(map(str.strip, item.partition("=")[::2]) for item in text.split(",") if item.strip())
         for name, value in pairs.items():
-            check_known("name before '='", name, known)
+            if known is not None:
+                check_known("name before '='", name, known)
             if not value:
                 raise ValueError(f"expected {name}=..., got {name!r}")
         return {name: int(value) if value.isdecimal() else value for name, value in pairs.items()}
@@ -630,7 +639,8 @@ def _simulate(options):
     with _patience():
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
-        schedule = simulate(trace, options.scheme, overrun=options.overrun, events=options.events)
+        conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
+        schedule = simulate(trace, options.scheme, **conventions)
         measures = schedule.metrics()
         classes = schedule.metrics(by=options.classes) if options.classes is not None else None
         intervals = _intervals(schedule, options.ci) if options.ci else None
@@ -668,7 +678,7 @@ def _compare(options):
     seeds = range(options.seeds) if options.seeds else None
     happened = recorded(trace) if options.load is None and not seeds and has_waits(trace) else None
     schemes = options.schemes if happened is None else list(dict.fromkeys([happened.scheme, *options.schemes]))
-    conventions = {"overrun": options.overrun, "events": options.events}
+    conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
     with _patience():
         table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:

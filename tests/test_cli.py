@@ -369,6 +369,17 @@ def test_units_and_time_zone_of_a_table(run, tmp_path):
     assert measures(run("simulate", "jobs.tsv", *options)[1])["turnaround"] == 150
 
 
+def test_partitions_have_their_own_processors(run, tmp_path):
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    options = ("--columns", f"{COLUMNS},partition=Account", "--procs", 12, "--classes", "partition")
+    code, out, _ = run("simulate", "jobs.csv", *options, "--machine", "p1=8,p2=4")
+    assert code == 0
+    assert measures(out)["wait_time"] == 0
+    assert [row[:2] for row in rows(out.partition("\n\n")[2])[1:]] == [["p1", "1"], ["p2", "1"]]
+    message = "1 jobs of partition 'p2', expected one of 'p1'"
+    assert message in run("simulate", "jobs.csv", *options, "--machine", "p1=8")[2]
+
+
 def test_a_public_log_needs_no_columns(run, tmp_path):
     (tmp_path / "cori.csv").write_text("Job,Submit,Nodes Allocated,Elapsed Secs\n1,2022-11-07 00:00:01,2.0,60\n")
     code, out, _ = run("show", "cori.csv", "--log", "cori")

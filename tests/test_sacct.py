@@ -663,7 +663,8 @@ def test_partitions_on_one_machine_are_warned_of_with_what_each_used(read):
     with pytest.warns(PartitionWarning) as caught:
         trace = read(*three_partitions(), procs=32)
     words = f"3 partitions on one machine of 32 cpus: {USES}"
-    advice = "if each has nodes of its own, read one at a time with partition=; if they share them, name them all there"
+    advice = "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
+    advice += "machine={name: processors, ...}"
     assert [str(warning.message) for warning in caught] == [f"jobs.txt: {words}; {advice}"]
     assert caught[0].filename == __file__
     assert trace.history == (words,)
@@ -1000,7 +1001,7 @@ def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert cli.main(["simulate", str(example_path()), "--procs", "128"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert err[0].startswith("schedlab: sacct-example.txt: 3 partitions on one machine of 128 cpus: long uses 5")
-    assert err[0].endswith("read one at a time with --partition; if they share them, name them all there")
+    assert err[0].endswith("if each has its own, do so and simulate with --machine NAME=PROCESSORS,...")
     assert err[1].startswith("Trace sacct-example (file): 268 jobs on 128 processors")
     zipped = tmp_path / "jobs.txt.gz"
     zipped.write_bytes(gzip.compress(example_path().read_bytes()))

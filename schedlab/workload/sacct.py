@@ -74,7 +74,10 @@ FEW_NAMED = 10  # clusters, in a message
 LEAST_BARS = 5  # that a record has: fewer columns than that will not do
 MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
-ADVICE = "if each has nodes of its own, read one at a time with partition=; if they share them, name them all there"
+ADVICE = (
+    "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
+    "machine={name: processors, ...}"
+)
 A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
 A_COUNT = "a whole number (run sacct with --noconvert)"
 A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
