@@ -24,9 +24,10 @@ from schedlab.schemes import by_name, scheme
 from schedlab.schemes.orders import NAMES
 from schedlab.simulation import EVENTS, has_waits, recorded, simulate
 from schedlab.statistics import IntervalWarning, over_seeds
-from schedlab.text import cell, plain
-from schedlab.workload import archive
+from schedlab.text import cell, check_known, plain
+from schedlab.workload import archive, frames
 from schedlab.workload.filter import check_missing_estimate
+from schedlab.workload.recipes import RECIPES
 from schedlab.workload.sacct import ARRIVAL, PROCS_OF, PartitionWarning, is_export, read_sacct
 from schedlab.workload.trace import (
     MODELS,
@@ -38,7 +39,7 @@ from schedlab.workload.trace import (
     read_swf,
 )
 
-WARNINGS = (LoadWarning, PartitionWarning)  # said in words
+WARNINGS = (LoadWarning, PartitionWarning, frames.UnitWarning)  # said in words
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
 NARROWEST = 8  # characters of a column
 PATIENCE = 1.0  # seconds without a word
@@ -68,8 +69,9 @@ SCHEMES_HELP = (
     f"orders: {', '.join(NAMES)}"
 )
 TRACE_HELP = (
-    "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz) "
-    "or of what Slurm's sacct --parsable2 wrote, or a workload model: lublin (Lublin-Feitelson), jann, downey"
+    "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz), of "
+    "what Slurm's sacct --parsable2 wrote, or of a table (.csv, .parquet, with --columns), or a workload model: lublin "
+    "(Lublin-Feitelson), jann, downey"
 )
 
 
@@ -116,6 +118,9 @@ def _ended_as_by_control_c():
 
 def _with_options(words):
     """Name options of the command line where an error or a warning names arguments of a function."""
+    words = words.replace("machine={name: processors, ...}", "--machine NAME=PROCESSORS,...").replace(
+        "machine=", "--procs"
+    )
     return re.sub(r"\b(procs|partition)=", r"--\1", words)
 
 
@@ -310,6 +315,31 @@ def _trace_arguments(parser):
         help="of a model or a stand-in: draw another one (default: 0 for models, 1 for stand-ins)",
     )
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
+    parser.add_argument(
+        "--time-zone",
+        metavar="ZONE",
+        help="of dates without one in a table or in what sacct wrote, such as Europe/Stockholm (default: UTC)",
+    )
+    table = parser.add_argument_group("a table (.csv, .tsv, .parquet)")
+    table.add_argument(
+        "--columns",
+        type=_pairs(frames.ROLES),
+        metavar="submit=Submit,run=Elapsed,procs=NCPUS,...",
+        help=f"which column holds what: {', '.join(frames.ROLES)}; needed are submit, run (or start and end) and procs "
+        "(or nodes)",
+    )
+    table.add_argument(
+        "--unit",
+        type=_unit,
+        metavar="U|run=U,...",
+        help=f"what numbers count, in all columns or in some: {', '.join(frames.UNITS)} (default: s)",
+    )
+    table.add_argument(
+        "--log",
+        choices=RECIPES,
+        metavar="LOG",
+        help=f"the file is this public log, whose columns are known: {', '.join(RECIPES)}",
+    )
     slurm = parser.add_argument_group("what Slurm's sacct wrote")
     slurm.add_argument(
         "--partition",
@@ -317,7 +347,6 @@ def _trace_arguments(parser):
         metavar="A,B,...",
         help="only jobs of this partition, or of these, which share their nodes (default: all, on one machine)",
     )
-    slurm.add_argument("--time-zone", metavar="ZONE", help="of the cluster, such as Europe/Stockholm (default: UTC)")
     slurm.add_argument(
         "--arrival",
         choices=ARRIVAL,
@@ -347,6 +376,12 @@ def _workload_arguments(parser):
         "easy and DPSA)",
     )
     parser.add_argument(
+        "--machine",
+        type=_pairs(None),
+        metavar="NAME=P,...",
+        help="partitions with processors and a queue of their own: each job runs in the one that it names",
+    )
+    parser.add_argument(
         "--events",
         choices=EVENTS,
         default="batched",
@@ -367,6 +402,25 @@ def _argument(parse):
 
 
 _scheme = _argument(scheme)
+
+
+def _pairs(known):
+    @_argument
+    def split(text):
+        pairs = dict(map(str.strip, item.partition("=")[::2]) for item in text.split(",") if item.strip())
+        for name, value in pairs.items():
+            if known is not None:
+                check_known("name before '='", name, known)
+            if not value:
+                raise ValueError(f"expected {name}=..., got {name!r}")
+        return {name: int(value) if value.isdecimal() else value for name, value in pairs.items()}
+
+    return split
+
+
+@_argument
+def _unit(text):
+    return _pairs(frames.ROLES)(text) if "=" in text else check_known("unit", text, frames.UNITS)
 
 
 @_argument
@@ -463,12 +517,26 @@ def _trace(options):
         raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --seeds shakes a log)")
     if model and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
-    exported = Path(name).is_file() and is_export(name)
+    table = Path(name).is_file() and _is_table(options)
+    of_table = {
+        word: getattr(options, word) for word in ("columns", "unit", "log") if getattr(options, word) is not None
+    }
+    if of_table and not table:
+        raise ValueError(f"--{next(iter(of_table))} is for tables; {name} is none")
+    if options.log and {"columns", "unit"} & of_table.keys():
+        raise ValueError("--log knows columns and units: leave out --columns and --unit")
+    exported = Path(name).is_file() and not table and is_export(name)
     slurm = {word: value for word in SLURM if (value := getattr(options, word)) is not None}
-    if slurm and not exported:
+    if slurm and not exported and not (table and slurm.keys() == {"time_zone"}):
         raise ValueError(f"--{next(iter(slurm)).replace('_', '-')} is for what sacct wrote; {name} is none")
     if model:
         trace = model_trace(name, jobs=options.jobs or 10_000, procs=options.procs, **seed)
+    elif options.log:
+        trace = RECIPES[options.log](name, **{} if options.procs is None else {"machine": options.procs})
+    elif table:
+        columns = {**(options.columns or {}), **({"unit": options.unit} if options.unit else {})}
+        settings = {"machine": options.procs, "missing_estimate": options.missing_estimate, "lenient": options.lenient}
+        trace = frames.read_table(name, time_zone=options.time_zone, **settings, **columns)
     elif exported:
         trace = read_sacct(name, lenient=options.lenient, **given, **slurm)
     elif Path(name).is_file():
@@ -484,6 +552,14 @@ def _trace(options):
         trace = trace.head(options.jobs)
     print(repr(trace).strip("<>"), file=sys.stderr)
     return trace
+
+
+def _is_table(options):
+    """Tell whether a file is a table, and no SWF and nothing that sacct wrote."""
+    path = Path(options.trace.removesuffix(".gz"))
+    if options.columns or options.log or path.suffix in frames.PARQUET:
+        return True
+    return path.suffix in (".csv", ".tsv") and not is_export(options.trace)
 
 
 def _is_path(name):
@@ -563,7 +639,8 @@ def _simulate(options):
     with _patience():
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)
-        schedule = simulate(trace, options.scheme, overrun=options.overrun, events=options.events)
+        conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
+        schedule = simulate(trace, options.scheme, **conventions)
         measures = schedule.metrics()
         classes = schedule.metrics(by=options.classes) if options.classes is not None else None
         intervals = _intervals(schedule, options.ci) if options.ci else None
@@ -601,7 +678,7 @@ def _compare(options):
     seeds = range(options.seeds) if options.seeds else None
     happened = recorded(trace) if options.load is None and not seeds and has_waits(trace) else None
     schemes = options.schemes if happened is None else list(dict.fromkeys([happened.scheme, *options.schemes]))
-    conventions = {"overrun": options.overrun, "events": options.events}
+    conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
     with _patience():
         table = sweep(trace, schemes, options.load, seed=seeds, by=options.by, **conventions)
     if options.out:

@@ -72,7 +72,7 @@ def _without_later(schedule, place, threads):
     case, origin = case_of(schedule.trace, scheme, schedule.machine, *conventions)
 
     def start(job):
-        outcome = scheme.simulate(case.first(job + 1))
+        outcome = scheme.outcome(case.first(job + 1))
         return outcome.start[job] / outcome.tick if outcome.in_pieces else outcome.start[job]
 
     with pool(threads) as executor:

@@ -63,6 +63,88 @@ class Flat:
 
 
 @dataclass(frozen=True)
+class Partitions:
+    """Independent machines side by side: each job runs in its own partition, which has a queue of its own.
+
+    Parameters
+    ----------
+    sizes : mapping of str or int to int
+        Processors of each partition, by its name or number.
+    column : str
+        The column of the jobs that names their partition.
+
+    Examples
+    --------
+    >>> machine = Partitions({"short": 64, "long": 128})
+    >>> machine.procs, str(machine)
+    (192, 'partitions short (64), long (128)')
+    """
+
+    sizes: tuple[tuple[str | int, int], ...]
+    column: str = "partition"
+
+    def __post_init__(self):
+        sizes = tuple(dict(self.sizes).items())  # which can be hashed
+        if not sizes:
+            raise ValueError("sizes is empty, expected the processors of each partition by its name")
+        for _, procs in sizes:
+            check_procs(procs)
+        check_procs(sum(procs for _, procs in sizes))
+        object.__setattr__(self, "sizes", sizes)
+
+    @property
+    def procs(self) -> int:
+        """Processors of all partitions."""
+        return sum(procs for _, procs in self.sizes)
+
+    def __str__(self) -> str:
+        return f"partitions {', '.join(f'{name} ({procs:,})' for name, procs in self.sizes)}"
+
+    def places(self, jobs, names) -> np.ndarray:
+        """Tell in which partition each job runs.
+
+        Parameters
+        ----------
+        jobs : DataFrame
+            `Trace.jobs`.
+        names : mapping
+            `Trace.names`.
+
+        Returns
+        -------
+        int64, shape (n_jobs,)
+            Places in `sizes`.
+
+        Raises
+        ------
+        ValueError
+            For an unknown column, a job of another partition, or one wider than its partition.
+        """
+        if self.column not in jobs:
+            raise ValueError(f"no column {self.column!r} to tell partitions by; known: {', '.join(jobs.columns)}")
+        values, known = jobs[self.column], names.get(self.column, {})
+        place_of = {name: place for place, (name, _) in enumerate(self.sizes)}
+        # A name counts before a number: a partition may be called "1".
+        of_value = {value: place_of.get(known.get(value, value), place_of.get(value, -1)) for value in values.unique()}
+        places = values.map(of_value).to_numpy("int64")
+        if (places < 0).any():
+            others = values[places < 0].map(lambda value: known.get(value, value))
+            other = others.value_counts()
+            found = f"{other.iloc[0]:,} jobs of {self.column} {other.index[0]!r}"
+            raise ValueError(
+                f"{found}, expected one of {', '.join(map(repr, place_of))}; trace.where() leaves jobs out"
+            )
+        procs, size = jobs["requested_procs"].to_numpy(), np.array([procs for _, procs in self.sizes])
+        if (wide := np.flatnonzero(procs > size[places])).size:
+            name = self.sizes[places[wide[0]]][0]
+            found = f"job {jobs.index[wide[0]]} asks for {procs[wide[0]]:,} processors"
+            raise ValueError(
+                f"{found}, partition {name!r} has {size[places[wide[0]]]:,}; trace.where() leaves jobs out"
+            )
+        return places
+
+
+@dataclass(frozen=True)
 class KaryTree:
     """A k-ary n-tree: a switch of stage l, counted from 1 at the bottom, covers a block of k^l consecutive nodes.
 

@@ -1,13 +1,13 @@
 """`simulate`: a trace and a scheme in, a schedule out; `simulate_many`, over threads; `simulate_sites`, on several."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
 
 from .kernels.swf_text import EXACT
-from .machine import Flat, KaryTree
+from .machine import Flat, KaryTree, Partitions
 from .schedule import Schedule, Sites
 from .schemes import Case, Jobs, Scheme
 from .schemes import scheme as scheme_named
@@ -24,7 +24,7 @@ def simulate(
     trace: Trace,
     scheme: str | Scheme = "easy",
     *,
-    machine: Flat | KaryTree | int | None = None,
+    machine: Flat | KaryTree | Partitions | Mapping | int | None = None,
     overrun: str = "kill",
     events: str = "batched",
 ) -> Schedule:
@@ -38,9 +38,10 @@ def simulate(
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
         (`Trace.with_speedup`) ``IterativeMoldable()`` or ``"iterative"``, ``"fairshare"``, ``"greedy"``.
         ``"log"`` is what really happened (`recorded`), whatever the conventions.
-    machine : Flat, KaryTree or int, optional
+    machine : Flat, KaryTree, Partitions, mapping or int, optional
         The trace's own machine if left out; or one that its widest job fits on. On a tree FCFS and EASY place jobs
-        on nodes.
+        on nodes. ``{"short": 64, "long": 128}`` are `Partitions`, each with its own processors and queue;
+        ``schedule.metrics(by="partition")`` and `Schedule.partitions` tell them apart.
     overrun : {"kill", "extend", "keep", "kill-backfilled"}
         What becomes of a job that outlives its estimate.
 
@@ -244,6 +245,10 @@ def _machine(machine, trace):
         machine = trace.procs
     if isinstance(machine, int | np.integer):
         machine = Flat(int(machine))
+    if isinstance(machine, Mapping):
+        machine = Partitions(machine)
+    if isinstance(machine, Partitions):
+        return machine  # whose jobs are checked when their partitions are known
     if isinstance(machine, KaryTree):
         if machine.procs is None and trace.procs > (most := machine.k**machine.n):
             raise ValueError(
@@ -280,7 +285,11 @@ def check_trace(trace) -> None:
 
 
 def case_of(
-    trace: Trace, scheme: Scheme, machine: Flat | KaryTree | None = None, overrun: str = "kill", events: str = "batched"
+    trace: Trace,
+    scheme: Scheme,
+    machine: Flat | KaryTree | Partitions | None = None,
+    overrun: str = "kill",
+    events: str = "batched",
 ) -> tuple[Case, int]:
     """Give what a scheme needs to simulate a trace, and the second of the log at which the case begins.
 
@@ -303,6 +312,8 @@ def case_of(
     cut = table["run_time"].to_numpy() > run
     jobs = Jobs(submit - origin, run, estimate, procs)
     more = _NEEDED[scheme.needs](trace, scheme, machine)
+    if isinstance(machine, Partitions):
+        more["places"] = machine.places(table, trace.names)
     return Case(jobs, machine, overrun, events, cut, name=trace.name, numbers=table.index, **more), origin
 
 

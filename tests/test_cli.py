@@ -345,6 +345,48 @@ def test_show_says_that_there_was_nothing_to_repair(run, log):
     assert run("show", "nonesuch")[0] == 3
 
 
+# Tables with columns of any name.
+
+TABLE = "Submit,Elapsed,NCPUS,Account\n2024-03-01 08:00,01:00:00,8,p1\n2024-03-01 08:05,00:30:00,4,p2\n"
+COLUMNS = "submit=Submit,run=Elapsed,procs=NCPUS"
+
+
+def test_simulate_takes_a_table(run, tmp_path):
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    code, out, err = run("simulate", "jobs.csv", "--columns", COLUMNS, "--procs", 8, "--classes", "Account")
+    assert code == 0
+    assert measures(out)["wait_time"] == (0 + 3300) / 2
+    assert [row[0] for row in rows(out.partition("\n\n")[2])] == ["class", "p1", "p2"]
+    assert "columns: submit = Submit, run = Elapsed, procs = NCPUS" in err
+
+
+def test_units_and_time_zone_of_a_table(run, tmp_path):
+    (tmp_path / "jobs.tsv").write_text("a\tb\tc\n2024-03-01 08:00\t2\t4\n2024-03-01 08:05\t3\t4\n")
+    options = ("--columns", "submit=a,run=b,procs=c", "--procs", 8, "--unit", "run=min", "--time-zone", "Asia/Tokyo")
+    code, out, _ = run("show", "jobs.tsv", *options)
+    assert code == 0
+    assert "first submission: 2024-03-01 08:00" in out
+    assert measures(run("simulate", "jobs.tsv", *options)[1])["turnaround"] == 150
+
+
+def test_partitions_have_their_own_processors(run, tmp_path):
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    options = ("--columns", f"{COLUMNS},partition=Account", "--procs", 12, "--classes", "partition")
+    code, out, _ = run("simulate", "jobs.csv", *options, "--machine", "p1=8,p2=4")
+    assert code == 0
+    assert measures(out)["wait_time"] == 0
+    assert [row[:2] for row in rows(out.partition("\n\n")[2])[1:]] == [["p1", "1"], ["p2", "1"]]
+    message = "1 jobs of partition 'p2', expected one of 'p1'"
+    assert message in run("simulate", "jobs.csv", *options, "--machine", "p1=8")[2]
+
+
+def test_a_public_log_needs_no_columns(run, tmp_path):
+    (tmp_path / "cori.csv").write_text("Job,Submit,Nodes Allocated,Elapsed Secs\n1,2022-11-07 00:00:01,2.0,60\n")
+    code, out, _ = run("show", "cori.csv", "--log", "cori")
+    assert code == 0
+    assert "processors: 9,688" in out
+
+
 # What goes wrong, in one line that says what to do.
 
 LINES = "\n".join([*HEADER, *RECORDS, ""])
@@ -372,6 +414,29 @@ MISTAKES = {
     ),
     "a folder": (None, ("show", "a_folder"), (3, "schedlab: a_folder: a folder or a device, expected a file\n")),
     "a folder for a log": (None, ("show", "a.swf"), (3, "schedlab: a.swf: a folder or a device, expected a file\n")),
+    "no columns named": (TABLE, ("show", "X.csv"), (1, "schedlab: X.csv: no submission; name its column: submit=...")),
+    "an unknown column": (
+        TABLE,
+        ("show", "X.csv", "--columns", "submit=Submit,run=elapsed,procs=NCPUS"),
+        (1, "schedlab: X.csv: no column 'elapsed' for run; do you mean 'Elapsed'?"),
+    ),
+    "a machine of unknown size": (
+        TABLE,
+        ("show", "X.csv", "--columns", COLUMNS),
+        (1, "schedlab: X.csv: the size of the machine is not known; give --procs"),
+    ),
+    "an unknown word for a column": (
+        TABLE,
+        ("show", "X.csv", "--columns", "sub=Submit"),
+        (2, "argument --columns: unknown name before '=' 'sub'; known: submit, start"),
+    ),
+    "columns of an SWF file": (LINES, ("show", "X.swf", "--unit", "ms"), (1, "--unit is for tables; X.swf is none")),
+    "columns of a public log": (
+        TABLE,
+        ("show", "X.csv", "--log", "cori", "--columns", COLUMNS),
+        (1, "--log knows columns and units: leave out --columns and --unit"),
+    ),
+    "another public log": (TABLE, ("show", "X.csv", "--log", "pm100"), (1, "schedlab: X.csv: no column 'submit_time'")),
     "no such text": (None, ("show", "jobs.txt"), (3, "schedlab: jobs.txt: no such file\n")),
     "no such place": (None, ("show", "./logs/ctc"), (3, "schedlab: ./logs/ctc: no such file\n")),
     "percents": (

@@ -52,10 +52,11 @@ KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "compiling"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
+PARQUET = {"pyarrow"}  # of the extra "parquet"
 DRAWING = {"papers", "report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
-ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue", "pyarrow"}  # of extras, used by others
+ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
 # Imported here, installed by a dependency's own word.
 COMES_WITH = {"llvmlite": "numba", "requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
@@ -173,7 +174,8 @@ def welcome(name, module):
     if name in sys.stdlib_module_names:
         return True
     if room == "workload":
-        return name in WORKLOAD_IMPORTS or (module == "workload.archive" and name in DOWNLOADING)
+        by_module = {"workload.archive": DOWNLOADING, "workload.frames": PARQUET}
+        return name in WORKLOAD_IMPORTS | by_module.get(module, set())
     if name == "numba":
         return room in COMPILING
     if name in LIVE:
@@ -212,6 +214,7 @@ def test_the_guide_has_a_row_for_each_room():
         ("kernels.easy", "import pandas", "imports pandas"),
         ("kernels.easy", "import os", "imports os"),
         ("workload.swf", "import pooch", "imports pooch"),
+        ("workload.trace", "import pyarrow", "imports pyarrow"),
         ("metrics", "from numba import njit", "imports numba"),
         ("schedule", "import altair as alt", "imports altair"),
         ("charts.series", "import altair as alt", "imports altair"),
@@ -245,7 +248,9 @@ def test_a_right_import_is_let_through(module, text):
 
 def test_what_is_imported_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = project["dependencies"] + project["optional-dependencies"]["lab"]
+    declared = (
+        project["dependencies"] + project["optional-dependencies"]["lab"] + project["optional-dependencies"]["parquet"]
+    )
     names = {line.split("[")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in declared}
     names = {IMPORT_NAMES.get(name, name) for name in names}
     outside = set().union(*(imported(text, module, is_package)[1] for module, is_package, text in sources()))

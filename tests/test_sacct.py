@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import schedlab as sl
 from schedlab import cli
 from schedlab.workload import sacct, swf
+from schedlab.workload.readers import A_DURATION, slurm_duration
 from schedlab.workload.sacct import (
     PartitionWarning,
     SacctError,
-    _duration,
     _instant,
     _kilobytes,
     _plain_instants,
@@ -187,13 +187,13 @@ def test_a_trace_comes_back_from_swf(read, tmp_path):
     ],
 )
 def test_durations_by_hand(text, seconds):
-    assert _duration(text) == pytest.approx(seconds, nan_ok=True, abs=0)
+    assert slurm_duration(text) == pytest.approx(seconds, nan_ok=True, abs=0)
 
 
 @pytest.mark.parametrize("text", ["12", "1:2:3:4", "00:60", "00:60:00", "1-", "-1:00", "1-2:60", "a:b", "\u0663:00"])
 def test_what_is_no_duration(text):
-    with pytest.raises(ValueError, match=re.escape(sacct.A_DURATION)):
-        _duration(text)
+    with pytest.raises(ValueError, match=re.escape(A_DURATION)):
+        slurm_duration(text)
 
 
 @given(st.integers(0, 10**8), st.integers(0, 999))
@@ -202,13 +202,13 @@ def test_a_duration_comes_back_however_it_is_written(seconds, milliseconds):
     days, rest = divmod(seconds, 86_400)
     hours, minutes = rest // 3600, rest % 3600 // 60
     clock = f"{minutes:02}:{rest % 60:02}"
-    assert _duration(f"{days}-{hours:02}:{clock}") == seconds
-    assert _duration(f"{seconds // 3600:02}:{clock}") == seconds
-    assert _duration(f"{seconds // 60}:{seconds % 60:02}") == seconds
-    assert _duration(f"{days}-{hours:02}:{minutes:02}") == seconds - seconds % 60
-    assert _duration(f"{days}-{hours:02}") == seconds - seconds % 3600
+    assert slurm_duration(f"{days}-{hours:02}:{clock}") == seconds
+    assert slurm_duration(f"{seconds // 3600:02}:{clock}") == seconds
+    assert slurm_duration(f"{seconds // 60}:{seconds % 60:02}") == seconds
+    assert slurm_duration(f"{days}-{hours:02}:{minutes:02}") == seconds - seconds % 60
+    assert slurm_duration(f"{days}-{hours:02}") == seconds - seconds % 3600
     exact = pytest.approx(seconds + milliseconds / 1000, abs=1e-6)
-    assert _duration(f"{days}-{hours:02}:{clock}.{milliseconds:03}") == exact
+    assert slurm_duration(f"{days}-{hours:02}:{clock}.{milliseconds:03}") == exact
 
 
 @pytest.mark.parametrize(
@@ -663,7 +663,8 @@ def test_partitions_on_one_machine_are_warned_of_with_what_each_used(read):
     with pytest.warns(PartitionWarning) as caught:
         trace = read(*three_partitions(), procs=32)
     words = f"3 partitions on one machine of 32 cpus: {USES}"
-    advice = "if each has nodes of its own, read one at a time with partition=; if they share them, name them all there"
+    advice = "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
+    advice += "machine={name: processors, ...}"
     assert [str(warning.message) for warning in caught] == [f"jobs.txt: {words}; {advice}"]
     assert caught[0].filename == __file__
     assert trace.history == (words,)
@@ -790,7 +791,7 @@ def two_jobs():
         ({"Submit": "yesterday"}, f"field 6 (Submit) is 'yesterday', expected {sacct.A_TIME}"),
         ({"State": "DONE"}, "field 15 (State) is 'DONE', expected one of Slurm's job states, such as COMPLETED or"),
         ({"ElapsedRaw": "00:10"}, f"field 10 (ElapsedRaw) is '00:10', expected {sacct.A_COUNT}"),
-        ({"TimelimitRaw": "1h"}, f"field 11 (TimelimitRaw) is '1h', expected {sacct.A_DURATION}"),
+        ({"TimelimitRaw": "1h"}, f"field 11 (TimelimitRaw) is '1h', expected {A_DURATION}"),
         ({"AllocCPUS": "1.5K"}, "field 12 (AllocCPUS) is '1.5K', expected a whole number (run sacct with --noconvert)"),
         ({"ReqMem": "much"}, "field 14 (ReqMem) is 'much', expected an amount of memory like 4000Mc, 16Gn, 2T or 0"),
         ({"JobID": "job7"}, "field 1 (JobID) is 'job7', expected a job like 123, 123_4, 123_[5-9] or 123+0, or"),
@@ -1000,7 +1001,7 @@ def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert cli.main(["simulate", str(example_path()), "--procs", "128"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert err[0].startswith("schedlab: sacct-example.txt: 3 partitions on one machine of 128 cpus: long uses 5")
-    assert err[0].endswith("read one at a time with --partition; if they share them, name them all there")
+    assert err[0].endswith("if each has its own, do so and simulate with --machine NAME=PROCESSORS,...")
     assert err[1].startswith("Trace sacct-example (file): 268 jobs on 128 processors")
     zipped = tmp_path / "jobs.txt.gz"
     zipped.write_bytes(gzip.compress(example_path().read_bytes()))

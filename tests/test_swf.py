@@ -47,7 +47,7 @@ NUMBER = re.compile(rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def is_record(fields):
-    if len(fields) != 18 or not all(NUMBER.fullmatch(field) for field in fields):
+    if not all(NUMBER.fullmatch(field) for field in fields):
         return False
     values = [float(field) for field in fields]
     return all(abs(value) < 2**53 for value in values) and all(
@@ -55,15 +55,22 @@ def is_record(fields):
     )
 
 
+def value(text):
+    """A further field: a number if it is one that can be kept, else its text."""
+    number = float(text) if NUMBER.fullmatch(text) else 2**53
+    return number if abs(number) < 2**53 else text.decode()
+
+
 def twin(text):
-    """Comment lines, records, and the numbers of the bad lines."""
-    comments, records, bad = [], [], []
+    """Comment lines, records, and the numbers of the bad lines; the first record has as many fields as all."""
+    comments, records, bad, expected = [], [], [], None
     for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         fields = line.split()
+        begins = len(fields) >= 18 and is_record(fields[:18])
         if fields and fields[0].startswith(b";"):
             comments.append(line.rstrip(b"\r").decode())
-        elif is_record(fields):
-            records.append([float(field) for field in fields])
+        elif begins and len(fields) == (expected := expected or len(fields)):
+            records.append([*map(float, fields[:18]), *map(value, fields[18:])])
         elif fields:
             bad.append(number)
     return comments, records, bad
@@ -127,11 +134,16 @@ def texts(lines):
 def assert_same_as_twin(log, text):
     lines, rows, bad = twin(text)
     assert log.header.lines == tuple(lines)
-    assert list(log.records.columns) == list(FIELDS)
-    assert log.records.to_numpy(np.float64).tolist() == rows
-    for field, column in zip(FIELDS, zip(*rows, strict=True), strict=True):
+    columns = [*FIELDS, *(f"field_{number}" for number in range(19, len(rows[0]) + 1))]
+    assert list(log.records.columns) == columns
+    assert log.records[list(FIELDS)].to_numpy(np.float64).tolist() == [row[:18] for row in rows]
+    for field, column in zip(columns, zip(*rows, strict=True), strict=True):
+        if str in map(type, column):
+            assert pd.api.types.is_string_dtype(log.records[field])
+            continue
         whole = all(value == int(value) for value in column)
         assert log.records[field].dtype == (np.int64 if whole else np.float64)
+        assert log.records[field].tolist() == list(column)
     assert log.skipped["line"].tolist() == bad
 
 
@@ -236,6 +248,123 @@ def test_skipped_lines_are_accounted_for():
     }
     assert len(log.records) == 1
     assert log.skipped.dtypes.equals(read(RECORD).skipped.dtypes)
+
+
+# Further fields -----------------------------------------------------------------------------------------
+
+EXTENDED = RECORD.rstrip() + b" 8 2.5 frontier:excl:2x112\n"
+FROM_ZERO = (
+    b"; JOB FIELDS MEANING:\n;  0: job_id\n;  8: walltime_limit (s)\n; 18: used_GPUs (of all nodes)\n; 20: needs\n"
+)
+FROM_ONE = b";  1: job_id\n; 19: used_GPUs\n; 21: needs (cluster:excl:NxP)\n"
+
+
+@pytest.mark.parametrize(
+    ("comments", "names"),
+    [
+        (FROM_ZERO, ["used_GPUs", "field_20", "needs"]),
+        (FROM_ONE, ["used_GPUs", "field_20", "needs"]),
+        (b"", ["field_19", "field_20", "field_21"]),
+        (b"; 19: run_time\n; 20: a\n; 21: a\n", ["field_19", "field_20", "field_21"]),
+    ],
+    ids=["from zero", "from one", "none", "taken or twice"],
+)
+def test_further_fields_are_called_as_the_comments_say(comments, names):
+    log = read(comments + EXTENDED)
+    assert list(log.records.columns) == [*FIELDS, *names]
+    assert log.records.iloc[0, 18:].tolist() == [8, 2.5, "frontier:excl:2x112"]
+    assert log.header.further(log.records.columns) == names
+    assert log.records.iloc[:, :18].equals(read(RECORD).records)
+
+
+def test_a_further_field_is_a_number_where_all_are():
+    log = read(EXTENDED + EXTENDED.replace(b" 8 2.5", b" 9007199254740992 -1"))
+    assert log.records["field_19"].tolist() == ["8", "9007199254740992"]  # no float is exactly it
+    assert log.records["field_20"].tolist() == [2.5, -1]
+    assert log.records["field_20"].dtype == np.float64
+    assert read(EXTENDED).records["field_19"].dtype == np.int64
+
+
+MANY = b" ".join([RECORD.strip(), *[b"1"] * 83]) + b"\n"  # 101 fields
+UNEVEN = [
+    (EXTENDED + EXTENDED.replace(b" 8 2.5", b" 8"), ":2: 20 fields, expected 21 as in the first record: '1 0 58"),
+    (EXTENDED + RECORD, ":2: 18 fields, expected 21 as in the first record: '1 0 58"),
+    (HEADER + EXTENDED + b"\nabc\n", ":5: 1 field, expected 21 as in the first record: 'abc'"),
+    (EXTENDED + EXTENDED.replace(b" 937 ", b" x "), ":2: field 4 (run_time) is 'x', expected a number"),
+    (EXTENDED + HEADER + EXTENDED.replace(b" 937 ", b" x "), ":4: field 4 (run_time) is 'x', expected a number"),
+    (EXTENDED.replace(b" 937 ", b" x ") + EXTENDED, ":1: field 4 (run_time) is 'x', expected a number"),
+    (b"words " * 20 + b"\n" + RECORD, f":1: 20 fields, expected 18: '{'words ' * 10}...'"),
+    (MANY + RECORD, ":1: 101 fields, expected 18: '1 0 58"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), UNEVEN)
+def test_a_bad_line_of_an_extended_log_is_an_error_and_left_out_by_the_lenient_reader(text, message):
+    with pytest.raises(SWFError, match=f"^X.swf{re.escape(message)}"):
+        read(text)
+    log = read(text, lenient=True)
+    assert len(log.records) == 1
+    assert f"X.swf:{log.skipped['line'][0]}: {log.skipped['reason'][0]}".startswith(f"X.swf{message}")
+    assert log.records.iloc[0, 18:].tolist() == ([] if b" 8 2.5" not in text else [8, 2.5, "frontier:excl:2x112"])
+
+
+def test_the_first_fault_of_an_extended_log_is_told_first():
+    with pytest.raises(SWFError, match=r"^X.swf:2: field 1"):
+        read(EXTENDED + b"x" + EXTENDED + RECORD)
+
+
+def test_fewer_than_18_fields_stay_an_error():
+    with pytest.raises(SWFError, match=r"^X.swf:1: 17 fields, expected 18"):
+        read(RECORD.replace(b" 97", b""))
+
+
+words = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=9).filter(
+    lambda text: text.encode().split() == [text.encode()] and value(text.encode()) == text  # which is no number
+)
+further_columns = st.lists(
+    st.one_of(st.just(words), st.just(st.one_of(st.integers(-1, 2**53 - 1), st.floats(-1, 1e9)))),
+    min_size=1,
+    max_size=4,
+)
+
+
+@st.composite
+def extended_logs(draw):
+    n_rows = draw(st.integers(1, 4))
+    kinds = draw(further_columns)
+    columns = [draw(st.lists(kind, min_size=n_rows, max_size=n_rows)) for kind in kinds]
+    named = draw(st.booleans())
+    names = [f"extra_{place}" if named else f"field_{19 + place}" for place in range(len(columns))]
+    lines = tuple(f"; {18 + place}: {name}" for place, name in enumerate(names)) if named else ()
+    return Header(("; 0: job_id", *lines)), table(n_rows).assign(**dict(zip(names, columns, strict=True)))
+
+
+@given(extended_logs())
+def test_extended_logs_are_read_back_as_they_were_written(log):
+    header, records = log
+    with tempfile.TemporaryDirectory() as folder:
+        write_log(log, Path(folder, "X.swf"))
+        again = read_log(Path(folder, "X.swf"))
+        write_log(again, Path(folder, "Y.swf"))
+        assert Path(folder, "X.swf").read_bytes() == Path(folder, "Y.swf").read_bytes()
+    assert again.header == header
+    assert list(again.records.columns) == list(records.columns)
+    assert all(again.records[name].tolist() == records[name].tolist() for name in records)
+
+
+@pytest.mark.parametrize("text", ["a b", "", " a", "a\n", "a\tb", "\0", 7, np.nan])
+def test_a_further_field_that_could_not_be_read_back_is_not_written(text, tmp_path):
+    records = table(2).assign(field_19=["fine", text])
+    with pytest.raises(
+        SWFError, match=f"^row 1 of the records: field_19 is {re.escape(repr(text))}, expected a number or"
+    ):
+        write_log((Header(()), records), tmp_path / "X.swf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_columns_that_are_no_further_fields_are_not_written(tmp_path):
+    write_log((Header(("; 19: GPUs",)), table(2).assign(other=1, GPUs=[3, 4], field_21=5)), tmp_path / "X.swf")
+    assert list(read_log(tmp_path / "X.swf").records.columns) == [*FIELDS, "GPUs"]
 
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
@@ -675,6 +804,13 @@ def test_the_second_reading_comes_from_the_cache(log_file, cache, monkeypatch):
     assert len(list(cache.iterdir())) == 1
     forbid_parsing(monkeypatch)
     assert_same_log(cached_log(log_file), expected)
+
+
+def test_an_extended_log_is_the_same_at_each_reading(log_file, cache):
+    log_file.write_bytes(FROM_ZERO + EXTENDED + EXTENDED)
+    assert_same_log(cached_log(log_file), cached_log(log_file))
+    assert_same_log(cached_log(log_file), read_log(log_file))
+    assert len(cached_log(log_file).records.columns) == 21
 
 
 def test_a_changed_file_is_read_anew(log_file, cache):

@@ -1,6 +1,6 @@
 """`Schedule`: when each job of a trace held which processors, and what that is worth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from schedlab import display, metrics, statistics
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
-from schedlab.machine import Flat, KaryTree
+from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes import Outcome, Ranges, Scheme
 from schedlab.text import check_known
 from schedlab.threads import abandonable
@@ -43,7 +43,7 @@ class Schedule:
     ----------
     trace : Trace
     scheme : Scheme
-    machine : Flat or KaryTree
+    machine : Flat, KaryTree or Partitions
     overrun, events : str
         The conventions it was simulated under (`simulate`).
     outcome : Outcome
@@ -58,7 +58,7 @@ class Schedule:
 
     trace: Trace
     scheme: Scheme
-    machine: Flat | KaryTree
+    machine: Flat | KaryTree | Partitions
     overrun: str
     events: str
     outcome: Outcome
@@ -77,6 +77,29 @@ class Schedule:
     def notes(self) -> tuple[str, ...]:
         """What a reader must know: where a recorded schedule has no waits, or breaks a law."""
         return self.scheme.notes(self)
+
+    @cached_property
+    def partitions(self) -> dict[str | int, "Schedule"]:
+        """The schedule of each partition, by its name: its jobs on its processors (`schedlab.Partitions`).
+
+        Raises
+        ------
+        ValueError
+            For a machine without partitions.
+        """
+        if not isinstance(self.machine, Partitions):
+            raise ValueError(f"partitions are of a machine that has some; this schedule is of {self.machine}")
+        places = self.machine.places(self.trace.table, self.trace.names)
+        return {name: self._partition(places == i, name, procs) for i, (name, procs) in enumerate(self.machine.sizes)}
+
+    def _partition(self, jobs, name, procs):
+        part = replace(
+            self.trace,
+            table=self.trace.table[jobs],
+            procs=procs,
+            history=(*self.trace.history, f"partition {name}: {jobs.sum():,} jobs on {procs:,} processors"),
+        )
+        return replace(self, trace=part, machine=Flat(procs), outcome=self.outcome.part(jobs), traces=())
 
     @property
     def held(self) -> tuple[np.ndarray, np.ndarray]:
@@ -358,6 +381,8 @@ class Schedule:
         return self._lost(self.timeline())
 
     def _lost(self, timeline):
+        if isinstance(self.machine, Partitions):  # what idles in one is of no use to the jobs of another
+            return sum(part.loss_of_capacity() for part in filter(len, self.partitions.values()))
         lost = self.outcome.lost
         return metrics.loss_of_capacity(timeline, self.machine.procs) if lost is None else lost / self.outcome.tick
 
@@ -473,6 +498,8 @@ class Schedule:
         (EASY's for the head of a first come, first served queue, conservative's for every job; none where jobs run on
         past their estimates) is a start no later than promised.
 
+        On partitions: all of this for each of them by itself.
+
         On a tree: a job has as many nodes as it needs, all of them installed and nobody else's, in one block of its
         stage where the allocation says so, and runs as long as its place lets it, or was killed past its estimate
         after it had been backfilled.
@@ -534,6 +561,8 @@ class Schedule:
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
+        if isinstance(self.machine, Partitions):
+            return self._of_partitions()
         size, pieces, most = self.machine.procs, self.outcome.pieces, int(self.states[1].max(initial=0))
         if not self.scheme.simulated:
             size = max(size, most)  # a log may hold more than there are
@@ -541,6 +570,18 @@ class Schedule:
             self.validate()
             raise laws.ScheduleError(f"{self.scheme} on {self.trace.name}: up to {most} processors held of {size}")
         return Ranges(*abandonable(assign_processors, pieces.start, pieces.end, pieces.procs, size))
+
+    def _of_partitions(self):
+        """Number the processors of the partitions one after the other."""
+        places, own, below = self.machine.places(self.trace.table, self.trace.names), {}, 0
+        for i, (part, (_, procs)) in enumerate(zip(self.partitions.values(), self.machine.sizes, strict=True)):
+            offset, first, last = part.processors() if len(part) else ((0,), (), ())
+            for job, begin, end in zip(np.flatnonzero(places == i), offset[:-1], offset[1:], strict=True):
+                own[job] = (first[begin:end] + below, last[begin:end] + below)
+            below += procs
+        ranges = [own[job] for job in range(len(self))]
+        offset = np.cumsum([0, *(first.size for first, _ in ranges)])
+        return Ranges(offset, *(np.concatenate([each[side] for each in ranges]) for side in (0, 1)))
 
     def allocations(self) -> list[str]:
         """Give the processors of this machine that each job held as text ("0-3 7"), those of all its pieces.

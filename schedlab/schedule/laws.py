@@ -7,7 +7,7 @@ import numpy as np
 
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.replay import DELAYED, KEPT, OVERLOOKED, UNDUE, replay
-from schedlab.machine import KaryTree
+from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes.placement import fractions, shortened
 from schedlab.threads import abandonable
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED, run_times
@@ -27,6 +27,10 @@ def check(schedule) -> None:
     """Check all laws that bind a schedule, by its scheme, its machine and what came of its case."""
     scheme, outcome = schedule.scheme, schedule.outcome
     every_job_starts(schedule)
+    if isinstance(schedule.machine, Partitions):
+        for part in filter(len, schedule.partitions.values()):
+            check(part)
+        return
     submissions_are_those_of_the_trace(schedule)
     no_start_before_submission(schedule)
     no_more_processors_than_there_are(schedule)

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from schedlab.kernels.cluster import Jobs
-from schedlab.machine import Flat, KaryTree
+from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.workload.speedup import Laws
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED
 
@@ -25,7 +25,7 @@ class Case:
     Attributes
     ----------
     jobs : Jobs
-    machine : Flat or KaryTree
+    machine : Flat, KaryTree or Partitions
     overrun, events : str
         The conventions, as in `schedlab.simulate`.
     cut : bool, shape (n_jobs,), optional
@@ -36,6 +36,8 @@ class Case:
         Rounds of tasks of each sweep, 0 for an ordinary job; for a scheme that needs "sweeps".
     waits : int64, shape (n_jobs,), optional
         Seconds that the log records; for a scheme that needs "waits".
+    places : int64, shape (n_jobs,), optional
+        In which of the `Partitions` each job runs, if that is the machine.
     name : str
         Of the trace, for errors.
     numbers : sequence, optional
@@ -43,13 +45,14 @@ class Case:
     """
 
     jobs: Jobs
-    machine: Flat | KaryTree
+    machine: Flat | KaryTree | Partitions
     overrun: str = "kill"
     events: str = "batched"
     cut: np.ndarray | None = None
     laws: Laws | None = None
     breakdown: np.ndarray | None = None
     waits: np.ndarray | None = None
+    places: np.ndarray | None = None
     name: str = "the trace"
     numbers: Sequence | None = None
 
@@ -99,14 +102,24 @@ class Case:
         count : int
             How many jobs, in the order of arrival.
         """
-        known = slice(0, count)
-        shorter = {
-            each.name: None if (column := getattr(self, each.name)) is None else column[known]
+        return self._of(slice(0, count), self.machine)
+
+    def parts(self) -> list["Case"]:
+        """Give the case of each partition of the machine (`Partitions`): its jobs on its processors."""
+        sizes = enumerate(self.machine.sizes)
+        return [
+            replace(self._of(np.flatnonzero(self.places == i), Flat(procs)), places=None) for i, (_, procs) in sizes
+        ]
+
+    def _of(self, jobs, machine):
+        """Give the case of some jobs, by a slice or their places."""
+        columns = {
+            each.name: None if (column := getattr(self, each.name)) is None else column[jobs]
             for each in fields(self)
-            if each.name in ("cut", "breakdown", "waits", "numbers")
+            if each.name in ("cut", "breakdown", "waits", "places", "numbers")
         }
-        jobs = Jobs(*(column[known] for column in self.jobs))
-        return replace(self, jobs=jobs, laws=None if self.laws is None else self.laws.of(known), **shorter)
+        laws = None if self.laws is None else self.laws.of(jobs)
+        return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)
 
     def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":
         """Give the outcome in which each job starts then and holds its processors for its run time.
@@ -224,6 +237,37 @@ class Outcome:
                 array = array.view()
                 array.flags.writeable = False
                 object.__setattr__(self, each.name, array)
+
+    @classmethod
+    def together(cls, case: Case, outcomes: Sequence["Outcome"]) -> "Outcome":
+        """Put the outcomes of the `Case.parts` of a case together.
+
+        Parameters
+        ----------
+        case : Case
+            On `Partitions`.
+        outcomes : sequence of Outcome
+            One for each partition.
+        """
+        columns = {}
+        for name in COLUMNS:
+            parts = [getattr(outcome, name) for outcome in outcomes]
+            if all(part is not None for part in parts):
+                columns[name] = np.empty(len(case), np.result_type(*parts))
+                for i, part in enumerate(parts):
+                    columns[name][case.places == i] = part
+        return cls(**columns)
+
+    def part(self, jobs: np.ndarray) -> "Outcome":
+        """Give the outcome of some jobs alone.
+
+        Parameters
+        ----------
+        jobs : bool or int64 array
+            Which ones.
+        """
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return Outcome(**{name: None if column is None else column[jobs] for name, column in columns.items()})
 
     def check(self, scheme: "Scheme", case: Case) -> None:
         """Raise unless each column has one value per job, and each job starts after its submission.
@@ -497,6 +541,11 @@ class Scheme:
         ValueError, TypeError
             If the scheme cannot schedule the case, or gave a result that does not fit it.
         """
+        if isinstance(case.machine, Partitions):
+            outcomes = [self.outcome(part) for part in case.parts()]
+            if any(outcome.in_pieces for outcome in outcomes):
+                raise ValueError(f"{self} runs jobs in pieces, which partitions cannot; simulate_sites() has sites")
+            return Outcome.together(case, outcomes)
         self.check(case)
         outcome = self.simulate(case) if len(case) else case.outcome(np.zeros(0, np.int64))
         return checked(self, case, outcome)

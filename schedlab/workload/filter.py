@@ -31,6 +31,7 @@ RUN_TAKEN = "no estimate; the run time is taken"
 NUMBER_TAKEN = "no estimate; the number given is taken"
 SHARED_NUMBERS = "job numbers were not unique"
 BAD_LINE = "line "  # goes on with its number and what is wrong with it
+BAD_ROW = "row "  # of a table; goes on alike
 
 # Reasons of `schedlab.workload.sacct`.
 STEP = "a step of a job, not a job"
@@ -41,6 +42,9 @@ CANCELLED_EARLY = "cancelled before it started"
 NEVER_STARTED = "never started"
 RUNNING = "still running when the record was made"
 SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
+
+# Reasons of `schedlab.workload.recipes`.
+NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
 
 KINDS = USUAL, LOOK = ("usual", "worth a look")
 FEW = 0.01  # of the jobs: so many lack something in the best of logs; and of the work: less is not worth a word
@@ -66,6 +70,7 @@ MEANINGS = {
     ("dropped", "", TOO_WIDE): Meaning(LOOK, "job", "wider than the machine (left out)"),
     ("dropped", "", NO_ESTIMATE): Meaning(None, "job", "without an estimate (left out, as asked)"),
     ("dropped", "", BAD_LINE): Meaning(LOOK, "line", "that could not be read (left out)"),
+    ("dropped", "", BAD_ROW): Meaning(LOOK, "row", "that could not be read (left out)"),
     ("dropped", "", STEP): Meaning(USUAL, "step", "of jobs (left out: no jobs themselves)"),
     ("dropped", "", GIVEN_TWICE): Meaning(USUAL, "record", "given twice (left out once)"),
     ("dropped", "", OTHER_PARTITION): Meaning(USUAL, "job", "of other partitions (left out, as asked)"),
@@ -73,6 +78,7 @@ MEANINGS = {
     ("dropped", "", CANCELLED_EARLY): NEVER_RAN,
     ("dropped", "", NEVER_STARTED): Meaning(USUAL, "job", "that never started (left out)"),
     ("dropped", "", RUNNING): Meaning(None, "job", "still running (left out)"),
+    ("dropped", "", NO_GPU): Meaning(USUAL, "job", "without GPUs (left out)"),
     ("repaired", "job_number", SEVERAL_RUNS): Meaning(USUAL, "record", "numbered anew (other runs of a job)"),
     ("repaired", "job_number", SHARED_NUMBERS): Meaning(LOOK, "record", "numbered anew (numbers were not unique)"),
     ("repaired", "requested_procs", OTHER_SIZE): Meaning(
@@ -306,10 +312,13 @@ def _shares(dropped, work):
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:
     """Give (table, field, reason), count and meaning of each reason to leave records out."""
-    bad = dropped["reason"].str.startswith(BAD_LINE)
-    if bad.any():
-        yield ("dropped", "", "the line is bad"), int(bad.sum()), MEANINGS["dropped", "", BAD_LINE]
-    for reason, count in dropped.loc[~bad, "reason"].value_counts().items():
+    reasons = dropped["reason"]
+    for begin in (BAD_LINE, BAD_ROW):  # each has its own words, and all count as one reason
+        bad = reasons.str.startswith(begin)
+        if bad.any():
+            yield ("dropped", "", f"the {begin}is bad"), int(bad.sum()), MEANINGS["dropped", "", begin]
+        reasons = reasons[~bad]
+    for reason, count in reasons.value_counts().items():
         if reason == NO_RUN_TIME:
             never = int((dropped.loc[dropped["reason"] == reason, "status"] == CANCELLED).sum())
             if never:

@@ -30,6 +30,17 @@ from schedlab.text import check_known, plain
 
 from . import filter as load_filter
 from . import swf
+from .readers import (
+    ENDED,
+    NO_VALUE,
+    most_in_use,
+    names_in_header,
+    numbered,
+    on_the_clock_of_the_log,
+    slurm_duration,
+    state_of,
+    zone_named,
+)
 from .trace import MOST_PROCS, Trace, from_log
 
 COMMAND = (
@@ -46,23 +57,12 @@ FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "Su
 FREE_TEXT += ("StdIn", "StdOut", "StdErr")
 ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
 
-# What Slurm calls the ways to end, in the codes of SWF: 1 completed, 0 failed, 5 cancelled. A limit that strikes is a
-# failure; what was taken off the machine by somebody, or by the scheduler, is cancelled.
-ENDED = {
-    "COMPLETED": 1,
-    **dict.fromkeys(("FAILED", "TIMEOUT", "DEADLINE", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY"), 0),
-    **dict.fromkeys(("LAUNCH_FAILED", "RECONFIG_FAIL", "SPECIAL_EXIT"), 0),
-    **dict.fromkeys(("CANCELLED", "PREEMPTED", "REQUEUED", "RESIZING", "REVOKED"), 5),
-}
 WAITING = ("PENDING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "POWER_UP_NODE")
 RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "SIGNALING", "STAGE_OUT", "UPDATE_DB", "EXPEDITING")
 _STATES = (*ENDED, *WAITING, *RUNNING)
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_NO_VALUE = ("", "unknown", "none", "n/a", "invalid", "unlimited", "partition_limit")
 _JOB = re.compile(r"([0-9]{1,15})(?:_(?:[0-9]+|\[[^]]*\]?)|\+[0-9]+)?(\..+)?")  # 7, 7_4, 7_[5-9%2], 7+1; then the step
-_DAYS = re.compile(r"([0-9]{1,6})-([0-9]{1,2})(?::([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?)?")
-_CLOCK = re.compile(r"(?:([0-9]{1,8}):(?=[0-5][0-9]:))?([0-9]{1,8}):([0-5][0-9](?:\.[0-9]+)?)")
 _EPOCH = re.compile(r"[0-9]{9,11}")  # 1973 to 5138
 _DATE = re.compile(
     r"(?:19|20|21)[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
@@ -74,8 +74,10 @@ FEW_NAMED = 10  # clusters, in a message
 LEAST_BARS = 5  # that a record has: fewer columns than that will not do
 MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
-ADVICE = "if each has nodes of its own, read one at a time with partition=; if they share them, name them all there"
-A_DURATION = "a duration like 05:30, 12:05:30, 2-12 or 2-12:05:30"
+ADVICE = (
+    "if they share their nodes, name them all with partition=; if each has its own, do so and simulate with "
+    "machine={name: processors, ...}"
+)
 A_TIME = "a time like 2024-03-01T12:00:00, seconds since 1970 (SLURM_TIME_FORMAT=%s), Unknown or None"
 A_COUNT = "a whole number (run sacct with --noconvert)"
 A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
@@ -210,7 +212,7 @@ def read_sacct(
     """
     check_known("procs_of", procs_of, PROCS_OF)
     check_known("arrival", arrival, ARRIVAL)
-    zone = _zone(time_zone)
+    zone = zone_named(time_zone)
     path = Path(path)
     file = plain(path.name)
     text = _text(path, file)
@@ -227,7 +229,7 @@ def read_sacct(
 
     records = _records(export, procs_of, wanted, partitions, arrival, zone)
     reasons = _reasons(export, records, wanted)
-    records, epoch = _on_the_clock_of_the_log(records)
+    records, epoch = on_the_clock_of_the_log(records)
     left_out = records.loc[reasons != "", list(swf.FIELDS)]
     left_out.insert(0, "reason", reasons[reasons != ""])
     left_out = pd.concat([export.left_out(), left_out.set_index("job_number")])
@@ -236,7 +238,7 @@ def read_sacct(
 
     history = ()
     if procs is None:
-        procs = max(1, _most_in_use(jobs))
+        procs = max(1, most_in_use(jobs))
         history += (f"size of the machine not in the record; the most {procs_of} in use at one instant: {procs:,}",)
     notes = _notes(procs_of, arrival, time_zone, names)
     header = _header(_cluster(export), partitions, procs, epoch, zone, notes)
@@ -451,23 +453,9 @@ def _clipped(text, length=60):
 # The fields ---------------------------------------------------------------------------------------------
 
 
-def _duration(text: str) -> float:
-    """Read a duration as Slurm writes it, in seconds."""
-    if text.lower() in _NO_VALUE:
-        return np.nan
-    if match := _DAYS.fullmatch(text):
-        days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    elif match := _CLOCK.fullmatch(text):
-        days = 0
-        hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    else:
-        raise ValueError(A_DURATION)
-    return 86_400 * days + 3_600 * hours + 60 * minutes + seconds
-
-
 def _count(text: str) -> float:
     """Read a whole number."""
-    if text.lower() in _NO_VALUE:
+    if text.lower() in NO_VALUE:
         return np.nan
     if not _WHOLE.fullmatch(text):
         raise ValueError(A_COUNT)
@@ -484,12 +472,12 @@ def _size(text: str) -> float:
 
 def _limit(text: str) -> float:
     """Read a time limit: whole minutes (TimelimitRaw) or a duration (Timelimit), in seconds."""
-    return 60 * float(text) if _WHOLE.fullmatch(text) else _duration(text)
+    return 60 * float(text) if _WHOLE.fullmatch(text) else slurm_duration(text)
 
 
 def _state(text: str) -> float:
     """Read a state, "CANCELLED by 1000" among them, as its place in `_STATES`."""
-    state = text.partition(" ")[0].rstrip("+").upper()
+    state = state_of(text)
     if state not in _STATES:
         raise ValueError("one of Slurm's job states, such as COMPLETED or CANCELLED by 1000")
     return float(_STATES.index(state))
@@ -497,7 +485,7 @@ def _state(text: str) -> float:
 
 def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
     """Read a time, in seconds since 1970; `fold` says which of two is meant where the clock was put back."""
-    if text.lower() in _NO_VALUE:
+    if text.lower() in NO_VALUE:
         return np.nan
     if _EPOCH.fullmatch(text):
         return float(text)
@@ -525,7 +513,7 @@ def _plain_instants(texts: np.ndarray, zone: ZoneInfo, fold: int) -> np.ndarray:
 
 def _kilobytes(text: str) -> float:
     """Read an amount of memory in KB, without saying of what: see `_memory`."""
-    if text.lower() in _NO_VALUE or text.startswith("?"):
+    if text.lower() in NO_VALUE or text.startswith("?"):
         return np.nan
     match = _MEMORY.fullmatch(text)
     if not match:
@@ -549,7 +537,7 @@ PLAUSIBLE = {
 def _records(export, procs_of, wanted, partitions, arrival, zone):
     """Make SWF's columns, times in seconds since 1970, nan unknown; and what `_reasons` looks at."""
     run = export.read(_count, "ElapsedRaw")
-    run = np.where(np.isnan(run), export.read(_duration, "Elapsed"), run)
+    run = np.where(np.isnan(run), export.read(slurm_duration, "Elapsed"), run)
     submit, start, end, eligible = _times(export, zone, run)
     run = np.where(np.isnan(run) & (end >= start), end - start, run)
     arrived = submit if arrival == "submit" else np.where(np.isnan(eligible), submit, eligible)
@@ -618,10 +606,7 @@ def _numbers(export, *columns):
     names : dict
         By number.
     """
-    column = next(filter(export.has, columns), columns[0])
-    texts = export.text(column)
-    codes, names = pd.factorize(np.where(texts == "", None, texts))
-    return np.where(codes >= 0, codes + 1.0, np.nan), dict(enumerate(names, start=1))
+    return numbered(export.text(next(filter(export.has, columns), columns[0])))
 
 
 def _partitions(export):
@@ -659,7 +644,7 @@ def _check_times(export, records):
     for row in records.index[lasted < 0]:
         export.refuse(row, "End", f"a time at or after Start, {export.text('Start')[row]}")
     for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: parts of a second
-        column = next(name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in _NO_VALUE)
+        column = next(name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in NO_VALUE)
         hint = "is the time_zone that of the cluster?"
         export.refuse(row, column, f"at most the {lasted[row]:,.0f} s from Start to End ({hint})")
 
@@ -668,19 +653,6 @@ def _given_again(export, unsettled):
     """Tell which records stand again elsewhere; the last that tells an end is the one to keep."""
     keys = pd.DataFrame({name: export.text(name) for name in (export.identity, "Submit", "Start")})
     return keys.iloc[np.argsort(~unsettled.to_numpy(), kind="stable")].duplicated(keep="last").sort_index()
-
-
-def _on_the_clock_of_the_log(records):
-    """Count submissions from the first, and put SWF's -1 for what is unknown; give the first in seconds since 1970."""
-    first = records["submit_time"].min()
-    epoch = 0 if np.isnan(first) else int(np.floor(first))
-    counted = records.copy()
-    counted["submit_time"] -= epoch
-    for field in swf.FIELDS:
-        known = counted[field].fillna(-1)
-        counted[field] = known.astype("int64") if (known % 1 == 0).all() else known
-    counted["start_time"] -= epoch
-    return counted, epoch
 
 
 def _with_numbers_of_their_own(jobs, highest):
@@ -692,15 +664,6 @@ def _with_numbers_of_their_own(jobs, highest):
     numbered.loc[shared, "job_number"] = now
     repairs = {"job_number": now, "field": "job_number", "was": was.astype("float64"), "now": now * 1.0}
     return numbered, pd.DataFrame(repairs | {"reason": load_filter.SEVERAL_RUNS}).reset_index(drop=True)
-
-
-def _most_in_use(jobs):
-    """Count the processors in use at the instant when they are most; a job holds its own in [start, end)."""
-    jobs = jobs[(jobs["run_time"] > 0) & (jobs["requested_procs"] > 0)]
-    when = np.concatenate([jobs["start_time"], jobs["start_time"] + jobs["run_time"]])
-    change = np.concatenate([jobs["requested_procs"], -jobs["requested_procs"]])
-    order = np.lexsort((change, when))  # of one instant, first what ends
-    return int(change[order].cumsum().max(initial=0))
 
 
 def _pooled(jobs, partitions, procs):
@@ -717,7 +680,7 @@ def _pooled(jobs, partitions, procs):
     rows = {
         names[number]: {
             "utilization": (part["run_time"] * part["requested_procs"]).sum() / (procs * (end - begin)),
-            "most": _most_in_use(part),
+            "most": most_in_use(part),
         }
         for number, part in jobs[jobs["partition"] > 0].groupby("partition")
     }
@@ -760,12 +723,5 @@ def _header(cluster, partitions, procs, epoch, zone, notes):
     lines += [f"; Computer: Slurm cluster {plain(cluster)}"] if cluster else []
     lines += ["; Conversion: by schedlab from the output of sacct"]
     lines += [f"; UnixStartTime: {epoch}", f"; TimeZoneString: {zone.key}", f"; MaxProcs: {procs}"]
-    lines += [f"; Partition: {number} {plain(name)}" for name, number in partitions.items()]
+    lines += names_in_header("Partition", {number: name for name, number in partitions.items()})
     return swf.Header((*lines, *(f"; Note: {note}" for note in notes)))
-
-
-def _zone(name):
-    zone = swf.time_zone(name or "UTC")
-    if zone is None:
-        raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm")
-    return zone

@@ -1,8 +1,9 @@
 """Read and write logs in the Standard Workload Format (SWF) 2.2: strictly, exactly, header included.
 
 A log is text: comment lines that begin with ``;``, some of them ``; Label: value``, and one line of 18
-numbers per job. The jitted scanner of `schedlab.kernels.swf_text` reads the plain lines; every other line
-comes here, where it is taken apart with Python's own tools and, if it is bad, gets its error.
+numbers per job. A log may have further fields behind these, numbers or words, equally many in all lines. The jitted
+scanner of `schedlab.kernels.swf_text` reads the plain lines, without further fields; every other line comes here, where
+it is taken apart with Python's own tools and, if it is bad, gets its error.
 
 What counts as a number: what Python's ``float`` makes of digits, a sign, a point and an exponent. So nan,
 infinities, hexadecimals and underscores are errors, and so is whatever is 2**53 or more in magnitude, since
@@ -22,7 +23,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -94,6 +95,8 @@ _LABELLED = re.compile(rf"\s*;\s*(?P<label>(?i:{'|'.join(LABELS)})(?=\s*:)|[A-Z]
 _COMMENT = re.compile(r"[ \t\r\v\f]*;[^\n\ud800-\udfff]*(?<!\r)")
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _LEADING_INTEGER = re.compile(rf"{_DIGITS.pattern}(?!,?[0-9])")  # 338 of "338 (batch)", but not 1 of "1,024"
+# A field and its name, as the logs of JSSPP's archive list them: "; 18: used_GPUs (sum over all used nodes)".
+_FIELD_NAME = re.compile(r"\s*;\s*([0-9]{1,3}):\s*([A-Za-z_][A-Za-z0-9_]*)\b")
 _NUMBERED_NAME = re.compile(r"([0-9]+)(?:\s+(.*))?", re.DOTALL)
 
 # What the value of a label must be where it begins with a number: from, to, and the words for it.
@@ -120,6 +123,7 @@ _RENAMED = {
 _GZIP_MAGIC = b"\x1f\x8b"
 _NUMERIC = b"0123456789+-.eE"
 _SHORTEST_RECORD = len("1 " * len(FIELDS))
+MOST_FIELDS = 100  # of an extended record
 _TABLE_FORMAT = 2  # of the cached tables; to be raised when reading or `_save_table` gives something new
 
 
@@ -228,6 +232,33 @@ class Header:
         """Names of the partitions by number; a partition may have an empty name."""
         return self._names("Partition")
 
+    def further(self, columns: Iterable[str]) -> list[str]:
+        """List those of some columns that are the fields of a record beyond the 18th, in order.
+
+        They are called as the comments name them, and ``field_19``, ``field_20``, ... where these do not. Comments that
+        begin with a field 0 count from there.
+
+        Parameters
+        ----------
+        columns : iterable of str
+            Of a table of records.
+        """
+        columns, found = set(columns), []
+        while (name := self._field_name(len(FIELDS) + len(found) + 1)) in columns:
+            found.append(name)
+        return found
+
+    def _field_name(self, number: int) -> str:
+        """Name a further field, by its number from 1."""
+        name = self._field_names.get(number)
+        taken = name in FIELDS or list(self._field_names.values()).count(name) > 1
+        return f"field_{number}" if name is None or taken else name
+
+    @cached_property
+    def _field_names(self) -> dict[int, str]:
+        names = {int(match[1]): match[2] for match in map(_FIELD_NAME.match, self.lines) if match}
+        return {number + (0 in names): name for number, name in names.items()}
+
     @property
     def acknowledge(self) -> str | None:
         """Whom to thank for the log, one per line."""
@@ -258,7 +289,8 @@ class Log:
     header : Header
     records : DataFrame
         One row a job, the columns of `FIELDS` in their order, in file order; int64 where every value of the
-        column is whole, float64 elsewhere. Times in seconds, memory in KB, -1 for unknown.
+        column is whole, float64 elsewhere. Times in seconds, memory in KB, -1 for unknown. Then the further fields of
+        an extended log (`Header.further`): numbers where all are, else text.
     skipped : DataFrame
         The bad lines that a lenient reading left out: `line` (int64, from 1), `field` (int64, from 1; 0 for
         the line as a whole), `value` and `reason` (text). Empty after a strict reading.
@@ -344,9 +376,9 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
 def cached_log(path: str | os.PathLike) -> Log:
     """Read a log strictly, keeping its table in the user's cache for the next time.
 
-    The cache is keyed on the file's bytes, so a changed file is read anew. It only ever saves time: a cache file that
-    cannot be read, or whose content is not what was written, is rebuilt; a cache that cannot be written, or that is not
-    the user's alone, is done without.
+    The cache is keyed on the file's bytes, so a changed file is read anew; logs with further fields are not kept. It
+    only ever saves time: a cache file that cannot be read, or whose content is not what was written, is rebuilt; one
+    that cannot be written, or that is not the user's alone, is done without.
 
     Parameters
     ----------
@@ -374,8 +406,9 @@ def cached_log(path: str | os.PathLike) -> Log:
     with suppress(Exception):
         return _load_table(kept, source, path)
     log = _parsed(path, content, lenient=False)
-    with suppress(OSError):
-        _save_table(log, source, kept)
+    if len(log.records.columns) == len(FIELDS):
+        with suppress(OSError):
+            _save_table(log, source, kept)
     return log
 
 
@@ -388,7 +421,7 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
     Parameters
     ----------
     log : Log, or Header and DataFrame
-        What to write. Columns other than `FIELDS` are ignored, and so is the index.
+        What to write. Columns other than `FIELDS` and the header's further ones are ignored, and so is the index.
     path : str or path
         The file; an existing one is replaced.
 
@@ -396,7 +429,8 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
     ------
     SWFError
         When a column is missing or not numeric, when there are no records, or when a value could not be read
-        back: nan, infinite, 2**53 or more in magnitude, a negative number of processors other than -1.
+        back: nan, infinite, 2**53 or more in magnitude, a negative number of processors other than -1; in a further
+        field a text that is empty or has blanks.
     FileNotFoundError
         When the folder does not exist.
     """
@@ -405,7 +439,7 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist")
     lines = [line.encode() + b"\n" for line in header.lines]
-    text = b"".join([*lines, *_record_lines(records)])
+    text = b"".join([*lines, *_record_lines(records, header.further(records.columns))])
     with replacing(path) as part, open(part, "xb") as stream:
         # Level 6: a sixth of level 9's time for 7 % more bytes (RICC). No time stamp: same log, same bytes.
         stream.write(gzip.compress(text, 6, mtime=0) if path.suffix == ".gz" else text)
@@ -455,6 +489,7 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
     text = text.removeprefix(codecs.BOM_UTF8)
     if not text.endswith(b"\n"):
         text += b"\n"  # the scanner relies on it
+    text, further, uneven = _without_further_fields(text)
     # Two bounds on the number of records, so that a file of blank lines does not ask for all the memory.
     n_rows = min(text.count(b"\n"), len(text) // _SHORTEST_RECORD)
     cells = np.empty((len(FIELDS), n_rows + 1))
@@ -467,6 +502,8 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
         try:
             if line.lstrip().startswith(b";"):
                 comments.append(_check_comment(_decoded(line.rstrip(b"\r"))))
+            elif number in uneven:
+                raise uneven[number]
             else:
                 cells[:, row] = _record(line)
                 row += 1
@@ -478,7 +515,81 @@ def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFra
     if row == 0:
         raise SWFError(f"{name}: no line is a record, expected at least one of {len(FIELDS)} numbers")
     records = {field: _narrowed(column) for field, column in zip(FIELDS, cells[:, :row], strict=True)}
-    return Header(tuple(comments)), pd.DataFrame(records, copy=False), _skipped_table(skipped)
+    header, skipped = Header(tuple(comments)), _skipped_table(skipped)
+    records |= _further_columns(header, further, skipped["line"])
+    return header, pd.DataFrame(records, copy=False), skipped
+
+
+def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]], dict[int, _BadLine]]:
+    """Cut off the fields beyond the 18th; the first record tells how many there are.
+
+    Returns
+    -------
+    text : bytes
+        The scanner reads the lines that were cut at its speed; any other line has its place, and no record.
+    further : dict
+        The further fields, by line.
+    uneven : dict
+        What is wrong with lines of another number of fields, by line.
+    """
+    expected = _fields_of_the_first_record(text)
+    if expected == len(FIELDS):
+        return text, {}, {}
+    cut, further, uneven = [], {}, {}
+    for number, line in enumerate(text.split(b"\n")[:-1], start=1):
+        fields = line.split(maxsplit=MOST_FIELDS)
+        if not fields or fields[0].startswith(b";"):
+            cut.append(line)
+        elif len(fields) == expected:
+            cut.append(b" ".join(fields[: len(FIELDS)]))
+            further[number] = fields[len(FIELDS) :]
+        else:
+            cut.append(fields[0][:1])  # which is no record
+            uneven[number] = _miscounted(line, f"{expected} as in the first record")
+    return b"\n".join([*cut, b""]), further, uneven
+
+
+def _fields_of_the_first_record(text: bytes) -> int:
+    """Count the fields of the first line that begins with a record; 18 where there are further ones in none."""
+    for line in _lines(text):
+        fields = line.split(maxsplit=MOST_FIELDS)
+        if len(FIELDS) <= len(fields) <= MOST_FIELDS and not fields[0].startswith(b";"):
+            with suppress(_BadLine):
+                for number, field in enumerate(fields[: len(FIELDS)], start=1):
+                    _number(field, number)
+                return len(fields)
+    return len(FIELDS)
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """Give the lines of a text one by one, without cutting up all of it."""
+    begin = 0
+    while begin < len(text):
+        end = text.index(b"\n", begin)
+        yield text[begin:end]
+        begin = end + 1
+
+
+def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: Iterable[int]) -> dict[str, np.ndarray]:
+    """Give the further fields by name: as numbers where all are, else as text."""
+    for line in skipped:
+        further.pop(int(line), None)
+    columns = {}
+    for place, texts in enumerate(zip(*further.values(), strict=True), start=len(FIELDS) + 1):
+        numbers = [_further_number(text) for text in texts]
+        whole = None not in numbers
+        column = _narrowed(np.array(numbers)) if whole else np.array([_decoded(text) for text in texts], dtype=object)
+        columns[header._field_name(place)] = column if whole else pd.Series(column, dtype="str")
+    return columns
+
+
+def _further_number(text: bytes) -> float | None:
+    """Read a further field as a number; None where it is none that can be kept exactly."""
+    try:
+        value = float(text) if not text.translate(None, _NUMERIC) else math.nan
+    except ValueError:
+        return None
+    return value if abs(value) < EXACT else None
 
 
 def _check_comment(line: str) -> str:
@@ -518,11 +629,16 @@ def _record(line: bytes) -> list[float]:
     """Read the 18 numbers of a line that the scanner left alone; raise `_BadLine` where they are not."""
     fields = line.split(maxsplit=len(FIELDS))
     if len(fields) != len(FIELDS):
-        count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
-        found = "1 field" if count == 1 else f"{count} fields"
-        text = _decoded(line.strip())
-        raise _BadLine(0, text, f"{found}, expected {len(FIELDS)}: '{plain(_clipped(text))}'")
+        raise _miscounted(line, str(len(FIELDS)))
     return [_number(text, number) for number, text in enumerate(fields, start=1)]
+
+
+def _miscounted(line: bytes, expected: str) -> _BadLine:
+    """Say that a line has another number of fields than expected."""
+    count = sum(1 for _ in re.finditer(rb"\S+", line))  # a line of 10^8 fields must not become a list
+    found = "1 field" if count == 1 else f"{count} fields"
+    text = _decoded(line.strip())
+    return _BadLine(0, text, f"{found}, expected {expected}: '{plain(_clipped(text))}'")
 
 
 def _number(text: bytes, number: int) -> float:
@@ -575,7 +691,7 @@ def _clipped(text: str, length: int = 60) -> str:
 # Writing ------------------------------------------------------------------------------------------------
 
 
-def _record_lines(records: pd.DataFrame) -> Iterator[bytes]:
+def _record_lines(records: pd.DataFrame, further: Iterable[str] = ()) -> Iterator[bytes]:
     """Lay out records in right-aligned columns; floats in the shortest form that reads back exactly."""
     missing = [field for field in FIELDS if field not in records]
     if missing:
@@ -583,6 +699,7 @@ def _record_lines(records: pd.DataFrame) -> Iterator[bytes]:
     if records.empty:
         raise SWFError("there are no records to write, expected at least one")
     columns = [_narrowed(_checked(records[field])) for field in FIELDS]
+    columns += [_further_field(records[field]) for field in further]
     rows = zip(*(column.tolist() for column in columns), strict=True)
     layout = b" ".join(map(_column_format, columns)) + b"\n"
     return map(layout.__mod__, rows)
@@ -603,7 +720,26 @@ def _checked(column: pd.Series) -> np.ndarray:
     return values
 
 
+def _further_field(column: pd.Series) -> np.ndarray:
+    """Give a further field as numbers, or as text without blanks."""
+    if pd.api.types.is_any_real_numeric_dtype(column):
+        return _narrowed(_checked(column))
+    texts = column.astype(object).to_numpy()
+    for row, text in enumerate(texts):
+        if not isinstance(text, str) or not _is_word(text):
+            raise SWFError(f"row {row} of the records: {column.name} is {text!r}, expected a number or one word")
+    return np.array([text.encode() for text in texts], dtype=object)
+
+
+def _is_word(text: str) -> bool:
+    """Tell whether a text is one field when it is read; what parts fields is ASCII's blanks only."""
+    word = text.encode(errors="ignore")
+    return word.split() == [word] and word.decode() == text and "\0" not in text
+
+
 def _column_format(column: np.ndarray) -> bytes:
+    if column.dtype == object:
+        return b"%%%ds" % max(map(len, column))
     if column.dtype == np.int64:
         return b"%%%dd" % max(len(str(column.min())), len(str(column.max())))
     return b"%%%da" % max(map(len, map(repr, column.tolist())))

@@ -19,6 +19,7 @@ from schedlab.text import check_known, plain
 from . import archive, swf
 from .copies import copied
 from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
+from .joining import joined
 from .models.common import whole_seconds
 from .models.downey import downey
 from .models.jann import jann, jann_table
@@ -38,6 +39,22 @@ HOUR = 3_600
 MOST_LOAD = 1.5  # more is hardly what somebody meant
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
+# What `Schedule.jobs` adds to the columns of a trace: further columns of these names get another one.
+TAKEN = (
+    "start_time",
+    "end_time",
+    "procs",
+    "turnaround",
+    "slowdown",
+    "bounded_slowdown",
+    "promised_start",
+    "killed",
+    "logged_area",
+    "nodes",
+    "backfilled",
+    "estimate",
+)
+MOST_REASONS = 5  # of those that a message lists
 WEEK = 7 * 24 * 3600  # seconds
 EARLIEST = -62_135_510_400  # seconds since 1970: the second day of the year 1, so that every time zone has it
 
@@ -226,6 +243,179 @@ class Trace:
         if kept.empty:
             raise ValueError(f"no job of {self.name} was submitted from {begin} to {end}; the log has {self._period()}")
         return self._with(kept, f"submitted from {begin} to {end}")
+
+    def where(self, chosen) -> "Trace":
+        """Keep the jobs that a condition chooses.
+
+        Parameters
+        ----------
+        chosen : str, bool array-like or function
+            - Text: a condition on the columns of `jobs`, as `DataFrame.query` takes it, such as ``"requested_procs >=
+              64 and user == 'ann'"``. Besides, ``user``, ``group``, ``queue`` and ``partition`` are the names where
+              these are known (`names`), else the numbers.
+            - A mask: one truth value a job, in the order of `jobs`; a Series goes by job number.
+            - A function of the table `jobs` that gives a mask.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For a condition that cannot be evaluated, a mask of another length, or where no job is chosen.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=1000, procs=128)
+        >>> trace.where("requested_procs > 64 and run_time > 3600").history[-1]  # doctest: +ELLIPSIS
+        'where requested_procs > 64 and run_time > 3600: ... of 1,000 jobs'
+        """
+        said, found = (chosen, f"{chosen!r} gives") if isinstance(chosen, str) else ("a mask is true", "the mask holds")
+        if isinstance(chosen, str):
+            mask = self._asked(chosen)
+        else:
+            mask = chosen(self.jobs) if callable(chosen) else chosen
+            if isinstance(mask, pd.Series) and not mask.index.is_unique:
+                raise ValueError("the mask has job numbers twice, expected one value for each job")
+            mask = mask.reindex(self.table.index) if isinstance(mask, pd.Series) else pd.Series(mask)
+        if len(mask) != len(self):
+            raise ValueError(f"the mask has {len(mask):,} values, expected one for each of the {len(self):,} jobs")
+        if missing := int(mask.isna().sum()):
+            raise ValueError(f"{found} nothing for {missing:,} jobs, expected true or false for each job")
+        if not pd.api.types.is_bool_dtype(mask := mask.infer_objects()):
+            raise ValueError(f"{found} {mask.dtype}, expected true or false for each job")
+        if not mask.any():
+            raise ValueError(f"no job of {self.name} has {said!r}")
+        kept = self.table[mask.to_numpy(bool)]
+        return self._with(kept, f"where {said}: {len(kept):,} of {len(self):,} jobs")
+
+    def _asked(self, condition):
+        """Evaluate a condition on the columns, and on the names of what jobs belong to."""
+        table = self.jobs
+        for word, column in (
+            ("user", "user_id"),
+            ("group", "group_id"),
+            ("queue", "queue"),
+            ("partition", "partition"),
+        ):
+            if names := self.names.get(column):
+                table[word] = table[column].map(names)
+            elif word not in table:
+                table[word] = table[column]
+        try:
+            found = table.eval(condition, engine="python")
+        except Exception as error:  # pandas raises nearly anything
+            known = ", ".join(map(str, table.columns))
+            raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
+        if not isinstance(found, pd.Series):
+            raise ValueError(f"{condition!r} gives a {type(found).__name__}, expected true or false for each job")
+        return pd.Series(np.where(found.isna(), False, found), index=found.index)  # what is unknown meets no condition
+
+    def sample(self, share: float, seed: int = 0) -> "Trace":
+        """Keep a share of the jobs, drawn at random; the load falls with them.
+
+        Parameters
+        ----------
+        share : float
+            Probability of each job to be kept, above 0 and up to 1.
+        seed : int
+            Draws go by job number: a smaller share of the same seed is a part of a larger one.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For a share outside 0 to 1, or where no job is kept.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> sl.model_trace("lublin", jobs=1000).sample(0.1, seed=1).history[-1]  # doctest: +ELLIPSIS
+        'sample of 0.1, seed 1: ... of 1,000 jobs'
+        """
+        if isinstance(share, bool) or not (isinstance(share, Real) and 0 < share <= 1):
+            raise ValueError(f"share must be above 0 and at most 1, got {share!r}")
+        seed = entropy(seed)
+        kept = self.table[uniforms(seed, "sample", self.table.index.to_numpy()) < share]
+        if kept.empty:
+            raise ValueError(f"a sample of {share:g} of the {len(self):,} jobs of {self.name} is empty")
+        return self._with(kept, f"sample of {share:g}, seed {seed}: {len(kept):,} of {len(self):,} jobs")
+
+    def rename(self, name: str | None = None, columns: Mapping[str, str] | None = None) -> "Trace":
+        """Give the trace another name, or its further columns.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the trace.
+        columns : mapping, optional
+            New names of columns by their present names; SWF's own columns keep theirs.
+
+        Returns
+        -------
+        Trace
+
+        Raises
+        ------
+        ValueError
+            For an unknown column, one of SWF's, or a name that is taken.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> sl.model_trace("lublin", jobs=10).rename("toy").name
+        'toy'
+        """
+        columns = dict(columns or {})
+        further = [column for column in self.table.columns if column not in swf.FIELDS]
+        for old, new in columns.items():
+            check_known("column", old, further)
+            if new in (*swf.FIELDS, *TAKEN) or (new in further and new not in columns):
+                raise ValueError(f"{old} cannot be called {new!r}: another column is called so")
+        if len({*columns.values()}) < len(columns):
+            raise ValueError(f"several columns would be called {Counter(columns.values()).most_common(1)[0][0]!r}")
+        steps = [f"called {plain(str(name))}, was {self.name}"] if name is not None and name != self.name else []
+        steps += [f"column {new} was {old}" for old, new in columns.items() if new != old]
+        changed = replace(self, table=self.table.rename(columns=columns), history=(*self.history, *steps))
+        return changed if name is None else replace(changed, name=str(name))
+
+    def concat(self, *others: "Trace", by: str = "date") -> "Trace":
+        """Put the jobs of several traces of one machine together, such as the months of a log.
+
+        Parameters
+        ----------
+        *others : Trace
+            Of as many processors as this one (`with_procs`).
+        by : {"date", "begin", "end"}
+            What falls together. "date": jobs keep their dates. "begin": all traces begin at the same instant. "end":
+            each trace begins when the one before it has ended, at its last submission.
+
+        Returns
+        -------
+        Trace
+            Users, groups, queues and partitions with the same name are the same; without names, those with the same
+            number. Jobs are numbered anew where numbers come twice; `repaired` lists them. Columns that a trace does
+            not have are empty there.
+
+        Raises
+        ------
+        ValueError
+            For machines of different sizes, or traces without dates.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> first, second = (sl.model_trace("lublin", jobs=100, seed=seed) for seed in (1, 2))
+        >>> len(first.concat(second, by="end"))
+        200
+        """
+        check_known("by", by, ("date", "begin", "end"))
+        return joined((self, *others), by)
 
     def _period(self):
         submit = self.table["submit_time"]
@@ -920,7 +1110,7 @@ class Trace:
         self.table.to_parquet(path)
 
     def _records(self):
-        return self.table.reset_index()[list(swf.FIELDS)]
+        return self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
 
     def swf_header(self) -> swf.Header:
         """Give the header to write: the log's own lines, and what was done to it as notes."""
@@ -1204,4 +1394,5 @@ def _skipped(lines):
 
 def _summary(dropped):
     counts = dropped["reason"].value_counts()
-    return "; ".join(f"{count:,}: {reason}" for reason, count in counts.items())
+    words = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # bad lines have their own
+    return "; ".join([*words, "..."] if len(counts) > MOST_REASONS else words)

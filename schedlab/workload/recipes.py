@@ -1,0 +1,320 @@
+"""Read public logs that are no plain SWF: PM100, F-DATA, Frontier, Theta, Cori, Kestrel, Philly, Helios.
+
+Each function names the columns of its log, and says what is peculiar to it. A machine is counted in nodes where jobs
+get whole nodes, and in GPUs where they ask for GPUs; `Trace.history` says which. Most of these logs have rows that
+contradict themselves; they are left out, and `Trace.dropped` has them.
+
+Where `machine` is omitted and the log's is not known, it is the most that was in use at one instant.
+
+References
+----------
+The columns are those that loaders of public projects read: ExaDigiT/RAPS, ``raps/dataloaders``;
+FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``; and the documentation of each log.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from schedlab.text import check_known, plain
+
+from . import swf
+from .filter import NO_GPU
+from .frames import Table, TableError, loaded, trace_of
+from .trace import Trace, from_log
+
+
+def read_pm100(path, *, machine: int | None = None, procs_of: str = "nodes") -> Trace:
+    """Read PM100, jobs of Marconi100 (CINECA, 2020): ``job_table.parquet``.
+
+    The log has only jobs that were alone on their nodes, so that its load is lower than the machine's was, and the
+    recorded waits are also due to jobs that are not in it. Time limits are in minutes.
+
+    Parameters
+    ----------
+    path : path
+        The Parquet file, or a CSV file with its columns.
+    machine : int, optional
+        Its size, if not 980 nodes or 3,920 GPUs.
+    procs_of : {"nodes", "gpus"}
+        What counts as a processor.
+
+    Returns
+    -------
+    Trace
+
+    References
+    ----------
+    Antici et al., "PM100: A job power consumption dataset of a large-scale production HPC system", SC-W 2023;
+    https://doi.org/10.5281/zenodo.10127767.
+    """
+    check_known("procs_of", procs_of, ("nodes", "gpus"))
+    columns = {"submit": "submit_time", "start": "start_time", "end": "end_time", "estimate": "time_limit"}
+    columns |= {"procs": f"num_{procs_of}_alloc", "user": "user_id", "queue": "qos", "partition": "partition"}
+    columns |= {"status": "job_state", "job": "job_id"}
+    frame = loaded(Path(path), [*columns.values(), "priority", "num_nodes_alloc", "num_gpus_alloc", "mem_alloc"])
+    size = machine or {"nodes": 980, "gpus": 3_920}[procs_of]
+    note = f"a processor is a {procs_of[:-1].upper() if procs_of == 'gpus' else 'node'}; only jobs alone on their nodes"
+    return _trace(frame, path, columns, size, note, unit={"estimate": "min"}, time_zone="Europe/Rome")
+
+
+def read_fdata(path, *, machine: int = 158_976) -> Trace:
+    """Read a month of F-DATA, jobs of Fugaku (RIKEN, 2021-2024): ``21_04.parquet``; `Trace.concat` joins months.
+
+    A processor is a node of 48 cores. The log has no cancelled jobs, and its users are numbered. Nodes allocated count,
+    or those requested where these are unknown.
+
+    Parameters
+    ----------
+    path : path
+        The Parquet file, or a CSV file with its columns.
+    machine : int
+        Nodes of the machine.
+
+    Returns
+    -------
+    Trace
+
+    References
+    ----------
+    Antici et al., "F-DATA: A Fugaku workload dataset for job-centric predictive modelling in HPC systems", Scientific
+    Data 12, 2025; https://doi.org/10.5281/zenodo.11467483.
+    """
+    columns = {"submit": "adt", "start": "sdt", "end": "edt", "estimate": "elpl", "user": "usr"}
+    columns |= {"procs": "nnuma", "status": "exit state"}
+    further = ["nnumr", "jobenv_req", "econ", "avgpcon", "freq_req", "pclass"]
+    frame = loaded(Path(path), [*columns.values(), *further])
+    if {"nnuma", "nnumr"} <= {*frame.columns}:
+        columns["procs"] = frame["nnuma"].where(frame["nnuma"] > 0, frame["nnumr"])
+        frame = frame.drop(columns="nnuma")
+    return _trace(frame, path, columns, machine, "a processor is a node of 48 cores", time_zone="Asia/Tokyo")
+
+
+def read_frontier(path, *, machine: int = 9_472) -> Trace:
+    """Read the public SWF of Frontier (OLCF, 2024-2025), with 21 fields.
+
+    A processor is a node. The nodes of a job are those of field 21, such as ``frontier:excl:2500x112``, since field 5
+    counts nodes in some records and cores in others. Records without that are left out.
+
+    Parameters
+    ----------
+    path : path
+        The .swf or .swf.gz file.
+    machine : int
+        Nodes of the machine.
+
+    Returns
+    -------
+    Trace
+
+    References
+    ----------
+    Workload archive of JSSPP, https://jsspp.org/workload/.
+    """
+    log = swf.read_log(path)
+    if len(log.records.columns) < 21:
+        found = f"{len(log.records.columns)} fields"
+        raise swf.SWFError(f"{plain(Path(path).name)}: records of {found}, expected 21; read_swf reads other logs")
+    nodes = log.records.iloc[:, 20].astype("str").str.extract(r"^[^:]+:[^:]+:([0-9]{1,7})x[0-9]+$")[0].astype("float64")
+    sizes = dict.fromkeys(swf.SIZES, nodes.fillna(-1).astype("int64"))
+    trace = from_log(replace(log, records=log.records.assign(**sizes)), log.name, "file", machine, "run")
+    return replace(trace, history=("a processor is a node, as field 21 has them",))
+
+
+def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> Trace:
+    """Read a year of Theta, Mira or Polaris (ALCF): ``ANL-ALCF-DJC-THETA_20230101_20231231.csv.gz``.
+
+    A processor is a node. Jobs that ended with status 0 are completed, all others failed. Theta's queues
+    ``debug-cache-quad`` and ``debug-flat-quad`` have nodes of their own: ``trace.where("queue not in
+    ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)`` is the rest.
+
+    Parameters
+    ----------
+    path : path
+        The CSV file, gzipped or not.
+    machine : int
+        Nodes of the machine: 4,392 for Theta, 49,152 for Mira, 560 for Polaris.
+    time_zone : str, optional
+        Of the dates. The log does not say; UTC if omitted.
+
+    Returns
+    -------
+    Trace
+
+    References
+    ----------
+    ALCF public data, https://reports.alcf.anl.gov/data/.
+    """
+    columns = {"submit": "QUEUED_TIMESTAMP", "start": "START_TIMESTAMP", "end": "END_TIMESTAMP"}
+    columns |= {"estimate": "WALLTIME_SECONDS", "procs": "NODES_USED", "user": "USERNAME_GENID"}
+    columns |= {"group": "PROJECT_NAME_GENID", "queue": "QUEUE_NAME"}
+    frame = loaded(Path(path), [*columns.values(), "EXIT_STATUS", "NODES_REQUESTED", "MODE", "ELIGIBLE_WAIT_SECONDS"])
+    if "EXIT_STATUS" in frame:
+        exit_status = pd.to_numeric(frame["EXIT_STATUS"], errors="coerce")
+        columns["status"] = (exit_status == 0).astype("boolean").where(exit_status.notna())
+    return _trace(frame, path, columns, machine, "a processor is a node", time_zone=time_zone)
+
+
+def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angeles") -> Trace:
+    """Read a table of Cori (NERSC) with columns Job, Submit, Nodes Allocated and Elapsed Secs.
+
+    A processor is a node. The log knows neither starts nor limits: each job's estimate is its run time.
+
+    Parameters
+    ----------
+    path : path
+        The CSV file.
+    machine : int
+        Nodes of the machine: 9,688 of KNL, 2,388 of Haswell.
+    time_zone : str
+        Of the dates. The log does not say.
+
+    Returns
+    -------
+    Trace
+
+    References
+    ----------
+    FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``.
+    """
+    columns = {"submit": "Submit", "run": "Elapsed Secs", "procs": "Nodes Allocated", "job": "Job"}
+    frame = loaded(Path(path), columns.values())
+    return _trace(frame, path, columns, machine, "a processor is a node", time_zone=time_zone)
+
+
+def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -> Trace:
+    """Read Slurm's records of Kestrel (NREL, 2023-2025), a Parquet file of ``esif.hpc.kestrel.job-anon``.
+
+    Jobs may share nodes in some partitions. Of several partitions that a job names, the first counts.
+
+    Parameters
+    ----------
+    path : path
+        The Parquet file, or a CSV file with its columns.
+    machine : int, optional
+        Its size. There are 2,304 standard nodes of 104 cores, and others.
+    procs_of : {"nodes", "cpus"}
+        What counts as a processor.
+
+    Returns
+    -------
+    Trace
+        Jobs still waiting or running have no run time, and are left out.
+
+    References
+    ----------
+    Open Energy Data Initiative, submission 8643, https://data.openei.org/submissions/8643.
+    """
+    check_known("procs_of", procs_of, ("nodes", "cpus"))
+    columns = {"submit": "submit_time", "start": "start_time", "end": "end_time", "estimate": "wallclock_req"}
+    columns |= {"procs": {"nodes": "nodes_used", "cpus": "processors_used"}[procs_of], "user": "user_hash"}
+    columns |= {"group": "account_hash", "queue": "qos", "partition": "partition", "status": "state", "job": "job_id"}
+    frame = loaded(Path(path), [*columns.values(), "gpus_requested", "nodes_req", "processors_req", "array_pos"])
+    if "partition" in frame:
+        frame["partition"] = frame["partition"].astype(object).str.split(",").str[0]
+    note = f"a processor is a {'node' if procs_of == 'nodes' else 'CPU'}"
+    return _trace(frame, path, columns, machine, note, time_zone="America/Denver")
+
+
+def read_philly(path, *, machine: int | None = None, time_zone: str = "America/Los_Angeles") -> Trace:
+    """Read the deep learning jobs of Microsoft's Philly (2017): ``cluster_job_log``, a JSON file.
+
+    A processor is a GPU. A job holds those of its first attempt, from the start of the first to the end of the last;
+    it has no limit, so that its estimate is its run time. Queues are the virtual clusters.
+
+    Parameters
+    ----------
+    path : path
+        The JSON file.
+    machine : int, optional
+        GPUs of the machine.
+    time_zone : str
+        Of the dates. The log does not say.
+
+    Returns
+    -------
+    Trace
+        Jobs that never started have no run time, and are left out.
+
+    References
+    ----------
+    Jeon et al., "Analysis of large-scale multi-tenant GPU clusters for DNN training workloads", USENIX ATC 2019;
+    https://github.com/msr-fiddle/philly-traces.
+    """
+    file = plain(Path(path).name)
+    try:
+        listed = json.loads(Path(path).read_text(encoding="utf-8"))
+        rows = [_philly_row(job) for job in listed]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise TableError(
+            f"{file}: {type(error).__name__}: {error}; expected a JSON list of jobs as Philly has it"
+        ) from None
+    frame = pd.DataFrame(rows, columns=["jobid", "submit", "start", "end", "gpus", "user", "vc", "status"])
+    columns = {role: role for role in ("submit", "start", "end", "user", "status")} | {"procs": "gpus", "queue": "vc"}
+    return _trace(frame, path, columns, machine, "a processor is a GPU", time_zone=time_zone)
+
+
+def _philly_row(job):
+    attempts = job["attempts"]
+    start, end, gpus = None, None, 0
+    if attempts:
+        start, end = attempts[0].get("start_time"), attempts[-1].get("end_time")
+        gpus = sum(len(part["gpus"]) for part in attempts[0].get("detail") or ())
+    return job["jobid"], job["submitted_time"], start, end, gpus, job["user"], job["vc"], job["status"]
+
+
+def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shanghai") -> Trace:
+    """Read a cluster of SenseTime's Helios (2020): ``cluster_log.csv`` of Earth, Saturn, Uranus or Venus.
+
+    A processor is a GPU; jobs without GPUs are left out. Jobs have no limit, so that a job's estimate is its run time.
+    Queues are the virtual clusters; the column ``queue`` of the log, which is the wait in seconds, is not needed. The
+    machines grew over the months.
+
+    Parameters
+    ----------
+    path : path
+        The CSV file.
+    machine : int, optional
+        GPUs of the machine; at its largest, Venus had 1,264 and Earth 1,232.
+    time_zone : str
+        Of the dates. The log does not say.
+
+    Returns
+    -------
+    Trace
+
+    References
+    ----------
+    Hu et al., "Characterization and prediction of deep learning workloads in large-scale GPU datacenters", SC 2021;
+    https://github.com/S-Lab-System-Group/HeliosData.
+    """
+    columns = {"submit": "submit_time", "start": "start_time", "end": "end_time", "procs": "gpu_num"}
+    columns |= {"user": "user", "queue": "vc", "status": "state", "job": "job_id"}
+    frame = loaded(Path(path), [*columns.values(), "cpu_num", "node_num"])
+    left_out = {NO_GPU: frame["gpu_num"] == 0} if "gpu_num" in frame else {}
+    return _trace(frame, path, columns, machine, "a processor is a GPU", left_out, time_zone=time_zone)
+
+
+def _trace(frame, path, columns, machine, note, left_out=None, **options):
+    """Make a trace of a public log; the names of its further columns are those of the log."""
+    file = plain(Path(path).name)
+    table = Table(frame, columns, file, range(1, len(frame) + 1), lenient=True, **options)
+    for reason, rows in (left_out or {}).items():
+        table.leave_out(np.asarray(rows), reason)
+    trace = trace_of(table, file.removesuffix(".gz").rpartition(".")[0] or file, machine)
+    return replace(trace, history=(*trace.history, note))
+
+
+RECIPES = {
+    "pm100": read_pm100,
+    "fdata": read_fdata,
+    "frontier": read_frontier,
+    "theta": read_theta,
+    "cori": read_cori,
+    "kestrel": read_kestrel,
+    "philly": read_philly,
+    "helios": read_helios,
+}

@@ -1,0 +1,524 @@
+"""Tables with columns of any name, as traces: `from_frame` and `read_table`."""
+
+import gzip
+import re
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import schedlab as sl
+from schedlab.workload import swf
+from schedlab.workload.frames import TableError, UnitWarning
+from schedlab.workload.trace import SizeUnknown
+
+pytestmark = pytest.mark.tables
+
+JOBS = pd.DataFrame(
+    {
+        "Submit": ["2024-03-01 08:00:00", "2024-03-01 08:05:00", "2024-03-01 09:00:00"],
+        "Start": ["2024-03-01 08:00:00", "2024-03-01 09:00:00", "2024-03-01 09:30:00"],
+        "End": ["2024-03-01 09:00:00", "2024-03-01 09:30:00", "2024-03-01 10:30:00"],
+        "Elapsed": ["01:00:00", "00:30:00", "01:00:00"],
+        "Limit": [120, 60, 90],
+        "NCPUS": [64, 16, 32],
+        "User": ["ann", "bob", "ann"],
+        "Account": ["p1", "p2", "p1"],
+        "State": ["COMPLETED", "CANCELLED by 1000", "TIMEOUT"],
+    }
+)
+NEEDED = {"submit": "Submit", "run": "Elapsed", "procs": "NCPUS", "machine": 64}
+
+
+def made(jobs=JOBS, **columns):
+    return sl.from_frame(jobs, **{key: value for key, value in (NEEDED | columns).items() if value is not None})
+
+
+def test_a_table_worked_by_hand():
+    trace = made(start="Start", end="End", estimate="Limit", user="User", group="Account", status="State", unit="min")
+    jobs = trace.jobs
+    assert jobs["submit_time"].tolist() == [0, 300, 3600]
+    assert jobs["wait_time"].tolist() == [0, 3300, 1800]
+    assert jobs["run_time"].tolist() == [3600, 1800, 3600]
+    assert jobs["requested_time"].tolist() == [7200, 3600, 5400]
+    assert jobs["requested_procs"].tolist() == jobs["allocated_procs"].tolist() == [64, 16, 32]
+    assert jobs["user_id"].tolist() == [1, 2, 1]
+    assert jobs["status"].tolist() == [1, 5, 0]
+    assert trace.names["user_id"] == {1: "ann", 2: "bob"}
+    assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+    assert sl.recorded(trace).start.tolist() == [0, 3600, 5400]
+
+
+def test_the_table_of_the_caller_stays_as_it_is():
+    before = JOBS.copy(deep=True)
+    trace = made()
+    jobs = trace.jobs
+    jobs["Account"] = "other"
+    pd.testing.assert_frame_equal(JOBS, before)
+    assert trace.jobs["Account"].tolist() == ["p1", "p2", "p1"]
+
+
+def test_further_columns_travel_to_the_schedule_and_its_classes():
+    schedule = sl.simulate(made(), "easy").validate()
+    assert schedule.jobs["Account"].tolist() == ["p1", "p2", "p1"]
+    assert schedule.metrics(by="Account")["jobs"].to_dict() == {"p1": 2, "p2": 1}
+    assert sl.simulate(made(user="User"), "easy").metrics(by="user").index.tolist() == ["ann", "bob"]
+
+
+@pytest.mark.parametrize(
+    "submit",
+    [
+        pd.to_datetime(JOBS["Submit"]),
+        pd.to_datetime(JOBS["Submit"]).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        pd.to_datetime(JOBS["Submit"]).dt.tz_localize("UTC").astype(object),
+        pd.to_datetime(JOBS["Submit"]).astype("datetime64[s]").astype("int64"),
+        JOBS["Submit"].str.replace(" ", "T") + "Z",
+        JOBS["Submit"] + "+00",
+        JOBS["Submit"] + ".000000",
+        ["1709280000", "1709280300", "1709283600"],
+        [1709280000.25, 1709280300.0, 1709283600.0],
+    ],
+    ids=["naive", "zone", "objects", "unix", "iso", "short offset", "fractions", "text of numbers", "floats"],
+)
+def test_instants_in_any_form(submit):
+    trace = made(submit=submit)
+    assert trace.jobs["submit_time"].tolist() == [0, 300, 3600]
+    assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+
+
+@pytest.mark.parametrize("submit", [[5, 305, 3605], pd.to_timedelta([5, 305, 3605], unit="s")])
+def test_seconds_on_a_clock_of_their_own(submit):
+    trace = made(submit=submit)
+    assert trace.jobs["submit_time"].tolist() == [5, 305, 3605]
+    assert trace.header.unix_start_time is None
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pd.to_timedelta(JOBS["Elapsed"]),
+        [3600, 1800, 3600],
+        ["3600", "1800.0", "3600"],
+        ["0 days 01:00:00", "0 days 00:30:00", "0-01:00:00"],
+        [3599.5, 1799.1, 3600],
+    ],
+)
+def test_durations_in_any_form(run):
+    assert made(run=run).jobs["run_time"].tolist() == [3600, 1800, 3600]
+
+
+def test_units():
+    assert made(run=[60, 30, 60], unit={"run": "min"}).jobs["run_time"].tolist() == [3600, 1800, 3600]
+    seconds = pd.to_datetime(JOBS["Submit"]).astype("datetime64[s]").astype("int64")
+    assert made(submit=seconds * 1000, unit={"submit": "ms"}).at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+
+
+def test_dates_without_a_zone_are_those_of_the_machine():
+    trace = made(time_zone="Europe/Stockholm")
+    assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz=ZoneInfo("Europe/Stockholm"))
+    with pytest.raises(TableError, match=r"row 0: .* is '2024-03-31 02:30', expected a time .* of Europe/Stockholm"):
+        made(JOBS.assign(Submit="2024-03-31 02:30"), time_zone="Europe/Stockholm")
+
+
+def test_nodes_and_processors_of_a_node():
+    assert made(procs=None, nodes="NCPUS", procs_per_node=2, machine=128).jobs["requested_procs"].tolist() == [
+        128,
+        32,
+        64,
+    ]
+    assert made(procs=None, nodes="NCPUS").jobs["requested_procs"].tolist() == [64, 16, 32]
+    assert made(procs=8).jobs["requested_procs"].tolist() == [8, 8, 8]
+
+
+def test_the_size_of_the_machine_from_what_was_in_use():
+    trace = made(start="Start", machine=None)
+    assert trace.procs == 64
+    assert any("most processors in use" in step for step in trace.history)
+    assert made(machine=sl.Flat(100)).procs == 100
+    with pytest.raises(SizeUnknown, match=r"table: the size of the machine is not known; give machine="):
+        made(machine=None)
+
+
+def test_run_times_from_start_and_end():
+    trace = made(run=None, start="Start", end="End")
+    assert trace.jobs["run_time"].tolist() == [3600, 1800, 3600]
+    assert made(end="End").jobs["wait_time"].tolist() == [0, 3300, 1800]
+
+
+def test_queues_and_partitions_have_names():
+    trace = made(JOBS.assign(q=["long", "short", None]), queue="q", partition="Account")
+    assert trace.jobs["queue"].tolist() == [1, 2, -1]
+    assert trace.names["queue"] == {1: "long", 2: "short"}
+    assert trace.names["partition"] == {1: "p1", 2: "p2"}
+    assert made(user=[7, 0, -1]).jobs["user_id"].tolist() == [7, 0, -1]
+
+
+def test_values_by_index_not_by_place():
+    shuffled = JOBS.sample(frac=1, random_state=1)
+    assert made(shuffled, procs=JOBS["NCPUS"]).jobs["requested_procs"].tolist() == [64, 16, 32]
+
+
+def test_rows_that_lack_something_are_accounted_for():
+    jobs = pd.concat([JOBS, JOBS], ignore_index=True)
+    jobs.loc[0, "Submit"] = None
+    jobs.loc[1, "Elapsed"] = "Unknown"
+    jobs["NCPUS"] = jobs["NCPUS"].astype("float64")
+    jobs.loc[2, "NCPUS"] = np.nan
+    jobs.loc[3, "NCPUS"] = 65
+    trace = made(jobs)
+    assert trace.dropped["reason"].str.split(":").str[0].tolist() == [
+        "submit time unknown",
+        "run time unknown",
+        "number of processors unknown",
+        "wider than the machine (64 processors)",
+    ]
+    assert len(trace) + len(trace.dropped) == len(jobs)
+    assert (trace.repaired["field"] == "requested_time").sum() == len(trace)
+
+
+BAD = {
+    "unknown column": ({"run": "elapsed"}, "no column 'elapsed' for run; do you mean 'Elapsed'?"),
+    "words for seconds": ({"run": "User"}, "row 0: column 'User' (run) is 'ann', expected seconds, or a duration"),
+    "a date for a duration": (
+        {"run": pd.to_datetime(JOBS["End"])},
+        "row 0: run is '2024-03-01 09:00:00', expected a duration; dates go to start and end",
+    ),
+    "dates of two kinds": (
+        {"submit": ["2024-03-01 08:00", "2024-03-01T08:05+01:00", "2024-03-01 09:00"]},
+        "row 1: submit is '2024-03-01T08:05+01:00', expected a time without a time zone, like those before",
+    ),
+    "a number among dates": (
+        {"submit": ["2024-03-01 08:00", "1709280300", "2024-03-01 09:00"]},
+        "row 1: submit is '1709280300', expected a time like 2024-03-01 12:00:00",
+    ),
+    "a date among numbers": (
+        {"submit": ["1709280300", "2024-03-01 08:00", "1709280300"]},
+        "row 1: submit is '2024-03-01 08:00', expected a number like those before",
+    ),
+    "another way to write dates": (
+        {"submit": ["01/03/2024 8:00"] * 3},
+        "row 0: submit is '01/03/2024 8:00', expected a time like 2024-03-01 12:00:00, or seconds (pd.to_datetime",
+    ),
+    "milliseconds": (
+        {"submit": [1.7e12, 1.7e12, 1.7e12]},
+        "row 0: submit is 1700000000000, expected seconds since 1970; are these ms? unit='ms'",
+    ),
+    "starts on another clock": (
+        {"start": [5, 6, 7]},
+        "row 0: start is 5, expected a date, as in column 'Submit' (submit)",
+    ),
+    "ends before the start": (
+        {"start": "End", "end": "Start", "run": None},
+        "row 0: column 'Start' (end) is '2024-03-01 08:00:00', expected a time at or after the start",
+    ),
+    "runs longer than from start to end": (
+        {"start": "Start", "end": "End", "run": [3_600_000] * 3},
+        "row 0: run is 3600000, expected at most the time from start to end; is the unit right?",
+    ),
+    "negative processors": ({"procs": [64, -3, 1]}, "row 1: procs is -3, expected a number up to 16,777,216"),
+    "truth for processors": ({"procs": [True, False, True]}, "row 0: procs is True, expected a number"),
+    "endless": ({"run": [np.inf, 1, 1]}, "row 0: run is inf, expected a number"),
+    "exit codes for states": ({"status": [0, 143, 0]}, "row 1: status is 143, expected SWF's 1 (completed)"),
+    "half a user": ({"user": [0.5, 1, 2]}, "row 0: user is 0.5, expected a name or a whole number"),
+    "another index": (
+        {"run": pd.Series([1, 2, 3], index=[5, 6, 7])},
+        "run is a Series with another index than the table",
+    ),
+    "too few values": ({"run": [1, 2]}, "run has 2 values, the table 3 rows"),
+    "no submission": ({"submit": None}, "no submission; name its column: submit=..."),
+    "no run time": ({"run": None}, "no run time; name its column, or start and end"),
+    "no processors": ({"procs": None}, "no processors; name a column"),
+    "nodes and processors": ({"nodes": "NCPUS"}, "procs and nodes are both given"),
+    "processors of no nodes": ({"procs_per_node": 2}, "procs_per_node is given without nodes"),
+    "nothing to simulate": ({"procs": [0, 0, 0]}, "none of 3 records can be simulated"),
+}
+
+
+@pytest.mark.parametrize(("columns", "words"), BAD.values(), ids=BAD)
+def test_bad_tables_are_one_clear_error(columns, words):
+    with pytest.raises(TableError, match=re.escape(words)) as raised:
+        made(**columns)
+    assert str(raised.value).startswith("table")
+
+
+def test_settings_that_cannot_be():
+    with pytest.raises(ValueError, match="unknown unit 'weeks'; known: ns, us, ms, s, min, h, d"):
+        made(unit="weeks")
+    with pytest.raises(ValueError, match="unknown argument in unit 'size'"):
+        made(unit={"size": "s"})
+    with pytest.raises(ValueError, match="unknown time zone 'Mars'"):
+        made(time_zone="Mars")
+    with pytest.raises(TypeError, match="df is a list, expected a DataFrame"):
+        sl.from_frame([1], submit="a")
+    with pytest.raises(TableError, match="several columns are called 'User'"):
+        made(pd.concat([JOBS, JOBS[["User"]]], axis=1))
+
+
+def test_lenient_leaves_bad_rows_out_and_says_so():
+    trace = made(procs=[64, -3, 32], lenient=True)
+    assert trace.jobs["requested_procs"].tolist() == [64, 32]
+    words = "row 1: procs is -3, expected a number up to 16,777,216, or -1 for unknown"
+    assert trace.dropped["reason"].tolist() == [words]
+    assert "1 row that could not be read (left out)" in trace.repairs["words"].tolist()
+
+
+def test_minutes_taken_for_seconds_are_suspected():
+    with pytest.warns(UnitWarning, match="67 % of the jobs run more than 10 times as long as their estimates"):
+        made(estimate=[1, 2, 4000])
+
+
+def test_words_for_states_that_nobody_knows_are_told():
+    trace = made(status=["Pass", "Killed", "levitating"])
+    assert trace.jobs["status"].tolist() == [1, 5, -1]
+    assert trace.history[-1] == "status: 'levitating' not known, taken for unknown"
+
+
+def test_names_that_the_schedule_needs_are_kept_under_another():
+    trace = made(JOBS.assign(procs=1, submit_time="x", start_time=[7, 8, 9]))
+    kept = trace.jobs[["procs_given", "submit_time_given", "start_time_given"]]
+    assert kept["start_time_given"].tolist() == [7, 8, 9]
+    assert sl.simulate(trace).jobs["start_time_given"].tolist() == [7, 8, 9]
+    assert "column procs is kept as procs_given" in trace.history
+
+
+whole = st.integers(0, 10**6)
+
+
+runs = st.integers(1, 10**6)
+
+
+@given(st.lists(st.tuples(whole, runs, st.integers(1, 64), whole, st.integers(-1, 9)), min_size=1))
+def test_tables_with_the_columns_of_swf_need_no_words(rows):
+    columns = ["submit_time", "run_time", "requested_procs", "wait_time", "user_id"]
+    table = pd.DataFrame(rows, columns=columns).assign(job_number=np.arange(1, len(rows) + 1))
+    jobs = sl.from_frame(table, machine=64).jobs.sort_index()
+    pd.testing.assert_frame_equal(jobs[columns], table.set_index("job_number")[columns])
+    assert list(jobs.columns) == [field for field in swf.FIELDS if field != "job_number"]
+
+
+@pytest.mark.traces
+def test_a_trace_survives_the_way_over_a_table(tmp_path):
+    trace = sl.load_trace("KTH-SP2-1996").head(500)
+    pd.testing.assert_frame_equal(sl.from_frame(trace.jobs, machine=trace.procs).jobs, trace.jobs)
+    pytest.importorskip("pyarrow")
+    trace.to_parquet(tmp_path / "kth.parquet")
+    pd.testing.assert_frame_equal(sl.read_table(tmp_path / "kth.parquet", machine=trace.procs).jobs, trace.jobs)
+
+
+@pytest.fixture(params=["jobs.csv", "jobs.tsv", "jobs.csv.gz", "jobs.parquet"])
+def path(request, tmp_path):
+    """Give a file with the jobs, of each kind."""
+    path = tmp_path / request.param
+    if path.suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+        JOBS.to_parquet(path)
+    else:
+        JOBS.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+def test_files(path):
+    trace = sl.read_table(path, **NEEDED)
+    pd.testing.assert_frame_equal(trace.jobs, made().jobs)
+    assert trace.name == "jobs"
+    few = sl.read_table(path, **NEEDED, keep=["Account"])
+    assert list(few.jobs.columns[17:]) == ["Account"]
+    assert list(sl.read_table(path, **NEEDED, keep=[]).jobs.columns) == list(swf.FIELDS[1:])
+
+
+def test_rows_of_a_file_are_counted_from_the_first_below_its_head(path):
+    with pytest.raises(TableError, match=rf"^{re.escape(path.name)}, row 1: column 'User' \(run\) is 'ann'"):
+        sl.read_table(path, **NEEDED | {"run": "User"})
+
+
+def test_files_that_are_no_tables(tmp_path):
+    def read(name, content, **columns):
+        (tmp_path / name).write_bytes(content)
+        return sl.read_table(tmp_path / name, **(NEEDED | columns))
+
+    with pytest.raises(TableError, match=r"ragged.csv:3: 3 fields, expected 2"):
+        read("ragged.csv", b"a,b\n1,2\n1,2,3\n")
+    with pytest.raises(TableError, match=r"empty.csv: the file is empty"):
+        read("empty.csv", b"")
+    with pytest.raises(TableError, match=r"broken.csv.gz: not text in UTF-8, or damaged"):
+        read("broken.csv.gz", gzip.compress(b"a,b\n" * 1000)[:-20])
+    with pytest.raises(TableError, match=r"latin.csv: not text in UTF-8"):
+        read("latin.csv", "Submit,Größe\n1,2\n".encode("latin-1"))
+    with pytest.raises(TableError, match=r"other.csv: no column 'Submit' for submit; columns: 'a', 'b'"):
+        read("other.csv", b"a,b\n1,2\n", keep=[])
+    with pytest.raises(FileNotFoundError, match=r"nothing.csv: no such file, expected a table"):
+        sl.read_table(tmp_path / "nothing.csv", **NEEDED)
+    with pytest.raises(TypeError, match="read_table has no argument 'proc'"):
+        read("other.csv", b"a,b\n1,2\n", proc="a")
+    with pytest.raises(TypeError, match="run is a list, expected the name of a column"):
+        read("other.csv", b"a,b\n1,2\n", run=[1])
+    with pytest.raises(TableError, match="no column 'c' to keep"):
+        read("other.csv", b"a,b\n1,2\n", keep=["c"])
+    pytest.importorskip("pyarrow")
+    with pytest.raises(TableError, match="broken.parquet: no Parquet file, or a damaged one"):
+        read("broken.parquet", b"PAR1 and nothing else")
+
+
+# Columns of other types ---------------------------------------------------------------------------------
+
+DATES = pd.to_datetime(JOBS["Submit"])
+SECONDS = pd.Series([3600, 1800, 3600])
+MIXED = [pd.Timestamp("2024-03-01 17:00", tz="Asia/Tokyo"), *DATES[1:].dt.tz_localize("UTC")]
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "uint16", "float32", "category", "string", "object"])
+def test_numbers_of_any_type(kind):
+    assert made(run=SECONDS.astype(kind)).jobs["run_time"].tolist() == [3600, 1800, 3600]
+    assert made(procs=JOBS["NCPUS"].astype(kind)).jobs["requested_procs"].tolist() == [64, 16, 32]
+
+
+@pytest.mark.parametrize("kind", ["int64[pyarrow]", "double[pyarrow]", "string[pyarrow]", "duration[us][pyarrow]"])
+def test_columns_of_arrow(kind):
+    pytest.importorskip("pyarrow")
+    values = pd.to_timedelta(SECONDS, unit="s") if kind.startswith("duration") else SECONDS
+    assert made(run=values.astype(kind)).jobs["run_time"].tolist() == [3600, 1800, 3600]
+    for submit in (DATES, DATES.dt.tz_localize("UTC")):
+        unit = "us" if submit.dt.tz is None else "us, tz=UTC"
+        trace = made(submit=submit.where(DATES.dt.minute == 0).astype(f"timestamp[{unit}][pyarrow]"))
+        assert trace.jobs["submit_time"].tolist() == [0, 3600]
+        assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+
+
+@pytest.mark.parametrize(
+    "submit",
+    [
+        DATES.astype("category"),
+        DATES.dt.to_period("s"),
+        [date.to_pydatetime() for date in DATES],
+        [date.to_datetime64() for date in DATES],
+        pd.Series(MIXED, dtype=object),
+        JOBS["Submit"] + " UTC",
+    ],
+    ids=["category", "period", "datetime", "datetime64", "zones", "UTC"],
+)
+def test_dates_of_any_type(submit):
+    trace = made(submit=pd.Series(submit, dtype=None if isinstance(submit, pd.Series) else object))
+    assert trace.jobs["submit_time"].tolist() == [0, 300, 3600]
+    assert trace.at(0) == pd.Timestamp("2024-03-01 08:00", tz="UTC")
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NaT, pd.NA, "", "Unknown", "-1"])
+def test_whatever_is_missing_is_unknown(nothing):
+    def without(values):
+        return pd.Series([values[0], nothing, values[2]], dtype=object)
+
+    for columns in ({"submit": without(DATES)}, {"run": without(SECONDS)}, {"procs": without(JOBS["NCPUS"])}):
+        assert made(**columns).dropped["reason"].str.contains("unknown").tolist() == [True]
+    trace = made(user=without(JOBS["User"]), status=without(JOBS["State"]), estimate=without([7200] * 3))
+    assert trace.jobs["user_id"].tolist() == [1, 2 if str(nothing) in ("Unknown", "-1") else -1, 1]
+    assert trace.jobs["status"].tolist() == [1, -1, 0]
+    assert trace.jobs["requested_time"].tolist() == [7200, 1800, 7200]
+
+
+@pytest.mark.parametrize("role", ["submit", "run", "procs"])
+def test_nothing_but_unknown_values_is_one_error(role):
+    with pytest.raises(TableError, match="^table: none of 3 records can be simulated; 3: .* unknown"):
+        made(**{role: pd.Series([None] * 3, dtype=object)})
+    with pytest.raises(TableError, match="^table: none of 3 records can be simulated; 3: submit time unknown"):
+        made(submit=pd.Series([pd.NaT] * 3))
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pd.array([True, None, False], dtype="boolean"),
+        pd.Series([True, None, False], dtype=object),
+        pd.Categorical([True, None, False]),
+        pd.array([1, None, 0], dtype="Int64"),
+        pd.Categorical([1, None, 0]),
+        ["1", "", "0"],
+    ],
+)
+def test_truth_and_codes_of_any_type_for_states(status):
+    trace = made(status=status)
+    assert trace.jobs["status"].tolist() == [1, -1, 0]
+    assert not any("not known" in step for step in trace.history)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"run": [1e30, 1, 1]}, "row 0: run is 1e+30, expected seconds that a job can last"),
+        ({"run": [1, 10**30, 1]}, f"row 1: run is {10**30}, expected seconds that a job can last"),
+        ({"run": ["1", "1" + "0" * 30, "1"]}, "row 1: run is '1000000000000000000000000000000', expected seconds"),
+        ({"estimate": [2**64 - 1, 1, 1]}, "row 0: estimate is 18446744073709551615, expected seconds that"),
+        ({"user": [2**60, 1, 1]}, "row 0: user is 1152921504606846976, expected a name or a whole number below 2^53"),
+        ({"user": [1, np.inf, 1]}, "row 1: user is inf, expected a name or a whole number below 2^53"),
+        ({"job": [2**60, 1, 2]}, "row 0: job is 1152921504606846976, expected a whole number"),
+        ({"submit": [1e25, 1, 1]}, "row 0: submit is 1e+25, expected seconds since 1970"),
+        (
+            {"submit": ["0001-01-01T00:00:00Z"] * 3},
+            "row 0: submit is '0001-01-01T00:00:00Z', expected a date from 1970",
+        ),
+        (
+            {"submit": pd.to_datetime(["1960-01-01"] * 3)},
+            "row 0: submit is '1960-01-01 00:00:00', expected a date from",
+        ),
+        ({"run": np.array([1, 2, 3], dtype=complex)}, "row 0: run is (1+0j), expected seconds, or a duration"),
+    ],
+)
+def test_values_beyond_belief_are_one_clear_error(columns, words):
+    with pytest.raises(TableError, match=f"^table, {re.escape(words)}"):
+        made(**columns)
+
+
+def test_fields_of_swf_that_no_log_can_hold_are_refused():
+    with pytest.raises(
+        TableError,
+        match="^table, row 1: used_memory is inf, expected a number below 2^53 in magnitude".replace("^53", r"\^53"),
+    ):
+        made(JOBS.assign(used_memory=[1, np.inf, np.nan]))
+
+
+def test_dates_that_nanoseconds_cannot_count():
+    trace = made(submit=np.array(["2300-01-01", "2300-01-02", "2300-01-03"], dtype="datetime64[s]"))
+    assert trace.jobs["submit_time"].tolist() == [0, 86_400, 172_800]
+
+
+def test_an_index_of_any_kind():
+    jobs = made().jobs
+    for index in ([1, 1, 2], pd.MultiIndex.from_tuples([(1, 1), (1, 2), (2, 1)]), list("abc"), [np.nan, None, 1]):
+        pd.testing.assert_frame_equal(made(JOBS.set_axis(index)).jobs, jobs)
+    levels = JOBS.set_index(["User", "Account"])
+    assert made(levels, user="User").names["user_id"] == {1: "ann", 2: "bob"}
+    assert made(levels).jobs["Account"].tolist() == ["p1", "p2", "p1"]
+    with pytest.raises(TableError, match="^table: the index and a column are both called 'User'"):
+        made(JOBS.set_index("User", drop=False))
+
+
+def test_columns_whose_names_are_no_text():
+    numbered = JOBS.set_axis(range(len(JOBS.columns)), axis=1)
+    trace = made(numbered, submit=0, run=3, procs=5)
+    assert trace.jobs["requested_procs"].tolist() == [64, 16, 32]
+    assert trace.jobs["7"].tolist() == ["p1", "p2", "p1"]
+    pairs = JOBS.set_axis(pd.MultiIndex.from_product([["all"], JOBS.columns]), axis=1)
+    trace = made(pairs, submit=("all", "Submit"), run=("all", "Elapsed"), procs=("all", "NCPUS"))
+    assert trace.jobs["requested_procs"].tolist() == [64, 16, 32]
+
+
+def test_no_row_and_one_row():
+    with pytest.raises(TableError, match="^table: the table has no rows, expected one for each job$"):
+        made(JOBS.iloc[:0])
+    assert made(JOBS.iloc[:1]).jobs["run_time"].tolist() == [3600]
+
+
+def test_job_numbers_that_are_text_are_kept_beside():
+    trace = made(JOBS.assign(job_number=["7.a", "7.b", "8"], procs=1, procs_given=2))
+    assert trace.jobs.index.tolist() == [1, 2, 3]
+    assert trace.jobs["job_number_given"].tolist() == ["7.a", "7.b", "8"]
+    assert trace.jobs["procs_given_given"].tolist() == [1, 1, 1]
+    assert trace.jobs["procs_given"].tolist() == [2, 2, 2]
+
+
+def test_an_error_about_many_bad_rows_is_short():
+    with pytest.raises(TableError, match="none of 1,000 records can be simulated") as raised:
+        made(pd.DataFrame({"Submit": range(1000), "Elapsed": 1, "NCPUS": -7}), lenient=True)
+    assert len(str(raised.value)) < 1000

@@ -1,0 +1,325 @@
+"""Parts of a trace by condition or chance, names, and traces put together: `where`, `sample`, `rename`, `concat`."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import schedlab as sl
+
+pytestmark = pytest.mark.tables
+
+USERS = ["ann", "bob", None, "ann", "bob", "cy"]
+
+
+def log(begin="2024-03-01", users=USERS, procs=8, **options):
+    """Make a trace of one job each 100 s, of 1, 2, ... processors, begun 5 s after its submission."""
+    rows = np.arange(len(users))
+    jobs = pd.DataFrame({"submit": pd.Timestamp(begin) + pd.to_timedelta(100 * rows, unit="s"), "run": 60 + rows})
+    jobs = jobs.assign(start=jobs["submit"] + pd.Timedelta(5, "s"), size=rows % procs + 1, who=users, gpus=rows % 3)
+    columns = {"submit": "submit", "start": "start", "run": "run", "procs": "size", "user": "who", "queue": "who"}
+    return sl.from_frame(jobs, **columns, machine=procs, **{"name": "log"} | options)
+
+
+def kept(trace):
+    return trace.jobs.index.tolist()
+
+
+# where --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chosen", "jobs"),
+    [
+        ("requested_procs >= 5", [5, 6]),
+        ("user == 'ann'", [1, 4]),
+        ("queue == 'bob' or user_id == 1", [1, 2, 4, 5]),
+        ("user != 'ann' and gpus == 1", [2, 5]),
+        ("user.str.startswith('a')", [1, 4]),
+        ("job_number in (2, 3)", [2, 3]),
+        ("partition == -1", [1, 2, 3, 4, 5, 6]),
+        ([True, False] * 3, [1, 3, 5]),
+        (np.array([False] * 5 + [True]), [6]),
+        (pd.array([True, False] * 3, dtype="boolean"), [1, 3, 5]),
+        (pd.Series([True, False, False, False, False, False], index=[6, 5, 4, 3, 2, 1]), [6]),
+        (lambda jobs: jobs["run_time"] > 63, [5, 6]),
+        (lambda jobs: (jobs["gpus"] == 0).to_numpy(), [1, 4]),
+    ],
+)
+def test_jobs_chosen_by_a_condition(chosen, jobs):
+    trace = log()
+    part = trace.where(chosen)
+    assert kept(part) == jobs
+    pd.testing.assert_frame_equal(part.jobs, trace.jobs.loc[jobs])
+    said = chosen if isinstance(chosen, str) else "a mask is true"
+    assert part.history[-1] == f"where {said}: {len(jobs)} of 6 jobs"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        (
+            "procs > 3",
+            "cannot evaluate 'procs > 3' (name 'procs' is not defined); columns: submit_time, wait_time",
+        ),
+        ("", "cannot evaluate ''"),
+        ("run_time >", "cannot evaluate 'run_time >'"),
+        ("run_time", "'run_time' gives int64, expected true or false for each job"),
+        ("True", "'True' gives a bool, expected true or false for each job"),
+        ("run_time = 3", "'run_time = 3' gives a DataFrame, expected true or false for each job"),
+        ("run_time > 1000", "no job of log has 'run_time > 1000'"),
+        ([True, False], "the mask has 2 values, expected one for each of the 6 jobs"),
+        ([1, 0, 1, 0, 1, 0], "the mask holds int64, expected true or false for each job"),
+        ([True, None] * 3, "the mask holds nothing for 3 jobs, expected true or false for each job"),
+        (pd.Series([True, False], index=[1, 2]), "the mask holds nothing for 4 jobs"),
+        (pd.Series([True] * 7, index=[1, 1, 2, 3, 4, 5, 6]), "the mask has job numbers twice"),
+        ([False] * 6, "no job of log has 'a mask is true'"),
+    ],
+)
+def test_conditions_that_cannot_be_are_one_clear_error(chosen, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        log().where(chosen)
+
+
+def test_what_is_unknown_meets_no_condition():
+    jobs = pd.DataFrame({"submit_time": [0, 1, 2], "run_time": 5, "requested_procs": 1, "job_number": [1, 2, 3]})
+    jobs["gpus"] = pd.array([4, None, 0], dtype="Int64")
+    trace = sl.from_frame(jobs, machine=8)
+    assert kept(trace.where("gpus > 0")) == [1]
+    assert kept(trace.where("gpus == 0")) == [3]
+
+
+def test_choosing_leaves_the_trace_as_it_was():
+    trace = log()
+    before = trace.jobs.copy(deep=True)
+    trace.where(lambda jobs: jobs.assign(run_time=1)["run_time"] == 1)
+    trace.where("user == 'ann'")
+    pd.testing.assert_frame_equal(trace.jobs, before)
+
+
+# sample -------------------------------------------------------------------------------------------------
+
+MODEL = sl.model_trace("lublin", jobs=400, procs=64)
+shares = st.floats(0.02, 1)
+
+
+@given(shares, shares, st.integers(0, 99))
+def test_a_smaller_sample_is_part_of_a_larger_one(one, other, seed):
+    smaller, larger = (set(kept(MODEL.sample(share, seed))) for share in sorted((one, other)))
+    assert smaller <= larger
+
+
+def test_draws_go_by_job_number():
+    sample = MODEL.sample(0.3, seed=5)
+    part = MODEL.where("requested_procs > 4")
+    assert kept(part.sample(0.3, seed=5)) == [job for job in kept(sample) if job in kept(part)]
+    assert kept(MODEL.sample(0.3, seed=6)) != kept(sample)
+    assert 80 < len(sample) < 160
+    assert kept(MODEL.sample(1)) == kept(MODEL)
+    assert sample.history[-1] == f"sample of 0.3, seed 5: {len(sample)} of 400 jobs"
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.01, float("nan"), True, "all", None])
+def test_a_share_is_above_0_and_at_most_1(share):
+    with pytest.raises(ValueError, match=re.escape(f"share must be above 0 and at most 1, got {share!r}")):
+        MODEL.sample(share)
+
+
+def test_an_empty_sample_is_an_error():
+    with pytest.raises(ValueError, match="a sample of 1e-12 of the 400 jobs of Lublin-Feitelson model is empty"):
+        MODEL.sample(1e-12)
+
+
+# rename -------------------------------------------------------------------------------------------------
+
+
+def test_another_name_and_other_columns():
+    trace = log().rename("March", columns={"gpus": "GPUs"})
+    assert trace.name == "March"
+    assert trace.jobs["GPUs"].tolist() == [0, 1, 2, 0, 1, 2]
+    assert "gpus" not in trace.jobs
+    assert trace.history[-2:] == ("called March, was log", "column GPUs was gpus")
+    assert sl.simulate(trace).metrics(by="GPUs")["jobs"].tolist() == [2, 2, 2]
+    assert log().rename().history == log().rename("log").history == log().history
+
+
+def test_columns_may_swap_names():
+    jobs = pd.DataFrame({"submit_time": [0], "run_time": 5, "requested_procs": 1, "a": 1, "b": 2})
+    swapped = sl.from_frame(jobs, machine=8).rename(columns={"a": "b", "b": "a"}).jobs
+    assert (swapped["a"].tolist(), swapped["b"].tolist()) == ([2], [1])
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"GPUs": "x"}, "unknown column 'GPUs'"),
+        ({"run_time": "x"}, "unknown column 'run_time'"),
+        ({"gpus": "run_time"}, "gpus cannot be called 'run_time': another column is called so"),
+        ({"gpus": "start_time"}, "gpus cannot be called 'start_time': another column is called so"),
+    ],
+)
+def test_names_that_cannot_be(columns, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        log().rename(columns=columns)
+
+
+# concat -------------------------------------------------------------------------------------------------
+
+MARCH, APRIL = log(name="March"), log("2024-04-01", ["bob", "dan", "bob"], name="April")
+MONTH = 31 * 86_400
+
+
+def test_months_by_date():
+    both = MARCH.concat(APRIL)
+    assert both.name == "March + April"
+    assert both.jobs["submit_time"].tolist() == [0, 100, 200, 300, 400, 500, MONTH, MONTH + 100, MONTH + 200]
+    assert kept(both) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert both.names["user_id"] == both.names["queue"] == {1: "ann", 2: "bob", 3: "cy", 4: "dan"}
+    assert both.jobs["user_id"].tolist() == both.jobs["queue"].tolist() == [1, 2, -1, 1, 2, 3, 2, 4, 2]
+    assert both.jobs["gpus"].tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2]
+    assert both.at(MONTH) == pd.Timestamp("2024-04-01", tz="UTC")
+    assert both.history[-1] == "2 traces put together by date: March, April"
+    assert both.history[0] == f"March: {MARCH.history[0]}"
+    assert sl.recorded(both).start.tolist() == (both.jobs["submit_time"] + 5).tolist()
+    sl.simulate(both, "easy").validate()
+
+
+def test_the_order_of_months_does_not_matter():
+    both, other = MARCH.concat(APRIL), APRIL.concat(MARCH)
+    assert other.header.unix_start_time == both.header.unix_start_time
+    columns = ["submit_time", "wait_time", "run_time", "requested_procs", "gpus"]
+    assert other.jobs[columns].to_numpy().tolist() == both.jobs[columns].to_numpy().tolist()
+
+
+def test_traces_that_begin_together_or_one_after_the_other():
+    assert MARCH.concat(APRIL, by="begin").jobs["submit_time"].tolist() == [0, 0, 100, 100, 200, 200, 300, 400, 500]
+    after = MARCH.concat(APRIL, APRIL, by="end")
+    assert after.jobs["submit_time"].tolist() == [*range(0, 501, 100), 500, 600, 700, 700, 800, 900]
+    for by in ("begin", "end"):
+        with pytest.raises(ValueError, match=f"was changed .2 traces put together by {by}: March, April.: the waits"):
+            sl.recorded(MARCH.concat(APRIL, by=by))
+
+
+def test_job_numbers_that_come_twice_are_numbered_anew():
+    both = MARCH.concat(APRIL)
+    anew = both.repaired[both.repaired["field"] == "job_number"]
+    assert anew["job_number"].tolist() == anew["now"].tolist() == [7, 8, 9]
+    assert anew["was"].tolist() == [1, 2, 3]
+    assert "3 records numbered anew (numbers were not unique)" in both.repairs["words"].tolist()
+
+
+@pytest.mark.parametrize("first", [0, -7])
+def test_job_numbers_from_0_or_less_are_numbered_anew(first):
+    jobs = pd.DataFrame({"submit_time": [0, 1], "run_time": 5, "requested_procs": 1, "job_number": [first, first + 1]})
+    trace = sl.from_frame(jobs.assign(preceding_job=[-1, first]), machine=8)
+    both = trace.concat(trace, trace, by="end")
+    assert both.jobs.index.is_unique
+    assert len(both) == 6
+
+
+def test_preceding_jobs_go_with_their_numbers():
+    jobs = MARCH.jobs.reset_index().assign(preceding_job=[-1, 1, 2, -1, 99, 5])
+    trace = sl.from_frame(jobs, machine=8)
+    assert trace.concat(trace, by="end").jobs["preceding_job"].tolist() == [-1, 1, 2, -1, -1, 5, -1, 7, 8, -1, -1, 11]
+
+
+def test_columns_that_a_trace_does_not_have_are_empty_there():
+    both = MARCH.concat(APRIL.rename(columns={"gpus": "GPUs"}))
+    assert both.jobs["gpus"].isna().tolist() == [False] * 6 + [True] * 3
+    assert both.jobs["GPUs"].isna().tolist() == [True] * 6 + [False] * 3
+
+
+def test_users_without_names_are_those_with_the_same_number():
+    numbers = [replace(trace, people=None) for trace in (MARCH, APRIL)]
+    assert numbers[0].concat(numbers[1]).jobs["user_id"].tolist() == [1, 2, -1, 1, 2, 3, 1, 2, 1]
+    half = MARCH.concat(numbers[1])
+    assert half.names["user_id"] == {1: "ann", 2: "bob", 3: "cy", 4: "1", 5: "2"}
+    assert half.jobs["user_id"].tolist() == [1, 2, -1, 1, 2, 3, 4, 5, 4]
+
+
+def test_numbers_on_which_all_agree_stay():
+    march = replace(MARCH, people={"user_id": {1: "ann", 2: "bob", 3: "cy", 9: "eve"}})
+    june = replace(MARCH.where("user_id == 3"), people={"user_id": {3: "cy", 7: "dan"}})
+    both = march.concat(june)
+    assert both.jobs["user_id"].tolist() == [1, 2, -1, 1, 2, 3, 3]
+    assert both.names["user_id"] == {1: "ann", 2: "bob", 3: "cy", 7: "dan", 9: "eve"}
+
+
+def test_several_runs_of_one_trace_and_none():
+    assert len(MARCH.concat(MARCH, MARCH)) == 18
+    pd.testing.assert_frame_equal(MARCH.concat().jobs, MARCH.jobs)
+
+
+PIECES = sl.from_frame(
+    pd.DataFrame(
+        {
+            "submit": pd.Timestamp("2024-03-01") + pd.to_timedelta(np.arange(40) // 3 * 50, unit="s"),
+            "run": np.arange(40) % 7 * 30,  # each seventh job ran 0 s, and is left out
+            "size": np.arange(40) % 8 + 1,
+            "who": [f"u{number % 5}" for number in range(40)],
+            "estimate": [np.nan, 500] * 20,
+        }
+    ),
+    submit="submit",
+    run="run",
+    procs="size",
+    user="who",
+    queue="who",
+    estimate="estimate",
+    machine=8,
+)
+
+
+masks = st.lists(st.booleans(), min_size=len(PIECES), max_size=len(PIECES))
+
+
+@given(masks.filter(lambda mask: 0 < sum(mask) < len(mask)))
+def test_two_parts_of_a_log_put_together_are_the_log(mask):
+    mask = np.array(mask)
+    whole = PIECES.where(mask).concat(PIECES.where(~mask))
+    pd.testing.assert_frame_equal(whole.jobs.sort_index(), PIECES.jobs.sort_index())
+    assert whole.names == PIECES.names
+    pd.testing.assert_frame_equal(whole.dropped, PIECES.dropped)
+    assert sorted(whole.repaired["job_number"]) == sorted(PIECES.repaired["job_number"])
+    assert whole.repairs["words"].tolist() == PIECES.repairs["words"].tolist()
+    assert whole.header.unix_start_time == PIECES.header.unix_start_time
+
+
+@given(st.integers(1, len(PIECES) - 1))
+def test_a_log_cut_at_any_place_has_the_same_schedule_when_put_together(place):
+    jobs = kept(PIECES)
+    whole = PIECES.head(place).concat(PIECES.where([number >= place for number in range(len(jobs))]))
+    pd.testing.assert_frame_equal(whole.jobs, PIECES.jobs)
+    assert sl.simulate(whole, "easy").start.tolist() == sl.simulate(PIECES, "easy").start.tolist()
+
+
+@pytest.mark.parametrize(
+    ("others", "by", "error", "words"),
+    [
+        ((log(procs=9, name="nine"),), "date", ValueError, "the machines have 8 (March) and 9 (nine) processors; with"),
+        ((sl.model_trace("lublin", jobs=9, procs=8),), "date", ValueError, "Lublin-Feitelson model has no dates"),
+        ((APRIL,), "day", ValueError, "unknown by 'day'; known: date, begin, end"),
+        (([1],), "date", TypeError, "found a list, expected a Trace"),
+        ((APRIL.with_speedup(sl.Amdahl(0.1)),), "date", ValueError, "the traces have different speed-up data"),
+    ],
+)
+def test_traces_that_do_not_fit_are_one_clear_error(others, by, error, words):
+    with pytest.raises(error, match=f"^{re.escape(words)}"):
+        MARCH.concat(*others, by=by)
+
+
+def test_the_same_speed_up_data_stay():
+    both = MARCH.with_speedup(sl.Amdahl(0.1)).concat(APRIL.with_speedup(sl.Amdahl(0.1)))
+    assert both.has_speedup
+    assert len(both) == 9
+
+
+def test_the_least_real_of_the_sources_names_the_whole():
+    trace = MARCH.concat(sl.model_trace("lublin", jobs=9, procs=8), by="end")
+    assert trace.source == "model"
+    with pytest.raises(ValueError):
+        sl.recorded(trace)

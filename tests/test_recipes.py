@@ -1,0 +1,480 @@
+"""Public logs that are no plain SWF, on small files made up in their columns; what is expected is worked by hand."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import schedlab as sl
+
+pytestmark = pytest.mark.tables
+
+NEVER = "run time unknown: never started, or not recorded"
+NO_PROCS = "number of processors unknown"
+
+
+def checked(trace, **columns):
+    """Compare columns of the jobs with what is expected of them, and simulate."""
+    for name, expected in columns.items():
+        assert trace.jobs[name].tolist() == expected, name
+    sl.simulate(trace, "easy").validate()
+    return trace
+
+
+def named(trace, column):
+    return trace.jobs[column].map(trace.names[column]).tolist()
+
+
+def reasons(trace):
+    return trace.dropped["reason"].tolist()
+
+
+def parquet(frame, path):
+    pytest.importorskip("pyarrow")
+    frame.to_parquet(path)
+    return path
+
+
+def text(lines, path):
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def utc(*times):
+    return pd.to_datetime([f"2020-05-31 {time}" for time in times], utc=True).astype("datetime64[us, UTC]")
+
+
+# PM100 --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pm100(tmp_path):
+    """Give four jobs: one killed at its limit of 120 minutes, and one that ends before its start."""
+    frame = pd.DataFrame(
+        {
+            "job_id": [10, 11, 12, 13],
+            "submit_time": utc("22:00:00", "22:09:29", "22:10:00", "22:20:00"),
+            "start_time": utc("22:00:10", "22:09:30", "22:30:00", "22:20:00"),
+            "end_time": utc("22:12:10", "22:21:33", "22:20:00", "22:20:05"),
+            "run_time": [720, 723, 600, 5],
+            "time_limit": [10, 120, 60, 60],
+            "num_nodes_alloc": [16, 2, 1, 981],
+            "num_nodes_req": [16, 2, 1, 981],
+            "num_gpus_alloc": [64, 8, 4, 3921],
+            "num_cores_alloc": [2048, 256, 128, 125568],
+            "mem_alloc": [3800, 475, 237, 9],
+            "user_id": [310, 7, 310, 7],
+            "group_id": 25200,
+            "partition": ["1", "1", "0", "1"],
+            "qos": ["1", "8", "1", "1"],
+            "priority": [100, 200, 300, 400],
+            "job_state": ["TIMEOUT", "COMPLETED", "CANCELLED", "NODE_FAIL"],
+            "node_power_consumption": [np.array([500, 510])] * 4,
+        }
+    )
+    return parquet(frame, tmp_path / "job_table.parquet")
+
+
+def test_pm100_has_limits_in_minutes(pm100):
+    trace = checked(
+        sl.read_pm100(pm100),
+        submit_time=[0, 569],
+        wait_time=[10, 1],
+        run_time=[720, 723],
+        requested_time=[600, 7200],
+        requested_procs=[16, 2],
+        user_id=[310, 7],
+        status=[0, 1],
+        priority=[100, 200],
+        mem_alloc=[3800, 475],
+    )
+    assert (trace.procs, trace.name) == (980, "job_table")
+    assert trace.jobs.index.tolist() == [10, 11]
+    assert (named(trace, "queue"), named(trace, "partition")) == (["1", "8"], ["1", "1"])
+    assert trace.at(0) == pd.Timestamp("2020-05-31 22:00", tz="UTC")
+    assert reasons(trace) == [
+        "row 3: column 'end_time' (end) is '2020-05-31 22:20:00+00:00', expected a time at or after the start",
+        "wider than the machine (980 processors)",
+    ]
+    assert trace.history[-1] == "a processor is a node; only jobs alone on their nodes"
+    assert "node_power_consumption" not in trace.jobs
+
+
+def test_pm100_in_gpus(pm100):
+    trace = checked(sl.read_pm100(pm100, procs_of="gpus"), requested_procs=[64, 8], num_nodes_alloc=[16, 2])
+    assert trace.procs == 3_920
+    assert len(sl.read_pm100(pm100, machine=981)) == 3
+    with pytest.raises(ValueError, match="unknown procs_of 'cores'; known: nodes, gpus"):
+        sl.read_pm100(pm100, procs_of="cores")
+
+
+# F-DATA -------------------------------------------------------------------------------------------------
+
+
+def test_fdata_has_dates_with_short_offsets_and_nodes_allocated_or_requested(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "jid": ["jid_0", "jid_1", "jid_2", "jid_3"],
+            "usr": ["usr_5", "usr_0", "usr_5", "usr_1"],
+            "adt": [f"2021-04-01 {time}+09" for time in ("10:28:01", "00:00:01", "11:00:00", "12:00:00")],
+            "sdt": [f"2021-04-01 {time}+09" for time in ("10:28:31", "00:00:01", "11:00:10", "12:00:09")],
+            "edt": [f"2021-04-01 {time}+09" for time in ("10:38:31", "01:00:01", "11:00:05", "12:30:09")],
+            "duration": [600.0, 3599.0, 10.0, 1800.0],
+            "elpl": [3600.0, 86400.0, 60.0, 600.0],
+            "nnuma": [0, 384, 1, 2],
+            "nnumr": [12, 400, 1, 2],
+            "mszl": [2.0**64, 1e9, 1e9, 1e9],
+            "econ": [1.5, 2.5, 3.5, 4.5],
+            "pclass": ["memory-bound", "compute-bound", "memory-bound", "compute-bound"],
+            "exit state": ["completed", "failed", "completed", "completed"],
+        }
+    )
+    trace = checked(
+        sl.read_fdata(parquet(frame, tmp_path / "21_04.parquet")),
+        submit_time=[0, 37_680, 43_199],
+        wait_time=[0, 30, 9],
+        run_time=[3600, 600, 1800],
+        requested_time=[86_400, 3_600, 600],
+        requested_procs=[384, 12, 2],
+        status=[0, 1, 1],
+        econ=[2.5, 1.5, 4.5],
+    )
+    assert (trace.procs, trace.name) == (158_976, "21_04")
+    assert named(trace, "user_id") == ["usr_0", "usr_5", "usr_1"]
+    assert trace.at(0) == pd.Timestamp("2021-04-01 00:00:01", tz="Asia/Tokyo")  # in March by UTC
+    assert reasons(trace) == [
+        "row 3: column 'edt' (end) is '2021-04-01 11:00:05+09', expected a time at or after the start"
+    ]
+    assert sl.read_fdata(parquet(frame.drop(columns="nnumr"), tmp_path / "few.parquet")).jobs.index.tolist() == [2, 4]
+    with pytest.raises(sl.TableError, match="^few.parquet: no column 'nnuma' for procs"):
+        sl.read_fdata(parquet(frame.drop(columns="nnuma"), tmp_path / "few.parquet"))
+
+
+def test_months_of_fdata_go_together(tmp_path):
+    def month(date, usr, name):
+        row = {"usr": usr, "adt": f"{date} 00:00:00+09", "sdt": f"{date} 00:00:00+09", "edt": f"{date} 01:00:00+09"}
+        row |= {"elpl": 3600.0, "nnuma": 2, "nnumr": 2, "exit state": "completed"}
+        return sl.read_fdata(parquet(pd.DataFrame([row]), tmp_path / f"{name}.parquet"))
+
+    both = month("2021-04-01", "usr_1", "21_04").concat(month("2021-05-01", "usr_0", "21_05"))
+    checked(both, submit_time=[0, 30 * 86_400])
+    assert named(both, "user_id") == ["usr_1", "usr_0"]
+
+
+# Frontier -----------------------------------------------------------------------------------------------
+
+FIELDS = ["job_id", "submit_time", "wait_time", "runtime", "allocated_nodes", "CPU_time_used", "RAM_used"]
+FIELDS += [
+    "required_nodes",
+    "walltime_limit",
+    "RAM_requested",
+    "job_status",
+    "user_id",
+    "group_id",
+    "executable_number",
+]
+FIELDS += ["queue_id", "partition", "preceding_job", "think_time", "used_GPUs", "soft_walltime", "required_properties"]
+HEAD = ["; Version: 1.0", "; Computer:  Frontier", "; UnixStartTime: 1735689600", "; number of jobs: 4"]
+HEAD += ["; JOB FIELDS MEANING: ", *(f"; {place:2}: {name}   (words)" for place, name in enumerate(FIELDS))]
+
+
+def test_frontier_has_its_nodes_in_field_21(tmp_path):
+    jobs = [
+        "1 1 0 5585 336 5585 -1 336 7200 -1 1 0 0 -1 0 -1 -1 -1 0 5585 frontier:excl:3x112",
+        "2 5 7 100 229376 100 -1 229376 600 -1 1 3 0 -1 2 -1 -1 -1 4096 -1 frontier:excl:2048x112",
+        "3 6 0 100 4 100 -1 4 600 -1 1 3 0 -1 2 -1 -1 -1 8 -1 unknown",
+        "4 9 0 100 1 100 -1 1 -1 -1 1 3 0 -1 2 -1 -1 -1 4 -1 frontier:excl:9473x64",
+    ]
+    trace = checked(
+        sl.read_frontier(text([*HEAD, *jobs], tmp_path / "frontier-2025.swf")),
+        submit_time=[1, 5],
+        wait_time=[0, 7],
+        run_time=[5585, 100],
+        requested_time=[7200, 600],
+        requested_procs=[3, 2048],
+        allocated_procs=[3, 2048],
+        user_id=[0, 3],
+        queue=[0, 2],
+        used_GPUs=[0, 4096],
+        required_properties=["frontier:excl:3x112", "frontier:excl:2048x112"],
+    )
+    assert (trace.procs, trace.name) == (9_472, "frontier-2025")
+    assert trace.at(0) == pd.Timestamp("2025-01-01", tz="UTC")
+    assert trace.dropped["reason"].to_dict() == {
+        3: NO_PROCS,
+        4: "wider than the machine (9472 processors)",
+    }
+    assert trace.history == ("a processor is a node, as field 21 has them",)
+    packed = tmp_path / "frontier-2025.swf.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "frontier-2025.swf").read_bytes()))
+    pd.testing.assert_frame_equal(sl.read_frontier(packed).jobs, trace.jobs)
+
+
+# Theta --------------------------------------------------------------------------------------------------
+
+DJC = "JOB_NAME,COBALT_JOBID,MACHINE_NAME,QUEUED_TIMESTAMP,START_TIMESTAMP,END_TIMESTAMP,USERNAME_GENID,"
+DJC += "PROJECT_NAME_GENID,QUEUE_NAME,WALLTIME_SECONDS,RUNTIME_SECONDS,NODES_USED,NODES_REQUESTED,EXIT_STATUS,"
+DJC += "ELIGIBLE_WAIT_SECONDS,MODE"
+DAY = "2023-01-01"
+
+
+def test_theta_comes_in_order_of_its_ends(tmp_path):
+    lines = [
+        f"a,1,T,{DAY} 08:10:00.500000,{DAY} 08:10:01,{DAY} 09:11:31,77,8,default,3600.0000,3690.0,128.0,128,143,1,x",
+        f"b,2,theta,{DAY} 08:00:00,{DAY} 08:30:00,{DAY} 09:30:00,5,8,debug-cache-quad,7200.0000,3600.0,8,8,0,1800,x",
+        f"c,3,theta,{DAY} 08:20:00,{DAY} 08:30:00,{DAY} 09:40:00,5,9,default,7200.0000,4200.0,256,256,,600,x",
+        f"d,4,theta,{DAY} 08:25:00,,,5,9,default,7200.0000,,256,256,1,600,x",
+        f"e,5,theta,{DAY} 08:26:00,{DAY} 08:30:00,{DAY} 09:40:00,5,9,default,7200.0000,4200.0,0,256,0,600,x",
+    ]
+    path = tmp_path / "ANL-ALCF-DJC-THETA_20230101_20231231.csv.gz"
+    path.write_bytes(gzip.compress(("\ufeff" + "\n".join([DJC, *lines])).encode()))
+    trace = checked(
+        sl.read_theta(path),
+        submit_time=[0, 600, 1200],
+        wait_time=[1800, 0.5, 600],
+        run_time=[3600, 3690, 4200],
+        requested_time=[7200, 3600, 7200],
+        requested_procs=[8, 128, 256],
+        user_id=[5, 77, 5],
+        group_id=[8, 8, 9],
+        status=[1, 0, -1],
+    )
+    assert (trace.procs, trace.name) == (4_392, "ANL-ALCF-DJC-THETA_20230101_20231231")
+    assert named(trace, "queue") == ["debug-cache-quad", "default", "default"]
+    assert trace.dropped["reason"].tolist() == [NEVER, NO_PROCS]
+    rest = trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)
+    assert rest.jobs["requested_procs"].tolist() == [128, 256]
+    assert "no time zone was given" in "".join(trace.header.lines)
+    assert sl.read_theta(path, time_zone="America/Chicago").at(0) == pd.Timestamp(f"{DAY} 08:00", tz="America/Chicago")
+
+
+# Cori ---------------------------------------------------------------------------------------------------
+
+
+def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
+    lines = [
+        "\ufeffJob,Submit,Nodes Allocated,Elapsed Secs",
+        "7,2022-07-11 00:00:00,2.0,3600.0",
+        "7,2022-07-11 00:10:00,1.0,59.2",
+        "8,2022-07-11 00:20:00,0.0,10.0",
+        "9,2022-07-11 00:30:00,1.0,0.0",
+    ]
+    trace = checked(
+        sl.read_cori(text(lines, tmp_path / "knl.csv")),
+        submit_time=[0, 600],
+        wait_time=[-1, -1],
+        run_time=[3600, 60],
+        requested_time=[3600, 60],
+        requested_procs=[2, 1],
+    )
+    assert trace.procs == 9_688
+    assert trace.jobs.index.is_unique  # of 7 and 7
+    assert trace.at(0) == pd.Timestamp("2022-07-11", tz="America/Los_Angeles")
+    assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "run time is 0"}  # all are numbered anew
+    assert sl.read_cori(tmp_path / "knl.csv", machine=2_388).procs == 2_388
+
+
+# Kestrel ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kestrel():
+    """Give four jobs, of which one still waits."""
+    times = ["2024-02-19 16:17:31-07", "2024-02-19 16:18:31-07", "2024-02-19 16:20:00-07", "2024-07-01 00:00:00-06"]
+    return pd.DataFrame(
+        {
+            "id": ["1", "2_1", "2_2", "3"],
+            "job_id": [1, 2, 2, 3],
+            "array_pos": [None, 1, 2, None],
+            "user_hash": ["a1b2c3d", "0000001", "a1b2c3d", "0000001"],
+            "account_hash": ["fff0001", "fff0001", "fff0002", "fff0002"],
+            "partition": ["short,standard", "gpu-h100", "standard", None],
+            "qos": ["normal", "high", "normal", "standby"],
+            "state": ["COMPLETED", "CANCELLED by 132357", "TIMEOUT", "PENDING"],
+            "state_simple": ["COMPLETED", "CANCELLED", "FAILED", "PENDING"],
+            "submit_time": times,
+            "start_time": ["2024-02-19 16:17:41-07", "2024-02-19 16:18:31-07", "2024-02-19 16:20:00-07", None],
+            "end_time": ["2024-02-19 17:17:41-07", "2024-02-19 16:19:31-07", "2024-02-19 17:20:10-07", None],
+            "wallclock_req": ["2:00:00", "2 days", "01:00:00", "1-00:00:00"],
+            "nodes_used": [2, 1, 10, 0],
+            "nodes_req": [2, 1, 10, 4],
+            "processors_used": [208, 26, 1040, 0],
+            "gpus_requested": [0, 4, 0, 0],
+        }
+    )
+
+
+LIMITS = [7_200, 172_800, 3_600]
+KESTREL = {"run_time": [3600, 60, 3610], "wait_time": [10, 0, 0], "requested_time": LIMITS, "status": [1, 5, 0]}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [None, [*LIMITS, 0], pd.to_timedelta([*LIMITS, 86_400], unit="s")],
+    ids=["text", "seconds", "timedelta"],
+)
+def test_kestrel_names_several_partitions_and_who_cancelled(kestrel, limits, tmp_path):
+    if limits is not None:
+        kestrel = kestrel.assign(wallclock_req=limits)
+    path = parquet(kestrel, tmp_path / "part-0.parquet")
+    trace = checked(
+        sl.read_kestrel(path, machine=2_304), submit_time=[0, 60, 149], requested_procs=[2, 1, 10], **KESTREL
+    )
+    assert named(trace, "user_id") == ["a1b2c3d", "0000001", "a1b2c3d"]
+    assert named(trace, "group_id") == ["fff0001", "fff0001", "fff0002"]
+    assert named(trace, "queue") == ["normal", "high", "normal"]
+    assert named(trace, "partition") == ["short", "gpu-h100", "standard"]
+    assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
+    assert len(trace.dropped) == 1
+    assert reasons(trace) == [NEVER]
+    cpus = checked(sl.read_kestrel(path, procs_of="cpus"), requested_procs=[208, 26, 1040])
+    assert cpus.procs == 1_040 + 208  # of the first and the third, from 16:20 on
+    assert "the most processors in use at one instant: 1,248" in " ".join(cpus.history)
+
+
+def test_kestrel_with_dates_of_parquet_and_without_any_partition(kestrel, tmp_path):
+    for column in ("submit_time", "start_time", "end_time"):
+        kestrel[column] = pd.to_datetime(kestrel[column], utc=True).dt.tz_convert("America/Denver")
+    path = parquet(kestrel.assign(partition=None), tmp_path / "part-0.parquet")
+    trace = checked(sl.read_kestrel(path, machine=2_304), submit_time=[0, 60, 149], partition=[-1, -1, -1], **KESTREL)
+    assert trace.at(0) == pd.Timestamp("2024-02-19 16:17:31", tz="America/Denver")
+
+
+# Philly -------------------------------------------------------------------------------------------------
+
+
+def attempt(start, end, *gpus):
+    detail = [{"ip": f"m{place}", "gpus": [f"gpu{gpu}" for gpu in range(count)]} for place, count in enumerate(gpus)]
+    return {"start_time": start, "end_time": end, "detail": detail}
+
+
+def job(number, submitted, attempts, status="Pass", user="aaaaaa", vc="ee9e8c"):
+    jobid = f"application_1506638472019_{number}"
+    row = {"status": status, "vc": vc, "jobid": jobid, "submitted_time": submitted, "user": user}
+    return row | {"attempts": attempts}
+
+
+def test_philly_has_attempts(tmp_path):
+    noon, hour = "2017-10-07 12:00:00", "2017-10-07 13:00:00"
+    jobs = [
+        job(
+            1,
+            noon,
+            [attempt("2017-10-07 12:00:30", "2017-10-07 12:10:00", 8, 2), attempt(hour, "2017-10-07 14:00:30", 4)],
+        ),
+        job(2, "2017-10-07 12:30:00", [attempt(hour, "2017-10-07 13:00:10", 1)], "Killed", "bbbbbb", "6c71a0"),
+        job(3, hour, [], "Failed"),
+        job(4, hour, [attempt(hour, None, 1)]),
+        job(5, hour, [attempt("None", "", 1)]),
+        job(6, hour, [attempt(hour, "2017-10-07 14:00:00")]),
+        job(7, hour, [attempt(hour, noon, 1)], "Failed"),
+        job(8, hour, [attempt(hour, "2017-10-07 13:20:00", 1)], "Failed"),
+    ]
+    path = tmp_path / "cluster_job_log"
+    path.write_text(json.dumps(jobs))
+    trace = checked(
+        sl.read_philly(path, machine=2_816),
+        submit_time=[0, 1800, 3600],
+        wait_time=[30, 1800, 0],
+        run_time=[7200, 10, 1200],
+        requested_time=[7200, 10, 1200],
+        requested_procs=[10, 1, 1],
+        status=[1, 5, 0],
+        jobid=[f"application_1506638472019_{number}" for number in (1, 2, 8)],
+    )
+    assert trace.name == "cluster_job_log"
+    assert named(trace, "user_id") == ["aaaaaa", "bbbbbb", "aaaaaa"]
+    assert named(trace, "queue") == ["ee9e8c", "6c71a0", "ee9e8c"]
+    assert trace.at(0) == pd.Timestamp(noon, tz="America/Los_Angeles")
+    late = "row 7: column 'end' (end) is '2017-10-07 12:00:00', expected a time at or after the start"
+    assert trace.dropped["reason"].to_dict() == {3: NEVER, 4: NEVER, 5: NEVER, 6: NO_PROCS, 7: late}
+    assert sl.read_philly(path).procs == 12  # at 13:00, of jobs 1, 2 and 8
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[{}]", "KeyError: 'attempts'; expected a JSON list of jobs as Philly has it"),
+        ('{"jobs": []}', "TypeError: .*; expected a JSON list of jobs as Philly has it"),
+        ("job_id,user", "JSONDecodeError: .*; expected a JSON list of jobs as Philly has it"),
+        ("[]", "the table has no rows, expected one for each job"),
+    ],
+)
+def test_another_file_than_philly_is_one_clear_error(content, words, tmp_path):
+    (tmp_path / "other.json").write_text(content)
+    with pytest.raises(sl.TableError, match=f"^other.json: {words}"):
+        sl.read_philly(tmp_path / "other.json")
+
+
+# Helios -------------------------------------------------------------------------------------------------
+
+
+def test_helios_counts_gpus_and_calls_the_wait_a_queue(tmp_path):
+    day = "2020-06-09"
+    lines = [
+        "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue",
+        f"1425511,uXBbc,vcJkd,1,1,1,COMPLETED,{day} 18:41:01,{day} 18:41:01,2020-06-10 04:55:09,36848,0",
+        f"1425512,uVMrF,vchbv,16,64,2,FAILED,{day} 18:41:11,{day} 18:42:11,{day} 18:46:20,249,60",
+        f"1425513,uzqls,vcJkd,0,16,1,COMPLETED,{day} 18:41:12,{day} 18:41:12,{day} 18:42:12,60,0",
+        f"1425514,uXBbc,vcJkd,8,8,1,CANCELLED,{day} 18:50:01,{day} 18:50:01,{day} 18:50:01,0,0",
+        f"1425515,uXBbc,vcJkd,8,8,1,NODE_FAIL,{day} 18:50:01,{day} 18:50:01,{day} 18:51:01,60,0",
+    ]
+    path = text(lines, tmp_path / "cluster_log.csv")
+    trace = checked(
+        sl.read_helios(path, machine=1_264),
+        submit_time=[0, 10, 540],
+        wait_time=[0, 60, 0],
+        run_time=[36_848, 249, 60],
+        requested_procs=[1, 16, 8],
+        requested_time=[36_848, 249, 60],
+        status=[1, 0, 0],
+        cpu_num=[1, 64, 8],
+        node_num=[1, 2, 1],
+    )
+    assert trace.jobs.index.tolist() == [1425511, 1425512, 1425515]
+    assert named(trace, "queue") == ["vcJkd", "vchbv", "vcJkd"]
+    assert named(trace, "user_id") == ["uXBbc", "uVMrF", "uXBbc"]
+    assert trace.at(0) == pd.Timestamp(f"{day} 18:41:01", tz="Asia/Shanghai")
+    assert trace.dropped["reason"].to_dict() == {
+        1425513: "asks for no GPU, and the machine is counted in GPUs",
+        1425514: "run time is 0",
+    }
+    assert "1 job without GPUs (left out)" in trace.repairs["words"].tolist()
+    assert sl.read_helios(path).procs == 17
+
+
+# Files of other logs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reader", "missing"),
+    [
+        (sl.read_pm100, "no column 'submit_time' for submit"),
+        (sl.read_fdata, "no column 'adt' for submit"),
+        (sl.read_theta, "no column 'QUEUED_TIMESTAMP' for submit"),
+        (sl.read_cori, "no column 'Submit' for submit"),
+        (sl.read_kestrel, "no column 'submit_time' for submit"),
+        (sl.read_helios, "no column 'submit_time' for submit"),
+    ],
+)
+def test_the_file_of_another_log_is_one_clear_error(reader, missing, tmp_path):
+    path = text(["a,b", "1,2"], tmp_path / "other.csv")
+    with pytest.raises(sl.TableError, match=f"^other.csv: {re.escape(missing)}(.|\n)*columns: 'a', 'b'$"):
+        reader(path)
+    with pytest.raises(FileNotFoundError, match="nothing.csv: no such file"):
+        reader(tmp_path / "nothing.csv")
+
+
+def test_helios_is_no_pm100(tmp_path):
+    path = text(["job_id,user,submit_time,start_time,end_time,gpu_num", "1,u,1,2,3,4"], tmp_path / "cluster_log.csv")
+    with pytest.raises(sl.TableError, match="^cluster_log.csv: no column 'time_limit' for estimate"):
+        sl.read_pm100(path)
+
+
+def test_a_plain_log_is_no_frontier(tmp_path):
+    path = text(["1 0 0 10 1 -1 -1 1 20 -1 1 1 1 -1 1 -1 -1 -1"], tmp_path / "plain.swf")
+    with pytest.raises(ValueError, match="^plain.swf: records of 18 fields, expected 21; read_swf reads other logs$"):
+        sl.read_frontier(path)
