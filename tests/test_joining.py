@@ -323,3 +323,34 @@ def test_the_least_real_of_the_sources_names_the_whole():
     assert trace.source == "model"
     with pytest.raises(ValueError):
         sl.recorded(trace)
+
+
+EXTENDED = """; MaxProcs: 8
+; UnixStartTime: {epoch}
+;  0: job_id
+; 18: used_GPUs (of all nodes)
+; 19: site
+1 0 0 10 4 -1 -1 4 20 -1 1 1 1 -1 1 1 -1 -1 2 north
+2 5 0 10 4 -1 -1 4 20 -1 1 1 1 -1 1 1 -1 -1 0 south
+"""
+
+
+def test_a_renamed_further_field_is_written_under_its_new_name(tmp_path):
+    (tmp_path / "log.swf").write_text(EXTENDED.format(epoch=0))
+    trace = sl.read_swf(tmp_path / "log.swf").rename(columns={"used_GPUs": "gpus"})
+    trace.to_swf(tmp_path / "renamed.swf")
+    again = sl.read_swf(tmp_path / "renamed.swf").jobs
+    assert again[["gpus", "site"]].to_numpy().tolist() == [[2, "north"], [0, "south"]]
+    with pytest.raises(ValueError, match="cannot be called 'used gpus', expected one word"):
+        trace.rename(columns={"gpus": "used gpus"})
+
+
+def test_logs_with_other_further_fields_are_written_together(tmp_path):
+    (tmp_path / "log.swf").write_text(EXTENDED.format(epoch=0))
+    plain = "\n".join(line.removesuffix(" 2 north") for line in EXTENDED.format(epoch=100).splitlines()[:-1])
+    (tmp_path / "plain.swf").write_text(plain)
+    both = sl.read_swf(tmp_path / "log.swf").concat(sl.read_swf(tmp_path / "plain.swf"))
+    both.to_swf(tmp_path / "both.swf")
+    again = sl.read_swf(tmp_path / "both.swf").jobs
+    assert again["used_GPUs"].tolist() == [2, 0, -1]
+    assert again["site"].tolist() == ["north", "south", "-1"]

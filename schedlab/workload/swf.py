@@ -23,7 +23,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -248,6 +248,28 @@ class Header:
             found.append(name)
         return found
 
+    def calling(self, names: Mapping[str, str]) -> "Header":
+        """Give the header that calls further fields otherwise: new names by those that they have.
+
+        Raises
+        ------
+        ValueError
+            For a name that a comment cannot give: it must be one word of letters, digits and underscores.
+        """
+        numbers = {
+            number: name
+            for number in range(len(FIELDS) + 1, MOST_FIELDS + 1)
+            if (name := names.get(self._field_name(number)))
+        }
+        for name in numbers.values():
+            if not _FIELD_NAME.fullmatch(f"; 1: {name}"):
+                raise ValueError(f"a field of a record cannot be called {name!r}, expected one word such as used_gpus")
+        zero = self._counts_from_0
+        lines = [
+            line for line in self.lines if not ((match := _FIELD_NAME.match(line)) and int(match[1]) + zero in numbers)
+        ]
+        return Header((*lines, *(f"; {number - zero}: {name}" for number, name in numbers.items())))
+
     def _field_name(self, number: int) -> str:
         """Name a further field, by its number from 1."""
         name = self._field_names.get(number)
@@ -256,8 +278,15 @@ class Header:
 
     @cached_property
     def _field_names(self) -> dict[int, str]:
-        names = {int(match[1]): match[2] for match in map(_FIELD_NAME.match, self.lines) if match}
-        return {number + (0 in names): name for number, name in names.items()}
+        return {number + self._counts_from_0: name for number, name in self._fields_named}
+
+    @property
+    def _fields_named(self) -> list[tuple[int, str]]:
+        return [(int(match[1]), match[2]) for match in map(_FIELD_NAME.match, self.lines) if match]
+
+    @property
+    def _counts_from_0(self) -> bool:
+        return any(number == 0 for number, _ in self._fields_named)
 
     @property
     def acknowledge(self) -> str | None:
@@ -721,10 +750,10 @@ def _checked(column: pd.Series) -> np.ndarray:
 
 
 def _further_field(column: pd.Series) -> np.ndarray:
-    """Give a further field as numbers, or as text without blanks."""
+    """Give a further field as numbers, or as text without blanks; what is missing is -1."""
     if pd.api.types.is_any_real_numeric_dtype(column):
-        return _narrowed(_checked(column))
-    texts = column.astype(object).to_numpy()
+        return _narrowed(_checked(column.fillna(-1)))
+    texts = column.astype(object).where(column.notna(), "-1").to_numpy()
     for row, text in enumerate(texts):
         if not isinstance(text, str) or not _is_word(text):
             raise SWFError(f"row {row} of the records: {column.name} is {text!r}, expected a number or one word")

@@ -381,7 +381,9 @@ class Trace:
             raise ValueError(f"several columns would be called {Counter(columns.values()).most_common(1)[0][0]!r}")
         steps = [f"called {plain(str(name))}, was {self.name}"] if name is not None and name != self.name else []
         steps += [f"column {new} was {old}" for old, new in columns.items() if new != old]
-        changed = replace(self, table=self.table.rename(columns=columns), history=(*self.history, *steps))
+        header = self.header.calling({old: columns[old] for old in self.header.further(further) if old in columns})
+        table, history = self.table.rename(columns=columns), (*self.history, *steps)
+        changed = replace(self, table=table, header=header, history=history)
         return changed if name is None else replace(changed, name=str(name))
 
     def concat(self, *others: "Trace", by: str = "date") -> "Trace":
