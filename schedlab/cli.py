@@ -669,14 +669,15 @@ def _intervals(schedule, confidence):
 def _compare(options):
     """Simulate a trace under several schemes and print their measures side by side.
 
-    Where a log records its waits and is not changed, the row "log" is what really happened.
+    Where a log records its waits and neither it nor its machine is changed, the row "log" is what really happened.
     """
     if options.ci and not options.seeds:
         raise ValueError("--ci is for copies: give --seeds too, or take `schedlab simulate --ci`")
     _check_folder(options.out)
     trace = _trace(options)
     seeds = range(options.seeds) if options.seeds else None
-    happened = recorded(trace) if options.load is None and not seeds and has_waits(trace) else None
+    unchanged = options.load is None and not seeds and options.machine is None
+    happened = recorded(trace) if unchanged and has_waits(trace) else None
     schemes = options.schemes if happened is None else list(dict.fromkeys([happened.scheme, *options.schemes]))
     conventions = {"overrun": options.overrun, "events": options.events, "machine": options.machine}
     with _patience():

@@ -376,6 +376,9 @@ def test_partitions_have_their_own_processors(run, tmp_path):
     assert code == 0
     assert measures(out)["wait_time"] == 0
     assert [row[:2] for row in rows(out.partition("\n\n")[2])[1:]] == [["p1", "1"], ["p2", "1"]]
+    code, out, _ = run("compare", "jobs.csv", *options[:4], "--machine", "p1=8,p2=4", "--schemes", "fcfs,easy")
+    assert code == 0
+    assert out.count("EASY") == out.count("FCFS") == 1
     message = "1 jobs of partition 'p2', expected one of 'p1'"
     assert message in run("simulate", "jobs.csv", *options, "--machine", "p1=8")[2]
 
