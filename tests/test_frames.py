@@ -455,8 +455,8 @@ def test_truth_and_codes_of_any_type_for_states(status):
         ({"job": [2**60, 1, 2]}, "row 0: job is 1152921504606846976, expected a whole number"),
         ({"submit": [1e25, 1, 1]}, "row 0: submit is 1e+25, expected seconds since 1970"),
         (
-            {"submit": ["0001-01-01T00:00:00Z"] * 3},
-            "row 0: submit is '0001-01-01T00:00:00Z', expected a date from 1970",
+            {"submit": ["1900-01-01T00:00:00Z"] * 3},
+            "row 0: submit is '1900-01-01T00:00:00Z', expected a date from 1970",
         ),
         (
             {"submit": pd.to_datetime(["1960-01-01"] * 3)},

@@ -470,9 +470,9 @@ def _since_1970(table, role, dates, values):
         dates = dates.tz_localize(table.zone, ambiguous=np.ones(len(dates), bool), nonexistent="NaT")
         skipped = np.flatnonzero(dates.isna() & ~missing)
         table.refuse(role, skipped, values, f"a time that the clocks of {table.zone.key} showed")
-    return ((dates - pd.Timestamp(0, tz="UTC").as_unit("s")) / pd.Timedelta(1, "s")).to_numpy(
-        dtype="float64", copy=True
-    )
+    instants = dates.tz_convert(None).to_numpy()  # in NumPy, since pandas below 3.0 counts nanoseconds to the year 2262
+    seconds = instants.astype("datetime64[us]").astype("int64") / 1e6
+    return np.where(np.isnat(instants), np.nan, seconds)
 
 
 def _durations(table, role):
