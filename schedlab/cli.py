@@ -32,6 +32,7 @@ from schedlab.workload.sacct import ARRIVAL, PROCS_OF, PartitionWarning, is_expo
 from schedlab.workload.trace import (
     MODELS,
     OVERRUN,
+    SIMULATED,
     LoadWarning,
     SizeUnknown,
     load_trace,
@@ -635,7 +636,7 @@ def _simulate(options):
     _check_folder(options.out)
     trace = _trace(options)
     if options.classes is not None:
-        metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *metrics.SIMULATED)))
+        metrics.check_classes(options.classes, dict.fromkeys((*trace.table.columns, *SIMULATED)))
     with _patience():
         if options.load is not None:
             trace = trace.scale_load(options.load, by=options.by, overrun=options.overrun)

@@ -17,18 +17,6 @@ SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
 CLASSES = ("kurian", "sabin", "size")
 SHORT = {"user": "user_id", "group": "group_id"}  # columns under another name
-# What a schedule of rigid jobs on a flat machine has beside the columns of its trace.
-SIMULATED = (
-    "logged_area",
-    "killed",
-    "start_time",
-    "end_time",
-    "procs",
-    "turnaround",
-    "slowdown",
-    "bounded_slowdown",
-    "promised_start",
-)
 WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide, long
 
 # What each measure of a schedule is called, and its unit: seconds ("s"), a share of 1, a number of something, or none.

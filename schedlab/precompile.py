@@ -116,7 +116,7 @@ def _in_a_worker(group):
     gc.disable()  # the process ends soon, and what the compiler makes lives until then
     try:
         compile_group(group)
-    except Exception as error:
+    except Exception as error:  # whatever it is, joblib loses which group it was
         raise RuntimeError(f"the kernels of {group} cannot be compiled: {error!r}") from error
 
 

@@ -271,7 +271,7 @@ class Section:
                     tqdm.write(words)
                 kept.keep(self.name, ledger, self.paper.claims("quick", progress)[list(LEDGER)], built, seconds)
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
-        except Exception as error:
+        except Exception as error:  # whatever it is, the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
             return error
 

@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 
 import schedlab as sl
-from schedlab import cli, metrics, papers, schemes
+from schedlab import cli, papers, schemes
 from schedlab.workload import archive, standin
+from schedlab.workload.trace import SIMULATED
 
 pytestmark = pytest.mark.tables
 
@@ -766,7 +767,7 @@ def test_intervals_over_copies_need_copies(run, log):
 
 def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
     simulated = sl.simulate(sl.read_swf(log)).jobs.columns
-    assert set(simulated) == {*sl.read_swf(log).jobs.columns, *metrics.SIMULATED}
+    assert set(simulated) == {*sl.read_swf(log).jobs.columns, *SIMULATED}
     for by in ("killed", "procs", "queue", "user"):
         assert run("simulate", log, "--classes", by)[0] == 0
     monkeypatch.delattr(cli, "simulate")

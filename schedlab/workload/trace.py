@@ -39,8 +39,10 @@ HOUR = 3_600
 MOST_LOAD = 1.5  # more is hardly what somebody meant
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
-# What `Schedule.jobs` adds to the columns of a trace: further columns of these names get another one.
-TAKEN = (
+# What a schedule of rigid jobs on a flat machine has beside the columns of its trace.
+SIMULATED = (
+    "logged_area",
+    "killed",
     "start_time",
     "end_time",
     "procs",
@@ -48,11 +50,17 @@ TAKEN = (
     "slowdown",
     "bounded_slowdown",
     "promised_start",
-    "killed",
-    "logged_area",
+)
+# What any schedule may add: further columns of these names get another one.
+TAKEN = (
+    *SIMULATED,
     "nodes",
     "backfilled",
     "estimate",
+    "sequential_work",
+    "wasted",
+    "parallel_start",
+    "tasks_alone",
 )
 MOST_REASONS = 5  # of those that a message lists
 WEEK = 7 * 24 * 3600  # seconds
@@ -306,7 +314,9 @@ class Trace:
                 table[word] = table[column]
         try:
             found = table.eval(condition, engine="python")
-        except Exception as error:  # pandas raises nearly anything
+        except (
+            Exception
+        ) as error:  # of a condition pandas raises nearly anything: NameError, SyntaxError, TypeError, ...
             known = ", ".join(map(str, table.columns))
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
         if not isinstance(found, pd.Series):
