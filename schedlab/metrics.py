@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from . import display
+from .workload.columns import WORDS
 
 TAU = 10.0  # seconds; Feitelson 2001
 
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
 CLASSES = ("kurian", "sabin", "size")
-SHORT = {"user": "user_id", "group": "group_id"}  # columns under another name
 WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide, long
 
 # What each measure of a schedule is called, and its unit: seconds ("s"), a share of 1, a number of something, or none.
@@ -373,8 +373,8 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
         ``"kurian"``: short or long (3600 s), narrow or wide (32 processors): SN, SW, LN, LW.
         ``"sabin"``: by processor-seconds in the log.
         ``"size"``: processors, in powers of two.
-        Any other column name: its values, or their names where these are known; ``"user"`` and ``"group"`` for user_id
-        and group_id.
+        Any other column name: its values, or their names where these are known; ``"user"`` for user_id, ``"group"``
+        and ``"account"`` for group_id.
         ``{column: edges}``: intervals [low, high) of a column.
         A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
@@ -431,14 +431,14 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
         Naming those that are known.
     """
     columns = list(columns)
-    if by not in (*CLASSES, *SHORT, *columns):
-        known = f"{', '.join((*CLASSES, *SHORT))}, a column ({', '.join(columns)})"
+    if by not in (*CLASSES, *WORDS, *columns):
+        known = f"{', '.join((*CLASSES, *WORDS))}, a column ({', '.join(columns)})"
         raise ValueError(f"unknown classes {by!r}; known: {known}")
 
 
 def _column(jobs, name):
     check_classes(name, jobs.columns)
-    return jobs[SHORT.get(name, name)]
+    return jobs[name if name in jobs else WORDS.get(name, name)]
 
 
 def _first_line(text):

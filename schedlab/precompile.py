@@ -20,6 +20,7 @@ from .kernels.iterative import decision
 from .machine import KaryTree
 from .paths import cache_dir
 from .schemes import by_name
+from .schemes.rigid import EASY
 from .simulation import recorded, simulate
 from .workload.speedup import Downey
 from .workload.trace import model_trace, read_swf
@@ -53,6 +54,10 @@ def _decision(trace):
     decision(ends, held, estimate, procs, trace.procs, trace.with_speedup(Downey()).laws(), 0)
 
 
+def _reservations(trace):
+    simulate(trace, EASY(reservations="all", may_backfill=lambda requested_procs: requested_procs > 1))
+
+
 NEEDED = {
     None: lambda trace: trace,
     "speedup": lambda trace: trace.with_speedup(Downey()),
@@ -64,6 +69,7 @@ LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "conservative", "look
 def groups() -> dict[str, list[Callable]]:
     """Give what is compiled together: calls with a trace, by name. The schemes of a module share most of it."""
     found = {"gang": [_gang], "trees": [_trees], "others": [_others], "moldable": [_decision]}
+    found["conservative"] = [_reservations]  # which have most in common
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")
         if scheme.simulated:

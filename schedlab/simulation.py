@@ -314,7 +314,8 @@ def case_of(
     more = _NEEDED[scheme.needs](trace, scheme, machine)
     if isinstance(machine, Partitions):
         more["places"] = machine.places(table, trace.names)
-    return Case(jobs, machine, overrun, events, cut, name=trace.name, numbers=table.index, **more), origin
+    more |= {"columns": trace.columns, "name": trace.name, "numbers": table.index}
+    return Case(jobs, machine, overrun, events, cut, **more), origin
 
 
 def _laws(trace, scheme, machine):

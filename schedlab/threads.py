@@ -182,5 +182,5 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
 
 def _compile(kernel, arguments):
     """Compile a kernel before its first call, here: the compiler heeds Ctrl-C in the main thread only."""
-    if getattr(kernel, "signatures", None) == []:  # None where numba's JIT is switched off
+    if not getattr(kernel, "overloads", True):  # there are none where numba's JIT is switched off
         kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

@@ -40,7 +40,7 @@ def test_names():
         ({"variant": "x"}, ValueError, "unknown variant 'x'; known: p, n, w"),
         ({"search": "random"}, ValueError, "unknown search 'random'; known: exact, depth-first"),
         ({"objective": "best"}, ValueError, "unknown objective 'best'; known: list, slowdown, or a function of"),
-        ({"objective": lambda size: size}, ValueError, r"objective <lambda> takes \(size\), expected any of \(now, "),
+        ({"objective": lambda *size: 0}, ValueError, r"objective <lambda> takes \(\*size\), expected any of \(now, "),
         ({"depth": 0}, ValueError, "depth must be a whole number of at least 1, got 0"),
         ({"depth": 2.5}, ValueError, "depth must be a whole number of at least 1, got 2.5"),
         ({"budget": -1}, ValueError, "budget must be a whole number of at least 0, got -1"),

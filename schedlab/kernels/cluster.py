@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ._jit import inlined, maker, part
-from .priority import sort
 from .sorted_pairs import (
     NEVER,
     SortedPairs,
@@ -254,20 +253,3 @@ def start_heads_that_fit(c):
     head = front(c.queue)
     while head < back(c.queue) and c.jobs.procs[c.queue.item[head]] <= c.clock[FREE]:
         head = begin(c, head)
-
-
-@part
-def sort_queue(c, order, score):
-    """Put the queue in its order, if that moves with time; `score` is scratch."""
-    if not order.moving:
-        return
-    queue, jobs, clock, now = c.queue, c.jobs, c.clock, c.clock[NOW]
-    first, last = front(queue), back(queue)
-    for place in range(first, last):
-        job = queue.item[place]
-        score[place] = order.policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
-        clock[NAN] |= np.isnan(score[place])
-    sort(score, queue.item, first, last)
-    for place in range(first, last):
-        queue.key[place] = place
-        c.rank[queue.item[place]] = place

@@ -36,10 +36,10 @@ from .cluster import (
     begin,
     new_cluster,
     place_in_queue,
-    sort_queue,
 )
 from .hole_bounds import HoleBounds, fits_no_hole, forget_holes, measure_holes, new_holes
 from .profile import add, add_at, clear, earlier, earliest, forget_past, free_from, profile
+from .questions import sort_queue
 from .sorted_pairs import (
     NEVER,
     SortedPairs,
@@ -135,7 +135,7 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
     while advance(c, next_due(c, book)):
         forget_past(book.steps, c.clock[NOW])
         sort_queue(c, order, score)
-        if compression == REBUILD and (c.clock[EARLY] or unsettled or not _newcomers_are_last(c)):
+        if compression == REBUILD and (c.clock[EARLY] or unsettled or not newcomers_are_last(c)):
             make_anew(c, book, back(c.queue))
         else:
             release_early(c, book)
@@ -286,7 +286,7 @@ def _move(c, book, job, place):
 
 
 @part
-def _newcomers_are_last(c):
+def newcomers_are_last(c):
     """Tell whether this instant's arrivals stand at the end of the queue, in the order of arrival."""
     place = back(c.queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):

@@ -9,8 +9,11 @@ at the same instant are counted together.
 Candidates are tried in the order of the queue or in one of their own (shortest first: EASY-SJBF). Only those that
 pass their test before any of them has started can pass it later, so only they are sorted.
 
+A veto may keep candidates back; it is asked only about those that pass their test, when their turn comes.
+
 When nothing was freed since the last pass and the head is the same, the reservation still holds and every older
-candidate still fails (time has gone on): newcomers alone are looked at, and if one came, it alone.
+candidate still fails (time has gone on), unless the veto depends on the time: newcomers alone are looked at, and if one
+came, it alone.
 """
 
 import numpy as np
@@ -25,16 +28,16 @@ from .cluster import (
     advance,
     new_cluster,
     place_in_queue,
-    sort_queue,
     start_heads_that_fit,
 )
 from .priority import sort
+from .questions import ask, is_vetoed, look, sort_queue
 from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
 from .sorted_pairs import NEVER, back, front
 
 
 @kernel
-def easy(jobs, machine, order, backfill, own, per_event, halt):
+def easy(jobs, machine, order, backfill, own, veto, per_event, halt):
     """Simulate EASY backfilling.
 
     Parameters
@@ -45,6 +48,8 @@ def easy(jobs, machine, order, backfill, own, per_event, halt):
         In which candidates are tried.
     own : bool
         That order is not the order of the queue.
+    veto : Veto
+        Which candidates may start.
 
     Returns
     -------
@@ -59,17 +64,19 @@ def easy(jobs, machine, order, backfill, own, per_event, halt):
     reservation = np.full(3, NOBODY, np.int64)
     while advance(c, NEVER):
         sort_queue(c, order, score)
+        look(c, backfill.question)
+        look(c, veto.question)
         if not still_blocked(c, reservation):
             start_heads_that_fit(c)
             reserve_for_head(c, reservation)
-        elif c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
-            _backfill_newcomer(c, reservation)
+        elif not veto.moving and c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
+            _backfill_newcomer(c, reservation, veto)
             continue
         if own:
             count = _gather(c, reservation, backfill, score, candidates)
-            _backfill_in_own_order(c, reservation, candidates, count)
+            _backfill_in_own_order(c, reservation, veto, candidates, count)
         else:
-            _backfill(c, reservation)
+            _backfill(c, reservation, veto)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     return c.start, c.promise
@@ -84,13 +91,14 @@ def _may_start(c, reservation, job):
 
 
 @part
-def _backfill(c, reservation):
+def _backfill(c, reservation, veto):
     queue, procs, estimate = c.queue, c.jobs.procs, c.jobs.estimate
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
     place = front(queue) + 1
     while place < back(queue) and free > 0:
         job = queue.item[place]
-        if procs[job] <= free and (procs[job] <= extra or estimate[job] <= longest):
+        may_start = procs[job] <= free and (procs[job] <= extra or estimate[job] <= longest)
+        if may_start and not is_vetoed(c, veto, job):
             place = begin_behind_head(c, reservation, place)
             free, extra = c.clock[FREE], reservation[EXTRA]
         else:
@@ -98,32 +106,28 @@ def _backfill(c, reservation):
 
 
 @part
-def _backfill_newcomer(c, reservation):
+def _backfill_newcomer(c, reservation, veto):
     job = c.clock[NEWCOMER]
-    if job < c.clock[ARRIVED] and _may_start(c, reservation, job):
+    if job < c.clock[ARRIVED] and _may_start(c, reservation, job) and not is_vetoed(c, veto, job):
         begin_behind_head(c, reservation, place_in_queue(c, job))
 
 
 @part
 def _gather(c, reservation, backfill, score, candidates):
-    jobs, queue, now = c.jobs, c.queue, c.clock[NOW]
+    queue = c.queue
     count = 0
     for place in range(front(queue) + 1, back(queue)):
         job = queue.item[place]
         if _may_start(c, reservation, job):
             candidates[count] = job
-            if backfill.moving:
-                score[count] = backfill.policy(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
-                c.clock[NAN] |= np.isnan(score[count])
-            else:
-                score[count] = backfill.rank[job]
+            score[count] = ask(c, backfill.question, job) if backfill.moving else backfill.rank[job]
             count += 1
     sort(score, candidates, 0, count)
     return count
 
 
 @part
-def _backfill_in_own_order(c, reservation, candidates, count):
+def _backfill_in_own_order(c, reservation, veto, candidates, count):
     for i in range(count):
-        if _may_start(c, reservation, candidates[i]):
+        if _may_start(c, reservation, candidates[i]) and not is_vetoed(c, veto, candidates[i]):
             begin_behind_head(c, reservation, place_in_queue(c, candidates[i]))

@@ -6,7 +6,8 @@ With another order of the queue this is plain list scheduling by that priority.
 import numpy as np
 
 from ._jit import kernel
-from .cluster import NAN, advance, new_cluster, sort_queue, start_heads_that_fit
+from .cluster import NAN, advance, new_cluster, start_heads_that_fit
+from .questions import sort_queue
 from .sorted_pairs import NEVER
 
 

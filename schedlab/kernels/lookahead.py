@@ -30,14 +30,13 @@ from .cluster import (
     FREE,
     NAN,
     NEWCOMER,
-    NOW,
     advance,
     new_cluster,
     place_in_queue,
-    sort_queue,
     start_heads_that_fit,
 )
 from .priority import sort
+from .questions import ask, look, sort_queue
 from .reservation import (
     EXTRA,
     NOBODY,
@@ -108,7 +107,7 @@ class Settings(NamedTuple):
     variant : {PRIORITY, NARROW, WIDE}
     depth : int
         How many waiting jobs behind the head are looked at, in the order of the queue.
-    ranked, worth : bool; C callback of (now, submit, estimate, procs)
+    ranked, worth : bool; Question
         Whether sets of equal size are told apart by the sum of what their jobs are worth, and what that is; else by
         the order of the list.
     search : {EXACT, DEPTH_FIRST}
@@ -176,6 +175,7 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
     settled = settings.search == EXACT and settings.depth >= n
     while advance(c, NEVER):
         sort_queue(c, order, score)
+        look(c, settings.worth)
         oldest = 0
         if not still_blocked(c, reservation):
             start_heads_that_fit(c)
@@ -282,11 +282,8 @@ def _mark_long(c, reservation, choice):
 @part
 def _appraise(c, choice, worth):
     """Ask what the candidates are worth."""
-    jobs, now = c.jobs, c.clock[NOW]
     for i in range(choice.size[N_CANDIDATES]):
-        job = choice.job[i]
-        choice.key[i] = worth(now, jobs.submit[job], jobs.estimate[job], jobs.procs[job])
-        c.clock[NAN] |= np.isnan(choice.key[i])
+        choice.key[i] = ask(c, worth, choice.job[i])
 
 
 @part

@@ -19,7 +19,8 @@ own, unless it would come if all that are past their estimates were gone.
 How much run times fall is a fraction of whole numbers, so that no time is ever rounded but up to the next second.
 
 At each instant: completions, then arrivals, then one pass. When nothing was freed since the last pass, the head is the
-same and its reservation has not come, older candidates still fail, and newcomers alone are looked at.
+same and its reservation has not come, older candidates still fail unless a veto depends on the time, and newcomers
+alone are looked at.
 """
 
 from typing import NamedTuple
@@ -39,10 +40,10 @@ from .cluster import (
     begin,
     new_cluster,
     place_in_queue,
-    sort_queue,
     waiting,
 )
 from .processors import in_job_order
+from .questions import is_vetoed, look, sort_queue
 from .reservation import EXTRA, HEAD, SHADOW, still_blocked
 from .sorted_pairs import NEVER, back, first_item, front, remove
 from .tree_nodes import (
@@ -165,7 +166,7 @@ _shortened = part(shortened)
 
 
 @kernel
-def placement(jobs, tree, allocation, order, rule, kills, halt):
+def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
     """Simulate FCFS or EASY on a k-ary n-tree.
 
     Parameters
@@ -176,6 +177,8 @@ def placement(jobs, tree, allocation, order, rule, kills, halt):
     allocation : Allocation
     order : Order
         Of the queue.
+    veto : Veto
+        Which jobs may be advanced.
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     kills : bool
         Advanced jobs that are past their estimates are killed where the head needs their nodes; else nobody is.
@@ -200,7 +203,7 @@ def placement(jobs, tree, allocation, order, rule, kills, halt):
     reservation = np.zeros(6, np.int64)
     reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
     shortest = jobs.estimate.min()
-    while not _simulated(c, p, reservation, order, score, shortest):
+    while not _simulated(c, p, reservation, order, veto, score, shortest):
         p = _with_room(p, 4 * tree.installed)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
@@ -209,7 +212,7 @@ def placement(jobs, tree, allocation, order, rule, kills, halt):
 
 
 @part
-def _simulated(c, p, reservation, order, score, shortest):
+def _simulated(c, p, reservation, order, veto, score, shortest):
     """Go on until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
     ended = front(c.ends)
     # A pass gives away what is free and what its kills free.
@@ -220,12 +223,13 @@ def _simulated(c, p, reservation, order, score, shortest):
         for place in range(ended, front(c.ends)):
             release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
         sort_queue(c, order, score)
+        look(c, veto.question)
         stands = still_blocked(c, reservation)
         if not stands:
             _start_heads(c, p)
             _reserve(c, p, reservation)
         newcomers = c.clock[ARRIVED] - c.clock[NEWCOMER]
-        if not stands or newcomers > 1:
+        if not stands or newcomers > 1 or veto.moving:
             place, last = front(c.queue) + 1, NEVER
         else:
             last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else -1
@@ -234,7 +238,7 @@ def _simulated(c, p, reservation, order, score, shortest):
         longest = reservation[SHADOW] - c.clock[NOW]
         if p.rule == BY_BLOCK or (p.rule == BY_COUNT and longest >= shortest):
             while place <= last and place < back(c.queue) and c.clock[FREE] > 0 and not c.halt[0]:
-                place = _try_to_advance(c, p, reservation, place)
+                place = _try_to_advance(c, p, reservation, veto, place)
         ended = front(c.ends)
     return False
 
@@ -277,7 +281,7 @@ def _start(c, p, place, block, open_only):
 
 
 @part
-def _try_to_advance(c, p, reservation, place):
+def _try_to_advance(c, p, reservation, veto, place):
     """Start a job behind the head, if it may; give the place of its successor."""
     job = c.queue.item[place]
     procs = c.jobs.procs[job]
@@ -290,7 +294,7 @@ def _try_to_advance(c, p, reservation, place):
         block = _block_for(c, p, job, p.nodes.open, p.nodes.open_bound)
     else:
         block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
-    if block == NOWHERE:
+    if block == NOWHERE or is_vetoed(c, veto, job):
         return place + 1
     if lasts and p.allocation.whole:
         reservation[EXTRA] -= procs

@@ -2,20 +2,17 @@
 
 An order is fixed, ``f(submit, estimate, procs)``, or moves with time, ``f(now, submit, estimate, procs)``: int64
 seconds and processors, submit time and `now` counted from the first submission, a float64 result. Equal values keep
-first come, first served. A user's function is treated as these are: compiled to a C callback, whose type is one and
-the same for every function, so that a kernel that takes it stays cached on disk.
+first come, first served. A user's function is treated as these are: compiled to a C callback (`callbacks`). A function
+of other values of the job is called with arrays that hold them (`questions`).
 """
 
 from math import log2, log10, sqrt
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from ._jit import kernel, part
-
-INT, FLOAT = numba.types.int64, numba.types.float64
-FIXED, MOVING = FLOAT(INT, INT, INT), FLOAT(INT, INT, INT, INT)
+from .callbacks import call_fixed
 
 
 class Order(NamedTuple):
@@ -26,14 +23,14 @@ class Order(NamedTuple):
     rank : int64, shape (n_jobs,)
         Place of each job in a fixed order.
     moving : bool
-        The order moves with time: `policy` gives it, and `rank` is that of arrival.
-    policy : C callback of (now, submit, estimate, procs)
-        Called for a moving order only.
+        The order moves with time: `question` gives it, and `rank` is that of arrival.
+    question : Question
+        Asked for a moving order only; see `schedlab.kernels.questions`.
     """
 
     rank: np.ndarray
     moving: bool
-    policy: object
+    question: NamedTuple
 
 
 def sjf(submit, estimate, procs):
@@ -107,6 +104,38 @@ def unicef(now, submit, estimate, procs):
     return -(now - submit) / (log2(max(procs, 2)) * max(estimate, 1))
 
 
+def fairshare(user_usage):
+    """Least usage first: jobs of the users who have had the fewest processor-seconds so far, with decay."""
+    return user_usage
+
+
+def multifactor(
+    now,
+    submit,
+    procs,
+    machine_procs,
+    user_usage,
+    total_usage,
+    user_count,
+    age=1_000.0,
+    fairshare=10_000.0,
+    size=1_000.0,
+    max_age=604_800.0,
+):
+    """Slurm's multifactor priority: age, fair share with equal shares, and size, each a weight x a factor up to 1.
+
+    The classic fair-share factor is 2 ** -(usage of the user / usage of all / share of the user).
+    """
+    older = min((now - submit) / max_age, 1.0)
+    used = user_usage * user_count / total_usage if total_usage > 0 else 0.0
+    return -(age * older + fairshare * 2.0**-used + size * procs / machine_procs)
+
+
+def no_row(now, job, whole, real, value):
+    """Give a value for kernels that will not ask for it."""
+    return 0.0
+
+
 @part
 def sort(key, item, first, last):
     """Sort the pairs of places [first, last) by (key, item), in place.
@@ -128,23 +157,10 @@ def sort(key, item, first, last):
         gap //= 3
 
 
-def c_function(function, signature):
-    """Compile an order to a C callback; leave it as it is when numba's JIT is switched off.
-
-    Cached on disk where the function has a source (a file or a notebook cell), else compiled once a process.
-    """
-    if numba.config.DISABLE_JIT:
-        return function
-    try:
-        return numba.cfunc(signature, cache=True)(function)
-    except RuntimeError:  # numba's word for "no place to cache": typed at a prompt, made by exec
-        return numba.cfunc(signature)(function)
-
-
 @kernel
 def scores(order, submit, estimate, procs):
     """Give the value of a fixed order for each job; float64, shape (n_jobs,)."""
     result = np.empty(submit.size, np.float64)
     for job in range(submit.size):
-        result[job] = order(submit[job], estimate[job], procs[job])
+        result[job] = call_fixed(order, (submit[job], estimate[job], procs[job]))
     return result

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
 from typing import ClassVar, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 
 from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Partitions
+from schedlab.workload.columns import Columns
 from schedlab.workload.speedup import Laws
 from schedlab.workload.trace import KEEP, KILL_BACKFILLED
 
@@ -38,6 +39,8 @@ class Case:
         Seconds that the log records; for a scheme that needs "waits".
     places : int64, shape (n_jobs,), optional
         In which of the `Partitions` each job runs, if that is the machine.
+    columns : Columns
+        The columns of the trace, as numbers: ``case.columns["user"]``; without any if left out.
     name : str
         Of the trace, for errors.
     numbers : sequence, optional
@@ -53,6 +56,7 @@ class Case:
     breakdown: np.ndarray | None = None
     waits: np.ndarray | None = None
     places: np.ndarray | None = None
+    columns: Columns = field(default_factory=Columns)
     name: str = "the trace"
     numbers: Sequence | None = None
 
@@ -119,6 +123,7 @@ class Case:
             if each.name in ("cut", "breakdown", "waits", "places", "numbers")
         }
         laws = None if self.laws is None else self.laws.of(jobs)
+        columns["columns"] = self.columns.of(jobs)
         return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)
 
     def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":

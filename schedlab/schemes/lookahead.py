@@ -16,7 +16,7 @@ from schedlab.threads import interruptible
 from schedlab.workload.trace import OVERRUN
 
 from .base import Case, Outcome
-from .orders import check_worth, explained, order_name, prepare_worth, unused
+from .orders import check_worth, explained, no_question, order_name, prepare_worth
 from .rigid import Queued
 
 VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
@@ -151,7 +151,7 @@ class DPSA(Queued):
                 VARIANTS[self.variant],
                 len(case) if self.depth is None else min(self.depth, len(case)),
                 ranked,
-                prepare_worth(OBJECTIVES.get(self.objective, self.objective)) if ranked else unused(),
+                prepare_worth(OBJECTIVES.get(self.objective, self.objective), case) if ranked else no_question(),
                 SEARCHES[self.search],
                 UNBOUNDED if self.budget is None else min(self.budget, UNBOUNDED),
                 ticks,

@@ -1,5 +1,6 @@
 """Orders of the queue: the names, and a user's own function in their place."""
 
+import inspect
 import math
 import sys
 import threading
@@ -7,17 +8,21 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache, partial, wraps
+from types import BuiltinFunctionType
 
 import numba
 import numpy as np
 
-from schedlab.kernels import priority
+from schedlab.kernels import callbacks, priority
 from schedlab.kernels.priority import Order
+from schedlab.kernels.questions import Question, Veto, values_of_rows
 from schedlab.text import plain
+from schedlab.workload.trace import KILL_BACKFILLED
 
-from .base import Jobs
-from .policies import MOVING, Policy, PolicyError, checked_in_python, is_function
+from .base import Case
+from .policies import MOVING, Call, Policy, PolicyError, is_function
+from .values import PARAMETERS, WEEK, Count, Row, Usage, no_sums
 
 FIXED = MOVING[1:]
 
@@ -38,9 +43,95 @@ NAMED = {
         priority.f2,
         priority.f3,
         priority.f4,
+        priority.fairshare,
+        priority.multifactor,
     )
 }
 NAMES = ("fcfs", *NAMED)
+
+
+def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
+    """Give the order in which the jobs of those go first who have used least so far; by name ``"fairshare"``.
+
+    With shares that differ, divide: ``lambda user, user_usage: user_usage / shares[user]``, an array by user number.
+
+    Parameters
+    ----------
+    of : str
+        The column that tells them apart: ``"user"``, ``"group"``, ``"account"``, ....
+    half_life : float, seconds, optional
+        In which usage loses half its weight. None: it does not decay.
+
+    Returns
+    -------
+    function
+        For ``EASY(order=...)`` and the like.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> fair = sl.simulate(trace, sl.EASY(order=sl.fairshare("user", half_life=24 * 3600)))
+    >>> str(fair.validate().scheme)
+    'EASY-FAIRSHARE(USER_USAGE=USER HALF-LIFE 24 H)'
+    """
+    usage = Usage(of, half_life)
+    return priority.fairshare if usage == Usage() else partial(priority.fairshare, user_usage=usage)
+
+
+def multifactor(
+    age: float = 1_000.0,
+    fairshare: float = 10_000.0,
+    size: float = 1_000.0,
+    *,
+    max_age: float = WEEK,
+    of: str = "user",
+    half_life: float | None = WEEK,
+) -> Callable:
+    """Give Slurm's multifactor priority as an order; with these defaults by name ``"multifactor"``.
+
+    Each factor is at most 1: the wait divided by `max_age`; 2 ** -(usage / usage of all / share), all shares equal;
+    processors divided by those of the machine. Factors that a site sets by tables, such as QOS and partition, are not
+    in it: an own function can add ``weights[queue]``.
+
+    Parameters
+    ----------
+    age, fairshare, size : float
+        Weights, as PriorityWeightAge, PriorityWeightFairshare and PriorityWeightJobSize. The defaults are those of the
+        examples in Slurm's manual; Slurm's own defaults are 0.
+    max_age : float, seconds
+        From which wait on age counts in full (PriorityMaxAge).
+    of : str
+        The column that tells apart whose usage counts.
+    half_life : float, seconds, optional
+        Of the usage (PriorityDecayHalfLife). None: it does not decay.
+
+    Returns
+    -------
+    function
+        For ``EASY(order=...)`` and the like.
+
+    References
+    ----------
+    Slurm's manual, "Multifactor Priority Plugin" and "Classic Fairshare Algorithm".
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> str(sl.simulate(trace, sl.EASY(order=sl.multifactor(age=5_000))).validate().scheme)
+    'EASY-MULTIFACTOR(AGE=5000)'
+    """
+    given = {"age": age, "fairshare": fairshare, "size": size, "max_age": max_age}
+    defaults = inspect.signature(priority.multifactor).parameters
+    changed = {name: value for name, value in given.items() if value != defaults[name].default}
+    if (of, half_life) != ("user", WEEK):
+        changed["user_usage"], changed["total_usage"] = Usage(of, half_life), Usage(None, half_life)
+    if of != "user":
+        changed["user_count"] = Count(of)
+    return partial(priority.multifactor, **changed) if changed else priority.multifactor
 
 
 def check_order(order: str | Callable) -> None:
@@ -61,33 +152,102 @@ def check_worth(worth: str | Callable, named: Collection[str]) -> None:
         raise ValueError(f"unknown objective {worth!r}; known: {known}")
 
 
+def check_veto(may_backfill: Callable) -> None:
+    """Raise where something is no function that says whether a job may be backfilled."""
+    if not is_function(may_backfill):
+        raise ValueError(f"may_backfill is {may_backfill!r}, expected a function of ({', '.join(MOVING)}, user, ...)")
+    Policy.of(may_backfill, "may_backfill")
+
+
+def policy_name(function: Callable) -> str:
+    """Give the name by which a user's function is shown."""
+    return plain(Policy.of(function, "policy").name)
+
+
 def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf")) -> str:
     """Give the name by which an order is shown; a user's function is told from a built-in order of its name."""
     if isinstance(order, str):
         return order
-    name = plain(Policy.of(order, "order").name)
+    name = policy_name(order)
     return f"own-{name}" if name.lower() in named else name
 
 
-def prepare(order: str | Callable, jobs: Jobs) -> Order:
+def prepare(order: str | Callable, case: Case) -> Order:
     """Turn an order into what the kernels take."""
-    arrival = np.arange(jobs.submit.size)
+    arrival = np.arange(len(case))
     if order == "fcfs":
-        return Order(arrival, False, unused())
-    policy = Policy.of(NAMED[order] if isinstance(order, str) else order, "order")
-    if policy.moving:
-        return Order(arrival, True, _compiled(policy, MOVING))
-    value = priority.scores(_compiled(policy, FIXED), jobs.submit, jobs.estimate, jobs.procs)
-    if np.isnan(value).any():
-        raise ValueError(f"order {policy.name} gives nan")
+        return Order(arrival, False, no_question())
+    value, question = _asked(Policy.of(NAMED[order] if isinstance(order, str) else order, "order"), case)
+    if value is None:
+        return Order(arrival, True, question)
     rank = np.empty_like(arrival)
     rank[np.argsort(value, kind="stable")] = arrival
-    return Order(rank, False, unused())
+    return Order(rank, False, question)
 
 
-def prepare_worth(worth: Callable):
+def prepare_worth(worth: Callable, case: Case) -> Question:
     """Turn a function that says what a job is worth now into what the kernels take."""
-    return _compiled(Policy.of(worth, "objective"), MOVING)
+    return _question(Policy.of(worth, "objective"), case)
+
+
+def prepare_veto(may_backfill: Callable | None, case: Case) -> Veto:
+    """Turn a function that says whether a job may be backfilled now into what the kernels take."""
+    if may_backfill is None:
+        return Veto(np.empty(0, bool), False, no_question())
+    value, question = _asked(Policy.of(may_backfill, "may_backfill"), case)
+    return Veto(np.empty(0, bool) if value is None else value != 0, value is None, question)
+
+
+def _asked(policy, case):
+    """Give the value for each job of a policy that does not depend on the time, else None; and the question."""
+    jobs = case.jobs
+    if policy.simple:
+        if "now" in policy.takes:
+            return None, _question(policy, case)
+        function = _compiled(policy, Call.of_scalars(FIXED), callbacks.FIXED)
+        value = priority.scores(_handed(function), jobs.submit, jobs.estimate, jobs.procs)
+    else:
+        question, moving = _by_row(policy, case)
+        if moving:
+            return None, question
+        value = values_of_rows(question.of_row, len(case), question.whole, question.real)
+    if np.isnan(value).any():
+        raise ValueError(f"{policy.what} {policy.name} gives nan")
+    return value, no_question()
+
+
+def _question(policy, case):
+    """Turn a policy into a question, though it may not depend on the time."""
+    if not policy.simple:
+        return _by_row(policy, case)[0]
+    return _kept(no_question(), of_scalars=_compiled(policy, Call.of_scalars(MOVING), callbacks.MOVING))
+
+
+def _by_row(policy, case):
+    """Give a question whose values are handed over in arrays, and whether it moves with time."""
+    row = Row(case)
+    for name, what in policy.takes.items():
+        if not row.ask(name, what):
+            raise policy.unknown(name if what is None else str(what.of), case.columns.known)
+    whole, width, real, sums = row.arrays()
+    if sums.kind.size and case.overrun == KILL_BACKFILLED:
+        raise ValueError(f"{policy.what} {policy.name} counts running jobs, which overrun {case.overrun!r} may kill")
+    call = Call(PARAMETERS, tuple((name, *place) for name, place in row.places().items()))
+    question = no_question()._replace(by_row=True, whole=whole, width=width, real=real, sums=sums)
+    return _kept(question, of_row=_compiled(policy, call, callbacks.BY_ROW)), row.moving
+
+
+def _kept(question, **callback):
+    """Give a question with another callback, which lives as long as the question does."""
+    ((name, function),) = callback.items()
+    question = question._replace(**{name: _handed(function)})
+    question.callback = function
+    return question
+
+
+def _handed(function):
+    """Give a callback as kernels take it."""
+    return getattr(function, "address", function)
 
 
 def run_policies(run: Callable):
@@ -176,41 +336,44 @@ def _listen():
             _before, sys.unraisablehook = sys.unraisablehook, _hook
 
 
-def _compiled(policy, names):
-    """Give a policy of some values as a kernel takes it; one that reports its failure where that is looked for."""
-    signature = priority.MOVING if names == MOVING else priority.FIXED
-    if (policy.function.__module__ or "").startswith("schedlab.kernels."):
+def _compiled(policy, call, signature):
+    """Give a policy as a kernel calls it; one that reports its failure where that is looked for."""
+    if policy.simple and (policy.function.__module__ or "").startswith("schedlab.kernels."):
         return _compiled_once(policy.function, signature)
     running = _running.get() or _Running()
     running.own = True
     if numba.config.DISABLE_JIT:
-        return checked_in_python(policy, names)
+        return policy.in_python(call)
     if running.failures is not None:
-        return numba.cfunc(signature)(policy.reporting(names, running.failures))
+        return numba.cfunc(signature)(policy.reporting(call, running.failures))
     _listen()
     outer = policy.outer()
-    numbers = all(isinstance(value, int | float | np.number) or value is math or value is np for _, value in outer)
+    fixed = all(isinstance(value, _NEVER_CHANGES) or value is math or value is np for _, value in outer)
     try:
-        return (_compiled_with if numbers else _compiled_now)(policy, names, signature, outer)
+        return (_compiled_with if fixed else _compiled_now)(policy, call, signature, outer)
     except Exception as error:  # numba raises nearly anything; the user gets one PolicyError
-        raise policy.not_compiled(error, names) from None
+        raise policy.not_compiled(error, call) from None
 
 
-_compiled_once = cache(priority.c_function)
+_NEVER_CHANGES = int | float | np.number | BuiltinFunctionType  # such as math.floor
+_compiled_once = cache(callbacks.c_function)
 
 
-def _compiled_now(policy, names, signature, _):
+def _compiled_now(policy, call, signature, _):
     """Compile a user's policy, in 30 ms, with the values that the names from outside it have now.
 
     Numba's disk cache would be a trap: it minds neither such values nor constants, and gives `K * estimate`
     with another K, or one of two lambdas in a line, the code of the first.
     """
-    return numba.cfunc(signature)(policy.adapted(names))
+    return numba.cfunc(signature)(policy.adapted(call))
 
 
 _compiled_with = lru_cache(maxsize=64)(_compiled_now)
 
 
-def unused():
-    """Give a policy for kernels that will not call it: they take one in any case."""
-    return _compiled_once(priority.xfactor, priority.MOVING)
+@cache
+def no_question() -> Question:
+    """Give a question for kernels that will not ask it: they take one in any case."""
+    of_scalars = _handed(_compiled_once(priority.xfactor, callbacks.MOVING))
+    of_row = _handed(_compiled_once(priority.no_row, callbacks.BY_ROW))
+    return Question(False, of_scalars, of_row, np.empty(0, np.int64), 0, np.empty(0), no_sums())

@@ -10,13 +10,13 @@ from schedlab.streams import GOLDEN, splitmix64
 from schedlab.threads import interruptible
 
 from .base import Case, Outcome, Ranges
-from .orders import Order
+from .orders import Order, Veto
 
 RULES = {"count": BY_COUNT, "block": BY_BLOCK}
 PARTS = 10**9  # of a time, at most: what is left of it must not overflow
 
 
-def place(case: Case, order: Order, rule: int) -> Outcome:
+def place(case: Case, order: Order, veto: Veto, rule: int) -> Outcome:
     """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement.placement`.
 
     Parameters
@@ -24,6 +24,7 @@ def place(case: Case, order: Order, rule: int) -> Outcome:
     case : Case
         Of a `KaryTree`.
     order : Order
+    veto : Veto
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     """
     jobs, tree = case.jobs, case.machine
@@ -42,6 +43,7 @@ def place(case: Case, order: Order, rule: int) -> Outcome:
         Tree(tree.k, tree.n, tree.procs, kept, parts),
         allocation,
         order,
+        veto,
         rule,
         case.kills,
     )

@@ -19,10 +19,12 @@ import numpy as np
 
 from schedlab.text import plain
 
+from .values import Count, Usage
+
 MOVING = ("now", "submit", "estimate", "procs")
-UNITS = {"now": " s", "submit": " s", "estimate": " s", "procs": ""}
-EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}
-TAKES = f"any of ({', '.join(MOVING)})"
+UNITS = {"now": " s", "submit": " s", "estimate": " s"}
+EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}  # other values are 1
+TAKES = f"any of ({', '.join(MOVING)}), columns of the jobs (user, queue, ...) or sums such as user_usage"
 ALLOWED = (
     "Allowed: arithmetic, comparisons, if, min, max, abs, math, NumPy functions of single numbers, numbers and arrays\n"
     "from outside, and helpers under @numba.njit; a number must come back."
@@ -31,7 +33,7 @@ ALLOWED = (
 _FOREIGN = tuple(
     str(Path(folder)) for folder in (Path(__file__).parents[1], *map(sysconfig.get_path, ("stdlib", "purelib")))
 )
-_FIXED = object()  # of an argument: not one of the job's values
+_NAMED = object()  # of an argument: the value that goes by its name
 
 
 class PolicyError(ValueError):
@@ -51,6 +53,32 @@ class PolicyError(ValueError):
 
 
 @dataclass(frozen=True)
+class Call:
+    """How a kernel calls a policy.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Of the C callback.
+    found : tuple of (str, str, bool)
+        The values of the job: name, where among the parameters it is found, and whether it is a whole number.
+    """
+
+    parameters: tuple[str, ...]
+    found: tuple[tuple[str, str, bool], ...]
+
+    @classmethod
+    def of_scalars(cls, names: tuple[str, ...]) -> "Call":
+        """Give the call that hands over the values of these names, all whole numbers."""
+        return cls(names, tuple((name, name, True) for name in names))
+
+    @property
+    def places(self) -> dict[str, tuple[str, bool]]:
+        """By name of a value: where it is found, and whether it is a whole number."""
+        return {name: (place, whole) for name, place, whole in self.found}
+
+
+@dataclass(frozen=True)
 class Policy:
     """A function of some values of a job.
 
@@ -61,7 +89,8 @@ class Policy:
     what : str
         What it is for: "order" or "objective".
     arguments : tuple of (str, object)
-        What it is called with, in order: names of values, or names with fixed values.
+        What it is called with, in order: names, each with a fixed value, with a `Usage` or `Count` to be asked for, or
+        with a mark that the name tells the value.
     """
 
     function: Callable
@@ -83,12 +112,10 @@ class Policy:
                 wrong = True
             elif each.name in bound:
                 arguments.append((each.name, bound[each.name]))
-            elif each.name in MOVING:
-                arguments.append((each.name, _FIXED))
-            elif each.default is not each.empty:
-                arguments.append((each.name, each.default))
+            elif each.name in MOVING or each.default is each.empty:
+                arguments.append((each.name, _NAMED))
             else:
-                wrong = True
+                arguments.append((each.name, each.default))
         policy = cls(function, what, tuple(arguments))
         if wrong or not policy.takes:
             raise policy._error(
@@ -99,46 +126,48 @@ class Policy:
         return policy
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        """The values of a job that it is called with, in its own order."""
-        return tuple(name for name, value in self.arguments if value is _FIXED)
+    def takes(self) -> dict[str, Usage | Count | None]:
+        """The values of a job that it is called with, by name and in its own order; None where the name tells it."""
+        return {name: None if value is _NAMED else value for name, value in self.arguments if _is_asked(value)}
 
     @property
-    def moving(self) -> bool:
-        """Whether it depends on the time."""
-        return "now" in self.takes
+    def simple(self) -> bool:
+        """Whether it needs no more than time, submission, estimate and processors."""
+        return set(self.takes) <= set(MOVING)
 
     @property
     def name(self) -> str:
         """Its name, with what `functools.partial` fixed."""
         defaults = {each.name: each.default for each in inspect.signature(self.function).parameters.values()}
         fixed = [
-            f"{name}={value}" for name, value in self.arguments if value is not _FIXED and value is not defaults[name]
+            f"{name}={value}" for name, value in self.arguments if value is not _NAMED and value is not defaults[name]
         ]
         return f"{self.function.__name__}({', '.join(fixed)})" if fixed else self.function.__name__
 
     def outer(self) -> tuple:
         """Give what its value depends on besides the job: names and values from outside it."""
         seen = inspect.getclosurevars(self.function)
-        fixed = [(name, value) for name, value in self.arguments if value is not _FIXED]
+        fixed = [(name, value) for name, value in self.arguments if not _is_asked(value)]
         return (*(seen.nonlocals | seen.globals).items(), *fixed)
 
-    def adapted(self, names: tuple[str, ...]) -> Callable:
-        """Give a function of the values of these names, in their order, that numba can compile."""
-        if self.takes == names and len(self.arguments) == len(names):
+    def adapted(self, call: Call) -> Callable:
+        """Give a function of a callback's parameters that numba can compile."""
+        names = tuple(name for name, _ in self.arguments)
+        if call == Call.of_scalars(names) and all(value is _NAMED for _, value in self.arguments):
             return self.function
         scope, given = {"function": numba.njit(self.function)}, []
         for place, (name, value) in enumerate(self.arguments):
-            if value is not _FIXED:
-                name = f"fixed_{place}"
-                scope[name] = value
-            given.append(name)
-        exec(f"def policy({', '.join(names)}):\n    return function({', '.join(given)})", scope)
+            if _is_asked(value):
+                given.append(call.places[name][0])
+            else:
+                given.append(f"fixed_{place}")
+                scope[given[-1]] = value
+        exec(f"def policy({', '.join(call.parameters)}):\n    return function({', '.join(given)})", scope)
         return scope["policy"]
 
-    def reporting(self, names: tuple[str, ...], failures: list[PolicyError]) -> Callable:
+    def reporting(self, call: Call, failures: list[PolicyError]) -> Callable:
         """Give the same, which notes its first failure and goes on with the value 0."""
-        value = checked_in_python(self, names)
+        value = checked_in_python(self, call)
 
         def report(*values):
             if not failures:
@@ -149,31 +178,57 @@ class Policy:
             return 0.0
 
         # Python is only asked about the job that fails: it takes 5 us, and a long log has 20 million questions.
+        kinds = [ctypes.c_int64 if whole else ctypes.c_double for _, whole in call.places.values()]
         scope = {
-            "function": numba.njit(self.adapted(names)),
-            "report": ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_int64] * len(names))(report),
+            "function": numba.njit(self.adapted(call)),
+            "report": ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(report),
         }
-        given = ", ".join(names)
+        taken, given = ", ".join(call.parameters), ", ".join(place for place, _ in call.places.values())
         # Compiled code can catch all exceptions or none.
         exec(
-            f"def policy({given}):\n"
+            f"def policy({taken}):\n"
             f"    try:\n"
-            f"        value = float(function({given}))\n"
+            f"        found = float(function({taken}))\n"
             f"    except Exception:\n"
             f"        return report({given})\n"
-            f"    return value if value == value else report({given})",
+            f"    return found if found == found else report({given})",
             scope,
         )
         return scope["policy"]
 
+    def in_python(self, call: Call) -> Callable:
+        """Give it as a callback in plain Python, which raises a PolicyError."""
+        scope = {"checked": checked_in_python(self, call)}
+        given = ", ".join(place for place, _ in call.places.values())
+        exec(f"def policy({', '.join(call.parameters)}):\n    return checked({given})", scope)
+        return scope["policy"]
+
     def __call__(self, **values) -> float:
         """Give its value for a job, in plain Python."""
-        return self.function(*(values[name] if value is _FIXED else value for name, value in self.arguments))
+        return self.function(*(values[name] if _is_asked(value) else value for name, value in self.arguments))
 
-    def not_compiled(self, error: Exception, names: tuple[str, ...]) -> PolicyError:
+    def unknown(self, name: str, known: list[str]) -> PolicyError:
+        """Say that no value of a job goes by a name.
+
+        Parameters
+        ----------
+        name : str
+            Of the parameter.
+        known : list of str
+            The columns that there are.
+        """
+        return self._error(
+            f"takes {name!r}, which is no value of a job",
+            *_defined(self.function),
+            f"Known: {', '.join((*MOVING, 'machine_procs'))}; columns: {', '.join(known) or 'none'}.",
+            "Sums: user_usage, user_running, user_held, user_queued, user_count; total_usage, ...; of any column.",
+            "Other parameters need a default or a value by functools.partial.",
+        )
+
+    def not_compiled(self, error: Exception, call: Call) -> PolicyError:
         """Say why it cannot be compiled; what fails in plain Python, too, is said as Python says it."""
         try:
-            checked_in_python(self, names)(*(EXAMPLE[name] for name in names))
+            checked_in_python(self, call)(*(EXAMPLE.get(name, 1) for name in call.places))
         except PolicyError as failure:
             return failure
         text = str(error)
@@ -183,12 +238,12 @@ class Policy:
         where = _shown(str(own), lines[0]) if lines else _defined(self.function)
         return self._error(f"cannot be compiled: {_reason(text)}", *where, ALLOWED)
 
-    def failed(self, reason: str, values: dict[str, int], error: Exception | None = None) -> PolicyError:
+    def failed(self, reason: str, values: dict[str, float], error: Exception | None = None) -> PolicyError:
         """Say for which job it failed, and in which line."""
         frames = [] if error is None else traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if _is_own(frame.filename)]
         where = _shown(own[-1].filename, own[-1].lineno) if own else _defined(self.function)
-        given = ", ".join(f"{name} = {value:,}{UNITS[name]}" for name, value in values.items())
+        given = ", ".join(f"{name} = {value:,}{UNITS.get(name, '')}" for name, value in values.items())
         counted = " (times since the first submission)" if {"now", "submit"} & set(values) else ""
         return self._error(reason, *where, f"for a job with {given}{counted}")
 
@@ -201,11 +256,18 @@ def is_function(given) -> bool:
     return inspect.isfunction(_plain(given))
 
 
-def checked_in_python(policy: Policy, names: tuple[str, ...]) -> Callable:
-    """Give a policy as a function of the values of these names, in plain Python, that raises a PolicyError."""
+def _is_asked(value):
+    """Tell whether an argument is a value of the job."""
+    return value is _NAMED or isinstance(value, Usage | Count)
+
+
+def checked_in_python(policy: Policy, call: Call) -> Callable:
+    """Give a policy as a function of the values of a call, in plain Python, that raises a PolicyError."""
+    kinds = [(name, int if whole else float) for name, (_, whole) in call.places.items()]
 
     def value(*values):
-        given = dict(zip(names, map(int, values), strict=True))  # a division of NumPy's by 0 only warns
+        # Python's own numbers: a division of NumPy's by 0 only warns.
+        given = {name: kind(value) for (name, kind), value in zip(kinds, values, strict=True)}
         try:
             with np.errstate(all="ignore"):
                 found = policy(**given)

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 
 from schedlab.kernels.easy import easy
+from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.fcfs import fcfs
 from schedlab.kernels.placement import NO_RESERVATION
 from schedlab.machine import Flat, KaryTree
@@ -13,7 +15,9 @@ from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
 
 from . import placement
 from .base import Case, Outcome, Scheme
-from .orders import Order, check_order, explained, order_name, prepare
+from .orders import Order, check_order, check_veto, explained, order_name, policy_name, prepare, prepare_veto
+
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,19 @@ class Queued(Scheme):
     ----------
     order : str or function
         Order of the queue, smallest value first, ties first come first served: a name
-        (``schedlab.schemes.orders.NAMES``) or a function of any of ``now, submit, estimate, procs``, by name and in any
-        order: int64 seconds since the first submission and processors, a number back. With `now` the order moves with
-        time. Other parameters need a default or a value by `functools.partial`.
+        (``schedlab.schemes.orders.NAMES``) or a function that gives a number. It is called with any of these, by the
+        names of its parameters:
+
+        - ``now, submit, estimate, procs``: int64, seconds since the first submission, and processors. With `now` the
+          order moves with time.
+        - Columns of the jobs: ``user``, ``group``, ``queue``, ``partition``, ``account``, ``requested_memory``, or one
+          that a reader kept. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`.
+        - Running sums, which move with time: ``user_usage`` (processor-seconds so far with a half-life of 7 days; see
+          `Usage` for others), ``user_running`` (jobs), ``user_held`` (processors now), ``user_queued`` (jobs), and the
+          same of any column (``account_usage``) or of all jobs (``total_usage``).
+        - ``machine_procs`` and ``user_count``: processors of the machine, and users in the trace.
+
+        Other parameters need a default or a value by `functools.partial`.
     """
 
     order: str | Callable = "fcfs"
@@ -52,7 +66,7 @@ class Queued(Scheme):
         Order
             See `schedlab.kernels.priority`.
         """
-        return prepare(self.order, case.jobs)
+        return prepare(self.order, case)
 
 
 @dataclass(frozen=True)
@@ -81,13 +95,13 @@ class FCFS(Queued):
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`; see `schedlab.kernels.fcfs` and `schedlab.kernels.placement`."""
         if isinstance(case.machine, KaryTree):
-            return placement.place(case, self.queue(case), NO_RESERVATION)
+            return placement.place(case, self.queue(case), prepare_veto(None, case), NO_RESERVATION)
         return case.outcome(*interruptible(fcfs, case.jobs, case.machine.procs, self.queue(case), case.per_event))
 
 
 @dataclass(frozen=True)
 class EASY(Queued):
-    """EASY (aggressive) backfilling: the job at the head of the queue holds the one reservation.
+    """EASY (aggressive) backfilling: the job at the head of the queue holds the one reservation, or the first k do.
 
     Parameters
     ----------
@@ -100,6 +114,23 @@ class EASY(Queued):
         estimates; only jobs that end by then may start ahead of the head. "block": that time and a block of nodes; jobs
         that leave those nodes free may start, too. If nodes need not be contiguous, "block" is EASY's usual rule, with
         extra processors. On a flat machine both are the usual rule.
+    reservations : int or "all"
+        How many blocked jobs at the front of the queue hold a reservation. All are placed anew at each pass, so that
+        only a single reservation is a promise. "all" is conservative backfilling without compression passes
+        (``Conservative(compression="rebuild")``). On a tree 1.
+    may_backfill : function, optional
+        Whether a job may start ahead of a reservation: 0 or False for no. It takes what an order takes (`Queued`), is
+        asked when a job could be backfilled, and never about the head of the queue.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> short = sl.EASY(may_backfill=lambda estimate: estimate <= 3600)
+    >>> one_at_a_time = sl.EASY(may_backfill=lambda user_running: user_running == 0)
+    >>> [len(sl.simulate(trace, each).validate()) for each in (short, one_at_a_time, sl.EASY(reservations=4))]
+    [47, 47, 47]
 
     References
     ----------
@@ -109,6 +140,8 @@ class EASY(Queued):
 
     backfill: str | Callable | None = None
     reservation: str = "count"
+    reservations: int | str = 1
+    may_backfill: Callable | None = None
 
     label = "EASY"
     names = {"easy": {}, "easy-sjbf": {"backfill": "sjf"}}
@@ -127,17 +160,25 @@ class EASY(Queued):
         if self.backfill is not None:
             check_order(self.backfill)
         check_known("reservation", self.reservation, placement.RULES)
+        many = isinstance(self.reservations, Integral) and not isinstance(self.reservations, bool)
+        if self.reservations != ALL and not (many and self.reservations >= 1):
+            raise ValueError(f'reservations must be a whole number of at least 1, or "all", got {self.reservations!r}')
+        if self.may_backfill is not None:
+            check_veto(self.may_backfill)
 
     def __str__(self) -> str:
         name = super().__str__()
         if self.backfill is not None:
             name += "-SJBF" if self.backfill == "sjf" else f"-BACKFILL-{order_name(self.backfill).upper()}"
-        return name if self.reservation == "count" else f"{name} ({self.reservation})"
+        said = [] if self.reservation == "count" else [self.reservation]
+        said += [] if self.reservations == 1 else [f"{self.reservations} reservations"]
+        said += [] if self.may_backfill is None else [f"backfills if {policy_name(self.may_backfill)}"]
+        return f"{name} ({', '.join(said)})" if said else name
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether promises are kept: only with the order "fcfs", and not by counts where blocks are needed."""
-        if self.order != "fcfs":
-            return False  # a head may lose its place before it starts
+        """Tell whether promises are kept: one, with the order "fcfs", and not by counts where blocks are needed."""
+        if self.order != "fcfs" or self.reservations != 1:
+            return False  # a head may lose its place before it starts, and another job's reservation may move
         return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
 
     def _rule(self, tree):
@@ -151,6 +192,8 @@ class EASY(Queued):
             return
         if self.backfill is not None:
             raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
+        if self.reservations != 1:
+            raise ValueError(f"{self} cannot run on {tree}: on nodes there is one reservation; leave out reservations")
         if tree.reservation is not None and self.reservation not in ("count", tree.reservation):
             both = f"{self.reservation!r} of the scheme and {tree.reservation!r} of the tree"
             raise ValueError(f"two reservations, {both}: leave out that of the tree")
@@ -158,9 +201,12 @@ class EASY(Queued):
     @explained
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`; see `schedlab.kernels.easy` and `schedlab.kernels.placement`."""
-        order = self.queue(case)
+        order, veto = self.queue(case), prepare_veto(self.may_backfill, case)
         if isinstance(case.machine, KaryTree):
-            return placement.place(case, order, placement.RULES[self._rule(case.machine)])
+            return placement.place(case, order, veto, placement.RULES[self._rule(case.machine)])
         own = self.backfill is not None
-        backfill = prepare(self.backfill, case.jobs) if own else order
-        return case.outcome(*interruptible(easy, case.jobs, case.machine.procs, order, backfill, own, case.per_event))
+        kernel, depth = easy, ()
+        if self.reservations != 1:
+            kernel, depth = easy_depth, (len(case) if self.reservations == ALL else min(self.reservations, len(case)),)
+        rules = (order, prepare(self.backfill, case) if own else order, own, veto, *depth)
+        return case.outcome(*interruptible(kernel, case.jobs, case.machine.procs, *rules, case.per_event))

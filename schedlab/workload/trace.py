@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
 
 import numpy as np
@@ -17,6 +18,7 @@ from schedlab.streams import entropy, keys, uniforms
 from schedlab.text import check_known, plain
 
 from . import archive, swf
+from .columns import WORDS, Columns, codes_of
 from .copies import copied
 from .filter import BAD_LINE, FEW, TOO_WIDE, account, in_one_line, usable
 from .joining import joined
@@ -203,6 +205,41 @@ class Trace:
         }
         return {"queue": self.header.queues, "partition": self.header.partitions, **people}
 
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns of the jobs as numbers, as a policy sees them: ``trace.columns["user"]``.
+
+        Text is seen as codes, which `codes` tells; see `schedlab.workload.columns.Columns`.
+        """
+        return Columns(self.table, self.header.unix_start_time)
+
+    def codes(self, column: str) -> dict[str, int]:
+        """Give the number that a policy sees for each name in a column.
+
+        Parameters
+        ----------
+        column : str
+            Such as ``"queue"``, ``"user"`` or a column of text that the reader kept.
+
+        Returns
+        -------
+        dict of str to int
+            The numbers of the log where it names them, else the places of the texts in alphabetical order.
+
+        Raises
+        ------
+        ValueError
+            For an unknown column, or one of numbers without names.
+
+        Examples
+        --------
+        >>> import pandas as pd, schedlab as sl
+        >>> jobs = pd.DataFrame({"submit": [0, 5], "run": [60, 60], "procs": [1, 2], "account": ["physics", "astro"]})
+        >>> sl.from_frame(jobs, submit="submit", run="run", procs="procs", machine=4).codes("account")
+        {'astro': 0, 'physics': 1}
+        """
+        return codes_of(self.columns, self.names, column)
+
     # -- parts of a trace -------------------------------------------------------------------------------
 
     def head(self, jobs: int) -> "Trace":
@@ -302,12 +339,7 @@ class Trace:
     def _asked(self, condition):
         """Evaluate a condition on the columns, and on the names of what jobs belong to."""
         table = self.jobs
-        for word, column in (
-            ("user", "user_id"),
-            ("group", "group_id"),
-            ("queue", "queue"),
-            ("partition", "partition"),
-        ):
+        for word, column in ({"queue": "queue", "partition": "partition"} | WORDS).items():
             if names := self.names.get(column):
                 table[word] = table[column].map(names)
             elif word not in table:

@@ -1,0 +1,58 @@
+"""Policies as C callbacks: their types, how they are compiled, and how kernels call them, by their addresses.
+
+A callback has one and the same type for every function, so that a kernel that calls it stays cached on disk. It is
+handed over as an address: as a function, each would cost each call of a kernel 30 us. Where numba's JIT is switched off
+it is a plain function.
+"""
+
+import numba
+from llvmlite import ir
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+INT, FLOAT = numba.types.int64, numba.types.float64
+FIXED = FLOAT(INT, INT, INT)  # submit, estimate, procs
+MOVING = FLOAT(INT, INT, INT, INT)  # now, submit, estimate, procs
+BY_ROW = FLOAT(INT, INT, *map(numba.types.CPointer, (INT, FLOAT, FLOAT)))  # now, job, whole, real, value
+
+
+def c_function(function, signature):
+    """Compile a policy to a C callback; leave it as it is when numba's JIT is switched off.
+
+    Cached on disk where the function has a source (a file or a notebook cell), else compiled once a process.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    try:
+        return numba.cfunc(signature, cache=True)(function)
+    except RuntimeError:  # numba's word for "no place to cache": typed at a prompt, made by exec
+        return numba.cfunc(signature)(function)
+
+
+def _by_address(signature):
+    """Make what calls a callback of some type: ``call(address, values)``, arrays as pointers to their data."""
+    if numba.config.DISABLE_JIT:
+        return lambda policy, values: policy(*values)
+
+    @intrinsic
+    def call(context, address, values):
+        def code(target, builder, types, arguments):
+            kinds = [target.get_value_type(kind) for kind in signature.args]
+            function = ir.FunctionType(target.get_value_type(signature.return_type), kinds).as_pointer()
+            given = []
+            for i, kind in enumerate(values):
+                value = builder.extract_value(arguments[1], i)
+                is_array = isinstance(kind, numba.types.Array)
+                given.append(
+                    make_array(kind)(target, builder, value).data
+                    if is_array
+                    else target.cast(builder, value, kind, signature.args[i])
+                )
+            return builder.call(builder.inttoptr(arguments[0], function), given)
+
+        return signature.return_type(address, values), code
+
+    return call
+
+
+call_fixed, call_moving, call_by_row = map(_by_address, (FIXED, MOVING, BY_ROW))

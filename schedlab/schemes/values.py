@@ -1,0 +1,221 @@
+"""What a policy may ask of a job, by the names of its parameters: its columns, and running sums such as usage."""
+
+from dataclasses import dataclass
+from functools import cache
+from numbers import Real
+
+import numpy as np
+
+from schedlab.kernels import questions
+from schedlab.kernels.questions import Sums
+from schedlab.kernels.sorted_pairs import SortedPairs
+
+WEEK = 7 * 24 * 3600.0  # seconds; Slurm's default half-life of usage
+KINDS = {
+    "usage": questions.USAGE,
+    "running": questions.RUNNING,
+    "held": questions.HELD,
+    "queued": questions.QUEUED,
+}
+TOTAL = "total"  # in place of a column: over all jobs
+COUNT = "count"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A running sum over the jobs with the same value of a column.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    of : str, optional
+        The column; all jobs if None.
+    half_life : float, optional
+        Seconds; None where nothing decays.
+    """
+
+    kind: str
+    of: str | None
+    half_life: float | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The usage so far of the job's user, or of another column's value, as a default value in a policy.
+
+    Usage is processors x seconds that jobs have held, up to now. A parameter of a policy that is called ``user_usage``
+    or ``account_usage`` is the same with a half-life of 7 days.
+
+    Parameters
+    ----------
+    of : str, optional
+        The column by which usage is told apart, such as ``"user"``, ``"account"``, ``"queue"``. None: of all jobs.
+    half_life : float, seconds, optional
+        In which usage loses half its weight. None: it does not decay.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def fewest_hours(used=sl.Usage("user", half_life=24 * 3600)):
+    ...     return used
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> len(sl.simulate(trace, sl.EASY(order=fewest_hours)).validate())
+    47
+    """
+
+    of: str | None = "user"
+    half_life: float | None = WEEK
+
+    def __post_init__(self):
+        if self.of is not None and not isinstance(self.of, str):
+            raise TypeError(f"of is {self.of!r}, expected the name of a column, or None for all jobs")
+        number = isinstance(self.half_life, Real) and not isinstance(self.half_life, bool)
+        if self.half_life is not None and not (number and 0 < self.half_life < np.inf):
+            raise ValueError(f"half_life must be a number of seconds greater than 0, or None, got {self.half_life!r}")
+
+    def __str__(self) -> str:
+        decay = "without decay" if self.half_life is None else f"half-life {self.half_life / 3600:g} h"
+        return f"{self.of or 'total'} {decay}"
+
+    @property
+    def sum(self) -> Sum:
+        """As the kernels keep it."""
+        return Sum("usage", self.of, self.half_life)
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many values a column has, such as the number of users, as a value in a policy."""
+
+    of: str
+
+
+def sum_named(name: str) -> Sum | Count | None:
+    """Give the sum or count that a name such as ``user_usage`` stands for; None where it has not that form.
+
+    Parameters
+    ----------
+    name : str
+        A column or "total", "_", and one of `KINDS` or "count".
+    """
+    of, _, kind = name.rpartition("_")
+    if not of or (kind == COUNT and of == TOTAL):
+        return None
+    if kind == COUNT:
+        return Count(of)
+    if kind in KINDS:
+        return Sum(kind, None if of == TOTAL else of, WEEK if kind == "usage" else None)
+    return None
+
+
+PARAMETERS = ("now", "job", "whole", "real", "value")  # of a callback that is asked by row
+
+
+class Row:
+    """Gathers the values of each job that a policy asks for into the arrays in which a kernel hands them over.
+
+    Parameters
+    ----------
+    case : Case
+        The jobs.
+
+    Attributes
+    ----------
+    moving : bool
+        Whether a value depends on the time.
+    """
+
+    def __init__(self, case):
+        jobs = case.jobs
+        self.case, self.moving = case, False
+        self._columns, self._sums = {}, {}
+        for name, column in (("submit", jobs.submit), ("estimate", jobs.estimate), ("procs", jobs.procs)):
+            self._columns[name] = column
+
+    def ask(self, name: str, what: object = None) -> bool:
+        """Add a value; tell whether there is one.
+
+        Parameters
+        ----------
+        name : str
+            As the policy calls it.
+        what : Usage or Count, optional
+            What it is, where the name does not tell.
+        """
+        case = self.case
+        if what is None:
+            if name == "now":
+                self.moving = True
+                return True
+            if name in self._columns:
+                return True
+            if name == "machine_procs":
+                self._columns[name] = np.full(len(case), case.machine.procs)
+                return True
+            if name in case.columns:
+                self._columns[name] = self._known(name)
+                return True
+            what = sum_named(name)
+        if isinstance(what, Usage):
+            what = what.sum
+        if what is None or (what.of is not None and what.of not in case.columns):
+            return False
+        if isinstance(what, Count):
+            self._columns[name] = np.full(len(case), np.unique(self._known(what.of)).size)
+        else:
+            self.moving = True
+            self._sums[name] = what, None if what.of is None else self._known(what.of)
+        return True
+
+    def _known(self, word):
+        """Give a column; raise where it says nothing of any job."""
+        if self.case.columns.is_unknown(word):
+            raise ValueError(f"{word} is unknown for all jobs of {self.case.name}, so that no policy can go by it")
+        return self.case.columns[word]
+
+    def arrays(self) -> tuple[np.ndarray, int, np.ndarray, Sums]:
+        """Give whole, width, real and sums, as `Question` has them."""
+        n, cells, keys = len(self.case), 0, []
+        for _, column in self._sums.values():
+            values, key = np.unique(np.zeros(n, np.int64) if column is None else column, return_inverse=True)
+            keys.append(cells + key)
+            cells += values.size
+        whole, real = [*self._named("i").values(), *keys], list(self._named("f").values())
+        kind = np.array([KINDS[what.kind] for what, _ in self._sums.values()], np.int64)
+        half_life = np.array([what.half_life or 0.0 for what, _ in self._sums.values()], np.float64)
+        sums = _new_sums(kind, half_life, cells, n)
+        return _flat(whole, np.int64), len(whole), _flat(real, np.float64), sums
+
+    def places(self) -> dict[str, tuple[str, bool]]:
+        """Give where a callback with the `PARAMETERS` finds each value, and whether it is a whole number, by name."""
+        whole, real = list(self._named("i")), list(self._named("f"))
+        width = len(whole) + len(self._sums)
+        now = {"now": ("now", True)} if self.moving else {}
+        return (
+            now
+            | {name: (f"whole[job * {width} + {place}]", True) for place, name in enumerate(whole)}
+            | {name: (f"real[job * {len(real)} + {place}]", False) for place, name in enumerate(real)}
+            | {name: (f"value[whole[job * {width} + {len(whole) + i}]]", False) for i, name in enumerate(self._sums)}
+        )
+
+    def _named(self, kind):
+        return {name: column for name, column in self._columns.items() if column.dtype.kind == kind}
+
+
+def _flat(columns, kind):
+    return np.column_stack(columns).astype(kind).ravel() if columns else np.empty(0, kind)
+
+
+def _new_sums(kind, half_life, cells, n):
+    zeros = np.zeros(cells, np.int64)
+    n = n if kind.size else 0
+    ends = SortedPairs(np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(2, np.int64))
+    return Sums(kind, half_life, np.zeros(cells), np.zeros(cells), zeros, ends, np.zeros(2, np.int64))
+
+
+@cache
+def no_sums() -> Sums:
+    """Give the sums of a policy that needs none."""
+    return _new_sums(np.empty(0, np.int64), np.empty(0), 0, 0)

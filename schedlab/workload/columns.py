@@ -1,0 +1,156 @@
+"""The columns of the jobs as numbers: what a policy or a scheme may ask for, by a word such as ``user``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from schedlab.text import plain
+
+# Short words for columns, where no column has that name itself.
+WORDS = {"user": "user_id", "group": "group_id", "account": "group_id"}
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of some jobs, each as an array of numbers that is made when it is first asked for.
+
+    - Whole numbers and truth values are int64, -1 where unknown.
+    - Other numbers are float64, nan where unknown.
+    - Dates are int64, seconds since the first submission of the trace; lengths of time are float64, seconds.
+    - Text is int64: the place of the text among all texts of that column in alphabetical order; -1 where unknown.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The jobs of a trace.
+    epoch : int, optional
+        What 1970 is on the clock of the log, negated (`swf.Header.unix_start_time`).
+    chosen : slice or int64 array
+        Which of the jobs.
+    """
+
+    table: pd.DataFrame = field(default_factory=pd.DataFrame)
+    epoch: int | None = None
+    chosen: slice | np.ndarray = field(default_factory=lambda: slice(None))
+    _made: dict = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, word: str) -> np.ndarray:
+        name = self.name_of(word)
+        if name not in self._made:
+            self._made[name] = self._numbers(name)
+        return self._made[name][self.chosen]
+
+    def __contains__(self, word: str) -> bool:
+        return self.name_of(word) is not None
+
+    @property
+    def known(self) -> list[str]:
+        """The words that can be asked for."""
+        short = [word for word, name in WORDS.items() if name in self.table and word not in self.table]
+        return [*short, *map(str, self.table.columns)]
+
+    def name_of(self, word: str) -> str | None:
+        """Give the name of the column that a word means; None if there is none.
+
+        Parameters
+        ----------
+        word : str
+            Name of a column, or one of `WORDS`.
+        """
+        return next((name for name in (word, WORDS.get(word)) if name in self.table), None)
+
+    def is_unknown(self, word: str) -> bool:
+        """Tell whether a column says nothing of any job: -1, or nan, for all.
+
+        Parameters
+        ----------
+        word : str
+            As of `name_of`.
+        """
+        _ = self[word]
+        values = self._made[self.name_of(word)]
+        return bool((np.isnan(values) if values.dtype.kind == "f" else values == -1).all())
+
+    def of(self, jobs) -> "Columns":
+        """Give the columns of some of these jobs; text keeps its codes.
+
+        Parameters
+        ----------
+        jobs : slice or int64 array
+            Which ones.
+        """
+        if self.table.empty:
+            return self
+        places = np.arange(len(self.table))[self.chosen]
+        return Columns(self.table, self.epoch, places[jobs], self._made)
+
+    def codes(self, word: str) -> dict[str, int]:
+        """Give the code of each text of a column.
+
+        Parameters
+        ----------
+        word : str
+            As of `name_of`.
+        """
+        return {text: code for code, text in enumerate(np.unique(_texts(self.table[self.name_of(word)]).dropna()))}
+
+    def _numbers(self, name):
+        values = self.table[name]
+        kinds = pd.api.types
+        if kinds.is_bool_dtype(values) or kinds.is_integer_dtype(values):
+            return values.astype("Int64").to_numpy("int64", na_value=-1)
+        if kinds.is_float_dtype(values):
+            return values.to_numpy("float64", na_value=np.nan)
+        if kinds.is_timedelta64_dtype(values):
+            return (values / pd.Timedelta(1, "s")).to_numpy("float64", na_value=np.nan)
+        if kinds.is_datetime64_any_dtype(values):
+            return self._since_first(values)
+        texts = _texts(values)
+        codes = {text: code for code, text in enumerate(np.unique(texts.dropna()))}
+        return texts.map(codes).fillna(-1).to_numpy("int64")
+
+    def _since_first(self, dates):
+        if self.epoch is None:
+            raise ValueError(f"column {dates.name!r} holds dates, but the log has no UnixStartTime to count them from")
+        if dates.dt.tz is None:
+            dates = dates.dt.tz_localize("UTC")
+        known = dates.notna()
+        since_1970 = (dates.where(known, pd.Timestamp(0, tz="UTC")) - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(1, "s")
+        first = self.table["submit_time"].min()
+        return np.where(known, since_1970 - self.epoch - first, -1).astype("int64")
+
+
+def _texts(values: pd.Series) -> pd.Series:
+    """Give a column as texts, None where there is none."""
+    texts = values.astype(object)
+    known = texts.notna()
+    return texts.where(known, None).map(lambda value: plain(str(value)), na_action="ignore")
+
+
+def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str) -> dict[str, int]:
+    """Give the number behind each name of a column: as the log numbers them, else the codes of its texts.
+
+    Parameters
+    ----------
+    columns : Columns
+        Of a trace.
+    names : mapping
+        `Trace.names`.
+    word : str
+        Name of a column, or one of `WORDS`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown column, or one of numbers without names.
+    """
+    name = columns.name_of(word)
+    if name is None:
+        raise ValueError(f"no column {word!r}; known: {', '.join(columns.known)}")
+    if named := names.get(name):
+        return {text: number for number, text in named.items()}
+    if pd.api.types.is_numeric_dtype(columns.table[name]) or pd.api.types.is_datetime64_any_dtype(columns.table[name]):
+        raise ValueError(f"column {name!r} holds numbers without names: a policy sees them as they are")
+    return columns.codes(word)

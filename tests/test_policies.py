@@ -1,0 +1,562 @@
+"""Policies of any column and of running sums, vetoes and several reservations: against a naive twin, and in words."""
+
+import gc
+import inspect
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from math import floor
+
+import numpy as np
+import pandas as pd
+import pytest
+import twin_policies
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from workloads import examples, trace_of, workloads
+
+import schedlab as sl
+from schedlab.kernels.easy import easy
+from schedlab.kernels.easy_depth import easy_depth
+from schedlab.kernels.priority import multifactor
+from schedlab.schemes.orders import prepare_veto
+from schedlab.simulation import case_of
+
+EVENTS = st.sampled_from(["batched", "each"])
+DAY = 24 * 3600.0
+
+
+# Against the twin ------------------------------------------------------------------------------------------
+
+
+def by_column(user, submit, queue):
+    return (5 * user + 3 * submit + queue) % 4
+
+
+def by_time_and_column(now, user, estimate):
+    return (now * (user + 1) + estimate) % 5
+
+
+def least_used(used=sl.Usage("user", half_life=None)):
+    return used
+
+
+def least_used_of_queue(estimate, by_queue=sl.Usage("queue", half_life=None), of_all=sl.Usage(None, half_life=None)):
+    return (3 * by_queue + of_all + estimate) % 7
+
+
+def decayed(faded=sl.Usage("user", half_life=5), all_faded=sl.Usage(None, half_life=3)):
+    return floor(16 * faded + 0.5) - floor(4 * all_faded + 0.5)
+
+
+def busiest(user_running, user_held, queue_queued, total_held, machine_procs, user_count):
+    return (2 * user_running + 3 * user_held + 5 * queue_queued + total_held + machine_procs + user_count) % 6
+
+
+ORDERS = [None, by_column, by_time_and_column, least_used, least_used_of_queue, decayed, busiest]
+
+
+def short(estimate):
+    return estimate <= 4
+
+
+def not_twice(user_running):
+    return user_running == 0
+
+
+def few(user_held, queue_queued, total_running, procs):
+    return user_held + procs <= 2 + queue_queued % 2 or total_running > 2
+
+
+def has_waited(now, submit):
+    return now - submit >= 2
+
+
+def light(recent=sl.Usage("user", half_life=4)):
+    return floor(8 * recent + 0.5) < 20
+
+
+VETOES = [None, short, not_twice, few, has_waited, light]
+SUMS = ("usage", "running", "held", "queued")
+
+
+def as_twin(function, sums, scales=(16, 4, 8)):
+    """Give the twin a function of ours, which discards examples in which rounding could decide."""
+    if function is None:
+        return None
+
+    def ask(view):
+        given = {name: getattr(view, name) for name in inspect.signature(function).parameters}
+        for name, (_, _, half_life) in sums.items():
+            if half_life is not None and name in given:
+                assume(all(abs((scale * given[name] + 0.5) % 1 - 0.5) < 0.5 - 1e-6 for scale in scales))
+        return function(**given)
+
+    return ask
+
+
+def sums_of(functions, keys):
+    """Give the running sums that some functions ask for, as the twin takes them: by name kind, keys, half-life."""
+    found = {}
+    for function in filter(None, functions):
+        for name, parameter in inspect.signature(function).parameters.items():
+            of, _, kind = name.rpartition("_")
+            if isinstance(parameter.default, sl.Usage):
+                found[name] = "usage", keys[parameter.default.of or "total"], parameter.default.half_life
+            elif kind in SUMS:
+                found[name] = kind, keys[of], None
+    return found
+
+
+def simulated(jobs, procs, keys, scheme, **conventions):
+    trace = trace_of(jobs, procs)
+    trace = replace(trace, table=trace.table.assign(user_id=keys["user"], queue=keys["queue"]))
+    schedule = sl.simulate(trace, scheme, **conventions).validate()
+    return schedule.start.tolist(), schedule.promise.tolist()
+
+
+@pytest.mark.reduced
+@examples(600)
+@given(
+    workloads(overrun=True),
+    st.data(),
+    st.sampled_from(ORDERS),
+    st.sampled_from(ORDERS),
+    st.sampled_from(VETOES),
+    st.sampled_from([1, 2, 3, "all"]),
+    EVENTS,
+)
+def test_easy_is_its_twin(workload, data, order, backfill, may_backfill, reservations, events):
+    jobs, procs = workload
+    own = [data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs))) for _ in range(2)]
+    keys = {"user": own[0], "queue": own[1], "total": [0] * len(jobs)}
+    functions = order, backfill, may_backfill
+    settings = {
+        "order": order or "fcfs",
+        "backfill": backfill,
+        "may_backfill": may_backfill,
+        "reservations": reservations,
+    }
+    found = simulated(jobs, procs, keys, sl.EASY(**settings), events=events, overrun="keep")
+    sums = sums_of(functions, keys)
+    given = (as_twin(function, sums_of([function], keys)) for function in functions)
+    columns = {
+        "user": own[0],
+        "queue": own[1],
+        "machine_procs": [procs] * len(jobs),
+        "user_count": [len(set(own[0]))] * len(jobs),
+    }
+    many = len(jobs) + 1 if reservations == "all" else reservations
+    assert found == twin_policies.easy(
+        jobs,
+        procs,
+        **dict(zip(("order", "backfill", "may_backfill"), given, strict=True)),
+        reservations=many,
+        columns=columns,
+        sums=sums,
+        events=events,
+    )
+
+
+# All schemes -----------------------------------------------------------------------------------------------
+
+LOG = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 5, 5, 1), (2, 1, 2, 1), (3, 6, 9, 2), (4, 2, 2, 4), (5, 3, 4, 1)]
+
+
+def with_columns(jobs=LOG, procs=4, **columns):
+    """Give a trace whose users are the processors that jobs want, and whose queues are their estimates."""
+    trace = trace_of(jobs, procs)
+    own = {"user_id": trace.table["requested_procs"], "queue": trace.table["requested_time"]}
+    return replace(trace, table=trace.table.assign(**own, **columns))
+
+
+TREE = sl.KaryTree(k=2, n=2)
+EVERYWHERE = [
+    (sl.FCFS, "order", None),
+    (sl.EASY, "order", None),
+    (sl.EASY, "backfill", None),
+    (sl.EASY, "may_backfill", None),
+    (partial(sl.EASY, reservations=2), "backfill", None),
+    (sl.Conservative, "order", None),
+    (partial(sl.Conservative, compression="rebuild"), "order", None),
+    (sl.DPSA, "order", None),
+    (sl.DPSA, "objective", None),
+    (sl.FCFS, "order", TREE),
+    (sl.EASY, "order", TREE),
+    (partial(sl.EASY, reservation="block"), "may_backfill", TREE),
+]
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(("scheme", "setting", "machine"), EVERYWHERE)
+@pytest.mark.parametrize(
+    ("by_column", "by_scalar"),
+    [
+        (lambda user, submit: (7 * user + submit) % 3, lambda procs, submit: (7 * procs + submit) % 3),
+        (lambda now, queue: (now * queue) % 4, lambda now, estimate: (now * estimate) % 4),
+    ],
+)
+def test_a_column_counts_as_the_same_value_by_another_name(by_column, by_scalar, scheme, setting, machine):
+    trace = with_columns()
+    found, expected = (
+        sl.simulate(trace, scheme(**{setting: function}), machine=machine).validate().start.tolist()
+        for function in (by_column, by_scalar)
+    )
+    assert found == expected
+
+
+@pytest.mark.reduced
+@examples(200)
+@given(workloads(), st.sampled_from(ORDERS), st.sampled_from(VETOES), st.data())
+def test_a_tree_that_is_one_block_is_a_flat_machine(workload, order, may_backfill, data):
+    jobs, procs = workload
+    keys = {
+        name: data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs)))
+        for name in ("user", "queue")
+    }
+    scheme = sl.EASY(order=order or "fcfs", may_backfill=may_backfill, reservation="block")
+    tree = sl.KaryTree(k=2, n=3, procs=procs, allocation="first-free")
+    assert simulated(jobs, procs, keys, scheme)[0] == simulated(jobs, procs, keys, scheme, machine=tree)[0]
+
+
+@pytest.mark.reduced
+@examples(200)
+@given(workloads(shortest=1), st.sampled_from(ORDERS), st.data())
+def test_conservative_backfilling_asks_as_easy_does(workload, order, data):
+    jobs, procs = workload
+    keys = {
+        name: data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs)))
+        for name in ("user", "queue")
+    }
+    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
+    order = order or "fcfs"
+    found = simulated(jobs, procs, keys, sl.EASY(order=order, reservations="all"))[0]
+    assert found == simulated(jobs, procs, keys, sl.Conservative(order=order, compression="rebuild"))[0]
+
+
+# Several reservations --------------------------------------------------------------------------------------
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("log", ["KTH-SP2-1996", "SDSC-SP2-1998"])
+def test_from_easy_to_conservative_on_a_whole_log(log):
+    trace = sl.load_trace(log)
+    for events in ("batched", "each"):
+        everyone = sl.simulate(trace, sl.EASY(reservations="all"), events=events)
+        rebuilt = sl.simulate(trace, sl.Conservative(compression="rebuild"), events=events)
+        assert (everyone.start == rebuilt.start).all()
+        one, easy = (with_depth(trace, depth, events) for depth in (1, None))
+        assert (one == easy).all()
+    exact = trace.cut_at_estimates().with_estimates("exact")
+    never_moved = sl.simulate(exact, sl.Conservative(compression="none"))
+    assert (sl.simulate(exact, sl.EASY(reservations="all")).start == never_moved.start).all()
+
+
+def with_depth(trace, depth, events):
+    """Simulate EASY by the kernel for several reservations; by its own if `depth` is None."""
+    scheme = sl.EASY()
+    case, _ = case_of(trace, scheme, events=events)
+    order, veto, halt = scheme.queue(case), prepare_veto(None, case), np.zeros(1, np.int64)
+    own = (case.jobs, case.machine.procs, order, order, False, veto)
+    if depth is None:
+        return np.array(easy(*own, case.per_event, halt))
+    return np.array(easy_depth(*own, depth, case.per_event, halt))
+
+
+def test_one_and_all_cannot_both_be_what_they_are_without_rebuilding():
+    """Where a job ends early, EASY starts the next one and conservative backfilling without compression lets it wait.
+
+    Only one job ever waits here, so that it makes no difference how many may hold a reservation.
+    """
+    trace = trace_of([(0, 5, 10, 1), (1, 3, 3, 2)], 2)
+    for scheme in (sl.EASY(), sl.EASY(reservations="all"), sl.Conservative(compression="rebuild")):
+        assert sl.simulate(trace, scheme).start.tolist() == [0, 5]
+    assert sl.simulate(trace, sl.Conservative(compression="none")).start.tolist() == [0, 10]
+
+
+def test_two_reservations():
+    """Job 4 would end after 9, when job 3 is expected to start: one reservation lets it start, two do not."""
+    trace = trace_of([(0, 4, 4, 3), (1, 5, 5, 4), (2, 5, 5, 3), (3, 20, 20, 1), (3, 1, 1, 1)], 4)
+    assert sl.simulate(trace, sl.EASY()).validate().start.tolist() == [0, 4, 9, 9, 3]
+    wide = trace_of([(0, 4, 4, 3), (1, 5, 5, 3), (2, 5, 5, 4), (3, 20, 20, 1)], 4)
+    one, two = (sl.simulate(wide, sl.EASY(reservations=many)).validate() for many in (1, 2))
+    assert one.start.tolist() == [0, 4, 23, 3]
+    assert one.promise.tolist() == [-1, 4, 23, -1]
+    assert two.start.tolist() == [0, 4, 9, 14]
+    assert two.promise.tolist() == [-1, 4, 9, 14]
+
+
+# What policies see -----------------------------------------------------------------------------------------
+
+
+def seen(trace, function, **settings):
+    """Give the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
+    start = sl.simulate(trace, sl.FCFS(order=function), **settings).validate().start
+    return (np.argsort(start) + 1).tolist()
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "submit": pd.to_datetime(["2024-03-01 12:00"] * 4),
+            "run": [10, 10, 10, 10],
+            "procs": 1,
+            "account": ["physics", "astro", None, "bio"],
+            "urgent": [False, True, True, False],
+            "energy": [3.5, 0.25, 7.0, 1.0],
+            "deadline": pd.to_datetime(
+                [f"2024-{day}" for day in ("03-01 13:00", "03-02 00:00", "02-01 00:00", "03-01 12:30")]
+            ),
+            "notice": pd.to_timedelta([40, 20, 30, 10], unit="min"),
+            "level": pd.array([3, None, 1, 2], dtype="Int64"),
+        }
+    )
+
+
+@pytest.fixture
+def table(frame):
+    return sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=1)
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("function", "order"),
+    [
+        (lambda account: account, [3, 2, 4, 1]),  # unknown -1, astro 0, bio 1, physics 2
+        (lambda urgent: -urgent, [2, 3, 1, 4]),
+        (lambda energy: energy, [2, 4, 1, 3]),
+        (lambda deadline: deadline, [3, 4, 1, 2]),
+        (lambda deadline, now: deadline - now, [3, 4, 1, 2]),
+        (lambda notice: notice, [4, 2, 3, 1]),
+        (lambda level: level, [2, 3, 4, 1]),
+        (lambda account_count, account, submit: account_count * account, [3, 2, 4, 1]),
+    ],
+)
+def test_columns_arrive_as_numbers(table, function, order):
+    assert seen(table, function) == order
+
+
+def test_text_has_the_same_code_in_each_part(table):
+    assert table.codes("account") == {"astro": 0, "bio": 1, "physics": 2}
+    assert table.columns["account"].tolist() == [2, 0, -1, 1]
+    part = table.where("account != 'astro'")
+    assert part.codes("account") == {"bio": 0, "physics": 1}  # a trace of its own
+    case, _ = case_of(table, sl.FCFS())
+    assert case.first(2).columns["account"].tolist() == [2, 0]
+    assert case.first(3).first(1).columns["account"].tolist() == [2]
+
+
+def test_codes_of_what_has_none(table):
+    with pytest.raises(ValueError, match="no column 'acount'; known: "):
+        table.codes("acount")
+    with pytest.raises(ValueError, match="column 'energy' holds numbers without names"):
+        table.codes("energy")
+
+
+def test_numbers_that_a_log_names_are_told_by_their_names(frame):
+    named = sl.from_frame(
+        frame.assign(queue=["x", "y", "x", "z"]), submit="submit", run="run", procs="procs", queue="queue", machine=1
+    )
+    codes = named.codes("queue")
+    assert sorted(codes) == ["x", "y", "z"]
+    assert [codes[name] for name in ("x", "y", "x", "z")] == named.columns["queue"].tolist()
+
+
+def test_dates_need_a_log_that_has_some(frame):
+    undated = sl.from_frame(frame.assign(submit=range(4)), submit="submit", run="run", procs="procs", machine=1)
+    with pytest.raises(ValueError, match="column 'deadline' holds dates, but the log has no UnixStartTime"):
+        sl.simulate(undated, sl.FCFS(order=lambda deadline: deadline))
+
+
+def test_partitions_see_the_columns_of_their_own_jobs(frame):
+    frame = frame.assign(part=["one", "two", "one", "two"])
+    trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", partition="part", machine=2)
+    scheme = sl.FCFS(order=lambda account, total_queued: account - 0 * total_queued)
+    start = sl.simulate(trace, scheme, machine={"one": 1, "two": 1}).validate().start - trace.table["submit_time"]
+    assert start.tolist() == [10, 0, 0, 10]
+
+
+def test_usage_so_far_decides():
+    """User 1 has held 2 processors for 10 s, user 2 one for 10 s: job 4 goes before job 3, which came first."""
+    jobs = [(0, 10, 10, 2), (0, 10, 10, 1), (1, 5, 5, 3), (2, 5, 5, 3)]
+    trace = trace_of(jobs, 3)
+    trace = replace(trace, table=trace.table.assign(user_id=[1, 2, 1, 2]))
+    assert sl.simulate(trace, "easy-fairshare").validate().start.tolist() == [0, 0, 15, 10]
+    assert sl.simulate(trace, "easy").start.tolist() == [0, 0, 10, 15]
+
+
+def test_usage_fades():
+    """Ten days ago user 1 used more than user 2 does now, and after ten half-lives it counts less."""
+    day = 24 * 3600
+    jobs = [(0, 4 * day, 4 * day, 2), (10 * day, 3600, 3600, 2), (10 * day + 1, 10, 10, 2), (10 * day + 2, 10, 10, 2)]
+    trace = trace_of(jobs, 2)
+    trace = replace(trace, table=trace.table.assign(user_id=[1, 2, 2, 1]))
+    first = {
+        half_life: sl.simulate(trace, sl.FCFS(order=sl.fairshare(half_life=half_life))).start[2:].argmin()
+        for half_life in (None, 0.5 * day)
+    }
+    assert first == {None: 0, 0.5 * day: 1}
+
+
+def test_multifactor_is_slurms_sum():
+    """Half the age, a user with three times the share used, and half of the machine."""
+    value = multifactor(
+        now=3600, submit=0, procs=2, machine_procs=4, user_usage=30.0, total_usage=40.0, user_count=4, max_age=7200.0
+    )
+    assert value == -(1000 * 0.5 + 10_000 * 2.0**-3 + 1000 * 0.5)
+    fresh = multifactor(now=9, submit=9, procs=4, machine_procs=4, user_usage=0.0, total_usage=0.0, user_count=4)
+    assert fresh == -(10_000 + 1000)
+
+
+def test_named_policies_are_told_by_their_settings():
+    assert sl.EASY(order=sl.fairshare()) == sl.EASY(order=sl.fairshare())
+    assert str(sl.EASY(order="fairshare")) == "EASY-FAIRSHARE"
+    assert str(sl.EASY(order=sl.fairshare("account", DAY))).startswith(
+        "EASY-FAIRSHARE(USER_USAGE=ACCOUNT HALF-LIFE 24 H"
+    )
+    assert sl.EASY(order=sl.multifactor()) == sl.EASY(order=sl.multifactor())
+    assert "AGE=5" in str(sl.EASY(order=sl.multifactor(age=5)))
+    trace = with_columns(account=["x", "y"] * 4)
+    by_account = sl.simulate(trace, sl.EASY(order=sl.multifactor(of="account"))).validate().start
+    assert (by_account == sl.simulate(trace, sl.EASY(order=own_multifactor)).start).all()
+
+
+def own_multifactor(
+    now,
+    submit,
+    procs,
+    machine_procs,
+    account_count,
+    used=sl.Usage("account"),
+    of_all=sl.Usage(None),
+):
+    share = 2 ** -(used * account_count / of_all) if of_all else 1
+    return -(1000 * min((now - submit) / (7 * DAY), 1) + 10_000 * share + 1000 * procs / machine_procs)
+
+
+def test_policies_may_be_dropped_while_their_kernels_run():
+    """Nothing but the call holds on to what is compiled of a function with an array from outside."""
+    trace = with_columns(LOG * 20)
+
+    def run(k):
+        weights = np.arange(10.0) * (-1) ** k
+        return sl.simulate(trace, sl.EASY(order=lambda now, user: weights[user] + 0 * now)).start.tolist()
+
+    expected = [run(0), run(1)]
+    gc.collect()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run, range(24))) == expected * 12
+
+
+# Vetoes ----------------------------------------------------------------------------------------------------
+
+
+def test_only_short_jobs_are_backfilled():
+    jobs = [(0, 9, 9, 2), (1, 5, 5, 3), (2, 4, 4, 1), (2, 3, 3, 1)]
+    assert sl.simulate(trace_of(jobs, 3), "easy").start.tolist() == [0, 9, 2, 6]
+    short = sl.simulate(trace_of(jobs, 3), sl.EASY(may_backfill=lambda estimate: estimate < 4)).validate()
+    assert short.start.tolist() == [0, 9, 14, 2]
+    assert str(short.scheme) == "EASY (backfills if <lambda>)"
+
+
+def test_no_user_twice():
+    """Jobs 3 and 4 are of one user: only one runs at a time, until the head has started."""
+    jobs = [(0, 9, 9, 2), (1, 5, 5, 4), (2, 3, 3, 1), (2, 3, 3, 1)]
+    trace = trace_of(jobs, 4)
+    trace = replace(trace, table=trace.table.assign(user_id=[1, 1, 2, 2]))
+    assert sl.simulate(trace, "easy").start.tolist() == [0, 9, 2, 2]
+    assert sl.simulate(trace, sl.EASY(may_backfill=not_twice)).validate().start.tolist() == [0, 9, 2, 5]
+
+
+def test_nothing_backfilled_is_first_come_first_served():
+    trace = with_columns(LOG * 3)
+    never = sl.simulate(trace, sl.EASY(may_backfill=lambda procs: procs < 0)).validate()
+    assert never.start.tolist() == sl.simulate(trace, "fcfs").start.tolist()
+
+
+def test_a_veto_that_gives_nan_is_an_error():
+    trace = with_columns()
+    for veto in (lambda estimate: np.nan if estimate > 2 else 1.0, lambda now: np.nan if now > 1 else 1.0):
+        with pytest.raises(ValueError, match="may_backfill <lambda> gives nan"):
+            sl.simulate(trace, sl.EASY(may_backfill=veto))
+
+
+# What is refused -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        (lambda size: size, "takes 'size', which is no value of a job"),
+        (lambda size_usage: size_usage, "takes 'size_usage', which is no value of a job"),
+        (lambda usage: usage, "takes 'usage', which is no value of a job"),
+        (lambda total_count: total_count, "takes 'total_count', which is no value of a job"),
+        (lambda used=sl.Usage("project"): used, "takes 'project', which is no value of a job"),
+    ],
+)
+def test_what_no_job_has_is_refused_with_what_jobs_have(order, words):
+    with pytest.raises(sl.PolicyError) as caught:
+        sl.simulate(with_columns(), sl.EASY(order=order))
+    first, line, known, sums, more = str(caught.value).split("\n")
+    assert words in first
+    assert "test_policies.py, line" in line
+    assert "columns: user, group, account, submit_time, " in known
+    assert "user_usage" in sums
+    assert "default" in more
+
+
+@pytest.mark.reduced
+def test_a_column_without_any_value_is_refused():
+    nobody = trace_of(LOG, 4)
+    for order in ("fairshare", "multifactor", lambda user: user, lambda user_running: user_running):
+        with pytest.raises(ValueError, match="user is unknown for all jobs of a test, so that no policy can go by it"):
+            sl.simulate(nobody, sl.EASY(order=order))
+
+
+@pytest.mark.reduced
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: sl.Usage(3), TypeError, "of is 3, expected the name of a column"),
+        (
+            lambda: sl.Usage(half_life=0),
+            ValueError,
+            "half_life must be a number of seconds greater than 0, or None, got 0",
+        ),
+        (lambda: sl.Usage(half_life="7d"), ValueError, "half_life must be .* got '7d'"),
+        (
+            lambda: sl.EASY(reservations=0),
+            ValueError,
+            'reservations must be a whole number of at least 1, or "all", got 0',
+        ),
+        (lambda: sl.EASY(reservations=2.0), ValueError, "reservations must be .* got 2.0"),
+        (lambda: sl.EASY(reservations=True), ValueError, "reservations must be .* got True"),
+        (lambda: sl.EASY(reservations="many"), ValueError, "reservations must be .* got 'many'"),
+        (lambda: sl.EASY(may_backfill="short"), ValueError, "may_backfill is 'short', expected a function of"),
+        (lambda: sl.EASY(may_backfill=lambda *a: 1), sl.PolicyError, r"may_backfill <lambda> takes \(\*a\), expected"),
+    ],
+)
+def test_settings_are_checked(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+@pytest.mark.reduced
+def test_what_a_tree_cannot_do():
+    with pytest.raises(ValueError, match="on nodes there is one reservation; leave out reservations"):
+        sl.simulate(with_columns(), sl.EASY(reservations=2), machine=TREE)
+    counts = sl.EASY(may_backfill=not_twice, reservation="block")
+    with pytest.raises(ValueError, match="may_backfill not_twice counts running jobs, which overrun 'kill-backfilled'"):
+        sl.simulate(with_columns(), counts, machine=TREE, overrun="kill-backfilled")
+
+
+def test_the_job_at_which_it_fails_is_named_with_its_columns():
+    def fails(user, user_held, energy):
+        return 1 / (user - 3) + energy * user_held
+
+    trace = with_columns(energy=np.arange(8) / 4)
+    with pytest.raises(sl.PolicyError, match="ZeroDivisionError") as caught:
+        sl.simulate(trace, sl.EASY(order=fails))
+    assert "user = 3, energy = 0.0, user_held = 0.0" in str(caught.value)

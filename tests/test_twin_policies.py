@@ -1,0 +1,306 @@
+"""
+The naive twin of EASY with policies: tables worked by hand, and the twins that it must equal where they overlap.
+
+Tables list (submit, run, estimate, procs), and were worked out on paper from the rules in `twin_policies`; the comments
+tell the story of the schedule.
+"""
+
+import inspect
+from math import inf, log
+
+import pytest
+import twin_policies
+import twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twin_policies import easy, near_tie, usage
+from twins import Job
+
+BOTH = pytest.mark.parametrize("events", ["batched", "each"])
+
+
+def table(*rows):
+    return [Job(*row) for row in rows]
+
+
+def test_the_twin_shares_nothing_with_the_package():
+    assert "schedlab" not in inspect.getsource(twin_policies)
+
+
+@BOTH
+def test_no_jobs(events):
+    assert easy([], 4, events=events, reservations=3) == ([], [])
+
+
+# --- Reservations ---
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("reservations", "expected"),
+    [
+        # Job 3 takes the processor that the head does not need, and delays job 2 from 9 to 10.
+        (1, ([0, 5, 10, 2], [-1, 5, 10, -1])),
+        # Job 2 is promised 9, so job 3 cannot start. When job 1 starts at 5, job 3 is the second blocked job.
+        (2, ([0, 5, 9, 11], [-1, 5, 9, 11])),
+        (99, ([0, 5, 9, 11], [-1, 5, 9, 11])),
+    ],
+)
+def test_a_second_reservation(reservations, expected, events):
+    jobs = table((0, 5, 5, 3), (1, 4, 4, 3), (1, 2, 2, 4), (2, 8, 8, 1))
+    assert easy(jobs, 4, reservations=reservations, events=events) == expected
+
+
+@BOTH
+@pytest.mark.parametrize(("reservations", "promise"), [(1, -1), (2, 15)])
+def test_a_job_that_may_not_overtake_is_passed_over_without_a_reservation(reservations, promise, events):
+    # At 2, job 1 is promised 10. Job 2 could start, but may not; job 3 would run until 11, so a second reservation is
+    # its own, 15. Job 0 ends early at 6: job 1 starts, and job 2, blocked only now, is promised its end at 11.
+    jobs = table((0, 6, 10, 3), (1, 5, 5, 5), (2, 3, 3, 1), (2, 9, 9, 1))
+    schedule = easy(jobs, 5, reservations=reservations, may_backfill=lambda job: job.index != 2, events=events)
+    assert schedule == ([0, 6, 11, 11], [-1, 10, 11, promise])
+
+
+def test_a_reservation_for_now():
+    # Job 0 takes the machine for no time, so job 1 is promised 0, and job 2 the end of job 1. In the next round of the
+    # same instant job 1 starts.
+    jobs = table((0, 0, 0, 2), (0, 4, 4, 2), (0, 3, 3, 1))
+    assert easy(jobs, 2, reservations=2) == ([0, 0, 4], [-1, 0, 4])
+
+
+def test_a_reservation_for_an_estimate_of_zero_takes_a_second():
+    # Job 1 is promised 5, so job 2 is promised 6. Job 3, with an estimate of 0, delays neither. At 5 job 1 takes no
+    # time, and job 2 follows in the next round of the instant.
+    jobs = table((0, 5, 5, 2), (1, 0, 0, 3), (1, 3, 3, 3), (1, 0, 0, 1))
+    assert easy(jobs, 3, reservations=2) == ([0, 5, 5, 1], [-1, 5, 6, -1])
+
+
+def test_jobs_that_outlive_their_estimates():
+    # Job 1 is promised 4, where job 0 should end, and job 2 fits before. At 5 job 0 is expected to end at 6: job 1 is
+    # due then, job 3 when job 1 ends at 9, and job 4 fits before 6. Job 0 ends at 10.
+    jobs = table((0, 10, 4, 1), (1, 3, 3, 2), (2, 2, 2, 1), (5, 3, 3, 1), (5, 1, 1, 1))
+    assert easy(jobs, 2, reservations=2) == ([0, 10, 2, 13, 5], [-1, 4, -1, 9, -1])
+
+
+# --- What functions see ---
+
+
+def test_views_of_a_job():
+    # Times count from 1000. Job 1 runs on two processors from 0 to 5; job 0 comes at 3 and has to wait for it.
+    jobs = table((1003, 2, 4, 1), (1000, 5, 6, 2))
+    seen = []
+    sums = {name: (name, ["a", "a"], None) for name in ("usage", "running", "held", "queued")}
+
+    def order(job):
+        seen.append(vars(job))
+        return 0
+
+    assert easy(jobs, 2, order=order, columns={"rank": [7, 8]}, sums=sums) == ([1005, 1000], [1006, -1])
+    job_1 = {"submit": 0, "estimate": 6, "procs": 2, "index": 1, "rank": 8}
+    job_0 = {"submit": 3, "estimate": 4, "procs": 1, "index": 0, "rank": 7}
+    assert seen == [
+        {"now": 0, **job_1, "usage": 0, "running": 0, "held": 0, "queued": 1},
+        {"now": 3, **job_0, "usage": 6, "running": 1, "held": 2, "queued": 1},
+        {"now": 5, **job_0, "usage": 10, "running": 0, "held": 0, "queued": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        # At 0 all three wait. Jobs 0 and 1 start, and then job 0 completes. At 5 job 1 does, and job 3 is there.
+        ("batched", [(0, 0, 3), (0, 1, 1), (5, 0, 2)]),
+        # Jobs 0 and 1 start before job 2 is there, and job 0 completes after that. At 5 job 3 comes, then job 1 ends.
+        ("each", [(0, 2, 1), (0, 1, 1), (5, 1, 2), (5, 0, 2)]),
+    ],
+)
+def test_a_job_runs_until_its_completion_event(events, expected):
+    # Job 0 takes no time, job 1 ends early at 5. Job 2 needs the whole machine, and then job 3. Looked at is job 2.
+    jobs = table((0, 0, 1, 1), (0, 5, 8, 1), (0, 2, 2, 2), (5, 1, 1, 2))
+    seen = []
+    sums = {"running": ("running", [0] * 4, None), "queued": ("queued", [0] * 4, None)}
+
+    def order(job):
+        if job.index == 2:
+            seen.append((job.now, job.running, job.queued))
+        return job.index
+
+    starts, _ = easy(jobs, 2, order=order, sums=sums, events=events)
+    assert starts == [0, 0, 5, 7]
+    assert seen == expected
+
+
+def test_per_event_completions_come_in_order_of_start():
+    # Job 2 goes before job 1 when both start at 1; both end early at 3. Job 2 is the first to complete, which leaves
+    # room for job 4 before the shadow time of the head, 9. Looked at is the head, job 3, of the same user as job 2.
+    jobs = table((0, 1, 1, 3), (0, 2, 8, 1), (0, 2, 8, 2), (2, 1, 1, 3), (2, 4, 4, 2))
+    seen = []
+    sums = {"all": ("running", [0] * 5, None), "users": ("running", list("AABBC"), None)}
+
+    def order(job):
+        if job.index == 3:
+            seen.append((job.now, job.all, job.users))
+        return job.rank
+
+    starts, promises = easy(jobs, 3, order=order, columns={"rank": [0, 2, 1, 3, 4]}, sums=sums, events="each")
+    assert starts == [0, 1, 1, 7, 3]
+    assert promises == [-1, 1, 1, 9, -1]
+    # At 2 both arrivals are seen; at 3 both completions, and after the first, job 4 runs; at 7 job 4 completes.
+    assert seen == [(2, 2, 1), (2, 2, 1), (3, 1, 0), (3, 1, 0), (7, 0, 0)]
+
+
+# --- Policies on running sums ---
+
+
+@pytest.mark.parametrize(
+    ("half_life", "expected"),
+    [
+        # At 10 user A has used 20, so B goes first; at 14 B has used 8 and goes first again; at 18 it is 20 to 16.
+        (None, ([0, 18, 10, 22, 14], [-1, 10, 10, 22, 14])),
+        # In units of 8 / log(2), A's 1 - 2 ** -2.5 of 10 has decayed to 0.41 at 14, and B's is 1 - 0.5: now A goes
+        # first, and job 3 becomes the head. At 18 A has 0.21 + 0.5, and B 0.25.
+        (4, ([0, 14, 10, 22, 18], [-1, 10, 10, 18, 14])),
+    ],
+)
+def test_least_usage_first(half_life, expected):
+    # Every job takes the whole machine, so this is about the order alone. Job 1 is the head at 1, then job 2.
+    jobs = table((0, 10, 10, 2), (1, 4, 4, 2), (2, 4, 4, 2), (3, 4, 4, 2), (4, 4, 4, 2))
+    sums = {"used": ("usage", list("AABAB"), half_life)}
+    assert easy(jobs, 2, order=lambda job: job.used, sums=sums) == expected
+
+
+def test_usage():
+    # Two processors from 0 to 10. With a half-life of 10 the integral of 2 ** -x is taken over x from 0 to 1 at 10, and
+    # from 1 to 2 at 20.
+    job = Job(0, 10, 15, 2)
+    assert [usage(job, 0, now, None) for now in (0, 5, 10, 20)] == [0, 10, 20, 20]
+    expected = [0, 20 / log(2) * (1 - 0.5**0.5), 10 / log(2), 5 / log(2)]
+    assert [usage(job, 0, now, 10) for now in (0, 5, 10, 20)] == pytest.approx(expected)
+    steps = [2 * 2 ** (-(17 - (i + 0.5) / 100) / 10) / 100 for i in range(1000)]
+    assert usage(job, 0, 17, 10) == pytest.approx(sum(steps), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "may", "starts"),
+    [
+        # At 1 job 2 starts; job 3 sees it run and waits until it ends at 5. Job 4 is another user's.
+        ("running", lambda n: n == 0, [0, 10, 1, 5, 1]),
+        ("held", lambda n: n <= 1, [0, 10, 1, 1, 1]),
+        # Of job 2's user two wait, of job 4's one. Once job 2 has started, only one is left: job 3 waits on.
+        ("queued", lambda n: n == 2, [0, 10, 1, 15, 15]),
+        # As job 2 may not start, two are left: job 3 may not, either.
+        ("queued", lambda n: n == 1, [0, 10, 15, 15, 1]),
+    ],
+)
+def test_may_backfill_sees_what_was_started_in_this_decision(kind, may, starts):
+    # The head is promised 10 and leaves nothing over; the others end in time. At 15 no reservation is left.
+    jobs = table((0, 10, 10, 2), (1, 5, 5, 6), (1, 4, 4, 1), (1, 4, 4, 1), (1, 4, 4, 1))
+    sums = {"n": (kind, list("AABBC"), None)}
+    assert easy(jobs, 6, may_backfill=lambda job: may(job.n), sums=sums)[0] == starts
+
+
+def test_backfill_values_are_those_before_the_backfilling():
+    # Job 0 of user A starts and job 1 is blocked. Job 2 is A's, too, so B's jobs 3 and 4 go first. (With values from
+    # before job 0, job 2 would be first; with new values after job 3, the second.) Job 2 waits for the head to end.
+    jobs = table((0, 10, 10, 4), (0, 5, 5, 6), (0, 9, 9, 1), (0, 9, 9, 1), (0, 9, 9, 1))
+    sums = {"running": ("running", list("ACABB"), None)}
+    watched = []
+    schedule = easy(jobs, 6, backfill=lambda job: job.running, sums=sums, watch=watched.append)
+    assert schedule == ([0, 10, 15, 0, 0], [-1, 10, 15, -1, -1])
+    assert watched == [[1, 0, 0], [1], [], [], []]  # at 0, 9, 10, 15 and 24
+
+
+def test_near_ties():
+    assert not near_tie([])
+    assert not near_tie([0.0, 1.0, 1.0, 2.0, inf, inf, -inf])
+    assert not near_tie([1.0, 1.0 + 2e-9])
+    assert near_tie([1.0, 5.0, 1.0 + 1e-10])
+    assert near_tie([-1.0, 5.0, -1.0 - 1e-10])
+
+
+# --- Drawn at random: twins of other schemes, and laws ---
+
+LENGTHS = st.one_of(st.integers(0, 8), st.sampled_from([0, 1, 4, 8]))
+EVENTS = st.sampled_from(["batched", "each"])
+FUNCTIONS = [
+    lambda now, submit, estimate, procs: estimate,
+    lambda now, submit, estimate, procs: -estimate * procs,
+    lambda now, submit, estimate, procs: (submit - now) / max(estimate, 1),
+    lambda now, submit, estimate, procs: (3 * now + 5 * submit + 7 * estimate + procs) % 4,
+]
+
+
+@st.composite
+def workloads(draw, shortest=0, least=0, overs=(0, 0, 1, 3, 8, -1, -3, -8)):
+    """Draw jobs in any order, full of ties, and processors; estimates are over the run times by one of `overs`."""
+    procs = draw(st.integers(1, 6))
+    widths = st.one_of(st.sampled_from([1, procs]), st.integers(1, procs))
+    runs = LENGTHS.filter(lambda run: run >= shortest)
+    rows = st.tuples(st.integers(0, 12), runs, st.sampled_from(overs), widths)
+    rows = draw(st.lists(rows, min_size=1, max_size=12))
+    return [Job(submit, run, max(run + over, least), width) for submit, run, over, width in rows], procs
+
+
+def of_view(function):
+    return function and (lambda job: function(job.now, job.submit, job.estimate, job.procs))
+
+
+@given(workloads(), st.sampled_from([None, *FUNCTIONS]), st.sampled_from([None, *FUNCTIONS]), EVENTS)
+@settings(max_examples=200)
+def test_equals_easy(workload, order, backfill, events):
+    jobs, procs = workload
+    expected = twins.easy(jobs, procs, order=order or "fcfs", backfill=backfill, events=events)
+    assert easy(jobs, procs, order=of_view(order), backfill=of_view(backfill), events=events) == expected
+
+
+CASES = [(None, "each"), *((order, "batched") for order in [None, *FUNCTIONS])]
+
+
+@given(workloads(least=1, overs=(0, 0, 1, 3, 8)), st.sampled_from(CASES))
+@settings(max_examples=200)
+def test_with_a_reservation_for_every_job_equals_conservative(workload, case):
+    # Not for other orders with events="each": of the jobs that start in one decision, the first to start, and so the
+    # first to complete, is the first of the queue here and the first submitted in `twins.conservative`.
+    (jobs, procs), (order, events) = workload, case
+    expected = twins.conservative(jobs, procs, order=order or "fcfs", compression="rebuild", events=events)
+    starts, promises = easy(jobs, procs, order=of_view(order), reservations=len(jobs) + 1, events=events)
+    promises = [start if promise == -1 else promise for start, promise in zip(starts, promises, strict=True)]
+    assert (starts, promises) == expected  # there, a job that starts on arrival is promised that
+
+
+@given(workloads(shortest=1), st.data(), st.integers(1, 4))
+def test_sums_are_those_of_the_schedule(workload, data, reservations):
+    # Batched and without zero run times, what runs when a queue is ordered is what started before and ends later.
+    jobs, procs = workload
+    user = data.draw(st.lists(st.sampled_from("AB"), min_size=len(jobs), max_size=len(jobs)))
+    origin, seen = min(job.submit for job in jobs), []
+    sums = {kind: (kind, user, None) for kind in ("usage", "running", "held", "queued")}
+
+    def order(job):
+        seen.append(job)
+        return job.usage
+
+    starts, _ = easy(jobs, procs, order=order, reservations=reservations, sums=sums)
+    for job in seen:
+        now = job.now + origin
+        mine = [(jobs[j], starts[j]) for j in range(len(jobs)) if user[j] == user[job.index]]
+        held = [other.procs for other, start in mine if start < now < start + other.run]
+        assert (job.running, job.held) == (len(held), sum(held))
+        assert job.queued == sum(other.submit <= now <= start for other, start in mine)
+        seconds = range(origin, now)
+        assert job.usage == sum(o.procs for o, start in mine for t in seconds if start <= t < start + o.run)
+
+
+@given(workloads(), st.data(), st.integers(1, 4), EVENTS)
+def test_never_uses_more_than_the_machine_has(workload, data, reservations, events):
+    jobs, procs = workload
+    user = data.draw(st.lists(st.sampled_from("AB"), min_size=len(jobs), max_size=len(jobs)))
+    sums = {"held": ("held", user, None)}
+    starts, promises = easy(
+        jobs, procs, may_backfill=lambda job: job.held < 2, reservations=reservations, sums=sums, events=events
+    )
+    for job, start, promise in zip(jobs, starts, promises, strict=True):
+        assert start >= job.submit
+        assert promise == -1 or promise >= job.submit
+        running = [o.procs for o, s in zip(jobs, starts, strict=True) if s <= start < s + o.run]
+        assert sum(running) <= procs
