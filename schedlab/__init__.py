@@ -78,6 +78,7 @@ _ROOMS = (
     "metrics",
     "papers",
     "statistics",
+    "testing",
     "widgets",
     "workload",
 )

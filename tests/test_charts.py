@@ -1169,3 +1169,12 @@ def test_papers_and_users_register_colours_dashes_and_titles(monkeypatch):
     for given in ({"colours": {"EASY": "#000000"}}, {"dashes": {"flat": (1, 1)}}, {"axes": {"load": "load"}}):
         with pytest.raises(ValueError, match="already, got"):
             charts.register(**given)
+
+
+def test_a_logarithmic_x_axis_has_powers_of_two():
+    table = pd.DataFrame({"reservations": [1, 2, 64], "wait_time": [3600, 7200, 9000], "scheme": "EASY"})
+    chart = charts.lines(table, x="reservations", y="wait_time", log_x=True)
+    scales = {layer["encoding"]["x"]["scale"]["type"] for layer in chart.to_dict()["layer"]}
+    assert scales == {"log"}
+    with pytest.raises(ValueError, match="column 'reservations' has 0, expected more than 0 on a logarithmic axis"):
+        charts.lines(table.assign(reservations=[0, 1, 2]), x="reservations", y="wait_time", log_x=True)

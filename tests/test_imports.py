@@ -36,6 +36,7 @@ ROOMS = (
     "schedule",
     "gang",
     "simulation",
+    "testing",
     "fairness",
     "experiment",
     "charts",
@@ -50,7 +51,7 @@ ROOMS = (
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
 KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "compiling"}  # a user's own order; hears when a kernel is compiled
+COMPILING = {"schemes", "compiling", "testing"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
 DRAWING = {"papers", "report"}

@@ -49,6 +49,7 @@ def lines(
     dash: str | None = None,
     column: str | None = None,
     log: bool = False,
+    log_x: bool = False,
     published: pd.DataFrame | None = None,
     range_label: str = "range",
     title: str = "",
@@ -75,6 +76,8 @@ def lines(
         A column with one panel for each value.
     log : bool
         Logarithmic y axis; linear near 0 where a value is 0.
+    log_x : bool
+        Logarithmic x axis, with ticks at powers of 2.
     published : DataFrame, optional
         Published numbers to draw as hollow diamonds, or ranges as narrow boxes: a column y, or ``{y}_low`` and
         ``{y}_high``, in the table's units, and those of the columns x, color and column that say where they belong.
@@ -89,13 +92,15 @@ def lines(
     Raises
     ------
     ValueError
-        If several rows share their place: aggregate them first.
+        If several rows share their place: aggregate them first. If x is not greater than 0 on a logarithmic axis.
     """
     named = list(filter(None, (color, dash, column)))
     rows = Rows(table, [x, y], y, named)
     for name in named:
         rows.shown[name] = [str(value) for value in rows.shown[name]]  # astype leaves a missing value missing
     doubled = rows.shown.duplicated([x, *named])
+    if log_x and (rows.shown[x] <= 0).any():
+        raise ValueError(f"column {x!r} has {rows.shown[x].min()}, expected more than 0 on a logarithmic axis")
     if doubled.any():
         row = table[doubled.to_numpy()].iloc[0]
         place = f"{row[color]} at {x} {row[x]}"
@@ -114,7 +119,8 @@ def lines(
     columns, wide, high = panels(len(shown), width, height)
     values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
     ticks = axis(tickCount=min(6, max(2, int(wide // TICK))))
-    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=alt.Scale(zero=False), axis=ticks)
+    scale = alt.Scale(type="log", base=2, nice=False) if log_x else alt.Scale(zero=False)
+    horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
     colour = coloured(color, names, columns=min(4 * columns, beside(names, wide * columns)))
     place = {"x": horizontal, "color": colour}

@@ -125,14 +125,18 @@ class Row:
     ----------
     moving : bool
         Whether a value depends on the time.
+    columns : dict of str to array, shape (n_jobs,)
+        The values that do not, by name.
+    sums : dict of str to (Sum, array or None)
+        The running sums by name, each with the column that tells them apart.
     """
 
     def __init__(self, case):
         jobs = case.jobs
         self.case, self.moving = case, False
-        self._columns, self._sums = {}, {}
+        self.columns, self.sums = {}, {}
         for name, column in (("submit", jobs.submit), ("estimate", jobs.estimate), ("procs", jobs.procs)):
-            self._columns[name] = column
+            self.columns[name] = column
 
     def ask(self, name: str, what: object = None) -> bool:
         """Add a value; tell whether there is one.
@@ -149,13 +153,13 @@ class Row:
             if name == "now":
                 self.moving = True
                 return True
-            if name in self._columns:
+            if name in self.columns:
                 return True
             if name == "machine_procs":
-                self._columns[name] = np.full(len(case), case.machine.procs)
+                self.columns[name] = np.full(len(case), case.machine.procs)
                 return True
             if name in case.columns:
-                self._columns[name] = self._known(name)
+                self.columns[name] = self._known(name)
                 return True
             what = sum_named(name)
         if isinstance(what, Usage):
@@ -163,10 +167,10 @@ class Row:
         if what is None or (what.of is not None and what.of not in case.columns):
             return False
         if isinstance(what, Count):
-            self._columns[name] = np.full(len(case), np.unique(self._known(what.of)).size)
+            self.columns[name] = np.full(len(case), np.unique(self._known(what.of)).size)
         else:
             self.moving = True
-            self._sums[name] = what, None if what.of is None else self._known(what.of)
+            self.sums[name] = what, None if what.of is None else self._known(what.of)
         return True
 
     def _known(self, word):
@@ -178,30 +182,30 @@ class Row:
     def arrays(self) -> tuple[np.ndarray, int, np.ndarray, Sums]:
         """Give whole, width, real and sums, as `Question` has them."""
         n, cells, keys = len(self.case), 0, []
-        for _, column in self._sums.values():
+        for _, column in self.sums.values():
             values, key = np.unique(np.zeros(n, np.int64) if column is None else column, return_inverse=True)
             keys.append(cells + key)
             cells += values.size
         whole, real = [*self._named("i").values(), *keys], list(self._named("f").values())
-        kind = np.array([KINDS[what.kind] for what, _ in self._sums.values()], np.int64)
-        half_life = np.array([what.half_life or 0.0 for what, _ in self._sums.values()], np.float64)
+        kind = np.array([KINDS[what.kind] for what, _ in self.sums.values()], np.int64)
+        half_life = np.array([what.half_life or 0.0 for what, _ in self.sums.values()], np.float64)
         sums = _new_sums(kind, half_life, cells, n)
         return _flat(whole, np.int64), len(whole), _flat(real, np.float64), sums
 
     def places(self) -> dict[str, tuple[str, bool]]:
         """Give where a callback with the `PARAMETERS` finds each value, and whether it is a whole number, by name."""
         whole, real = list(self._named("i")), list(self._named("f"))
-        width = len(whole) + len(self._sums)
+        width = len(whole) + len(self.sums)
         now = {"now": ("now", True)} if self.moving else {}
         return (
             now
             | {name: (f"whole[job * {width} + {place}]", True) for place, name in enumerate(whole)}
             | {name: (f"real[job * {len(real)} + {place}]", False) for place, name in enumerate(real)}
-            | {name: (f"value[whole[job * {width} + {len(whole) + i}]]", False) for i, name in enumerate(self._sums)}
+            | {name: (f"value[whole[job * {width} + {len(whole) + i}]]", False) for i, name in enumerate(self.sums)}
         )
 
     def _named(self, kind):
-        return {name: column for name, column in self._columns.items() if column.dtype.kind == kind}
+        return {name: column for name, column in self.columns.items() if column.dtype.kind == kind}
 
 
 def _flat(columns, kind):

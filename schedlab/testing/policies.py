@@ -1,0 +1,245 @@
+"""Checks of a policy: whether it can be asked about any job, and what it costs."""
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numba
+import numpy as np
+import pandas as pd
+
+from schedlab.machine import Flat
+from schedlab.schemes.base import Case, Jobs
+from schedlab.schemes.lookahead import DPSA
+from schedlab.schemes.policies import Call, Policy, PolicyError, checked_in_python
+from schedlab.schemes.rigid import EASY
+from schedlab.schemes.values import Row
+from schedlab.simulation import case_of
+from schedlab.text import check_known
+from schedlab.workload.columns import Columns
+from schedlab.workload.swf import FIELDS
+from schedlab.workload.trace import Trace, model_trace
+
+from .report import Check, CheckError, Report
+
+YEAR = 31_557_600  # seconds
+# What jobs of long logs on large machines look like: seconds, and processors.
+SUBMIT = (0, 1, 86_399, YEAR, 10 * YEAR)
+ESTIMATE = (1, 60, 43_200, 30 * 86_400, 10 * YEAR)
+PROCS = (1, 3, 4_096, 10**6)
+WAITED = (0, 1, 3_600, 30 * 86_400, 10 * YEAR)
+MACHINE = 10**6
+USED, COUNTED = (0.0, 2.5e5, MACHINE * 10.0 * YEAR), (0.0, 1.0, 1e6)  # processor-seconds; jobs or processors
+WHAT = ("order", "may_backfill", "objective")
+OTHERS = tuple(name for name in FIELDS[1:] if name.endswith(("_id", "executable", "queue", "partition", "memory")))
+TIMED, ROUNDS = 3_000, 5  # jobs of a timed simulation, and how often it runs
+
+
+def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None = None, raises: bool = True) -> Report:
+    """Check a policy of one's own: an order, a veto or an objective.
+
+    - It compiles, and gives a number for every job: no exception, no nan. Asked are jobs as they occur in logs of ten
+      years on up to a million processors, at their submission and after waits of up to ten years.
+    - It gives the same value when it is asked again.
+    - It does not overflow: the compiled function gives what Python's exact whole numbers give.
+    - It depends on the time if it takes `now`: there are two jobs whose order changes (for a veto, a job for which the
+      answer changes). If not, leave `now` out: an order that does not move is made only once.
+
+    Also reported: how long EASY takes with it, compared with a built-in policy, "sjf" or, if it depends on the time,
+    "wfp3" (for a veto: without one; for an objective: DPSA with "slowdown").
+
+    Parameters
+    ----------
+    policy : function
+        As ``EASY(order=...)`` takes it; see `schedlab.schemes.rigid.Queued` for what it may ask for.
+    what : {"order", "may_backfill", "objective"}
+        What it is for.
+    trace : Trace, optional
+        Takes the values of columns from there. Needed for columns that a log in the Standard Workload Format lacks.
+    raises : bool
+        Raise if a check fails. Otherwise see ``report.passed``.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    PolicyError
+        If it is no function of values of a job.
+    CheckError
+        If a check fails.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def area_squared(estimate, procs):
+    ...     return (estimate * procs) ** 2
+    >>> report = sl.testing.check_policy(area_squared, raises=False)
+    >>> [check.name for check in report.failed]
+    ['gives what exact arithmetic gives: no overflow']
+    """
+    check_known("what", what, WHAT)
+    asked = Policy.of(policy, what)
+    row = _row(asked, trace)
+    samples = list(_samples(asked, row))
+    checks = [_gives_numbers(asked, samples)]
+    if checks[0].passed:
+        checks.append(_compiles(asked, samples))
+    if all(check.passed for check in checks):
+        checks.append(_repeats_itself(asked, samples))
+        checks += [_does_not_overflow(asked, samples)] if checks[-1].passed else []
+        checks += [_moves_as_it_says(asked, row)] if "now" in asked.takes else []
+        checks.append(_speed(policy, asked, row, trace))
+    report = Report(f"{what} {asked.name}", tuple(checks))
+    if raises and not report.passed:
+        raise CheckError(str(report))
+    return report
+
+
+# What it is asked ---------------------------------------------------------------------------------------------------
+
+
+def _row(policy, trace):
+    """Give the values that a policy asks for, of jobs of all kinds."""
+    jobs = np.array(list(product(SUBMIT, ESTIMATE, PROCS)))
+    submit, estimate, procs = (np.ascontiguousarray(column) for column in jobs.T)
+    columns, known = _columns(trace, len(jobs)), Jobs(submit, estimate, estimate, procs)
+    row = Row(Case(known, Flat(MACHINE), columns=columns, name="these jobs" if trace is None else trace.name))
+    for name, asked in policy.takes.items():
+        if not row.ask(name, asked):
+            raise policy.unknown(name if asked is None else str(asked.of), columns.known)
+    return row
+
+
+def _columns(trace, n_jobs):
+    """Give columns of so many jobs: those of a trace, from its begin to its end; else numbers in those of every log."""
+    if trace is None:
+        return Columns(_numbered(n_jobs))
+    places = np.linspace(0, len(trace) - 1, n_jobs).astype("int64")
+    return trace.columns.of(places)
+
+
+def _numbered(n_jobs):
+    numbers = np.arange(n_jobs)
+    return pd.DataFrame({name: numbers * (7 + i) % (11 + 3 * i) for i, name in enumerate(FIELDS[1:])})
+
+
+def _samples(policy, row):
+    """Give values for the policy, by name: each job at its submission and later, with small and large sums."""
+    levels = {name: USED if what.kind == "usage" else COUNTED for name, (what, _) in row.sums.items()}
+    for count, (job, waited) in enumerate(product(range(len(row.case)), WAITED if row.moving else (0,))):
+        given = {"now": int(row.case.jobs.submit[job]) + waited} if row.moving else {}
+        given |= {name: column[job].item() for name, column in row.columns.items()}
+        given |= {name: values[(count + count // 3) % 3] for name, values in levels.items()}
+        yield given
+
+
+# What must hold -----------------------------------------------------------------------------------------------------
+
+
+def _gives_numbers(policy, samples):
+    name = "gives a number for every job"
+    call = Call((), tuple((each, each, isinstance(value, int)) for each, value in samples[0].items()))
+    value = checked_in_python(policy, call)
+    try:
+        for given in samples:
+            value(*given.values())
+    except PolicyError as failure:
+        return Check(name, False, str(failure))
+    except OverflowError:
+        return Check(name, False, f"too large for a number of 64 bits {_for(given, policy)}")
+    return Check(name, True)
+
+
+def _compiles(policy, samples):
+    name = "compiles"
+    try:
+        _compiled(policy)(samples[0])
+    except Exception as error:  # numba raises nearly anything
+        call = Call((), tuple((each, each, isinstance(value, int)) for each, value in samples[0].items()))
+        return Check(name, False, str(policy.not_compiled(error, call)))
+    return Check(name, True)
+
+
+def _compiled(policy):
+    """Give a policy as a function of the values by name, compiled."""
+    function = numba.njit(policy.function)
+    return lambda given: float(
+        function(*(given[name] if name in policy.takes else value for name, value in policy.arguments))
+    )
+
+
+def _does_not_overflow(policy, samples):
+    name, compiled = "gives what exact arithmetic gives: no overflow", _compiled(policy)
+    for given in samples:
+        exact, found = float(policy(**given)), compiled(given)
+        if not math.isclose(exact, found, rel_tol=1e-6, abs_tol=1e-9):
+            values = f"gives {found:,.6g} instead of {exact:,.6g} {_for(given, policy)}"
+            return Check(
+                name, False, f"{values}\nWhole numbers have 64 bits: begin with a float, such as 1.0 * estimate."
+            )
+    return Check(name, True)
+
+
+def _repeats_itself(policy, samples):
+    name, compiled = "gives the same value when asked again", _compiled(policy)
+    for given in samples:
+        values = compiled(given), compiled(given)
+        if values[0] != values[1]:
+            return Check(name, False, f"gives {values[0]:.6g}, then {values[1]:.6g} {_for(given, policy)}")
+    return Check(name, True)
+
+
+def _moves_as_it_says(policy, row):
+    name = "depends on the time, since it takes now"
+    jobs = [{each: column[job].item() for each, column in row.columns.items()} for job in range(len(row.case))]
+    for job, values in enumerate(jobs):
+        values |= dict.fromkeys(row.sums, 1000.0 * (job % 7))
+    seen = set()
+    for waited in WAITED:
+        values = np.array([float(policy(now=SUBMIT[-1] + waited, **job)) for job in jobs])
+        answer = {"order": np.argsort(values, kind="stable"), "may_backfill": values != 0, "objective": values}
+        seen.add(tuple(answer[policy.what].tolist()))
+    if len(seen) > 1:
+        return Check(name, True)
+    what = {"order": "the order of two jobs", "may_backfill": "the answer", "objective": "the value"}[policy.what]
+    instead = "" if row.sums else ", and an order is made only once"
+    return Check(name, False, f"{what} never changes while they wait: leave out now{instead}")
+
+
+def _speed(given, policy, row, trace):
+    builtin = "wfp3" if row.moving else "sjf"
+    schemes = {
+        "order": (EASY(order=builtin), lambda: EASY(order=given), f"EASY-{builtin.upper()}"),
+        "may_backfill": (EASY(), lambda: EASY(may_backfill=given), "EASY"),
+        "objective": (DPSA(objective="slowdown"), lambda: DPSA(objective=given), "DPSA (objective slowdown)"),
+    }
+    other, own, words = schemes[policy.what]
+    jobs = _busy(trace)
+    cases = [(scheme, case_of(jobs, scheme)[0]) for scheme in (other, own())]
+    times = [[] for _ in cases]
+    for _ in range(1 + ROUNDS):
+        for (scheme, case), taken in zip(cases, times, strict=True):
+            begin = time.perf_counter()
+            scheme.outcome(case)
+            taken.append(time.perf_counter() - begin)
+    slow, fast = (statistics.median(taken[1:]) for taken in (times[1], times[0]))
+    found = f"{slow / fast:.1f} times as long as {words}, for {len(jobs):,} jobs"
+    return Check("is timed", True, found)
+
+
+def _busy(trace):
+    """Give jobs of which many wait at a time."""
+    if trace is not None:
+        return trace.head(TIMED)
+    jobs = model_trace("lublin", jobs=TIMED, procs=128, seed=1).scale_load(1.0)
+    return replace(jobs, table=jobs.table.assign(**{name: _numbered(len(jobs))[name].to_numpy() for name in OTHERS}))
+
+
+def _for(given, policy):
+    values = ", ".join(f"{name} = {given[name]:,}" for name in policy.takes)
+    return f"for a job with {values}"

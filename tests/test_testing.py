@@ -1,0 +1,137 @@
+"""What `schedlab.testing` finds in policies, and what it lets through."""
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+
+import schedlab as sl
+from schedlab.schemes.orders import NAMED
+from schedlab.testing import CheckError, check_policy
+
+OVERFLOW = "gives what exact arithmetic gives: no overflow"
+NUMBER = "gives a number for every job"
+AGAIN = "gives the same value when asked again"
+TIME = "depends on the time, since it takes now"
+
+
+def aged(now, submit):
+    return submit - now
+
+
+def area_squared(estimate, procs):
+    return (estimate * procs) ** 2
+
+
+def exact_area_squared(estimate, procs):
+    return (1.0 * estimate * procs) ** 2
+
+
+def thrown(estimate):
+    return estimate * np.random.random()  # noqa: NPY002 - what numba compiles
+
+
+def divides_by_its_wait(now, submit, estimate):
+    return estimate / (now - submit)
+
+
+def halves(estimate):
+    return 2**-estimate
+
+
+def nan_of_wide(procs):
+    return np.sqrt(4000.0 - procs)
+
+
+def gives_text(procs):
+    return "wide" if procs > 4 else 0.0
+
+
+def calls_pandas(procs):
+    return pd.Series([procs]).mean()
+
+
+def huge(estimate, procs):
+    return (estimate * procs) ** 40
+
+
+def moves_by_usage(now, submit, user_usage):
+    return user_usage * (now - submit)
+
+
+def waits_for_usage(now, submit, user_usage):
+    return user_usage - 5 * (now - submit)
+
+
+@pytest.mark.parametrize(
+    ("policy", "failed", "found"),
+    [
+        (aged, [TIME], "the order of two jobs never changes while they wait: leave out now, and an order is made once"),
+        (waits_for_usage, [TIME], "the order of two jobs never changes while they wait: leave out now"),
+        (area_squared, [OVERFLOW], "for a job with estimate = 43,200, procs = 1,000,000"),
+        (halves, [OVERFLOW], "gives 0 instead of 0.5 for a job with estimate = 1"),
+        (thrown, [AGAIN], "for a job with estimate = "),
+        (divides_by_its_wait, [NUMBER], "ZeroDivisionError"),
+        (nan_of_wide, [NUMBER], "gives nan, expected a number"),
+        (gives_text, [NUMBER], "gives 'wide', expected a number"),
+        (huge, [NUMBER], "too large for a number of 64 bits for a job with estimate = "),
+        (calls_pandas, ["compiles"], "pandas.Series is not among the functions that numba compiles"),
+    ],
+)
+def test_what_is_wrong_is_found_with_an_example(policy, failed, found):
+    report = check_policy(policy, raises=False)
+    assert [check.name for check in report.failed] == failed
+    assert found.replace("only once", "once") in report.failed[0].found.replace("only once", "once")
+    assert not report.passed
+    assert found.split(",")[0] in repr(report)
+    with pytest.raises(CheckError, match=f"order {policy.__name__}: 1 of . checks failed"):
+        check_policy(policy)
+
+
+@pytest.mark.parametrize("name", [*NAMED, "exact_area_squared", "moves_by_usage"])
+def test_good_policies_pass(name):
+    report = check_policy(NAMED.get(name) or globals()[name])
+    assert report.passed
+    assert report.checks[-1].name == "is timed"
+
+
+def test_a_veto_and_an_objective():
+    assert check_policy(lambda user_running, estimate: user_running == 0 or estimate < 60, "may_backfill").passed
+    assert check_policy(lambda now, submit: now - submit, "objective").passed
+    never = check_policy(lambda now, procs: procs > 4 + 0 * now, "may_backfill", raises=False)
+    assert [(check.name, check.found) for check in never.failed] == [
+        (TIME, "the answer never changes while they wait: leave out now, and an order is made only once")
+    ]
+
+
+def test_columns_of_ones_own_are_taken_from_a_trace():
+    def by_account(account, energy):
+        return account + energy
+
+    with pytest.raises(sl.PolicyError, match="takes 'account', which is no value of a job|takes 'energy'"):
+        check_policy(by_account)
+    frame = pd.DataFrame(
+        {"submit": range(40), "run": 9, "procs": 1, "account": ["a", "b"] * 20, "energy": np.linspace(0, 3, 40)}
+    )
+    trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", machine=2)
+    assert check_policy(by_account, trace=trace).passed
+    with pytest.raises(ValueError, match="queue is unknown for all jobs"):
+        check_policy(lambda queue: queue, trace=trace)
+
+
+def test_what_is_no_policy_is_refused():
+    with pytest.raises(ValueError, match="unknown what 'rank'; known: order, may_backfill, objective"):
+        check_policy(aged, "rank")
+    with pytest.raises(sl.PolicyError, match="takes"):
+        check_policy(lambda *jobs: 0)
+    assert check_policy(numba.njit(lambda estimate: estimate)).passed
+
+
+def test_a_report_shows_itself():
+    report = check_policy(area_squared, raises=False)
+    assert list(report.table.columns) == ["check", "passed", "found"]
+    assert report.table["passed"].tolist().count(False) == 1
+    page = report._repr_html_()
+    assert "1 of 5 checks failed" in page
+    assert "✗ gives what exact arithmetic gives" in page
+    assert "FAILED: gives what exact" in repr(report)
