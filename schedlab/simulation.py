@@ -12,6 +12,8 @@ from .schedule import Schedule, Sites
 from .schemes import Case, Jobs, Scheme
 from .schemes import scheme as scheme_named
 from .schemes.base import checked
+from .schemes.python import StepByStep
+from .schemes.steps import State
 from .text import check_known
 from .threads import pool
 from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
@@ -79,6 +81,80 @@ def simulate(
     _check_conventions(overrun, events)
     case, origin = case_of(trace, scheme, machine, overrun, events)
     return Schedule(trace, scheme, machine, case.overrun, case.events, scheme.outcome(case), origin)
+
+
+class Steps:
+    """A simulation that goes on from pass to pass as it is iterated over; `schedlab.steps` makes it.
+
+    Iterating gives the `State` of each pass, always the same object. When all jobs have started and ended, `schedule`
+    has the result.
+    """
+
+    def __init__(self, trace, machine, overrun):
+        self._trace, self._scheme = trace, StepByStep()
+        self._case, self._origin = case_of(trace, self._scheme, machine, overrun)
+        self._scheme.check(self._case)
+        self.state, self._done = State(self._case, self._scheme), False
+
+    def __iter__(self) -> Iterator[State]:
+        yield from self.state._passes()
+        self._done = True
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule.
+
+        Raises
+        ------
+        RuntimeError
+            Before the last pass.
+        """
+        if not self._done:
+            raise RuntimeError(f"not all passes are over: {self.state!r}; go on until the loop ends")
+        case = self._case
+        outcome = checked(self._scheme, case, self.state._outcome())
+        return Schedule(self._trace, self._scheme, case.machine, case.overrun, case.events, outcome, self._origin)
+
+
+def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "kill") -> Steps:
+    """Simulate a trace step by step: look at the state, decide, and go on.
+
+    Parameters
+    ----------
+    trace : Trace
+        The workload.
+    machine : Flat or int, optional
+        The trace's own machine if left out.
+    overrun : {"kill", "extend", "keep"}
+        As in `simulate`.
+
+    Returns
+    -------
+    Steps
+        To iterate over; ``schedule`` has the result.
+
+    Raises
+    ------
+    ValueError
+        For a machine with a topology or partitions, and for another overrun.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> simulation = sl.steps(sl.model_trace("lublin", jobs=100, seed=1))
+    >>> for state in simulation:
+    ...     for job in sorted(state.queue, key=lambda job: job.estimate):
+    ...         if job.procs <= state.free:
+    ...             state.start(job)
+    >>> len(simulation.schedule.validate())
+    100
+    """
+    check_trace(trace)
+    _check_conventions(overrun, "batched")
+    machine = _machine(machine, trace)
+    if not isinstance(machine, Flat):
+        raise ValueError(f"steps are of one machine without a topology, got {machine}")
+    return Steps(trace, machine, overrun)
 
 
 def recorded(trace: Trace) -> Schedule:

@@ -96,6 +96,18 @@ def interruptible(kernel: Callable, *arguments):
     return result
 
 
+def go_on() -> None:
+    """Raise if the pool of this thread has stopped: for long loops in Python, now and then.
+
+    Raises
+    ------
+    KeyboardInterrupt
+    """
+    halt = getattr(_thread, "halt", None)
+    if halt is not None and halt[0]:
+        raise KeyboardInterrupt
+
+
 def abandonable(kernel: Callable, *arguments):
     """Call a kernel that takes no flag so that Ctrl-C is answered within a second, as `interruptible` does.
 

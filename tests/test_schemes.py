@@ -122,7 +122,7 @@ def test_a_scheme_without_simulate_says_so():
     class Nothing(sl.Scheme):
         pass
 
-    with pytest.raises(NotImplementedError, match=r"Nothing has no simulate\(case\)"):
+    with pytest.raises(NotImplementedError, match=r"Nothing has neither simulate\(case\) nor decide\(state\)"):
         sl.simulate(trace_of(JOBS, 4), Nothing())
 
 

@@ -13,7 +13,9 @@ from schedlab.kernels.cluster import Jobs
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.workload.columns import Columns
 from schedlab.workload.speedup import Laws
-from schedlab.workload.trace import KEEP, KILL_BACKFILLED
+from schedlab.workload.trace import KEEP, KILL_BACKFILLED, OVERRUN
+
+from .steps import decided
 
 NEEDS = (None, "speedup", "sweeps", "waits")
 ENTRY_POINTS = "schedlab.schemes"  # the group in which packages of others name theirs
@@ -372,9 +374,14 @@ class Outcome:
 class Scheme:
     """A policy that gives processors to queued jobs.
 
-    To write a scheme, define a subclass with a method `simulate`; make it a frozen dataclass if it has settings. The
-    attributes of the class say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate` and
-    the charts read them.
+    To write a scheme, define a subclass, a frozen dataclass if it has settings, with one of two methods:
+
+    - ``decide(state)`` is called at each pass, in plain Python: it looks at the queue and starts jobs. See
+      `schedlab.schemes.steps.State`; `schedlab.python_scheme` makes such a scheme of a function.
+    - ``simulate(case)`` gives the start of every job at once, and may call a kernel of your own.
+
+    The attributes of the class say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
+    and the charts read them.
 
     Attributes
     ----------
@@ -401,6 +408,11 @@ class Scheme:
     --------
     >>> import numpy as np
     >>> import schedlab as sl
+    >>> class FirstFit(sl.Scheme):
+    ...     def decide(self, state):
+    ...         for job in state.queue:
+    ...             if job.procs <= state.free:
+    ...                 state.start(job)
     >>> class OneByOne(sl.Scheme):
     ...     def simulate(self, case):
     ...         start, now = [], 0
@@ -409,8 +421,8 @@ class Scheme:
     ...             now = start[-1] + run
     ...         return case.outcome(np.array(start))
     >>> trace = sl.model_trace("lublin", jobs=100, seed=1)
-    >>> bool(sl.simulate(trace, OneByOne()).validate().metrics()["max_queue"] > 1)
-    True
+    >>> [bool(sl.simulate(trace, each).validate().metrics()["max_queue"] > 1) for each in (FirstFit(), OneByOne())]
+    [True, True]
     """
 
     label: ClassVar[str] = ""
@@ -428,6 +440,8 @@ class Scheme:
         super().__init_subclass__(**more)
         if cls.needs not in NEEDS:
             raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
+        if "decide" in vars(cls) and "overruns" not in vars(cls):
+            cls.overruns = OVERRUN  # of which `decided` has all
         own = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
         for name in own.keys() & _named.keys():
             before = _named[name].func
@@ -514,7 +528,7 @@ class Scheme:
             raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
 
     def simulate(self, case: Case) -> Outcome:
-        """Simulate a case that `check` has accepted.
+        """Simulate a case that `check` has accepted; by default with `decide`, called at each pass.
 
         Parameters
         ----------
@@ -529,9 +543,11 @@ class Scheme:
         Raises
         ------
         NotImplementedError
-            If the scheme does not define it.
+            If the scheme defines neither this nor ``decide(state)``.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no simulate(case)")
+        if not hasattr(self, "decide"):
+            raise NotImplementedError(f"{type(self).__name__} has neither simulate(case) nor decide(state)")
+        return decided(self.decide, case, self)
 
     def outcome(self, case: Case) -> Outcome:
         """Check a case, simulate it, and check the result.

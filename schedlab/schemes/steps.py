@@ -1,0 +1,366 @@
+"""Schemes in plain Python: the passes of a simulation, and the `State` that each of them sees and changes."""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from numbers import Integral
+
+import numpy as np
+
+from schedlab.threads import go_on
+
+OFTEN = 1_000  # passes after which it is asked whether to go on
+
+
+class SchemeError(ValueError):
+    """A scheme did what cannot be done; the message names the scheme, the instant and the job."""
+
+
+class Job:
+    """A job as a scheme sees it: its run time is known to nobody.
+
+    Besides the attributes below it has the columns of the trace, such as ``job.user``; text as codes (`Trace.codes`).
+
+    Attributes
+    ----------
+    number : int
+        Job number.
+    place : int
+        In the order of arrival, from 0.
+    submit : int
+        Seconds since the first submission.
+    estimate : int
+        Seconds.
+    procs : int
+    start, end : int or None
+        Start and estimated end, in seconds since the first submission; None while it waits.
+    """
+
+    __slots__ = ("_columns", "end", "estimate", "number", "place", "procs", "start", "submit")
+
+    def __init__(self, place, number, submit, estimate, procs, columns):
+        self.place, self.number, self.submit, self.estimate, self.procs = place, number, submit, estimate, procs
+        self.start = self.end = None
+        self._columns = columns
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self._columns:
+            known = ", ".join((*self.__slots__[1:], *self._columns.known))
+            raise AttributeError(f"job {self.number} has no {name!r}; known: {known}")
+        return self._columns[name][self.place].item()
+
+    def __repr__(self) -> str:
+        when = "waits" if self.start is None else f"runs from {self.start} s, estimated to end at {self.end} s"
+        return f"<Job {self.number}: {self.procs} processors, {self.estimate} s, submitted at {self.submit} s, {when}>"
+
+
+class JobList(list):
+    """Jobs in a list; its attributes are arrays: ``state.queue.procs``, ``state.running.end``, ``state.queue.user``."""
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return np.array([getattr(job, name) for job in self], None if self else np.int64)
+
+
+class _Reservation:
+    """Processors that a waiting job is to have; `spare` are those left over when it begins."""
+
+    __slots__ = ("begin", "end", "job", "procs", "spare")
+
+    def __init__(self, job, begin, spare):
+        self.job, self.begin, self.end, self.procs = job, begin, begin + max(job.estimate, 1), job.procs
+        self.spare = spare
+
+
+class State:
+    """What a scheme sees at a pass, and what it can do there.
+
+    There is a pass at each instant at which jobs arrive or end, after all of these, and at those asked for by `wake`.
+    Reservations are made for one pass: the next one begins without any.
+
+    Attributes
+    ----------
+    now : int
+        Seconds since the first submission.
+    procs, free : int
+        Processors of the machine, and those that no job holds now.
+    memory : dict
+        Empty when the simulation begins; the scheme's own.
+    """
+
+    def __init__(self, case, scheme):
+        jobs = case.jobs
+        rows = zip(*(column.tolist() for column in (jobs.submit, jobs.estimate, jobs.procs)), strict=True)
+        numbers = range(1, len(case) + 1) if case.numbers is None else list(case.numbers)
+        self._jobs = [
+            Job(place, number, *row, case.columns)
+            for place, (number, row) in enumerate(zip(numbers, rows, strict=True))
+        ]
+        self._case, self._run, self._scheme = case, jobs.run.tolist(), scheme
+        self.now, self.procs, self.free, self.memory = 0, case.machine.procs, case.machine.procs, {}
+        self._queue, self._arrived, self._begun = {}, 0, 0
+        self._completions, self._ends, self._alarms = [], [], []  # by true end; by estimated end; by instant
+        self._reservations, self._reserved, self._promise = [], JobList(), np.full(len(case), -1)
+
+    def __repr__(self) -> str:
+        return (
+            f"<State at {self.now} s: {self.free} of {self.procs} processors free, {len(self._queue)} jobs wait, "
+            f"{len(self._ends)} run>"
+        )
+
+    # -- what is seen ------------------------------------------------------------------------------------------------
+
+    @property
+    def queue(self) -> JobList:
+        """The waiting jobs, first come first served; starting jobs does not change a list that was taken before."""
+        return JobList(self._queue)
+
+    @property
+    def running(self) -> JobList:
+        """The running jobs, by their estimated ends."""
+        return JobList(job for _, _, job in self._ends)
+
+    @property
+    def reserved(self) -> JobList:
+        """The jobs that hold a reservation of this pass, in the order in which these were made."""
+        return self._reserved
+
+    @property
+    def profile(self) -> tuple[np.ndarray, np.ndarray]:
+        """The availability profile: from which instants on how many processors are free.
+
+        By the estimates of the running jobs and the reservations of this pass.
+
+        Returns
+        -------
+        time : int64, shape (n_steps,), seconds since the first submission
+        free : int64, shape (n_steps,)
+        """
+        time = sorted({self.now, *(end for end, _ in self._releases()), *self._turns()})
+        return np.array(time), np.array([self.free_at(instant) for instant in time])
+
+    def free_at(self, time: int) -> int:
+        """Tell how many processors will be free at an instant, by estimates and reservations.
+
+        Parameters
+        ----------
+        time : int
+            Seconds since the first submission, not before now.
+        """
+        free = self.free
+        for end, procs in self._releases():
+            if end > time:
+                break
+            free += procs
+        for one in self._reservations:
+            if one.begin <= time < one.end:
+                free -= one.procs
+        return free
+
+    def fits(self, job: Job) -> bool:
+        """Tell whether a waiting job can start now and delays no reservation of this pass, if its estimate holds.
+
+        Parameters
+        ----------
+        job : Job
+            Of the queue.
+        """
+        if job.procs > self.free:
+            return False
+        if self._reservations and job.estimate:
+            end = self.now + job.estimate
+            return all(one.spare >= job.procs for one in self._reservations if one.begin < end and one.job is not job)
+        return True
+
+    def earliest(self, job: Job) -> int:
+        """Find the earliest instant at which a job's processors are free for all of its estimate, by the profile.
+
+        Parameters
+        ----------
+        job : Job
+            Of the queue.
+
+        Returns
+        -------
+        int
+            Seconds since the first submission.
+        """
+        if not self._reservations:
+            available = self.free
+            if available >= job.procs:
+                return self.now
+            for end, procs in self._releases():
+                available += procs
+                if available >= job.procs:
+                    return end
+        times = sorted({self.now, *(end for end, _ in self._releases()), *(one.end for one in self._reservations)})
+        return next(time for time in times if self._is_free(job, time))
+
+    # -- what can be done --------------------------------------------------------------------------------------------
+
+    def start(self, job: Job) -> None:
+        """Start a waiting job now.
+
+        Parameters
+        ----------
+        job : Job
+            Of the queue.
+
+        Raises
+        ------
+        SchemeError
+            If it does not wait, if too few processors are free, or if it delays a reservation of this pass.
+        """
+        self._check_waits(job, "start")
+        procs, now = job.procs, self.now
+        if procs > self.free:
+            self._fail(f"start(job {job.number}): it needs {procs} processors, {self.free} are free")
+        end = now + job.estimate
+        for one in self._reservations:
+            if one.begin < end and one.job is not job:
+                one.spare -= procs
+                if one.spare < 0:
+                    late = f"job {one.job.number}, reserved for {one.begin} s"
+                    self._fail(f"start(job {job.number}): with {procs} processors until {end} s it delays {late}")
+        del self._queue[job]
+        self.free -= procs
+        job.start, job.end = now, end
+        self._begun += 1
+        insort(self._ends, (end, self._begun, job))
+        heappush(self._completions, (now + self._run[job.place], self._begun, job))
+
+    def reserve(self, job: Job, time: int) -> None:
+        """Reserve processors for a waiting job from an instant on, for this pass; the first is the job's promise.
+
+        Parameters
+        ----------
+        job : Job
+            Of the queue.
+        time : int
+            Seconds since the first submission, such as `earliest` gives.
+
+        Raises
+        ------
+        SchemeError
+            If the job does not wait or holds a reservation, or if its processors are not free then.
+        """
+        self._check_waits(job, "reserve")
+        if not isinstance(time, Integral) or time < self.now:
+            self._fail(f"reserve(job {job.number}, {time!r}): expected a whole second, not before now")
+        if any(one.job is job for one in self._reservations):
+            self._fail(f"reserve(job {job.number}, {time}): it holds a reservation already")
+        made = _Reservation(job, int(time), self.free_at(time) - job.procs)
+        if made.spare < 0 or not self._stays_free(job, time, made.end):
+            found = f"it needs {job.procs} processors for {job.estimate} s, {self.free_at(time)} are free then"
+            self._fail(f"reserve(job {job.number}, {time}): {found}{', but fewer later' * (made.spare >= 0)}")
+        for one in self._reservations:
+            if made.begin <= one.begin < made.end:
+                one.spare -= job.procs
+        self._reservations.append(made)
+        self._reserved.append(job)
+        if self._promise[job.place] < 0:
+            self._promise[job.place] = time
+
+    def wake(self, time: int) -> None:
+        """Ask for a pass at an instant even if no job arrives or ends then.
+
+        Parameters
+        ----------
+        time : int
+            Seconds since the first submission, after now.
+        """
+        if not isinstance(time, Integral) or time <= self.now:
+            self._fail(f"wake({time!r}): expected a whole second after now")
+        heappush(self._alarms, int(time))
+
+    # -- the simulation ----------------------------------------------------------------------------------------------
+
+    def _passes(self) -> Iterator["State"]:
+        """Go on from instant to instant; give the state at each pass."""
+        jobs, count = self._jobs, 0
+        while self._arrived < len(jobs) or self._completions or self._queue:
+            times = [jobs[self._arrived].submit] if self._arrived < len(jobs) else []
+            times += [self._completions[0][0]] if self._completions else []
+            times += self._alarms[:1]
+            if not times:
+                first = next(iter(self._queue))
+                words = f"{first.procs} processors, submitted at {first.submit} s"
+                self._fail(f"{len(self._queue)} jobs wait for ever, first job {first.number} ({words}): no job runs")
+            self._open(min(times))
+            if count % OFTEN == 0:
+                go_on()
+            count += 1
+            yield self
+
+    def _open(self, now):
+        """Let happen what happens at an instant."""
+        jobs, completions = self._jobs, self._completions
+        self.now = now
+        if self._reservations:
+            self._reservations, self._reserved = [], JobList()
+        while self._alarms and self._alarms[0] <= now:
+            heappop(self._alarms)
+        while completions and completions[0][0] == now:
+            _, begun, job = heappop(completions)
+            del self._ends[bisect_left(self._ends, (job.end, begun))]
+            self.free += job.procs
+        while self._arrived < len(jobs) and jobs[self._arrived].submit == now:
+            self._queue[jobs[self._arrived]] = None
+            self._arrived += 1
+
+    def _outcome(self):
+        """Give what came of the case, when all jobs have started."""
+        return self._case.outcome(np.array([job.start for job in self._jobs], np.int64), self._promise)
+
+    def _releases(self):
+        """Give when running jobs are expected to end, and their processors; past its estimate, a second from now."""
+        if not self._ends or self._ends[0][0] > self.now:
+            return [(end, job.procs) for end, _, job in self._ends]
+        overdue = sum(job.procs for end, _, job in self._ends if end <= self.now and job.start < self.now)
+        begun = sum(job.procs for end, _, job in self._ends if end <= self.now and job.start == self.now)
+        at_once = [(self.now, begun)] * (begun > 0) + [(self.now + 1, overdue)] * (overdue > 0)
+        return at_once + [(end, job.procs) for end, _, job in self._ends if end > self.now]
+
+    def _turns(self):
+        for one in self._reservations:
+            yield from (one.begin, one.end)
+
+    def _is_free(self, job, time):
+        """Tell whether a job's processors are free from an instant on for its estimate."""
+        return self.free_at(time) >= job.procs and self._stays_free(job, time, time + max(job.estimate, 1))
+
+    def _stays_free(self, job, begin, end):
+        return all(one.spare >= job.procs for one in self._reservations if begin <= one.begin < end)
+
+    def _check_waits(self, job, what):
+        if not isinstance(job, Job):
+            raise TypeError(f"{what}() takes a job of state.queue, got {job!r}")
+        if job not in self._queue:
+            found = "has not been submitted" if job.start is None else f"started at {job.start} s"
+            self._fail(f"{what}(job {job.number}): it {found}")
+
+    def _fail(self, words):
+        raise SchemeError(f"{self._scheme} at {self.now} s: {words}")
+
+
+def decided(decide: Callable[[State], None], case, scheme):
+    """Give the outcome of a case in which a function decides at each pass.
+
+    Parameters
+    ----------
+    decide : function
+        Takes the `State`.
+    case : Case
+        What is simulated.
+    scheme : Scheme
+        For messages.
+
+    Returns
+    -------
+    Outcome
+    """
+    state = State(case, scheme)
+    for each in state._passes():
+        decide(each)
+    return state._outcome()

@@ -1,0 +1,361 @@
+"""Schemes in plain Python: equal to the kernels, and one clear error for what cannot be done."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from workloads import examples, trace_of, workloads
+
+import schedlab as sl
+
+pytestmark = pytest.mark.reduced
+
+LOG = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 5, 5, 1), (2, 1, 2, 1), (3, 6, 9, 2), (4, 2, 2, 4), (5, 3, 4, 1)]
+
+
+@sl.python_scheme
+def fcfs(state):
+    for job in state.queue:
+        if job.procs > state.free:
+            break
+        state.start(job)
+
+
+@sl.python_scheme
+def easy(state):
+    for job in state.queue:
+        if state.fits(job):
+            state.start(job)
+        elif not state.reserved:
+            state.reserve(job, state.earliest(job))
+
+
+@sl.python_scheme
+def conservative(state):
+    for job in state.queue:
+        if state.fits(job):
+            state.start(job)
+        else:
+            state.reserve(job, state.earliest(job))
+
+
+@dataclass(frozen=True)
+class Reserving(sl.Scheme):
+    """EASY with several reservations, in an order of its own."""
+
+    reservations: int = 2
+
+    def decide(self, state):
+        for job in sorted(state.queue, key=lambda job: (job.estimate * job.procs % 5, job.place)):
+            if state.fits(job):
+                state.start(job)
+            elif len(state.reserved) < self.reservations:
+                state.reserve(job, state.earliest(job))
+
+
+def own_order(estimate, procs):
+    return estimate * procs % 5
+
+
+def run(scheme, jobs, procs, overrun):
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, overrun=overrun).validate()
+    return schedule.start.tolist(), schedule.promise.tolist()
+
+
+OVERRUNS = st.sampled_from(["kill", "extend", "keep"])
+
+
+@examples(300)
+@given(workloads(overrun=True), OVERRUNS)
+def test_fcfs_and_easy_are_those_of_the_kernels(workload, overrun):
+    jobs, procs = workload
+    assert run(fcfs, jobs, procs, overrun) == run(sl.FCFS(), jobs, procs, overrun)
+    assert run(easy, jobs, procs, overrun) == run(sl.EASY(), jobs, procs, overrun)
+    if overrun == "keep":
+        assert run(easy, jobs, procs, overrun) == twins.easy(jobs, procs)
+
+
+@examples(300)
+@given(workloads(overrun=True), OVERRUNS, st.integers(1, 4))
+def test_several_reservations_are_those_of_the_kernel(workload, overrun, reservations):
+    jobs, procs = workload
+    found = run(Reserving(reservations), jobs, procs, overrun)
+    assert found == run(sl.EASY(order=own_order, reservations=reservations), jobs, procs, overrun)
+
+
+@examples(200)
+@given(workloads(shortest=1), st.sampled_from(["kill", "extend"]))
+def test_all_of_them_are_conservative_backfilling(workload, overrun):
+    jobs, procs = workload
+    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
+    rebuilt = sl.Conservative(compression="rebuild")
+    assert run(conservative, jobs, procs, overrun)[0] == run(rebuilt, jobs, procs, overrun)[0]
+
+
+@examples(100)
+@given(workloads(overrun=True), OVERRUNS)
+def test_step_by_step_is_the_same(workload, overrun):
+    jobs, procs = workload
+    trace = trace_of(jobs, procs)
+    steps = sl.steps(trace, overrun=overrun)
+    for state in steps:
+        easy.decide(state)
+    assert steps.schedule.validate().start.tolist() == sl.simulate(trace, "easy", overrun=overrun).start.tolist()
+
+
+@examples(200)
+@given(workloads(overrun=True), st.integers(0, 3))
+def test_the_profile_is_what_it_says(workload, reservations):
+    """Free processors from each step on, and nothing is found earlier than the first step that will do."""
+    jobs, procs = workload
+    for state in sl.steps(trace_of(jobs, procs), overrun="keep"):
+        for job in state.queue[:reservations]:
+            if not state.fits(job):
+                state.reserve(job, state.earliest(job))
+        time, free = state.profile
+        assert time[0] == state.now
+        assert (np.diff(time) > 0).all()
+        assert [state.free_at(int(instant)) for instant in time] == free.tolist()
+        assert free[-1] == procs
+        for job in state.queue[reservations:]:
+            wide = [
+                (
+                    free[(time <= instant).sum() - 1 :][
+                        : ((time >= instant) & (time < instant + max(job.estimate, 1))).sum() or 1
+                    ]
+                    >= job.procs
+                ).all()
+                for instant in time
+            ]
+            assert state.earliest(job) == time[wide.index(True)]
+        for job in list(state.queue):
+            if job.procs <= state.free and (not state.reserved or state.fits(job)):
+                state.start(job)
+
+
+# What a scheme sees ----------------------------------------------------------------------------------------
+
+
+def test_jobs_have_attributes_and_lists_of_them_arrays():
+    seen = []
+
+    def look(state):
+        if state.now == 2:
+            seen.append((state.queue, state.running, state.free, state.procs, repr(state)))
+            seen.append([(job.number, job.submit, job.estimate, job.procs, job.user, job.start) for job in state.queue])
+            seen.append((state.queue.procs.tolist(), state.queue.user.tolist(), state.running.end.tolist()))
+        fcfs.decide(state)
+
+    trace = trace_of(LOG, 4)
+    trace = replace(trace, table=trace.table.assign(user_id=[7, 7, 7, 8, 9, 9, 9, 9]))
+    schedule = sl.simulate(trace, sl.python_scheme(look)).validate()
+    (queue, running, free, procs, shown), waiting, arrays = seen
+    assert [job.number for job in running] == [1]
+    assert (free, procs) == (1, 4)
+    assert waiting == [(2, 1, 6, 4, 7, None), (3, 1, 3, 2, 7, None), (4, 2, 5, 1, 8, None), (5, 2, 2, 1, 9, None)]
+    assert arrays == ([4, 2, 1, 1], [7, 7, 8, 9], [9])
+    assert shown == "<State at 2 s: 1 of 4 processors free, 4 jobs wait, 1 run>"
+    assert schedule.start.tolist() == sl.simulate(trace, "fcfs").start.tolist()
+    assert [job.number for job in queue] == [2, 3, 4, 5]  # as it was then
+    assert "runs from 13 s, estimated to end at 16 s" in repr(queue[1])
+
+
+def test_arrays_of_no_jobs_are_empty():
+    def look(state):
+        assert state.reserved.procs.tolist() == []
+        fcfs.decide(state)
+
+    sl.simulate(trace_of(LOG, 4), sl.python_scheme(look))
+
+
+def test_a_run_time_is_known_to_nobody():
+    def peek(state):
+        state.queue[0].run  # noqa: B018
+
+    with pytest.raises(
+        AttributeError, match="job 1 has no 'run'; known: end, estimate, number, place, procs, start, submit"
+    ):
+        sl.simulate(trace_of(LOG, 4), sl.python_scheme(peek))
+
+
+def test_memory_lasts_for_one_simulation():
+    @sl.python_scheme
+    def counting(state):
+        state.memory["passes"] = state.memory.get("passes", 0) + 1
+        assert state.memory["passes"] <= 2 * len(LOG)
+        fcfs.decide(state)
+
+    trace = trace_of(LOG, 4)
+    first, second = (sl.simulate(trace, counting).start.tolist() for _ in range(2))
+    assert first == second
+
+
+def test_a_pass_may_be_asked_for():
+    """Jobs start a second after they come, though nothing happens then."""
+
+    @sl.python_scheme
+    def late(state):
+        for job in state.queue:
+            if job.submit == state.now:
+                state.wake(state.now + 1)
+                state.wake(state.now + 3)
+            elif job.procs <= state.free:
+                state.start(job)
+
+    start = sl.simulate(trace_of([(0, 2, 2, 1), (10, 2, 2, 1), (10, 2, 2, 1)], 2), late).validate().start
+    assert start.tolist() == [1, 11, 11]
+
+
+# A scheme as any other -------------------------------------------------------------------------------------
+
+
+def test_it_has_a_name_and_goes_where_schemes_go():
+    assert str(easy) == "easy"
+    assert str(Reserving()) == "Reserving"
+    assert str(Reserving(3)) == "Reserving (reservations 3)"
+    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=2)
+    table = sl.sweep(trace, [easy, "easy", Reserving(3)], load=[0.8, 1.0], progress=False)
+    assert table["scheme"].unique().tolist() == ["easy", "EASY", "Reserving (reservations 3)"]
+    ours, kernels = (table[table["scheme"] == name]["wait_time"].tolist() for name in ("easy", "EASY"))
+    assert ours == kernels
+    assert len(sl.fair_starts(sl.simulate(trace.head(20), easy))) == 20
+    with ThreadPoolExecutor(3) as pool:
+        runs = list(pool.map(lambda _: sl.simulate(trace, easy).start.tolist(), range(6)))
+    assert runs == [sl.simulate(trace, "easy").start.tolist()] * 6
+
+
+def test_partitions_are_simulated_each_by_itself():
+    trace = trace_of(LOG, 4)
+    trace = replace(trace, table=trace.table.assign(partition=[1, 2] * 4))
+    both = {1: 4, 2: 4}
+    found, expected = (sl.simulate(trace, scheme, machine=both).start.tolist() for scheme in (easy, "easy"))
+    assert found == expected
+
+
+# What cannot be done ---------------------------------------------------------------------------------------
+
+
+def start_twice(state):
+    job = state.queue[0]
+    state.start(job)
+    state.start(job)
+
+
+def start_all(state):
+    for job in state.queue:
+        state.start(job)
+
+
+def start_a_number(state):
+    state.start(1)
+
+
+def start_what_runs(state):
+    for job in state.running:
+        state.start(job)
+    fcfs.decide(state)
+
+
+def start_none(state):
+    pass
+
+
+def start_ahead(state):
+    for job in state.queue:
+        if job.number == 1:
+            state.start(job)
+        elif not state.reserved:
+            state.reserve(job, state.earliest(job))
+        elif job.procs <= state.free:
+            state.start(job)
+
+
+def reserve_before(state):
+    state.reserve(state.queue[0], state.now - 1)
+
+
+def reserve_twice(state):
+    state.reserve(state.queue[0], state.now)
+    state.reserve(state.queue[0], state.now + 1)
+
+
+def reserve_what_is_taken(state):
+    fcfs.decide(state)
+    for job in state.queue:
+        state.reserve(job, state.now)
+
+
+def reserve_nobody_knows_when(state):
+    state.reserve(state.queue[0], 1.5)
+
+
+def wake_in_the_past(state):
+    state.wake(state.now)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (start_twice, r"start_twice at 0 s: start\(job 1\): it started at 0 s"),
+        (start_all, r"start_all at 1 s: start\(job 2\): it needs 4 processors, 1 are free"),
+        (start_what_runs, r"start_what_runs at 1 s: start\(job 1\): it started at 0 s"),
+        (
+            start_none,
+            r"start_none at 5 s: 8 jobs wait for ever, first job 1 \(3 processors, submitted at 0 s\): no job runs",
+        ),
+        (
+            start_ahead,
+            r"start_ahead at 3 s: start\(job 6\): .*job 2, reserved for 9 s|start\(job 4\): with 1 processors",
+        ),
+        (reserve_before, r"reserve_before at 0 s: reserve\(job 1, -1\): expected a whole second, not before now"),
+        (reserve_twice, r"reserve_twice at 0 s: reserve\(job 1, 1\): it holds a reservation already"),
+        (reserve_what_is_taken, r"at 1 s: reserve\(job 2, 1\): it needs 4 processors for 6 s, 1 are free then"),
+        (reserve_nobody_knows_when, r"reserve\(job 1, 1.5\): expected a whole second"),
+        (wake_in_the_past, r"wake_in_the_past at 0 s: wake\(0\): expected a whole second after now"),
+    ],
+)
+def test_what_cannot_be_done_is_one_error_at_that_instant(function, words):
+    jobs = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 25, 25, 1), *LOG[4:]]
+    with pytest.raises(sl.SchemeError, match=words):
+        sl.simulate(trace_of(jobs, 4), sl.python_scheme(function))
+
+
+def test_a_reservation_that_would_run_into_another_is_refused():
+    def reserve_across(state):
+        if state.now == 2:
+            state.reserve(state.queue[0], 9)
+            state.reserve(state.queue[1], 7)
+        fcfs.decide(state)
+
+    jobs = [(0, 9, 9, 2), (1, 4, 4, 4), (2, 5, 5, 2)]
+    with pytest.raises(
+        sl.SchemeError, match=r"reserve\(job 3, 7\): it needs 2 processors for 5 s, 2 are free then, but fewer later"
+    ):
+        sl.simulate(trace_of(jobs, 4), sl.python_scheme(reserve_across))
+
+
+def test_what_is_no_job_and_no_function_is_refused():
+    with pytest.raises(TypeError, match=r"start\(\) takes a job of state.queue, got 1"):
+        sl.simulate(trace_of(LOG, 4), sl.python_scheme(start_a_number))
+    with pytest.raises(TypeError, match="python_scheme takes a function of the state, got 3"):
+        sl.python_scheme(3)
+    with pytest.raises(NotImplementedError, match=r"Empty has neither simulate\(case\) nor decide\(state\)"):
+        sl.simulate(trace_of(LOG, 4), type("Empty", (sl.Scheme,), {})())
+
+
+def test_steps_are_checked():
+    trace = trace_of(LOG, 4)
+    steps = sl.steps(trace)
+    next(iter(steps))
+    with pytest.raises(RuntimeError, match="not all passes are over: <State at 0 s"):
+        _ = steps.schedule
+    with pytest.raises(ValueError, match="steps are of one machine without a topology, got 2-ary 2-tree"):
+        sl.steps(trace, machine=sl.KaryTree(k=2, n=2))
+    with pytest.raises(ValueError, match="unknown overrun 'kil'"):
+        sl.steps(trace, overrun="kil")
+    with pytest.raises(ValueError, match="overrun 'kill-backfilled' is for jobs on nodes"):
+        sl.steps(trace, overrun="kill-backfilled")
