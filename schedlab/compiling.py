@@ -34,6 +34,7 @@ GROUPS = {
     "easy": "rigid",
     "fcfs": "rigid",
     "conservative": "conservative",
+    "easy_depth": "conservative",
     "lookahead": "lookahead",
     "placement": "trees",
     "tree_nodes": "trees",
@@ -43,17 +44,24 @@ GROUPS = {
     "gang": "gang",
 }
 KERNELS = f"{__package__}.kernels."
+OWN, OWN_SECONDS = f"{__package__}.schemes.compiled", 6  # where schemes of users' own functions are made
 
 
 class _Listener(event.Listener):
     """Hears of every function that numba begins to compile, in any thread; tells of each group's first kernel."""
 
     def __init__(self, tell):
-        self.lock, self.tell, self.told = Lock(), tell, []
+        self.lock, self.tell, self.told, self.own = Lock(), tell, [], None
 
     def on_start(self, event):
-        module = event.data["dispatcher"].py_func.__module__ or ""
-        if module.startswith(KERNELS):
+        function = event.data["dispatcher"].py_func
+        module = function.__module__ or ""
+        if self.own is not None:
+            return  # a piece of it
+        if module == OWN:
+            self.own = event.data["dispatcher"]
+            self.tell(f"scheme {function.__name__}", False, True)
+        elif module.startswith(KERNELS):
             self.hear(GROUPS.get(module.removeprefix(KERNELS).partition(".")[0], "others"))
 
     def hear(self, group, here=True):
@@ -66,14 +74,16 @@ class _Listener(event.Listener):
             self.tell(group, first, here)
 
     def on_end(self, event):
-        pass
+        if event.data["dispatcher"] is self.own:
+            self.own = None
 
 
 def _say(group, first, here):
     """Say what is waited for; the first time, if it is compiled here, let a process compile what is likely next."""
     from tqdm import tqdm  # here, since whoever has all compiled does without
 
-    words = f"schedlab: compiling kernels ({group}), about {SECONDS[group]} s"
+    what = f"kernels ({group})" if group in SECONDS else group
+    words = f"schedlab: compiling {what}, about {SECONDS.get(group, OWN_SECONDS)} s"
     worker = parent_process() is not None  # one of many, which share what they compile
     if first and own_folder("numba") is None:
         words += f". {cache_dir('numba')} cannot keep them, so that each process compiles anew."

@@ -27,6 +27,7 @@ ROOMS = (
     "threads",
     "display",
     "kernels",
+    "parts",
     "workload",
     "digests",
     "machine",

@@ -60,14 +60,17 @@ _KERNEL = {"nogil": True, **({"pipeline_class": KernelCompiler} if PIECES else {
 _SETTINGS = {"CACHE_DIR": str(CACHE), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
 
 
-def kernel(function):
-    """Compile an entry point: cached on disk, and free of the interpreter lock so that threads scale."""
+def kernel(function, cache=KernelCache):
+    """Compile an entry point: cached on disk, and free of the interpreter lock so that threads scale.
+
+    `cache` makes the cache of a function; None for a kernel that cannot be kept.
+    """
     compiled = numba.njit(**_KERNEL)(function)
-    if CACHE is not None and isinstance(compiled, Dispatcher):  # a plain function where the JIT is off
+    if None not in (CACHE, cache) and isinstance(compiled, Dispatcher):  # a plain function where the JIT is off
         before = {name: getattr(numba.config, name) for name in _SETTINGS}
         try:
             _set(_SETTINGS)
-            compiled._cache = KernelCache(function)
+            compiled._cache = cache(function)
         finally:
             _set(before)
     return compiled

@@ -222,7 +222,19 @@ def _release_expired(c):
 
 @part
 def begin(c, place):
-    """Start the waiting job at a place of the queue; give the place where its successor now stands."""
+    """Start the waiting job at a place of the queue; give the place where its successor now stands.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    place : int
+        Of the queue. That the job fits is not checked.
+
+    Returns
+    -------
+    int
+    """
     jobs, clock = c.jobs, c.clock
     job = c.queue.item[place]
     now = clock[NOW]
@@ -237,19 +249,47 @@ def begin(c, place):
 
 @part
 def place_in_queue(c, job):
-    """Find the place of a waiting job."""
+    """Find the place of a waiting job.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    job : int
+        A job that waits.
+
+    Returns
+    -------
+    int
+    """
     return place_of(c.queue, c.rank[job], job)
 
 
 @part
 def waiting(c):
-    """Tell whether a job waits."""
+    """Tell whether a job waits.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+
+    Returns
+    -------
+    bool
+    """
     return not is_empty(c.queue)
 
 
 @part
 def start_heads_that_fit(c):
-    """Start jobs from the front of the queue, up to the first that does not fit."""
+    """Start jobs from the front of the queue, up to the first that does not fit.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    """
     head = front(c.queue)
     while head < back(c.queue) and c.jobs.procs[c.queue.item[head]] <= c.clock[FREE]:
         head = begin(c, head)

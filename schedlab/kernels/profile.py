@@ -52,7 +52,17 @@ def forget_past(steps, now):
 
 @routine
 def add(steps, begin, end, procs):
-    """Add `procs` free processors on [begin, end), or take them where negative."""
+    """Add `procs` free processors on [begin, end), or take them where negative.
+
+    Parameters
+    ----------
+    steps : SortedPairs
+        The profile.
+    begin, end : int, seconds
+        Not before the first step.
+    procs : int
+        How many; negative where they are taken.
+    """
     if begin < end:
         add_at(steps, _cut(steps, begin), end, procs)
 
@@ -100,6 +110,21 @@ def earliest(steps, now, before, procs, duration):
 
     From `before` on they are taken to be free whatever the profile says: a job that holds a reservation there may
     lean on it. A duration of zero needs the processors at the start itself.
+
+    Parameters
+    ----------
+    steps : SortedPairs
+        The profile.
+    now : int, seconds
+        Its begin.
+    before : int, seconds
+        `NEVER` for the profile as it is.
+    procs, duration : int, seconds
+        What is looked for.
+
+    Returns
+    -------
+    int, seconds
     """
     key, free, last = steps.key, steps.item, U(back(steps))
     duration = max(duration, 1)  # whole seconds: free at an instant is free for a second
@@ -123,7 +148,19 @@ def earliest(steps, now, before, procs, duration):
 
 @part
 def least(steps, begin, end):
-    """Find how many processors are free all along [begin, end)."""
+    """Find how many processors are free all along [begin, end).
+
+    Parameters
+    ----------
+    steps : SortedPairs
+        The profile.
+    begin, end : int, seconds
+        Not before the first step.
+
+    Returns
+    -------
+    int
+    """
     place = step_at(steps, begin)
     fewest = steps.item[place]
     place += 1

@@ -19,6 +19,17 @@ def still_blocked(c, reservation):
 
     A reservation that has come without the head's start is void: a job has outlived its estimate. One that lies ahead
     is not, since what is past its estimate by now is counted as released by then, as it was before.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    reservation : int64, shape (3,)
+        That of the last pass.
+
+    Returns
+    -------
+    bool
     """
     if c.clock[FREED] or not waiting(c) or c.clock[NOW] >= reservation[SHADOW]:
         return False
@@ -27,7 +38,15 @@ def still_blocked(c, reservation):
 
 @part
 def reserve_for_head(c, reservation):
-    """Find shadow time and extra processors for the head of the queue, which must not fit."""
+    """Find shadow time and extra processors for the head of the queue, which must not fit.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    reservation : int64, shape (3,)
+        Gets the head, the shadow time and the extra processors; see `HEAD`, `SHADOW`, `EXTRA`.
+    """
     if not waiting(c):
         reservation[HEAD] = NOBODY
         return
@@ -57,13 +76,41 @@ def reserve_for_head(c, reservation):
 
 @part
 def ends_by_shadow(c, reservation, job):
-    """Tell whether a job that starts now will not outlast the shadow time, if its estimate holds."""
+    """Tell whether a job that starts now will not outlast the shadow time, if its estimate holds.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    reservation : int64, shape (3,)
+        Of the head.
+    job : int
+        A job that waits.
+
+    Returns
+    -------
+    bool
+    """
     return c.clock[NOW] + c.jobs.estimate[job] <= reservation[SHADOW]
 
 
 @part
 def begin_behind_head(c, reservation, place):
-    """Start a waiting job that disturbs the reservation in nothing; give the place of its successor."""
+    """Start a waiting job that disturbs the reservation in nothing; give the place of its successor.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    reservation : int64, shape (3,)
+        Of the head; its extra processors become fewer.
+    place : int
+        Of the queue. That the job fits is not checked.
+
+    Returns
+    -------
+    int
+    """
     job = c.queue.item[place]
     if not ends_by_shadow(c, reservation, job):
         reservation[EXTRA] -= c.jobs.procs[job]

@@ -49,19 +49,49 @@ def is_empty(pairs):
 
 @part
 def size_of(pairs):
-    """Count the pairs."""
+    """Count the pairs.
+
+    Parameters
+    ----------
+    pairs : SortedPairs
+        Such as ``c.queue``.
+
+    Returns
+    -------
+    int
+    """
     return pairs.window[_LAST] - pairs.window[_FIRST]
 
 
 @part
 def front(pairs):
-    """Give the place of the first pair."""
+    """Give the place of the first pair.
+
+    Parameters
+    ----------
+    pairs : SortedPairs
+        Such as ``c.queue``.
+
+    Returns
+    -------
+    int
+    """
     return pairs.window[_FIRST]
 
 
 @part
 def back(pairs):
-    """Give the place after the last pair."""
+    """Give the place after the last pair.
+
+    Parameters
+    ----------
+    pairs : SortedPairs
+        Such as ``c.queue``.
+
+    Returns
+    -------
+    int
+    """
     return pairs.window[_LAST]
 
 
@@ -74,7 +104,17 @@ def first_key(pairs):
 
 @part
 def first_item(pairs):
-    """Give the item of the first pair; the list must not be empty."""
+    """Give the item of the first pair; the list must not be empty.
+
+    Parameters
+    ----------
+    pairs : SortedPairs
+        Such as ``c.queue``.
+
+    Returns
+    -------
+    int
+    """
     return pairs.item[pairs.window[_FIRST]]
 
 

@@ -232,11 +232,7 @@ class Policy:
         except PolicyError as failure:
             return failure
         text = str(error)
-        own = Path(self.function.__code__.co_filename)
-        lines = re.findall(r'File "(.+?)", line (\d+)', text)
-        lines = [int(line) for file, line in lines if Path(file).name == own.name]
-        where = _shown(str(own), lines[0]) if lines else _defined(self.function)
-        return self._error(f"cannot be compiled: {_reason(text)}", *where, ALLOWED)
+        return self._error(f"cannot be compiled: {reason_of(text)}", *line_of(text, self.function), ALLOWED)
 
     def failed(self, reason: str, values: dict[str, float], error: Exception | None = None) -> PolicyError:
         """Say for which job it failed, and in which line."""
@@ -290,7 +286,15 @@ def _plain(given):
     return getattr(given, "py_func", getattr(given, "_pyfunc", given))
 
 
-def _reason(text):
+def line_of(text: str, function: Callable) -> tuple[str]:
+    """Give the line of a function that numba's words are about."""
+    own = Path(function.__code__.co_filename)
+    lines = re.findall(r'File "(.+?)", line (\d+)', text)
+    lines = [int(line) for file, line in lines if Path(file).name == own.name]
+    return _shown(str(own), lines[0]) if lines else _defined(function)
+
+
+def reason_of(text: str) -> str:
     """Say in one sentence why numba did not compile something."""
     if found := re.search(r"Untyped global name '(\w+)':.*<class 'function'>", text):
         return f"{found[1]} is a plain Python function; put @numba.njit on the line above its def"
@@ -305,7 +309,7 @@ def _reason(text):
     if found := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'", text):
         return f"{found[2]}.{found[1]} is not among the functions that numba compiles"
     said = (line.strip() for line in text.splitlines())
-    return next((line for line in said if line and not line.startswith("Failed in nopython mode")), text)
+    return next((line for line in said if line and not line.startswith("Failed in ")), text)
 
 
 def _is_own(filename):

@@ -1,0 +1,120 @@
+"""The parts of the kernels, for compiled schemes of one's own (`schedlab.compiled_scheme`).
+
+A compiled scheme is a function that is called at each pass with the state `c` of the simulation and its own `memory`.
+It may use Python's arithmetic, loops and conditions, arrays, and these parts:
+
+- `c.jobs.submit`, `c.jobs.estimate`, `c.jobs.procs`: int64 arrays by job, in the order of arrival; times in seconds
+  since the first submission.
+- `c.clock[NOW]`, `c.clock[FREE]`: the instant and the free processors. `c.clock[FREED]` tells whether processors were
+  freed at this instant; jobs `c.clock[NEWCOMER]` to `c.clock[ARRIVED]` - 1 have arrived at it.
+- The queue: `c.queue.item[place]` is the job at a place, from `front(c.queue)` to `back(c.queue)` - 1; `waiting`,
+  `first_item(c.queue)` (the head), `place_in_queue`.
+- Starts: `begin(c, place)` starts the job at a place and gives the place of the next one; `start_heads_that_fit`.
+- One reservation, in an array of three numbers: `reserve_for_head`, `ends_by_shadow`, `begin_behind_head`,
+  `still_blocked`; `reservation[SHADOW]`, `reservation[EXTRA]`, `reservation[HEAD]`.
+- Many, in a profile of free processors over time, which `new_profile` makes: `running_alone` (of the running jobs),
+  `earliest`, `add`, `least`.
+- Running jobs by estimated end: `c.running.key[place]` (the end) and `c.running.item[place]` (the job).
+
+Nothing checks what a compiled scheme does while it runs but that it does not start what does not fit: an index beyond
+an array reads garbage. Set ``NUMBA_DISABLE_JIT=1`` to run it in plain Python, with errors where they happen.
+
+Examples
+--------
+EASY backfilling:
+
+>>> import schedlab as sl
+>>> from schedlab.parts import *
+>>> @sl.compiled_scheme(memory=3)
+... def easy(c, reservation):
+...     start_heads_that_fit(c)
+...     reserve_for_head(c, reservation)
+...     place = front(c.queue) + 1
+...     while place < back(c.queue):
+...         job = c.queue.item[place]
+...         procs = c.jobs.procs[job]
+...         delays_nobody = procs <= reservation[EXTRA] or ends_by_shadow(c, reservation, job)
+...         if procs <= c.clock[FREE] and delays_nobody:
+...             place = begin_behind_head(c, reservation, place)
+...         else:
+...             place += 1
+>>> trace = sl.model_trace("lublin", jobs=300, seed=1)
+>>> bool((sl.simulate(trace, easy).start == sl.simulate(trace, "easy").start).all())
+True
+"""
+
+import numpy as np
+
+from .kernels.cluster import (
+    ARRIVED,
+    FREE,
+    FREED,
+    NEWCOMER,
+    NOW,
+    begin,
+    place_in_queue,
+    start_heads_that_fit,
+    waiting,
+)
+from .kernels.conservative import running_alone
+from .kernels.profile import add, earliest, least
+from .kernels.reservation import (
+    EXTRA,
+    HEAD,
+    SHADOW,
+    begin_behind_head,
+    ends_by_shadow,
+    reserve_for_head,
+    still_blocked,
+)
+from .kernels.sorted_pairs import NEVER, SortedPairs, back, first_item, front, size_of
+
+__all__ = [
+    "ARRIVED",
+    "EXTRA",
+    "FREE",
+    "FREED",
+    "HEAD",
+    "NEVER",
+    "NEWCOMER",
+    "NOW",
+    "SHADOW",
+    "add",
+    "back",
+    "begin",
+    "begin_behind_head",
+    "earliest",
+    "ends_by_shadow",
+    "first_item",
+    "front",
+    "least",
+    "new_profile",
+    "place_in_queue",
+    "reserve_for_head",
+    "running_alone",
+    "size_of",
+    "start_heads_that_fit",
+    "still_blocked",
+    "waiting",
+]
+
+
+def new_profile(jobs: int, procs: int) -> SortedPairs:
+    """Make room for a profile, as ``compiled_scheme(memory=new_profile)``; `running_alone` fills it.
+
+    Parameters
+    ----------
+    jobs : int
+        Jobs of the trace.
+    procs : int
+        Processors of the machine.
+
+    Returns
+    -------
+    SortedPairs
+        Instants (``key``) and processors that are free from then on (``item``).
+    """
+    room = 3 * jobs + 8  # a job adds two steps at the most; the rest keeps carrying the list to the front rare
+    profile = SortedPairs(np.empty(room, np.int64), np.empty(room, np.int64), np.array([0, 1]))
+    profile.key[0], profile.item[0] = 0, procs
+    return profile

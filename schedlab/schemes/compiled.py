@@ -1,0 +1,186 @@
+"""Schemes made of a function of the kernels' parts, compiled as the kernels are."""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numba
+import numpy as np
+
+from schedlab.kernels._jit import KernelCache, kernel, part
+from schedlab.kernels.cluster import BEGUN, FREE, NAN, NOW, advance, new_cluster
+from schedlab.kernels.questions import sort_queue
+from schedlab.kernels.sorted_pairs import NEVER
+from schedlab.text import plain
+from schedlab.threads import interruptible
+from schedlab.workload.trace import OVERRUN
+
+from .base import Case, Outcome
+from .orders import explained
+from .policies import line_of, reason_of
+from .rigid import Queued
+from .steps import SchemeError
+
+
+@dataclass(frozen=True)
+class CompiledScheme(Queued):
+    """A scheme made of a function of the kernels' parts; `schedlab.compiled_scheme` makes it.
+
+    Parameters
+    ----------
+    function : function
+        Takes the state of the simulation, and `memory` if there is any.
+    memory : int or function
+        As of `schedlab.compiled_scheme`.
+    order : str or function
+        See `Queued`.
+    """
+
+    function: Callable = field(kw_only=True)
+    memory: int | Callable = field(default=0, kw_only=True)
+
+    overruns = OVERRUN
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not inspect.isfunction(self.function):
+            raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {self.function!r}")
+        taken = len(inspect.signature(self.function).parameters)
+        if taken not in (1, 2):
+            found = f"{self.function.__name__}{inspect.signature(self.function)}"
+            raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {found}")
+        whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
+        if not callable(self.memory) and not (whole and self.memory >= 0):
+            raise TypeError(f"memory is {self.memory!r}, expected how many numbers, or a function of (jobs, procs)")
+
+    @property
+    def label(self) -> str:
+        """The name of the function."""
+        return plain(self.function.__name__)
+
+    @explained
+    def simulate(self, case: Case) -> Outcome:
+        """As of `Scheme`."""
+        run, procs = _kernel_of(self.function), case.machine.procs
+        memory = self.memory(len(case), procs) if callable(self.memory) else np.zeros(self.memory, np.int64)
+        try:
+            start, promise, fault, waits = interruptible(
+                run, case.jobs, procs, self.queue(case), memory, case.per_event
+            )
+        except numba.core.errors.NumbaError as error:
+            raise self._not_compiled(str(error)) from None
+        if fault >= 0:
+            late = case.number(int(np.flatnonzero(start == fault)[-1]))
+            raise SchemeError(f"{self} at {fault} s: more processors are held than the machine has; job {late} starts")
+        if waits >= 0:
+            words = f"{(start < 0).sum()} jobs wait for ever, first job {case.number(int(waits))}"
+            raise SchemeError(f"{self}: {words}; no job runs, and none will arrive")
+        return case.outcome(start, promise)
+
+    def _not_compiled(self, text):
+        makes = re.search(r"Function\(<built-in function (zeros|empty|ones|full|arange|array)>\)", text)
+        why = f"it makes an array ({makes[1]}): let memory= make it" if makes else reason_of(text)
+        return SchemeError("\n".join([f"{self} cannot be compiled: {why}", *line_of(text, self.function)]))
+
+
+def compiled_scheme(function: Callable | None = None, *, memory: int | Callable = 0, order: str | Callable = "fcfs"):
+    """Make a scheme of a function of the kernels' parts (`schedlab.parts`), which runs as fast as the kernels do.
+
+    The function is called at each pass, after the completions and arrivals of the instant. It is compiled at its first
+    use, in some seconds, and kept on disk until it, or anything that it uses, changes.
+
+    Parameters
+    ----------
+    function : function
+        Takes the state `c` of the simulation and, if it has two parameters, its memory.
+    memory : int or function
+        How many whole numbers the scheme keeps from pass to pass, 0 at the begin; or a function of (jobs, procs) that
+        makes arrays, such as `schedlab.parts.new_profile`.
+    order : str or function
+        The order of the queue that the function sees; see `schedlab.schemes.rigid.Queued`.
+
+    Returns
+    -------
+    CompiledScheme
+        A scheme as any other; without `function` a decorator that makes it.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.parts import FREE, back, begin, front
+    >>> @sl.compiled_scheme
+    ... def first_fit(c):
+    ...     place = front(c.queue)
+    ...     while place < back(c.queue):
+    ...         if c.jobs.procs[c.queue.item[place]] <= c.clock[FREE]:
+    ...             place = begin(c, place)
+    ...         else:
+    ...             place += 1
+    >>> len(sl.simulate(sl.model_trace("lublin", jobs=300, seed=1), first_fit).validate())
+    300
+    """
+    if function is None:
+        return lambda function: CompiledScheme(order, function=function, memory=memory)
+    return CompiledScheme(order, function=function, memory=memory)
+
+
+class _Cache(KernelCache):
+    """The cache of one function's kernel: numba would not notice that what the function uses has changed."""
+
+    def __init__(self, function, code):
+        super().__init__(function)
+        self._code = code
+
+    def _index_key(self, sig, codegen):
+        return sig, codegen.magic_tuple(), self._code
+
+
+_kernels = {}  # by the digest of the function; by the function where it has none
+
+
+def _kernel_of(function):
+    """Make the kernel that calls a function at each pass, unless it is there for what the function is now."""
+    from schedlab.digests import NoDigestError, digest  # here, since joblib takes long to load
+
+    try:
+        code = digest(function)
+    except NoDigestError:  # of something that it uses: compiled once a process
+        code = None
+    key = code or function
+    if key not in _kernels:
+        simulate = _with_memory(part(function)) if _takes_memory(function) else _without(part(function))
+        simulate.__name__ = simulate.__qualname__ = function.__name__
+        _kernels[key] = kernel(simulate, code and (lambda simulate: _Cache(simulate, code)))
+    return _kernels[key]
+
+
+def _takes_memory(function):
+    return len(inspect.signature(function).parameters) == 2
+
+
+def _with_memory(decide):
+    def simulate(jobs, machine, order, memory, per_event, halt):
+        n = jobs.submit.size
+        c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
+        score = np.empty(n if order.moving else 0, np.float64)
+        while advance(c, NEVER):
+            sort_queue(c, order, score)
+            decide(c, memory)
+            if c.clock[FREE] < 0:
+                return c.start, c.promise, c.clock[NOW], -1
+        if c.clock[NAN]:
+            raise ValueError("the order of the queue gives nan")
+        waits = c.start.argmin() if c.clock[BEGUN] < n and not halt[0] else -1
+        return c.start, c.promise, -1, waits
+
+    return simulate
+
+
+def _without(decide):
+    @part
+    def decides(c, memory):
+        decide(c)
+
+    return _with_memory(decides)

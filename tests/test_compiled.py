@@ -1,0 +1,261 @@
+"""Schemes made of the kernels' parts: equal to the kernels, kept on disk, and clear where they are wrong."""
+
+import os
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from workloads import examples, trace_of, workloads
+
+import schedlab as sl
+from schedlab.parts import (
+    ARRIVED,
+    EXTRA,
+    FREE,
+    NEVER,
+    NEWCOMER,
+    NOW,
+    add,
+    back,
+    begin,
+    begin_behind_head,
+    earliest,
+    ends_by_shadow,
+    front,
+    new_profile,
+    reserve_for_head,
+    running_alone,
+    start_heads_that_fit,
+    still_blocked,
+)
+
+pytestmark = pytest.mark.reduced
+EVENTS = st.sampled_from(["batched", "each"])
+OVERRUNS = st.sampled_from(["kill", "extend", "keep"])
+WEIGHT = 1
+
+
+@sl.compiled_scheme
+def fcfs(c):
+    start_heads_that_fit(c)
+
+
+@sl.compiled_scheme(memory=3)
+def easy(c, reservation):
+    """EASY as `schedlab.kernels.easy` has it: after a pass without an end, only newcomers are looked at."""
+    if still_blocked(c, reservation) and back(c.queue) - front(c.queue) > c.clock[ARRIVED] - c.clock[NEWCOMER]:
+        place = back(c.queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
+    else:
+        start_heads_that_fit(c)
+        reserve_for_head(c, reservation)
+        place = front(c.queue) + 1
+    while place < back(c.queue) and c.clock[FREE] > 0:
+        job = c.queue.item[place]
+        procs = c.jobs.procs[job]
+        if procs <= c.clock[FREE] and (procs <= reservation[EXTRA] or ends_by_shadow(c, reservation, job)):
+            place = begin_behind_head(c, reservation, place)
+        else:
+            place += 1
+
+
+@sl.compiled_scheme(memory=3, order="sjf")
+def easy_sjf(c, reservation):
+    start_heads_that_fit(c)
+    reserve_for_head(c, reservation)
+    place = front(c.queue) + 1
+    while place < back(c.queue):
+        job = c.queue.item[place]
+        procs = c.jobs.procs[job]
+        if procs <= c.clock[FREE] and (procs <= reservation[EXTRA] or ends_by_shadow(c, reservation, job)):
+            place = begin_behind_head(c, reservation, place)
+        else:
+            place += 1
+
+
+@sl.compiled_scheme(memory=new_profile)
+def conservative(c, steps):
+    running_alone(c, steps)
+    place = front(c.queue)
+    while place < back(c.queue):
+        job = c.queue.item[place]
+        procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
+        begins = earliest(steps, c.clock[NOW], NEVER, procs, estimate)
+        add(steps, begins, begins + estimate, -procs)
+        if begins == c.clock[NOW]:
+            place = begin(c, place)
+        else:
+            place += 1
+
+
+def run(scheme, jobs, procs, **conventions):
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, **conventions).validate()
+    return schedule.start.tolist(), schedule.promise.tolist()
+
+
+@examples(300)
+@given(workloads(overrun=True), OVERRUNS, EVENTS)
+def test_what_is_made_of_the_parts_is_what_the_kernels_are(workload, overrun, events):
+    jobs, procs = workload
+    conventions = {"overrun": overrun, "events": events}
+    assert run(fcfs, jobs, procs, **conventions) == run(sl.FCFS(), jobs, procs, **conventions)
+    assert run(easy, jobs, procs, **conventions) == run(sl.EASY(), jobs, procs, **conventions)
+    assert run(easy_sjf, jobs, procs, **conventions) == run(sl.EASY(order="sjf"), jobs, procs, **conventions)
+
+
+@examples(200)
+@given(workloads(shortest=1), st.sampled_from(["kill", "extend"]))
+def test_conservative_backfilling_is(workload, overrun):
+    jobs, procs = workload
+    jobs = [job._replace(estimate=max(job.estimate, 1)) for job in jobs]
+    rebuilt = sl.Conservative(compression="rebuild")
+    assert run(conservative, jobs, procs, overrun=overrun)[0] == run(rebuilt, jobs, procs, overrun=overrun)[0]
+
+
+def test_it_is_a_scheme_as_any_other():
+    assert str(easy) == "easy"
+    assert str(easy_sjf) == "easy_sjf-SJF"
+    trace = sl.model_trace("lublin", jobs=80, procs=16, seed=2)
+    table = sl.sweep(trace, [easy, "easy"], load=[0.8, 1.0], progress=False)
+    ours, kernels = (table[table["scheme"] == name]["wait_time"].tolist() for name in ("easy", "EASY"))
+    assert ours == kernels
+    assert len(sl.fair_starts(sl.simulate(trace.head(20), easy))) == 20
+
+
+def test_what_it_uses_may_change(monkeypatch):
+    @sl.compiled_scheme
+    def sometimes(c):
+        if WEIGHT > 0 or c.clock[NOW] > 5:
+            start_heads_that_fit(c)
+
+    jobs = [(0, 2, 2, 1), (7, 2, 2, 1)]
+    assert run(sometimes, jobs, 1)[0] == [0, 7]
+    monkeypatch.setitem(globals(), "WEIGHT", 0)
+    assert run(sometimes, jobs, 1)[0] == [7, 9]
+
+
+SCRIPT = """
+import sys
+import schedlab as sl
+from schedlab import compiling
+told = []
+compiling.tell(lambda group, *_: told.append(group))
+sys.path.insert(0, {folder!r})
+from mine import first_fit
+print(sl.simulate(sl.model_trace("lublin", jobs=30, procs=16, seed=1), first_fit).start.sum(), told)
+"""
+MINE = """
+import schedlab as sl
+from schedlab.parts import FREE, back, begin, front
+
+SIGN = {sign}
+
+
+@sl.compiled_scheme
+def first_fit(c):
+    place = front(c.queue)
+    while place < back(c.queue):
+        if SIGN * c.jobs.procs[c.queue.item[place]] <= SIGN * c.clock[FREE]:
+            place = begin(c, place)
+        else:
+            place += 1
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_it_is_kept_until_what_it_uses_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
+
+    def told(sign):
+        (tmp_path / "mine.py").write_text(MINE.format(sign=sign))
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-c", SCRIPT.format(folder=str(tmp_path))]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split(maxsplit=1)
+
+    first, again, other = told(1), told(1), told(1.0)
+    assert first[1].startswith("['scheme first_fit'")
+    assert again == [first[0], "[]\n"]
+    assert other == first
+
+
+# What is wrong ---------------------------------------------------------------------------------------------
+
+
+def misspelt(c):
+    start_heads_that_fits(c)  # noqa: F821 - the mistake under test
+
+
+def with_an_array(c):
+    np.zeros(3)
+    start_heads_that_fit(c)
+
+
+def helper(value):
+    return value
+
+
+def with_plain_python(c):
+    helper(3)
+    start_heads_that_fit(c)
+
+
+def idle(c):
+    pass
+
+
+def greedy(c):
+    place = front(c.queue)
+    while place < back(c.queue):
+        place = begin(c, place)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (
+            misspelt,
+            "misspelt cannot be compiled: NameError: name 'start_heads_that_fits' is not defined\n.*test_compiled",
+        ),
+        (
+            with_an_array,
+            r"with_an_array cannot be compiled: it makes an array \(zeros\): let memory= make it\n.*np.zeros",
+        ),
+        (with_plain_python, "helper is a plain Python function; put @numba.njit on the line above its def"),
+    ],
+)
+def test_what_cannot_be_compiled_is_said_with_its_line(function, words):
+    with pytest.raises(sl.SchemeError, match=words):
+        sl.simulate(trace_of([(0, 1, 1, 1)], 1), sl.compiled_scheme(function))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (idle, "idle: 3 jobs wait for ever, first job 1; no job runs, and none will arrive"),
+        (greedy, "greedy at 1 s: more processors are held than the machine has; job 2 starts"),
+    ],
+)
+def test_what_cannot_be_done_is_an_error(function, words):
+    with pytest.raises(sl.SchemeError, match=words):
+        sl.simulate(trace_of([(0, 3, 3, 2), (1, 1, 1, 1), (8, 1, 1, 1)], 2), sl.compiled_scheme(function))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: sl.compiled_scheme(3), r"compiled_scheme takes a function of \(c\) or \(c, memory\), got 3"),
+        (lambda: sl.compiled_scheme(lambda: 0), r"got <lambda>\(\)"),
+        (lambda: sl.compiled_scheme(lambda c, m, more: 0), r"got <lambda>\(c, m, more\)"),
+        (lambda: sl.compiled_scheme(idle, memory=-1), "memory is -1, expected how many numbers, or a function of"),
+        (lambda: sl.compiled_scheme(idle, memory=True), "memory is True, expected"),
+    ],
+)
+def test_settings_are_checked(make, words):
+    with pytest.raises(TypeError, match=words):
+        make()
