@@ -38,7 +38,7 @@ from .experiment import remember
 from .paths import kept_script
 from .schemes import Scheme, by_name
 from .schemes import scheme as scheme_named
-from .schemes.orders import NAMES
+from .schemes.orders import NAMES, OF_USERS
 from .simulation import simulate
 from .statistics import IntervalWarning, paired
 from .text import check_known
@@ -295,6 +295,8 @@ def explore(*traces: Trace | str) -> "Live":
     offered = {first: offered.pop(first)} | offered
     week = ipywidgets.IntSlider(0, 0, _weeks(_trace(offered[first])) - 1, **_WHOLE_LABEL)
     schemes = [name for name, make in by_name().items() if make.func.needs in (None, "waits")]
+    nobody = _trace(offered[first]).columns.is_unknown("user")
+    orders = [name for name in NAMES if not (nobody and name in OF_USERS)]
     loads = [("as it is", NOTHING), *((f"{load / 100:.2f}", load / 100) for load in range(30, 125, 5))]
     panel = live(
         bench,
@@ -304,7 +306,7 @@ def explore(*traces: Trace | str) -> "Live":
         load=ipywidgets.SelectionSlider(options=loads, index=0, layout=_wide("offered load"), **_WHOLE_LABEL),
         overrun=list(OVERRUN),
         scheme=schemes,
-        order=list(NAMES),
+        order=orders,
         against=schemes,
         view=list(VIEWS),
         week=week,

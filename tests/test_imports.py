@@ -37,10 +37,10 @@ ROOMS = (
     "schedule",
     "gang",
     "simulation",
-    "testing",
     "fairness",
     "experiment",
     "charts",
+    "testing",
     "kept",
     "decisions",
     "widgets",
@@ -57,6 +57,7 @@ DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
 DRAWING = {"papers", "report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
+SHRINKING = {"hypothesis"}  # of the extra "lab"; without it, `check_scheme` shows larger workloads
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
 # Imported here, installed by a dependency's own word.
@@ -182,6 +183,8 @@ def welcome(name, module):
         return room in COMPILING
     if name in LIVE:
         return room == "widgets"
+    if name in SHRINKING:
+        return room == "testing"
     if name in ELSEWHERE:
         return False
     if name == "IPython":

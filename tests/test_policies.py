@@ -489,11 +489,14 @@ def test_a_veto_that_gives_nan_is_an_error():
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        (lambda size: size, "takes 'size', which is no value of a job"),
-        (lambda size_usage: size_usage, "takes 'size_usage', which is no value of a job"),
-        (lambda usage: usage, "takes 'usage', which is no value of a job"),
-        (lambda total_count: total_count, "takes 'total_count', which is no value of a job"),
-        (lambda used=sl.Usage("project"): used, "takes 'project', which is no value of a job"),
+        (lambda size: size, "takes 'size', which is neither a column nor another value of a job"),
+        (lambda size_usage: size_usage, "takes 'size_usage', which is neither a column nor another value of a job"),
+        (lambda usage: usage, "takes 'usage', which is neither a column nor another value of a job"),
+        (lambda total_count: total_count, "takes 'total_count', which is neither a column nor another value of a job"),
+        (
+            lambda used=sl.Usage("project"): used,
+            "takes 'project', which is neither a column nor another value of a job",
+        ),
     ],
 )
 def test_what_no_job_has_is_refused_with_what_jobs_have(order, words):
@@ -511,7 +514,7 @@ def test_what_no_job_has_is_refused_with_what_jobs_have(order, words):
 def test_a_column_without_any_value_is_refused():
     nobody = trace_of(LOG, 4)
     for order in ("fairshare", "multifactor", lambda user: user, lambda user_running: user_running):
-        with pytest.raises(ValueError, match="user is unknown for all jobs of a test, so that no policy can go by it"):
+        with pytest.raises(ValueError, match="cannot use user: it is unknown for every job of a test"):
             sl.simulate(nobody, sl.EASY(order=order))
 
 
@@ -560,3 +563,114 @@ def test_the_job_at_which_it_fails_is_named_with_its_columns():
     with pytest.raises(sl.PolicyError, match="ZeroDivisionError") as caught:
         sl.simulate(trace, sl.EASY(order=fails))
     assert "user = 3, energy = 0.0, user_held = 0.0" in str(caught.value)
+
+
+# What a review found ---------------------------------------------------------------------------------------
+
+
+def test_a_vetoed_job_that_no_longer_fits_gets_a_reservation():
+    """Job 3 may not be backfilled though it fits at 1; job 4 takes its processors. It gets a reservation at 2."""
+    jobs = [(0, 10, 10, 3), (1, 5, 5, 4), (1, 5, 5, 2), (1, 9, 9, 2), (2, 20, 20, 1)]
+    keys = {"user": [1, 1, 2, 1, 1], "queue": [0] * 5}
+    for veto in (lambda user: user != 2, lambda now, user: user != 2):
+        found = simulated(jobs, 6, keys, sl.EASY(reservations=2, may_backfill=veto))
+        assert found == ([0, 10, 10, 1, 15], [-1, 10, 10, -1, 15])
+
+
+def not_the_first(user):
+    return user > 0
+
+
+@pytest.mark.reduced
+@examples(300)
+@given(workloads(overrun=True, most=30), st.sampled_from([2, 3, "all"]), st.data())
+def test_a_veto_of_some_users_is_that_of_the_twin(workload, reservations, data):
+    jobs, procs = workload
+    user = data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs)))
+    keys = {"user": user, "queue": user, "total": user}
+
+    found = simulated(jobs, procs, keys, sl.EASY(reservations=reservations, may_backfill=not_the_first), overrun="keep")
+    many = len(jobs) + 1 if reservations == "all" else reservations
+    given = {"may_backfill": as_twin(not_the_first, {}), "reservations": many, "columns": {"user": user}}
+    assert found == twin_policies.easy(jobs, procs, **given)
+
+
+BIG = 10**13
+SIGN = 1
+
+
+def big_area(estimate, procs):
+    return BIG * estimate * procs
+
+
+def nested(estimate):
+    return max((lambda value: SIGN * value)(estimate), -1_000_000)
+
+
+def test_what_a_policy_uses_is_compiled_with_its_type_and_wherever_it_stands(monkeypatch):
+    jobs = [(0, 9, 9, 1), (1, 5, 10**6, 1), (1, 5, 5, 1), (1, 5, 10**5, 1)]
+    trace = trace_of(jobs, 1)
+    overflows = sl.simulate(trace, sl.FCFS(order=big_area)).start.tolist()
+    monkeypatch.setitem(globals(), "BIG", 1e13)
+    assert sl.simulate(trace, sl.FCFS(order=big_area)).start.tolist() == [0, 19, 9, 14] != overflows
+    before = sl.simulate(trace, sl.FCFS(order=nested)).start.tolist()
+    monkeypatch.setitem(globals(), "SIGN", -1)
+    assert sl.simulate(trace, sl.FCFS(order=nested)).start.tolist() != before
+
+    def changed_in_place(estimate):
+        return estimate
+
+    shortest = sl.simulate(trace, sl.FCFS(order=changed_in_place)).start.tolist()
+    changed_in_place.__code__ = (lambda estimate: -estimate).__code__  # as %autoreload does
+    assert sl.simulate(trace, sl.FCFS(order=changed_in_place)).start.tolist() != shortest
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_an_array_that_is_too_short_is_an_error_and_no_garbage(moving):
+    weights = np.ones(3)
+    trace = with_columns()  # users are 1 to 4
+    order = (lambda now, user: weights[user] - now) if moving else (lambda user: weights[user])
+    with pytest.raises(sl.PolicyError, match="IndexError"):
+        sl.simulate(trace, sl.EASY(order=order))
+
+
+def test_numbers_are_numbers_however_pandas_holds_them(frame):
+    numbers = {
+        "objects": pd.Series([10, 9, None, 2], dtype=object),
+        "categories": pd.Series([10, 9, 9, 2], dtype="category"),
+        "far": pd.Series(np.array(["2300-01-01", "9999-12-31", "NaT", "2024-03-01T12:00:09"], dtype="datetime64[s]")),
+    }
+    trace = sl.from_frame(frame.assign(**numbers), submit="submit", run="run", procs="procs", machine=1)
+    assert trace.columns["objects"][[0, 1, 3]].tolist() == [10, 9, 2]
+    assert trace.columns["categories"].tolist() == [10, 9, 9, 2]
+    far = trace.columns["far"].tolist()
+    assert far[2:] == [-1, 9]
+    assert 8_000 * 365 * DAY > far[1] > far[0] > 275 * 365 * DAY
+    with pytest.raises(ValueError, match="holds numbers without names"):
+        trace.codes("notice")
+    with pytest.raises(ValueError, match="read-only"):
+        trace.columns["categories"][0] = 3
+
+
+def test_a_kept_column_does_not_take_the_place_of_a_role(frame):
+    frame = frame.assign(user=["w", "x", "y", "z"], uid=["a", "b", "a", "b"])
+    trace = sl.from_frame(frame, submit="submit", run="run", procs="procs", user="uid", machine=1)
+    assert "user_given" in trace.jobs
+    assert trace.columns["user"].tolist() == trace.jobs["user_id"].tolist()
+
+
+def test_a_usage_counts_whatever_its_parameter_is_called():
+    def strange(procs=sl.Usage("user")):
+        return procs
+
+    trace = with_columns(LOG * 4)
+    assert (sl.simulate(trace, sl.FCFS(order=strange)).start == sl.simulate(trace, "fcfs-fairshare").start).all()
+
+
+def test_labels_are_short():
+    weights = np.arange(1000.0)
+    order = partial(lambda user, weights: weights[user], weights=weights)
+    assert str(sl.EASY(order=order)) == "EASY-<LAMBDA>(WEIGHTS=NDARRAY)"
+    assert "NUMBER OF ACCOUNT" in str(sl.EASY(order=sl.multifactor(of="account")))
+    with pytest.raises(TypeError, match="of is None, expected the name of a column"):
+        sl.multifactor(of=None)

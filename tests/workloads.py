@@ -4,15 +4,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
 from twins import Job
 
 from schedlab.machine import Flat
 from schedlab.schemes import Case, Jobs
-from schedlab.workload.swf import FIELDS, Header
-from schedlab.workload.trace import Trace
+from schedlab.testing import trace_of  # noqa: F401 - tests take it from here
 
 # Making a strategy takes longer than drawing from it: `draw` is handed the same ones again.
 once = lru_cache(maxsize=None, typed=True)
@@ -83,23 +81,3 @@ def changed(schedule, **columns):
         instants = np.asarray(columns[name])
         columns[name] = np.where(instants >= 0, instants - schedule.origin, instants)
     return replace(schedule, outcome=replace(schedule.outcome, **columns))
-
-
-def trace_of(jobs, procs):
-    """Make a trace of jobs given as (submit, run, estimate, procs), whatever their run times."""
-    submit, run, estimate, width = arrays(jobs)
-    order = np.argsort(submit, kind="stable")
-    known = {
-        "job_number": np.arange(1, len(jobs) + 1),
-        "submit_time": submit,
-        "run_time": run,
-        "requested_time": estimate,
-        "requested_procs": width,
-        "allocated_procs": width,
-        "status": np.ones(len(jobs), "int64"),
-    }
-    unknown = np.full(len(jobs), -1)
-    numbers = pd.Index(known["job_number"][order], name="job_number")
-    table = pd.DataFrame({field: known.get(field, unknown)[order] for field in FIELDS[1:]}, index=numbers)
-    nothing = table.iloc[:0]
-    return Trace(table, "a test", procs, Header(), "model", nothing, nothing, run * table["requested_procs"])

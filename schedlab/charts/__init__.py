@@ -25,6 +25,7 @@ from .theme import (
     setup,
     specified,
     stacked,
+    svg,
     themed,
 )
 from .timeline import gantt, gantts, profile
@@ -64,6 +65,7 @@ __all__ = [
     "slices",
     "specified",
     "stacked",
+    "svg",
     "table",
     "themed",
     "tree",

@@ -1,5 +1,6 @@
 """What all charts share: fonts, colours, dashes, axes with their units, titles, checks, and files."""
 
+import io
 import json
 import math
 import os
@@ -842,3 +843,20 @@ def save(chart, path: str | os.PathLike) -> Path:
     finally:
         part.unlink(missing_ok=True)
     return path
+
+
+def svg(chart) -> str:
+    """Give a chart as SVG, a still picture that needs no script.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any that this package draws, or your own.
+
+    Returns
+    -------
+    str
+    """
+    stream = io.StringIO()
+    chart.save(stream, format="svg")
+    return stream.getvalue()

@@ -1,12 +1,29 @@
 """How results show themselves: numbers with units, the parts of a small page in a notebook, and ledgers."""
 
-from .page import duration, facts, folded, formatted, instant, interval, line, means, note, number, page, picture, table
+from .page import (
+    duration,
+    facts,
+    folded,
+    formatted,
+    image,
+    instant,
+    interval,
+    line,
+    means,
+    note,
+    number,
+    page,
+    picture,
+    table,
+    text,
+)
 
 __all__ = [
     "duration",
     "facts",
     "folded",
     "formatted",
+    "image",
     "instant",
     "interval",
     "line",
@@ -16,4 +33,5 @@ __all__ = [
     "page",
     "picture",
     "table",
+    "text",
 ]

@@ -3,6 +3,7 @@
 Pages take the colours of the notebook around them, light or dark. Every word is escaped here.
 """
 
+import base64
 import re
 from collections.abc import Collection, Iterable, Mapping
 from html import escape
@@ -122,6 +123,17 @@ def _table(rows):
     body = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
     style = "margin:.3em 0;border-collapse:collapse;font-variant-numeric:tabular-nums"
     return f'<table style="{style}">{body}</table>'
+
+
+def text(words: str) -> str:
+    """Give lines of text whose columns stand below one another, such as a small table."""
+    return f'<pre style="{STYLE};background:none;margin:.3em 0">{escape(words)}</pre>'
+
+
+def image(svg: str, words: str) -> str:
+    """Give a picture, and the words for who cannot see it."""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%;background:white">'
 
 
 def folded(summary: str, *parts: str) -> str:

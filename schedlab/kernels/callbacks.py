@@ -1,7 +1,7 @@
 """Policies as C callbacks: their types, how they are compiled, and how kernels call them, by their addresses.
 
 A callback has one and the same type for every function, so that a kernel that calls it stays cached on disk. It is
-handed over as an address: as a function, each would cost each call of a kernel 30 us. Where numba's JIT is switched off
+passed as an address: passed as functions, each would add 30 us to every kernel call. Where numba's JIT is switched off
 it is a plain function.
 """
 

@@ -10,8 +10,9 @@ A veto may keep back jobs that would start ahead of a reservation. Such a job wa
 start now. A job whose estimate is 0 delays nobody, and starts where its processors are free.
 
 When nothing was freed since the last pass, all reservations still hold and every older job still waits: newcomers alone
-are looked at. That is so only if nothing depends on the time, newcomers stand at the end of the queue, and no job has
-come to its estimated end or to its reservation.
+are looked at. That is so only if nothing depends on the time, no job may be vetoed (one that was, and no longer fits,
+is to get a reservation), newcomers stand at the end of the queue, and no job has come to its estimated end or to its
+reservation.
 """
 
 import numpy as np
@@ -49,7 +50,7 @@ def easy_depth(jobs, machine, order, backfill, own, veto, depth, per_event, halt
     score = np.empty(n if order.moving or own else 0, np.float64)
     candidates = np.empty(n if own else 0, np.int64)
     memory = np.full(2, -1, np.int64)
-    steady = not (order.moving or veto.moving)
+    steady = not (order.moving or veto.moving or veto.allowed.size > 0)
     while advance(c, NEVER):
         sort_queue(c, order, score)
         look(c, backfill.question)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial, wraps
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, CodeType
 
 import numba
 import numpy as np
@@ -21,7 +21,7 @@ from schedlab.text import plain
 from schedlab.workload.trace import KILL_BACKFILLED
 
 from .base import Case
-from .policies import MOVING, Call, Policy, PolicyError, is_function
+from .policies import MOVING, TAKES, Call, Policy, PolicyError, is_function
 from .values import PARAMETERS, WEEK, Count, Row, Usage, no_sums
 
 FIXED = MOVING[1:]
@@ -48,19 +48,21 @@ NAMED = {
     )
 }
 NAMES = ("fcfs", *NAMED)
+OF_USERS = ("fairshare", "multifactor")  # for logs that know the users of their jobs
 
 
 def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
-    """Give the order in which the jobs of those go first who have used least so far; by name ``"fairshare"``.
+    """Give the order in which jobs of whoever has used least so far go first; its name is ``"fairshare"``.
 
-    With shares that differ, divide: ``lambda user, user_usage: user_usage / shares[user]``, an array by user number.
+    If shares differ, divide: ``lambda user, user_usage: user_usage / shares[user]``, with `shares` an array indexed by
+    user number (its length is the largest number + 1).
 
     Parameters
     ----------
     of : str
         The column that tells them apart: ``"user"``, ``"group"``, ``"account"``, ....
     half_life : float, seconds, optional
-        In which usage loses half its weight. None: it does not decay.
+        Time in which usage loses half its weight. None: it does not decay.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def multifactor(
 
     Each factor is at most 1: the wait divided by `max_age`; 2 ** -(usage / usage of all / share), all shares equal;
     processors divided by those of the machine. Factors that a site sets by tables, such as QOS and partition, are not
-    in it: an own function can add ``weights[queue]``.
+    in it: a function of your own can add ``weights[queue]``.
 
     Parameters
     ----------
@@ -101,9 +103,9 @@ def multifactor(
         Weights, as PriorityWeightAge, PriorityWeightFairshare and PriorityWeightJobSize. The defaults are those of the
         examples in Slurm's manual; Slurm's own defaults are 0.
     max_age : float, seconds
-        From which wait on age counts in full (PriorityMaxAge).
+        Wait from which age counts in full (PriorityMaxAge).
     of : str
-        The column that tells apart whose usage counts.
+        The column for each of whose values usage is kept: ``"user"``, ``"account"``, ....
     half_life : float, seconds, optional
         Of the usage (PriorityDecayHalfLife). None: it does not decay.
 
@@ -124,6 +126,8 @@ def multifactor(
     >>> str(sl.simulate(trace, sl.EASY(order=sl.multifactor(age=5_000))).validate().scheme)
     'EASY-MULTIFACTOR(AGE=5000)'
     """
+    if not isinstance(of, str):
+        raise TypeError(f"of is {of!r}, expected the name of a column")
     given = {"age": age, "fairshare": fairshare, "size": size, "max_age": max_age}
     defaults = inspect.signature(priority.multifactor).parameters
     changed = {name: value for name, value in given.items() if value != defaults[name].default}
@@ -139,7 +143,7 @@ def check_order(order: str | Callable) -> None:
     if is_function(order):
         Policy.of(order, "order")
     elif order not in NAMES:
-        known = f"{', '.join(NAMES)}, or a function of ({', '.join(FIXED)})"
+        known = f"{', '.join(NAMES)}, or a function of {TAKES}"
         raise ValueError(f"unknown order {order!r}; known: {known}")
 
 
@@ -148,14 +152,14 @@ def check_worth(worth: str | Callable, named: Collection[str]) -> None:
     if is_function(worth):
         Policy.of(worth, "objective")
     elif worth not in named:
-        known = f"{', '.join(named)}, or a function of ({', '.join(MOVING)})"
+        known = f"{', '.join(named)}, or a function of {TAKES}"
         raise ValueError(f"unknown objective {worth!r}; known: {known}")
 
 
 def check_veto(may_backfill: Callable) -> None:
     """Raise where something is no function that says whether a job may be backfilled."""
     if not is_function(may_backfill):
-        raise ValueError(f"may_backfill is {may_backfill!r}, expected a function of ({', '.join(MOVING)}, user, ...)")
+        raise ValueError(f"may_backfill is {may_backfill!r}, expected a function of {TAKES}")
     Policy.of(may_backfill, "may_backfill")
 
 
@@ -229,6 +233,8 @@ def _by_row(policy, case):
     for name, what in policy.takes.items():
         if not row.ask(name, what):
             raise policy.unknown(name if what is None else str(what.of), case.columns.known)
+    if row.unknown:
+        raise policy.unknown_for_all(row.unknown, case.name)
     whole, width, real, sums = row.arrays()
     if sums.kind.size and case.overrun == KILL_BACKFILLED:
         raise ValueError(f"{policy.what} {policy.name} counts running jobs, which overrun {case.overrun!r} may kill")
@@ -349,8 +355,12 @@ def _compiled(policy, call, signature):
     _listen()
     outer = policy.outer()
     fixed = all(isinstance(value, _NEVER_CHANGES) or value is math or value is np for _, value in outer)
+    code = policy.function.__code__
+    nested = any(isinstance(const, CodeType) for const in code.co_consts)  # whose outer values nobody lists
+    # Equal numbers of other types make other code: 10**13 overflows where 1e13 does not.
+    told = (code, *((name, type(value), repr(value)) for name, value in outer))
     try:
-        return (_compiled_with if fixed else _compiled_now)(policy, call, signature, outer)
+        return (_compiled_with if fixed and not nested else _compiled_now)(policy, call, signature, told)
     except Exception as error:  # numba raises nearly anything; the user gets one PolicyError
         raise policy.not_compiled(error, call) from None
 
@@ -365,7 +375,8 @@ def _compiled_now(policy, call, signature, _):
     Numba's disk cache would be a trap: it minds neither such values nor constants, and gives `K * estimate`
     with another K, or one of two lambdas in a line, the code of the first.
     """
-    return numba.cfunc(signature)(policy.adapted(call))
+    # An array by the number of a column may be too short: reading past its end would order the queue by garbage.
+    return numba.cfunc(signature, boundscheck=True)(policy.adapted(call))
 
 
 _compiled_with = lru_cache(maxsize=64)(_compiled_now)

@@ -112,7 +112,7 @@ class Policy:
                 wrong = True
             elif each.name in bound:
                 arguments.append((each.name, bound[each.name]))
-            elif each.name in MOVING or each.default is each.empty:
+            elif each.default is each.empty or (each.name in MOVING and not isinstance(each.default, Usage | Count)):
                 arguments.append((each.name, _NAMED))
             else:
                 arguments.append((each.name, each.default))
@@ -133,14 +133,16 @@ class Policy:
     @property
     def simple(self) -> bool:
         """Whether it needs no more than time, submission, estimate and processors."""
-        return set(self.takes) <= set(MOVING)
+        return all(name in MOVING and what is None for name, what in self.takes.items())
 
     @property
     def name(self) -> str:
         """Its name, with what `functools.partial` fixed."""
         defaults = {each.name: each.default for each in inspect.signature(self.function).parameters.values()}
         fixed = [
-            f"{name}={value}" for name, value in self.arguments if value is not _NAMED and value is not defaults[name]
+            f"{name}={_in_a_label(value)}"
+            for name, value in self.arguments
+            if value is not _NAMED and value is not defaults[name]
         ]
         return f"{self.function.__name__}({', '.join(fixed)})" if fixed else self.function.__name__
 
@@ -155,7 +157,7 @@ class Policy:
         names = tuple(name for name, _ in self.arguments)
         if call == Call.of_scalars(names) and all(value is _NAMED for _, value in self.arguments):
             return self.function
-        scope, given = {"function": numba.njit(self.function)}, []
+        scope, given = {"function": numba.njit(boundscheck=True)(self.function)}, []
         for place, (name, value) in enumerate(self.arguments):
             if _is_asked(value):
                 given.append(call.places[name][0])
@@ -218,12 +220,22 @@ class Policy:
             The columns that there are.
         """
         return self._error(
-            f"takes {name!r}, which is no value of a job",
+            f"takes {name!r}, which is neither a column nor another value of a job",
             *_defined(self.function),
             f"Known: {', '.join((*MOVING, 'machine_procs'))}; columns: {', '.join(known) or 'none'}.",
             "Sums: user_usage, user_running, user_held, user_queued, user_count; total_usage, ...; of any column.",
             "Other parameters need a default or a value by functools.partial.",
         )
+
+    def unknown_for_all(self, column: str, trace: str) -> PolicyError:
+        """Say that a column has no value for any job.
+
+        Parameters
+        ----------
+        column, trace : str
+            Their names.
+        """
+        return self._error(f"cannot use {column}: it is unknown for every job of {trace}", *_defined(self.function))
 
     def not_compiled(self, error: Exception, call: Call) -> PolicyError:
         """Say why it cannot be compiled; what fails in plain Python, too, is said as Python says it."""
@@ -244,7 +256,8 @@ class Policy:
         return self._error(reason, *where, f"for a job with {given}{counted}")
 
     def _error(self, words, *lines):
-        return PolicyError("\n".join(map(plain, [f"{self.what} {self.name} {words}", *lines])))
+        said = [f"{self.what} {self.name} {words}", *(each for line in lines for each in line.split("\n"))]
+        return PolicyError("\n".join(map(plain, said)))
 
 
 def is_function(given) -> bool:
@@ -334,6 +347,12 @@ def _place(filename, line):
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(filename)
     return f"{' '.join(named) if named else filename}, line {line}"
+
+
+def _in_a_label(value):
+    """Write a fixed value in one short line."""
+    words = str(value) if isinstance(value, Usage | Count | float | int | str) else type(value).__name__
+    return words if len(words) <= 40 else f"{words[:39]}…"
 
 
 def _shortened(value):

@@ -38,7 +38,8 @@ class Queued(Scheme):
         - Running sums, which move with time: ``user_usage`` (processor-seconds so far with a half-life of 7 days; see
           `Usage` for others), ``user_running`` (jobs), ``user_held`` (processors now), ``user_queued`` (jobs), and the
           same of any column (``account_usage``) or of all jobs (``total_usage``).
-        - ``machine_procs`` and ``user_count``: processors of the machine, and users in the trace.
+        - ``machine_procs`` and ``user_count``: processors of the machine, and how many users its jobs have, those
+          whose user is unknown as one.
 
         Other parameters need a default or a value by `functools.partial`.
     """
@@ -117,7 +118,7 @@ class EASY(Queued):
     reservations : int or "all"
         How many blocked jobs at the front of the queue hold a reservation. All are placed anew at each pass, so that
         only a single reservation is a promise. "all" is conservative backfilling without compression passes
-        (``Conservative(compression="rebuild")``). On a tree 1.
+        (``Conservative(compression="rebuild")``). On a tree it must be 1.
     may_backfill : function, optional
         Whether a job may start ahead of a reservation: 0 or False for no. It takes what an order takes (`Queued`), is
         asked when a job could be backfilled, and never about the head of the queue.
@@ -161,7 +162,8 @@ class EASY(Queued):
             check_order(self.backfill)
         check_known("reservation", self.reservation, placement.RULES)
         many = isinstance(self.reservations, Integral) and not isinstance(self.reservations, bool)
-        if self.reservations != ALL and not (many and self.reservations >= 1):
+        every = isinstance(self.reservations, str) and self.reservations == ALL
+        if not every and not (many and self.reservations >= 1):
             raise ValueError(f'reservations must be a whole number of at least 1, or "all", got {self.reservations!r}')
         if self.may_backfill is not None:
             check_veto(self.may_backfill)

@@ -42,7 +42,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Usage:
-    """The usage so far of the job's user, or of another column's value, as a default value in a policy.
+    """Usage so far by the job's user, or by all jobs that share a value of another column; a parameter's default.
 
     Usage is processors x seconds that jobs have held, up to now. A parameter of a policy that is called ``user_usage``
     or ``account_usage`` is the same with a half-life of 7 days.
@@ -50,9 +50,9 @@ class Usage:
     Parameters
     ----------
     of : str, optional
-        The column by which usage is told apart, such as ``"user"``, ``"account"``, ``"queue"``. None: of all jobs.
+        The column for each of whose values usage is kept: ``"user"``, ``"account"``, .... None: usage of all jobs.
     half_life : float, seconds, optional
-        In which usage loses half its weight. None: it does not decay.
+        Time in which usage loses half its weight. None: it does not decay.
 
     Examples
     --------
@@ -90,6 +90,9 @@ class Count:
     """How many values a column has, such as the number of users, as a value in a policy."""
 
     of: str
+
+    def __str__(self) -> str:
+        return f"number of {self.of}"
 
 
 def sum_named(name: str) -> Sum | Count | None:
@@ -129,12 +132,14 @@ class Row:
         The values that do not, by name.
     sums : dict of str to (Sum, array or None)
         The running sums by name, each with the column that tells them apart.
+    unknown : str
+        A column that says nothing of any job, if one was asked for.
     """
 
     def __init__(self, case):
         jobs = case.jobs
         self.case, self.moving = case, False
-        self.columns, self.sums = {}, {}
+        self.columns, self.sums, self.unknown = {}, {}, ""
         for name, column in (("submit", jobs.submit), ("estimate", jobs.estimate), ("procs", jobs.procs)):
             self.columns[name] = column
 
@@ -174,9 +179,9 @@ class Row:
         return True
 
     def _known(self, word):
-        """Give a column; raise where it says nothing of any job."""
+        """Give a column; note where it says nothing of any job."""
         if self.case.columns.is_unknown(word):
-            raise ValueError(f"{word} is unknown for all jobs of {self.case.name}, so that no policy can go by it")
+            self.unknown = word
         return self.case.columns[word]
 
     def arrays(self) -> tuple[np.ndarray, int, np.ndarray, Sums]:

@@ -1,6 +1,8 @@
-"""What a policy of one's own must pass before its figures are believed."""
+"""What a policy or a scheme of one's own must pass before its figures are believed."""
 
 from .policies import check_policy
 from .report import Check, CheckError, Report
+from .schemes import check_scheme
+from .workloads import trace_of
 
-__all__ = ["Check", "CheckError", "Report", "check_policy"]
+__all__ = ["Check", "CheckError", "Report", "check_policy", "check_scheme", "trace_of"]

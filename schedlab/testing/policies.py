@@ -9,21 +9,20 @@ from itertools import product
 
 import numba
 import numpy as np
-import pandas as pd
 
 from schedlab.machine import Flat
 from schedlab.schemes.base import Case, Jobs
 from schedlab.schemes.lookahead import DPSA
-from schedlab.schemes.policies import Call, Policy, PolicyError, checked_in_python
+from schedlab.schemes.policies import TAKES, Call, Policy, PolicyError, checked_in_python, is_function
 from schedlab.schemes.rigid import EASY
 from schedlab.schemes.values import Row
-from schedlab.simulation import case_of
+from schedlab.simulation import case_of, check_trace
 from schedlab.text import check_known
-from schedlab.workload.columns import Columns
 from schedlab.workload.swf import FIELDS
 from schedlab.workload.trace import Trace, model_trace
 
 from .report import Check, CheckError, Report
+from .workloads import numbered
 
 YEAR = 31_557_600  # seconds
 # What jobs of long logs on large machines look like: seconds, and processors.
@@ -41,8 +40,8 @@ TIMED, ROUNDS = 3_000, 5  # jobs of a timed simulation, and how often it runs
 def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None = None, raises: bool = True) -> Report:
     """Check a policy of one's own: an order, a veto or an objective.
 
-    - It compiles, and gives a number for every job: no exception, no nan. Asked are jobs as they occur in logs of ten
-      years on up to a million processors, at their submission and after waits of up to ten years.
+    - It compiles, and gives a number for every job: no exception, no nan. It is asked about jobs such as occur in
+      ten-year logs of machines with up to a million processors, at their submission and after waits of up to ten years.
     - It gives the same value when it is asked again.
     - It does not overflow: the compiled function gives what Python's exact whole numbers give.
     - It depends on the time if it takes `now`: there are two jobs whose order changes (for a veto, a job for which the
@@ -58,7 +57,7 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     what : {"order", "may_backfill", "objective"}
         What it is for.
     trace : Trace, optional
-        Takes the values of columns from there. Needed for columns that a log in the Standard Workload Format lacks.
+        Where the values of columns come from. Needed for columns that a log in the Standard Workload Format lacks.
     raises : bool
         Raise if a check fails. Otherwise see ``report.passed``.
 
@@ -83,6 +82,10 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     ['gives what exact arithmetic gives: no overflow']
     """
     check_known("what", what, WHAT)
+    if not is_function(policy):
+        raise TypeError(f"policy is {policy!r}, expected a function of {TAKES}")
+    if trace is not None:
+        check_trace(trace)
     asked = Policy.of(policy, what)
     row = _row(asked, trace)
     samples = list(_samples(asked, row))
@@ -112,20 +115,17 @@ def _row(policy, trace):
     for name, asked in policy.takes.items():
         if not row.ask(name, asked):
             raise policy.unknown(name if asked is None else str(asked.of), columns.known)
+    if row.unknown:
+        raise policy.unknown_for_all(row.unknown, row.case.name)
     return row
 
 
 def _columns(trace, n_jobs):
     """Give columns of so many jobs: those of a trace, from its begin to its end; else numbers in those of every log."""
     if trace is None:
-        return Columns(_numbered(n_jobs))
+        return numbered(n_jobs)
     places = np.linspace(0, len(trace) - 1, n_jobs).astype("int64")
     return trace.columns.of(places)
-
-
-def _numbered(n_jobs):
-    numbers = np.arange(n_jobs)
-    return pd.DataFrame({name: numbers * (7 + i) % (11 + 3 * i) for i, name in enumerate(FIELDS[1:])})
 
 
 def _samples(policy, row):
@@ -176,7 +176,8 @@ def _compiled(policy):
 def _does_not_overflow(policy, samples):
     name, compiled = "gives what exact arithmetic gives: no overflow", _compiled(policy)
     for given in samples:
-        exact, found = float(policy(**given)), compiled(given)
+        with np.errstate(all="ignore"):
+            exact, found = float(policy(**given)), compiled(given)
         if not math.isclose(exact, found, rel_tol=1e-6, abs_tol=1e-9):
             values = f"gives {found:,.6g} instead of {exact:,.6g} {_for(given, policy)}"
             return Check(
@@ -207,7 +208,7 @@ def _moves_as_it_says(policy, row):
     if len(seen) > 1:
         return Check(name, True)
     what = {"order": "the order of two jobs", "may_backfill": "the answer", "objective": "the value"}[policy.what]
-    instead = "" if row.sums else ", and an order is made only once"
+    instead = ", and the order is made only once" if policy.what == "order" and not row.sums else ""
     return Check(name, False, f"{what} never changes while they wait: leave out now{instead}")
 
 
@@ -237,7 +238,9 @@ def _busy(trace):
     if trace is not None:
         return trace.head(TIMED)
     jobs = model_trace("lublin", jobs=TIMED, procs=128, seed=1).scale_load(1.0)
-    return replace(jobs, table=jobs.table.assign(**{name: _numbered(len(jobs))[name].to_numpy() for name in OTHERS}))
+    return replace(
+        jobs, table=jobs.table.assign(**{name: numbered(len(jobs)).table[name].to_numpy() for name in OTHERS})
+    )
 
 
 def _for(given, policy):

@@ -1,10 +1,12 @@
-"""What came of checks: a `Report`, which shows itself."""
+"""The results of checks: a `Report`, which displays itself."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from schedlab import display
+from schedlab.schedule import Schedule
 
 
 class CheckError(AssertionError):
@@ -22,16 +24,36 @@ class Check:
     passed : bool
     found : str
         What was found: an example where it does not hold.
+    schedules : mapping of str to Schedule
+        That show it, by name; drawn below one another (`chart`).
     """
 
     name: str
     passed: bool
     found: str = ""
+    schedules: Mapping[str, Schedule] = field(default_factory=dict)
+
+    def chart(self):
+        """Draw the schedules that show what was found.
+
+        Returns
+        -------
+        altair chart or None
+            None where there is nothing to draw.
+        """
+        if not self.schedules:
+            return None
+        from schedlab.charts import gantts  # here, since Altair takes long to load
+
+        try:
+            return gantts(self.schedules, label="job_number", title=self.name, width=480)
+        except ValueError:  # of a schedule that holds more processors than there are
+            return None
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What came of all checks. It shows itself.
+    """The results of all checks. It displays itself.
 
     Attributes
     ----------
@@ -71,11 +93,15 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
+        from schedlab.charts import svg
+
         parts = [display.line(self._summary(), strong=self.subject)]
         for check in self.checks:
             words = [f"{'✓' if check.passed else '✗'} {check.name}", *filter(None, check.found.split("\n"))]
             parts.append((display.line if check.passed else display.note)(words[0]))
-            parts += [display.line(line, faint=True) for line in words[1:]]
+            parts += [display.line(words[1], faint=True)] if len(words) > 1 else []
+            parts += [display.text("\n".join(words[2:]))] if len(words) > 2 else []
+            parts += [display.image(svg(chart), check.name)] if (chart := check.chart()) else []
         return display.page(*parts)
 
     def _summary(self):

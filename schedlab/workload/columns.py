@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Number
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,10 @@ class Columns:
 
     - Whole numbers and truth values are int64, -1 where unknown.
     - Other numbers are float64, nan where unknown.
-    - Dates are int64, seconds since the first submission of the trace; lengths of time are float64, seconds.
-    - Text is int64: the place of the text among all texts of that column in alphabetical order; -1 where unknown.
+    - Dates are int64, seconds since the first submission of the trace, -1 where unknown; lengths of time are float64,
+      seconds.
+    - Text is int64: its position in the alphabetical list of the column's distinct texts in this trace; -1 where
+      unknown. A part of the trace that lacks a text has other positions: take `Trace.codes` of what is simulated.
 
     Attributes
     ----------
@@ -40,6 +43,7 @@ class Columns:
         name = self.name_of(word)
         if name not in self._made:
             self._made[name] = self._numbers(name)
+            self._made[name].flags.writeable = False  # schedules share it
         return self._made[name][self.chosen]
 
     def __contains__(self, word: str) -> bool:
@@ -97,15 +101,17 @@ class Columns:
         return {text: code for code, text in enumerate(np.unique(_texts(self.table[self.name_of(word)]).dropna()))}
 
     def _numbers(self, name):
-        values = self.table[name]
-        kinds = pd.api.types
-        if kinds.is_bool_dtype(values) or kinds.is_integer_dtype(values):
+        values = _with_a_kind(self.table[name])
+        kind = getattr(values.dtype, "kind", "O")
+        if kind in "biu":
+            if (largest := values.max()) is not pd.NA and largest > np.iinfo(np.int64).max:
+                raise ValueError(f"column {name!r} has {largest}, expected whole numbers below 2**63")
             return values.astype("Int64").to_numpy("int64", na_value=-1)
-        if kinds.is_float_dtype(values):
+        if kind == "f":
             return values.to_numpy("float64", na_value=np.nan)
-        if kinds.is_timedelta64_dtype(values):
+        if kind == "m":
             return (values / pd.Timedelta(1, "s")).to_numpy("float64", na_value=np.nan)
-        if kinds.is_datetime64_any_dtype(values):
+        if kind == "M":
             return self._since_first(values)
         texts = _texts(values)
         codes = {text: code for code, text in enumerate(np.unique(texts.dropna()))}
@@ -114,12 +120,25 @@ class Columns:
     def _since_first(self, dates):
         if self.epoch is None:
             raise ValueError(f"column {dates.name!r} holds dates, but the log has no UnixStartTime to count them from")
-        if dates.dt.tz is None:
-            dates = dates.dt.tz_localize("UTC")
-        known = dates.notna()
-        since_1970 = (dates.where(known, pd.Timestamp(0, tz="UTC")) - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(1, "s")
+        if dates.dt.tz is not None:
+            dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
+        seconds = dates.to_numpy().astype("datetime64[s]")  # in nanoseconds, time ends in 2262
         first = self.table["submit_time"].min()
-        return np.where(known, since_1970 - self.epoch - first, -1).astype("int64")
+        return np.where(dates.notna(), seconds.astype("int64") - self.epoch - first, -1).astype("int64")
+
+
+def _with_a_kind(values: pd.Series) -> pd.Series:
+    """Give a column with the type of its values, where pandas holds numbers as objects, categories or Arrow's."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(object)
+    if isinstance(values.dtype, pd.ArrowDtype) and values.dtype.kind in "mM":
+        return values.astype(f"{values.dtype.kind}8[s]" if values.dtype.kind == "m" else object).infer_objects()
+    if values.dtype == object:
+        known = values.dropna()
+        if len(known) and known.map(lambda value: isinstance(value, Number)).all():
+            return pd.to_numeric(values.map(lambda value: value, na_action="ignore"))
+        return values.infer_objects()
+    return values
 
 
 def _texts(values: pd.Series) -> pd.Series:
@@ -151,6 +170,6 @@ def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str
         raise ValueError(f"no column {word!r}; known: {', '.join(columns.known)}")
     if named := names.get(name):
         return {text: number for number, text in named.items()}
-    if pd.api.types.is_numeric_dtype(columns.table[name]) or pd.api.types.is_datetime64_any_dtype(columns.table[name]):
+    if getattr(_with_a_kind(columns.table[name]).dtype, "kind", "O") in "biufmM":
         raise ValueError(f"column {name!r} holds numbers without names: a policy sees them as they are")
     return columns.codes(word)

@@ -20,6 +20,7 @@ import pandas as pd
 from schedlab.text import check_known, plain
 
 from . import swf
+from .columns import WORDS
 from .filter import BAD_ROW
 from .readers import (
     A_DURATION,
@@ -705,7 +706,7 @@ def _further(table, records):
             table.refuse(name, huge, values, "a number below 2^53 in magnitude")
             continue
         free = name
-        while free in swf.FIELDS or free in TAKEN or (free != name and free in further):
+        while free in swf.FIELDS or free in TAKEN or WORDS.get(free) in records or (free != name and free in further):
             free += OTHER_NAME
         columns[free] = values
         history += [f"column {name} is kept as {free}"] if free != name else []

@@ -1,0 +1,242 @@
+"""Checks of a scheme on thousands of small workloads; each finding with the smallest workload that shows it."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+
+from schedlab.schemes import Scheme
+from schedlab.schemes import scheme as scheme_named
+from schedlab.simulation import simulate
+from schedlab.threads import pool
+
+from .report import Check, CheckError, Report
+from .workloads import MOST_JOBS, case_of, numbered, random_workloads, trace_of, workloads
+
+SHIFT = 100_003  # seconds
+GAP = 10_000  # seconds, in which any small workload is over
+FEW = 25
+ASKED = ["submit_time", "run_time", "requested_time", "requested_procs", "allocated_procs", "wait_time", "status"]
+
+
+def check_scheme(
+    scheme: Scheme | str,
+    like: Scheme | str | None = None,
+    *,
+    remembers: bool = False,
+    examples: int = 1_000,
+    raises: bool = True,
+) -> Report:
+    """Check a scheme on small random workloads that are full of ties, zero-length and full-width jobs, and early ends.
+
+    - The laws: every job starts once and not before it is submitted, and no more processors are held than there are.
+      Promises are kept where the scheme says so (`Scheme.promises`), and jobs start in order where it says that.
+    - The same schedule comes out again, in several threads too.
+    - If all times are shifted, so is the schedule.
+    - What lies before a long idle time has no influence on what comes after.
+    - If `like` is given: it starts every job when that scheme does. So a compiled scheme is compared with its plain
+      form, and a scheme that claims to be EASY with EASY.
+
+    Each check that fails shows the smallest workload that was found to break it, with the job and, where there is
+    something to see, the schedules as Gantt charts.
+
+    Parameters
+    ----------
+    scheme : Scheme or str
+        Of rigid jobs, on a machine without a topology.
+    like : Scheme or str, optional
+        What it should do.
+    remembers : bool
+        Do not expect that an idle time is forgotten: for fair share, and orders that depend on `submit` itself.
+    examples : int
+        How many workloads are tried for each check (a few, where traces or threads are needed).
+    raises : bool
+        Raise if a check fails. Otherwise see ``report.passed``.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    CheckError
+        If a check fails.
+    ValueError
+        For a scheme that needs more than rigid jobs.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> @sl.python_scheme
+    ... def first_fit(state):
+    ...     for job in state.queue:
+    ...         if job.procs <= state.free:
+    ...             state.start(job)
+    >>> sl.testing.check_scheme(first_fit).passed
+    True
+    >>> report = sl.testing.check_scheme(first_fit, like="easy", raises=False)
+    >>> [check.name for check in report.failed]
+    ['starts every job when EASY does']
+    """
+    scheme = scheme_named(scheme)
+    like = None if like is None else scheme_named(like)
+    for one in (scheme, like):
+        if one is not None and one.needs is not None:
+            raise ValueError(f"{one} needs {one.needs!r} of the jobs; check_scheme is for schemes of rigid jobs")
+    all_of_them, few = list(random_workloads(examples)), list(random_workloads(FEW, seed=2))
+    checks = [
+        _check("keeps the laws of scheduling", _law(scheme), all_of_them),
+        _check("gives the same schedule again, in several threads too", _again(scheme), few),
+        _check("shifts the schedule with all times", _shift(scheme), few),
+    ]
+    if not remembers:
+        checks.append(_check("forgets what lies before a long idle time", _gap(scheme), all_of_them))
+    if like is not None:
+        checks.append(_check(f"starts every job when {like} does", _likeness(scheme, like), all_of_them))
+    report = Report(f"scheme {scheme}", tuple(checks))
+    if raises and not report.passed:
+        raise CheckError(str(report))
+    return report
+
+
+def _check(name: str, fault: Callable, drawn: Iterable) -> Check:
+    """Look for the smallest workload that shows a fault; `fault` gives words where there is one."""
+    bad = next(((jobs, procs) for jobs, procs in drawn if fault(jobs, procs)), None)
+    if bad is None:
+        return Check(name, True)
+    jobs, procs = _smallest(fault) or bad
+    words, schedules = fault(jobs, procs)
+    return Check(name, False, f"{words}\n{_told(jobs, procs)}", schedules() if schedules else {})
+
+
+def _smallest(fault):
+    """Find the smallest workload that shows a fault; None where none is found once more, or without hypothesis."""
+    if find_spec("hypothesis") is None:  # of the extra "lab"
+        return None
+    from hypothesis import HealthCheck, Phase, find, settings
+    from hypothesis.errors import NoSuchExample
+
+    quiet = settings(
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    best, most = None, MOST_JOBS
+    with suppress(NoSuchExample):
+        while most > 0:  # what shrinks may stop where no single change makes it smaller: look among fewer jobs
+            tried = settings(quiet, max_examples=200 if best else 2_000)
+            best = find(workloads(most), lambda drawn: fault(*drawn) is not None, settings=tried)
+            most = len(best[0]) - 1
+    return best
+
+
+def _told(jobs, procs):
+    """Write a workload down."""
+    rows = pd.DataFrame(jobs, columns=["submit", "run", "estimate", "procs"], index=range(1, len(jobs) + 1))
+    return f"on {procs} processors:\n{rows.rename_axis('job').reset_index().to_string(index=False)}"
+
+
+# Faults: None, or words and what makes the schedules that show it -----------------------------------------------------
+
+
+def _schedule(scheme, jobs, procs):
+    trace = trace_of(jobs, procs)
+    others = numbered(MOST_JOBS).table.iloc[: len(jobs)].drop(columns=ASKED).set_index(trace.table.index)
+    return simulate(replace(trace, table=trace.table.assign(**others)), scheme)
+
+
+def _law(scheme):
+    def fault(jobs, procs):
+        case = case_of(jobs, procs)
+        try:
+            outcome = scheme.outcome(case)
+        except Exception as error:  # whatever a scheme raises
+            return f"{type(error).__name__}: {error}", None
+        if _is_lawful(scheme, case, outcome):
+            return None
+        try:
+            _schedule(scheme, jobs, procs).validate()
+        except AssertionError as error:
+            return str(error), None
+        return "the outcome is not that of its case", None
+
+    return fault
+
+
+def _is_lawful(scheme, case, outcome):
+    """Tell what `Schedule.validate` would, in a hundredth of its time."""
+    start, jobs = outcome.start, case.jobs
+    if (outcome.run != jobs.run).any() or (outcome.procs != jobs.procs).any():
+        return False
+    time = np.concatenate([start + jobs.run, start])
+    change = np.concatenate([-jobs.procs, jobs.procs])
+    held = np.cumsum(change[np.lexsort((change, time))])  # what ends at an instant is free at it
+    kept = not scheme.promises(case.machine) or ((outcome.promise < 0) | (start <= outcome.promise)).all()
+    in_order = not scheme.in_order or (np.diff(start) >= 0).all()
+    return held.max() <= case.machine.procs and kept and in_order
+
+
+def _starts(scheme, jobs, procs, again=1):
+    """Give the starts; None where there are none, which another check tells."""
+    try:
+        return scheme.outcome(case_of(jobs, procs, again)).start
+    except Exception:  # whatever a scheme raises
+        return None
+
+
+def _again(scheme):
+    def fault(jobs, procs):
+        runs = [_starts(scheme, jobs, procs)]
+        with pool(3) as threads:
+            runs += threads.map(lambda _: _starts(scheme, jobs, procs), range(3))
+        return next((found for one in runs[1:] if (found := _difference(runs[0], one, "at first", "then"))), None)
+
+    return fault
+
+
+def _shift(scheme):
+    def fault(jobs, procs):
+        later = [job._replace(submit=job.submit + SHIFT) for job in jobs]
+        try:
+            starts = [_schedule(scheme, each, procs).start for each in (jobs, later)]
+        except Exception:  # whatever a scheme raises
+            return None
+        return _difference(starts[0] + SHIFT, starts[1], "shifted", f"of jobs submitted {SHIFT:,} s later")
+
+    return fault
+
+
+def _gap(scheme):
+    def fault(jobs, procs):
+        start = _starts(scheme, jobs, procs)
+        twice = _starts(scheme, [*jobs, *(job._replace(submit=job.submit + GAP) for job in jobs)], procs, again=2)
+        if start is None or twice is None:
+            return None
+        after = "of the same jobs again, long after all have ended"
+        return _difference(start + GAP, twice[len(jobs) :], "at first", after)
+
+    return fault
+
+
+def _difference(expected, found, before, after):
+    if expected is None or found is None or (expected == found).all():
+        return None
+    job = np.flatnonzero(expected != found)[0]
+    return f"job {job + 1} starts at {expected[job]:,} s {before}, at {found[job]:,} s {after}", None
+
+
+def _likeness(scheme, like):
+    def fault(jobs, procs):
+        expected, found = like.outcome(case_of(jobs, procs)).start, _starts(scheme, jobs, procs)
+        if found is None or (found == expected).all():
+            return None
+        job = np.flatnonzero(found != expected)[0]
+        words = f"job {job + 1} starts at {found[job]} s; under {like} at {expected[job]} s"
+        return words, lambda: {str(each): _schedule(each, jobs, procs) for each in (scheme, like)}
+
+    return fault

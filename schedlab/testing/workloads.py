@@ -1,0 +1,143 @@
+"""Small workloads that are hard to get right: full of ties, zero run times, full-width jobs and early ends."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from schedlab.machine import Flat
+from schedlab.schemes import Case, Jobs
+from schedlab.workload.columns import Columns
+from schedlab.workload.swf import FIELDS, Header
+from schedlab.workload.trace import Trace
+
+NAME = "a test"
+MOST_JOBS, MOST_PROCS = 12, 6
+LATEST, LONGEST = 6, 4  # seconds; small numbers make ties
+OVERS = (0, 0, 1, 3, 8)  # seconds by which estimates exceed run times
+
+
+class Job(NamedTuple):
+    """A job of a test.
+
+    Attributes
+    ----------
+    submit, run, estimate : int, seconds
+    procs : int
+    """
+
+    submit: int
+    run: int
+    estimate: int
+    procs: int
+
+
+def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = NAME) -> Trace:
+    """Make a trace of jobs, whatever their run times: zero ones are not dropped.
+
+    Parameters
+    ----------
+    jobs : sequence of (submit, run, estimate, procs)
+        In seconds and processors; numbered from 1 in this order.
+    procs : int
+        Processors of the machine.
+    name : str
+        Of the trace.
+    """
+    submit, run, estimate, width = np.array(jobs, dtype="int64").reshape(-1, 4).T
+    order = np.argsort(submit, kind="stable")
+    known = {
+        "job_number": np.arange(1, len(jobs) + 1),
+        "submit_time": submit,
+        "run_time": run,
+        "requested_time": estimate,
+        "requested_procs": width,
+        "allocated_procs": width,
+        "status": np.ones(len(jobs), "int64"),
+    }
+    unknown = np.full(len(jobs), -1)
+    numbers = pd.Index(known["job_number"][order], name="job_number")
+    table = pd.DataFrame({field: known.get(field, unknown)[order] for field in FIELDS[1:]}, index=numbers)
+    nothing = table.iloc[:0]
+    return Trace(table, name, procs, Header(), "model", nothing, nothing, table["run_time"] * table["requested_procs"])
+
+
+def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
+    """Make a case of jobs, without a trace: that takes a hundredth of the time.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        In the order of arrival.
+    procs : int
+        Processors of the machine.
+    again : int
+        How many times the same jobs come one after the other, for their columns.
+    """
+    columns = (np.ascontiguousarray(column) for column in np.array(jobs, dtype="int64").T)
+    places = np.arange(len(jobs)) % (len(jobs) // again)
+    return Case(Jobs(*columns), Flat(procs), columns=numbered(MOST_JOBS).of(places), name=NAME)
+
+
+@cache
+def numbered(n_jobs: int) -> Columns:
+    """Give columns of so many jobs, with a few different numbers in each of those that a log has.
+
+    Parameters
+    ----------
+    n_jobs : int
+    """
+    numbers = np.arange(n_jobs)
+    return Columns(pd.DataFrame({name: numbers * (7 + i) % (3 + 2 * i) for i, name in enumerate(FIELDS[1:])}))
+
+
+def random_workloads(count: int, seed: int = 1):
+    """Draw workloads like those of `workloads`, a hundred times as fast, but of which none can be made smaller.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    seed : int
+        Of the drawing.
+
+    Yields
+    ------
+    jobs : list of Job
+    procs : int
+    """
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        procs, n_jobs = int(random.integers(1, MOST_PROCS + 1)), random.integers(1, MOST_JOBS + 1)
+        submit = np.sort(random.integers(0, LATEST + 1, n_jobs))
+        run = random.integers(0, LONGEST + 1, n_jobs)
+        estimate = run + random.choice(OVERS, n_jobs)
+        width = np.where(random.random(n_jobs) < 0.2, procs, random.integers(1, procs + 1, n_jobs))
+        yield (
+            [Job(*row) for row in zip(*(each.tolist() for each in (submit, run, estimate, width)), strict=True)],
+            int(procs),
+        )
+
+
+def workloads(most: int = MOST_JOBS):
+    """Give the hypothesis strategy that draws (jobs, procs).
+
+    Parameters
+    ----------
+    most : int
+        Jobs, at the most.
+    """
+    from hypothesis import strategies as st  # of an extra, and slow to load
+
+    @st.composite
+    def drawn(draw):
+        procs = draw(st.integers(1, MOST_PROCS))
+        widths = st.one_of(st.integers(1, procs), st.just(procs))
+        job = st.tuples(st.integers(0, LATEST), st.integers(0, LONGEST), st.sampled_from(OVERS), widths)
+        rows = draw(st.lists(job, min_size=1, max_size=most))
+        jobs = [Job(submit, run, run + over, width) for submit, run, over, width in rows]
+        return sorted(jobs, key=lambda job: job.submit), procs
+
+    return drawn()
