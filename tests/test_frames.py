@@ -522,3 +522,22 @@ def test_an_error_about_many_bad_rows_is_short():
     with pytest.raises(TableError, match="none of 1,000 records can be simulated") as raised:
         made(pd.DataFrame({"Submit": range(1000), "Elapsed": 1, "NCPUS": -7}), lenient=True)
     assert len(str(raised.value)) < 1000
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path):
+    pytest.importorskip("pyarrow")
+    folder = tmp_path / "kestrel"
+    (folder / "2024").mkdir(parents=True)
+    for name, rows in (("a.parquet", slice(0, 2)), ("2024/b.parquet", slice(2, None))):
+        JOBS.iloc[rows].reset_index(drop=True).to_parquet(folder / name)
+    JOBS.iloc[[2, 0, 1]].to_parquet(tmp_path / "one.parquet")
+    columns = {"submit": "Submit", "run": "Elapsed", "procs": "NCPUS", "machine": 64}
+    found, expected = (sl.read_table(tmp_path / name, **columns) for name in ("kestrel", "one.parquet"))
+    pd.testing.assert_frame_equal(found.jobs, expected.jobs)
+    assert found.name == "kestrel"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TableError, match=r"empty: a folder without Parquet files, expected some \(.parquet\)"):
+        sl.read_table(tmp_path / "empty", **columns)
+    (folder / "c.parquet").write_bytes(b"no such thing")
+    with pytest.raises(TableError, match="kestrel: no Parquet file, or a damaged one"):
+        sl.read_table(folder, **columns)

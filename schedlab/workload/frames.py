@@ -198,7 +198,8 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     Parameters
     ----------
     path : path
-        A file whose name ends in .csv, .tsv or .txt (also compressed, such as .csv.gz) or in .parquet.
+        A file whose name ends in .csv, .tsv or .txt (also compressed, such as .csv.gz) or in .parquet; or a folder of
+        Parquet files with the same columns, which are read in the order of their names.
     keep : list of str, optional
         The further columns that travel with the jobs: all if omitted, ``[]`` for none. Columns that nothing needs are
         not loaded, so that a file larger than the memory will do.
@@ -247,7 +248,7 @@ def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | N
     """
     file = plain(path.name)
     try:
-        if path.suffix in PARQUET:
+        if path.suffix in PARQUET or path.is_dir():
             known, read = _parquet(path, file)
         else:
             known, read = _text_table(path, file, separator or ("\t" if ".tsv" in path.suffixes else ","))
@@ -259,16 +260,27 @@ def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | N
 
 
 def _parquet(path, file):
-    """Give the columns of a Parquet file, and a function that reads some of them."""
+    """Give the columns of a Parquet file, or of a folder of them, and a function that reads some of them."""
     try:
-        from pyarrow import ArrowInvalid, parquet
+        from pyarrow import ArrowInvalid, dataset
     except ModuleNotFoundError:
         raise ModuleNotFoundError(f'{file}: Parquet needs pyarrow: pip install "schedlab[parquet]"') from None
+    parts = sorted(part for part in path.rglob("*") if part.suffix in PARQUET) if path.is_dir() else [path]
+    if not parts:
+        raise TableError(f"{file}: a folder without Parquet files, expected some (.parquet)")
+
+    def read(columns):
+        try:
+            return table.to_table(columns).to_pandas()
+        except ArrowInvalid as error:
+            raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
+
     try:
-        known = parquet.read_schema(path).names
+        table = dataset.dataset([str(part) for part in parts], format="parquet")
+        known = table.schema.names
     except ArrowInvalid as error:
         raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
-    return known, lambda columns: pd.read_parquet(path, columns=columns)
+    return known, read
 
 
 def _text_table(path, file, separator):

@@ -193,7 +193,7 @@ def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -
     Parameters
     ----------
     path : path
-        The Parquet file, or a CSV file with its columns.
+        The Parquet file, a folder of them as it is published, or a CSV file with its columns.
     machine : int, optional
         Its size. There are 2,304 standard nodes of 104 cores, and others.
     procs_of : {"nodes", "cpus"}
