@@ -4,11 +4,12 @@
     python tests/benchmarks/bench_kernels.py [--runs 5] --sweeps
     python tests/benchmarks/bench_kernels.py [--runs 5] --moldable
     python tests/benchmarks/bench_kernels.py [--runs 5] --iterative
+    python tests/benchmarks/bench_kernels.py [--runs 5] --own [LOG ...]
 
 The second is of parameter sweeps, on the CTC log; its times are of `simulate` and `simulate_sites`, tables included.
 The third is of moldable jobs, on the CTC log with 512 processors, beside EASY on the requested ones in the same run.
 The fourth is of the iterative scheme there, in processor seconds beside a straightforward kernel, which must give the
-same schedule.
+same schedule. The fifth is of policies and schemes of one's own, each beside the built-in one named with it.
 
 Times are of the kernel, compiled, in one thread: the median of the runs. The twin rescans everything at every event, so
 it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is the most
@@ -29,6 +30,7 @@ import plain_iterative
 import twins  # the tests' own
 
 import schedlab as sl
+from schedlab import parts
 from schedlab.simulation import case_of
 
 LOGS = (
@@ -65,6 +67,82 @@ ON_TREES = {  # contiguous; the twin knows every node, and is slower by far
     "EASY, contiguous": (sl.EASY(), None),
     "EASY, nodes promised": (sl.EASY(reservation="block"), None),
 }
+
+
+@sl.compiled_scheme(memory=3)
+def compiled_easy(c, reservation):
+    """EASY of the kernels' parts."""
+    place = parts.back(c.queue) - (c.clock[parts.ARRIVED] - c.clock[parts.NEWCOMER])
+    if not parts.still_blocked(c, reservation):
+        parts.start_heads_that_fit(c)
+        parts.reserve_for_head(c, reservation)
+        place = parts.front(c.queue) + 1
+    while place < parts.back(c.queue) and c.clock[parts.FREE] > 0:
+        job = c.queue.item[place]
+        procs = c.jobs.procs[job]
+        in_time = parts.ends_by_shadow(c, reservation, job)
+        if procs <= c.clock[parts.FREE] and (in_time or procs <= reservation[parts.EXTRA]):
+            place = parts.begin_behind_head(c, reservation, place)
+        else:
+            place += 1
+
+
+@sl.python_scheme
+def plain_easy(state):
+    """EASY in plain Python."""
+    for job in state.queue:
+        if state.fits(job):
+            state.start(job)
+        elif not state.reserved:
+            state.reserve(job, state.earliest(job))
+
+
+@sl.python_scheme
+def plain_fcfs(state):
+    """FCFS in plain Python."""
+    for job in state.queue:
+        if job.procs > state.free:
+            break
+        state.start(job)
+
+
+OWN_LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-BLUE-2000")
+# Each with the built-in scheme that it is compared with.
+OWN = {
+    "order of a user (wfp3)": (sl.EASY(order=wfp3_of_a_user), sl.EASY(order="wfp3")),
+    "order by a column": (sl.EASY(order=lambda now, user, submit: user - 1e-3 * (now - submit)), sl.EASY(order="wfp3")),
+    "fairshare": (sl.EASY(order="fairshare"), sl.EASY(order="wfp3")),
+    "multifactor": (sl.EASY(order="multifactor"), sl.EASY(order="wfp3")),
+    "veto, fixed": (sl.EASY(may_backfill=lambda estimate: estimate <= 36_000), sl.EASY()),
+    "veto, user_running": (sl.EASY(may_backfill=lambda user_running: user_running == 0), sl.EASY(order="wfp3")),
+    "2 reservations": (sl.EASY(reservations=2), sl.EASY()),
+    "16 reservations": (sl.EASY(reservations=16), sl.EASY()),
+    "all reservations": (sl.EASY(reservations="all"), sl.Conservative(compression="rebuild")),
+    "compiled EASY": (compiled_easy, sl.EASY()),
+    "FCFS in Python": (plain_fcfs, sl.FCFS()),
+    "EASY in Python": (plain_easy, sl.EASY()),
+}
+
+
+def compare_own(logs, runs):
+    """Print the table of policies and schemes of one's own: interleaved runs, and the ratio of the medians."""
+    print(f"{'log':<24}{'own':<24}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}  {'ratio to':<24}{'ms':>9}{'ratio':>8}")
+    for log in logs:
+        trace = sl.load_trace(log)
+        for name, schemes in OWN.items():
+            calls = [partial(scheme.simulate, case_of(trace, scheme)[0]) for scheme in schemes]
+            times = [[], []]
+            for again in range(1 + runs):
+                for call, taken in zip(calls, times, strict=True):
+                    time_taken = seconds(call, 1)
+                    if again:  # the first compiles
+                        taken.append(time_taken)
+            own, other = map(median, times)
+            print(
+                f"{trace.name:<24}{name:<24}{1e3 * own:>9.1f}{len(trace) / own:>12,.0f}"
+                f"{bytes_held(calls[0]) / len(trace):>11.0f}  {schemes[1]!s:<24}{1e3 * other:>9.1f}{own / other:>8.2f}",
+                flush=True,
+            )
 
 
 def seconds(run, runs, clock=time.perf_counter):
@@ -182,7 +260,11 @@ def main():
     parser.add_argument("--sweeps", action="store_true")
     parser.add_argument("--moldable", action="store_true")
     parser.add_argument("--iterative", action="store_true")
+    parser.add_argument("--own", action="store_true")
     options = parser.parse_args()
+    if options.own:
+        compare_own(OWN_LOGS if options.logs is LOGS else options.logs, options.runs)
+        return
     if options.moldable:
         compare_molded(options.runs)
         return
