@@ -9,15 +9,16 @@ It may use Python's arithmetic, loops and conditions, arrays, and these parts:
   freed at this instant; jobs `c.clock[NEWCOMER]` to `c.clock[ARRIVED]` - 1 have arrived at it.
 - The queue: `c.queue.item[place]` is the job at a place, from `front(c.queue)` to `back(c.queue)` - 1; `waiting`,
   `first_item(c.queue)` (the head), `place_in_queue`.
-- Starts: `begin(c, place)` starts the job at a place and gives the place of the next one; `start_heads_that_fit`.
+- Starts: `begin(c, place)` starts the job at a place and returns the place of the next one; `start_heads_that_fit`.
 - One reservation, in an array of three numbers: `reserve_for_head`, `ends_by_shadow`, `begin_behind_head`,
   `still_blocked`; `reservation[SHADOW]`, `reservation[EXTRA]`, `reservation[HEAD]`.
-- Many, in a profile of free processors over time, which `new_profile` makes: `running_alone` (of the running jobs),
-  `earliest`, `add`, `least`.
+- Many, in a profile of free processors over time, which `new_profile` makes: `fill_profile` (of the running jobs),
+  `earliest`, `add`, `least`. A job can start where ``earliest`` gives now and its processors are free
+  (``<= c.clock[FREE]``): a job whose estimate is 0 holds its processors until the pass is over.
 - Running jobs by estimated end: `c.running.key[place]` (the end) and `c.running.item[place]` (the job).
 
-Nothing checks what a compiled scheme does while it runs but that it does not start what does not fit: an index beyond
-an array reads garbage. Set ``NUMBA_DISABLE_JIT=1`` to run it in plain Python, with errors where they happen.
+The only check on a running compiled scheme is that it starts nothing that does not fit: an index beyond an array reads
+garbage. Set ``NUMBA_DISABLE_JIT=1`` to run it in plain Python, with errors where they happen.
 
 Examples
 --------
@@ -56,7 +57,7 @@ from .kernels.cluster import (
     start_heads_that_fit,
     waiting,
 )
-from .kernels.conservative import running_alone
+from .kernels.easy_depth import fill_profile
 from .kernels.profile import add, earliest, least
 from .kernels.reservation import (
     EXTRA,
@@ -85,13 +86,13 @@ __all__ = [
     "begin_behind_head",
     "earliest",
     "ends_by_shadow",
+    "fill_profile",
     "first_item",
     "front",
     "least",
     "new_profile",
     "place_in_queue",
     "reserve_for_head",
-    "running_alone",
     "size_of",
     "start_heads_that_fit",
     "still_blocked",
@@ -100,7 +101,7 @@ __all__ = [
 
 
 def new_profile(jobs: int, procs: int) -> SortedPairs:
-    """Make room for a profile, as ``compiled_scheme(memory=new_profile)``; `running_alone` fills it.
+    """Make room for a profile, as ``compiled_scheme(memory=new_profile)``; `fill_profile` fills it.
 
     Parameters
     ----------

@@ -25,10 +25,10 @@ from schedlab.parts import (
     begin_behind_head,
     earliest,
     ends_by_shadow,
+    fill_profile,
     front,
     new_profile,
     reserve_for_head,
-    running_alone,
     start_heads_that_fit,
     still_blocked,
 )
@@ -78,14 +78,14 @@ def easy_sjf(c, reservation):
 
 @sl.compiled_scheme(memory=new_profile)
 def conservative(c, steps):
-    running_alone(c, steps)
+    fill_profile(c, steps)
     place = front(c.queue)
     while place < back(c.queue):
         job = c.queue.item[place]
         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
         begins = earliest(steps, c.clock[NOW], NEVER, procs, estimate)
         add(steps, begins, begins + estimate, -procs)
-        if begins == c.clock[NOW]:
+        if begins == c.clock[NOW] and procs <= c.clock[FREE]:
             place = begin(c, place)
         else:
             place += 1
@@ -237,7 +237,7 @@ def test_what_cannot_be_compiled_is_said_with_its_line(function, words):
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (idle, "idle: 3 jobs wait for ever, first job 1; no job runs, and none will arrive"),
+        (idle, "idle: no job runs, none will arrive, and 3 jobs still wait: first job 1"),
         (greedy, "greedy at 1 s: more processors are held than the machine has; job 2 starts"),
     ],
 )
@@ -252,6 +252,8 @@ def test_what_cannot_be_done_is_an_error(function, words):
         (lambda: sl.compiled_scheme(3), r"compiled_scheme takes a function of \(c\) or \(c, memory\), got 3"),
         (lambda: sl.compiled_scheme(lambda: 0), r"got <lambda>\(\)"),
         (lambda: sl.compiled_scheme(lambda c, m, more: 0), r"got <lambda>\(c, m, more\)"),
+        (lambda: sl.compiled_scheme(lambda c, m: 0), r"<lambda>\(c, m\) takes a memory: give memory="),
+        (lambda: sl.compiled_scheme(idle, memory=2), r"idle\(c\) takes no memory: leave out memory="),
         (lambda: sl.compiled_scheme(idle, memory=-1), "memory is -1, expected how many numbers, or a function of"),
         (lambda: sl.compiled_scheme(idle, memory=True), "memory is True, expected"),
     ],

@@ -1,5 +1,7 @@
 """Schemes in plain Python: equal to the kernels, and one clear error for what cannot be done."""
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -305,7 +307,7 @@ def wake_in_the_past(state):
         (start_what_runs, r"start_what_runs at 1 s: start\(job 1\): it started at 0 s"),
         (
             start_none,
-            r"start_none at 5 s: 8 jobs wait for ever, first job 1 \(3 processors, submitted at 0 s\): no job runs",
+            r"start_none at 5 s: no job runs, none will arrive, and 8 jobs still wait: first job 1 \(3 proc",
         ),
         (
             start_ahead,
@@ -333,7 +335,7 @@ def test_a_reservation_that_would_run_into_another_is_refused():
 
     jobs = [(0, 9, 9, 2), (1, 4, 4, 4), (2, 5, 5, 2)]
     with pytest.raises(
-        sl.SchemeError, match=r"reserve\(job 3, 7\): it needs 2 processors for 5 s, 2 are free then, but fewer later"
+        sl.SchemeError, match=r"reserve\(job 3, 7\): it needs 2 processors for 5 s, 2 are free then, but fewer later on"
     ):
         sl.simulate(trace_of(jobs, 4), sl.python_scheme(reserve_across))
 
@@ -359,3 +361,60 @@ def test_steps_are_checked():
         sl.steps(trace, overrun="kil")
     with pytest.raises(ValueError, match="overrun 'kill-backfilled' is for jobs on nodes"):
         sl.steps(trace, overrun="kill-backfilled")
+
+
+def test_a_job_that_starts_gives_its_reservation_back():
+    def reserving(state):
+        for job in state.queue:
+            instant = state.earliest(job)
+            state.reserve(job, instant)
+            if instant == state.now and state.fits(job):
+                state.start(job)
+                assert job not in state.reserved
+
+    for jobs, procs, start in (
+        ([(0, 5, 5, 1)] * 2, 2, [0, 0]),
+        ([(0, 5, 5, 2)] * 3, 4, [0, 0, 5]),
+    ):
+        assert sl.simulate(trace_of(jobs, procs), sl.python_scheme(reserving)).validate().start.tolist() == start
+
+
+def test_a_reservation_does_not_stand_in_its_own_way():
+    """Job 2 is reserved for now, and job 3 for 5, after which both fit beside each other."""
+
+    def both(state):
+        if state.now == 0:
+            first, second, third = state.queue
+            state.start(first)
+            state.reserve(second, 0)
+            state.reserve(third, 5)
+            assert state.fits(second)
+            state.start(second)
+        else:
+            fcfs.decide(state)
+
+    jobs = [(0, 5, 5, 2), (0, 10, 10, 2), (0, 5, 5, 2)]
+    assert sl.simulate(trace_of(jobs, 4), sl.python_scheme(both)).validate().start.tolist() == [0, 0, 5]
+
+
+def test_schemes_and_schedules_are_pickled_and_jobs_copied():
+    schedule = sl.simulate(trace_of(LOG, 4), easy)
+    assert pickle.loads(pickle.dumps(easy)) is easy
+    assert pickle.loads(pickle.dumps(schedule)).scheme is easy
+
+    def copying(state):
+        for job in state.queue:
+            assert copy.copy(job).number == job.number
+        fcfs.decide(state)
+
+    sl.simulate(trace_of(LOG, 4), sl.python_scheme(copying))
+
+
+def test_a_job_of_another_simulation_is_refused():
+    others = next(iter(sl.steps(trace_of(LOG, 4)))).queue
+
+    def foreign(state):
+        state.start(others[0])
+
+    with pytest.raises(sl.SchemeError, match=r"start\(job 1\): it is not a job of this simulation"):
+        sl.simulate(trace_of(LOG, 4), sl.python_scheme(foreign))

@@ -298,15 +298,7 @@ def newcomers_are_last(c):
 
 @part
 def running_alone(c, steps):
-    """Make the profile of the processors that running jobs leave free.
-
-    Parameters
-    ----------
-    c : Cluster
-        The state of the simulation.
-    steps : SortedPairs
-        The profile, of which nothing is kept.
-    """
+    """Make the profile of the processors that running jobs leave free."""
     running = c.running
     clear(steps, c.clock[NOW], c.clock[FREE])
     for place in range(front(running), back(running)):

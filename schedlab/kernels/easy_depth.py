@@ -60,7 +60,7 @@ def easy_depth(jobs, machine, order, backfill, own, veto, depth, per_event, halt
             forget_past(steps, c.clock[NOW])
             place = back(c.queue) - newcomers
         else:
-            _of_running_jobs(c, steps)
+            fill_profile(c, steps)
             memory[RESERVED], memory[FIRST] = 0, NEVER
             place = front(c.queue)
         place = _reserve(c, steps, memory, veto, depth, place)
@@ -84,8 +84,19 @@ def _stand(c, memory):
 
 
 @part
-def _of_running_jobs(c, steps):
-    """Make the profile of the processors that the running jobs will leave free."""
+def fill_profile(c, steps):
+    """Make the profile of the processors that the running jobs will leave free, by their estimates.
+
+    A job that is past its estimate is expected to end a second from now; one whose estimate is 0 and that has begun in
+    this pass now, though it still holds its processors.
+
+    Parameters
+    ----------
+    c : Cluster
+        The state of the simulation.
+    steps : SortedPairs
+        The profile, of which nothing is kept.
+    """
     running, procs, now, overdue = c.running, c.jobs.procs, c.clock[NOW], 0
     clear(steps, now, c.clock[FREE])
     place = front(running)

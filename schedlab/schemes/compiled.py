@@ -20,6 +20,7 @@ from schedlab.workload.trace import OVERRUN
 from .base import Case, Outcome
 from .orders import explained
 from .policies import line_of, reason_of
+from .python import by_its_name
 from .rigid import Queued
 from .steps import SchemeError
 
@@ -54,6 +55,12 @@ class CompiledScheme(Queued):
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not callable(self.memory) and not (whole and self.memory >= 0):
             raise TypeError(f"memory is {self.memory!r}, expected how many numbers, or a function of (jobs, procs)")
+        if (taken == 2) != (callable(self.memory) or self.memory > 0):
+            wrong = "takes a memory: give memory=" if taken == 2 else "takes no memory: leave out memory="
+            raise TypeError(f"{self.function.__name__}{inspect.signature(self.function)} {wrong}")
+
+    def __reduce_ex__(self, protocol):
+        return by_its_name(self, self.function) or super().__reduce_ex__(protocol)
 
     @property
     def label(self) -> str:
@@ -75,8 +82,10 @@ class CompiledScheme(Queued):
             late = case.number(int(np.flatnonzero(start == fault)[-1]))
             raise SchemeError(f"{self} at {fault} s: more processors are held than the machine has; job {late} starts")
         if waits >= 0:
-            words = f"{(start < 0).sum()} jobs wait for ever, first job {case.number(int(waits))}"
-            raise SchemeError(f"{self}: {words}; no job runs, and none will arrive")
+            count = int((start < 0).sum())
+            jobs = f"{count} job{'s' * (count > 1)}"
+            words = f"no job runs, none will arrive, and {jobs} still wait: first job {case.number(int(waits))}"
+            raise SchemeError(f"{self}: {words}")
         return case.outcome(start, promise)
 
     def _not_compiled(self, text):
@@ -88,23 +97,24 @@ class CompiledScheme(Queued):
 def compiled_scheme(function: Callable | None = None, *, memory: int | Callable = 0, order: str | Callable = "fcfs"):
     """Make a scheme of a function of the kernels' parts (`schedlab.parts`), which runs as fast as the kernels do.
 
-    The function is called at each pass, after the completions and arrivals of the instant. It is compiled at its first
-    use, in some seconds, and kept on disk until it, or anything that it uses, changes.
+    The function is called at each pass, after the completions and arrivals of the instant. It is compiled when first
+    used, which takes a few seconds, and kept on disk until it, or anything that it uses, changes. A loop in it that
+    never ends can only be stopped by ending the process: try a new one with ``NUMBA_DISABLE_JIT=1`` first.
 
     Parameters
     ----------
     function : function
         Takes the state `c` of the simulation and, if it has two parameters, its memory.
     memory : int or function
-        How many whole numbers the scheme keeps from pass to pass, 0 at the begin; or a function of (jobs, procs) that
-        makes arrays, such as `schedlab.parts.new_profile`.
+        How many whole numbers the scheme keeps from pass to pass, all 0 at the beginning; or a function of
+        (jobs, procs) that makes arrays, such as `schedlab.parts.new_profile`.
     order : str or function
         The order of the queue that the function sees; see `schedlab.schemes.rigid.Queued`.
 
     Returns
     -------
     CompiledScheme
-        A scheme as any other; without `function` a decorator that makes it.
+        A scheme like any other; without `function` a decorator that makes it.
 
     Examples
     --------

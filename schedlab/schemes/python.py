@@ -1,7 +1,9 @@
 """Schemes in plain Python, made of a function."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from schedlab.text import plain
 from schedlab.workload.trace import OVERRUN
@@ -26,6 +28,9 @@ class PythonScheme(Scheme):
         if not callable(self.function):
             raise TypeError(f"python_scheme takes a function of the state, got {self.function!r}")
 
+    def __reduce_ex__(self, protocol):
+        return by_its_name(self, self.function) or super().__reduce_ex__(protocol)
+
     def __str__(self) -> str:
         return plain(getattr(self.function, "__name__", type(self.function).__name__))
 
@@ -40,6 +45,26 @@ class PythonScheme(Scheme):
         self.function(state)
 
 
+def by_its_name(scheme: Scheme, function: Callable) -> tuple | None:
+    """Give how a decorated function is found where it is unpickled; None where it has no name of its own.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        What the decorator made.
+    function : function
+        What was decorated; under its name stands the scheme.
+    """
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    if module == "__main__" or getattr(sys.modules.get(module), name, None) is not scheme:
+        return None  # cloudpickle, which joblib uses, sends the function itself
+    return _found, (module, name)
+
+
+def _found(module, name):
+    return getattr(import_module(module), name)
+
+
 class StepByStep(Scheme):
     """What decides in `schedlab.steps`: the caller."""
 
@@ -52,8 +77,8 @@ def python_scheme(function: Callable[[State], None]) -> PythonScheme:
 
     There is a pass at each instant at which jobs arrive or end. The function sees the `schedlab.schemes.steps.State`:
     the queue, the running jobs, the free processors and the availability profile. It starts jobs by
-    ``state.start(job)`` and makes reservations by ``state.reserve(job, time)``. What cannot be done is an error at that
-    instant.
+    ``state.start(job)`` and makes reservations by ``state.reserve(job, time)``. Anything impossible raises an error
+    that names the instant. If it asks for another pass for ever (``state.wake``), the simulation never ends.
 
     Parameters
     ----------
@@ -63,7 +88,7 @@ def python_scheme(function: Callable[[State], None]) -> PythonScheme:
     Returns
     -------
     PythonScheme
-        A scheme as any other.
+        A scheme like any other.
 
     Examples
     --------

@@ -10,23 +10,26 @@ import numpy as np
 from schedlab.threads import go_on
 
 OFTEN = 1_000  # passes after which it is asked whether to go on
+MOST = 2**62  # seconds
 
 
 class SchemeError(ValueError):
-    """A scheme did what cannot be done; the message names the scheme, the instant and the job."""
+    """A scheme tried something impossible; the message names the scheme, the instant and the job."""
 
 
 class Job:
-    """A job as a scheme sees it: its run time is known to nobody.
+    """A job as a scheme sees it.
 
-    Besides the attributes below it has the columns of the trace, such as ``job.user``; text as codes (`Trace.codes`).
+    Besides the attributes below it has the columns of the trace, such as ``job.user``; text columns come as codes
+    (`Trace.codes`). What only the log knows, such as ``run_time``, is there too: a scheme that looks at it is
+    clairvoyant.
 
     Attributes
     ----------
     number : int
         Job number.
     place : int
-        In the order of arrival, from 0.
+        Position in the order of arrival, counted from 0.
     submit : int
         Seconds since the first submission.
     estimate : int
@@ -44,7 +47,9 @@ class Job:
         self._columns = columns
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in self._columns:
+        if name.startswith("_") or name in self.__slots__:  # as while it is copied
+            raise AttributeError(name)
+        if name not in self._columns:
             known = ", ".join((*self.__slots__[1:], *self._columns.known))
             raise AttributeError(f"job {self.number} has no {name!r}; known: {known}")
         return self._columns[name][self.place].item()
@@ -76,8 +81,8 @@ class _Reservation:
 class State:
     """What a scheme sees at a pass, and what it can do there.
 
-    There is a pass at each instant at which jobs arrive or end, after all of these, and at those asked for by `wake`.
-    Reservations are made for one pass: the next one begins without any.
+    A pass takes place at each instant at which jobs arrive or end, once all of them have been dealt with, and at each
+    instant asked for with `wake`. Reservations are made for one pass: the next one begins without any.
 
     Attributes
     ----------
@@ -86,7 +91,7 @@ class State:
     procs, free : int
         Processors of the machine, and those that no job holds now.
     memory : dict
-        Empty when the simulation begins; the scheme's own.
+        The scheme's own, empty when a simulation begins.
     """
 
     def __init__(self, case, scheme):
@@ -101,7 +106,7 @@ class State:
         self.now, self.procs, self.free, self.memory = 0, case.machine.procs, case.machine.procs, {}
         self._queue, self._arrived, self._begun = {}, 0, 0
         self._completions, self._ends, self._alarms = [], [], []  # by true end; by estimated end; by instant
-        self._reservations, self._reserved, self._promise = [], JobList(), np.full(len(case), -1)
+        self._reservations, self._promise = [], np.full(len(case), -1)
 
     def __repr__(self) -> str:
         return (
@@ -123,12 +128,12 @@ class State:
 
     @property
     def reserved(self) -> JobList:
-        """The jobs that hold a reservation of this pass, in the order in which these were made."""
-        return self._reserved
+        """The waiting jobs that hold a reservation of this pass, in the order in which these were made."""
+        return JobList(one.job for one in self._reservations)
 
     @property
     def profile(self) -> tuple[np.ndarray, np.ndarray]:
-        """The availability profile: from which instants on how many processors are free.
+        """The availability profile: how many processors are free, and from which instant on.
 
         By the estimates of the running jobs and the reservations of this pass.
 
@@ -159,7 +164,7 @@ class State:
         return free
 
     def fits(self, job: Job) -> bool:
-        """Tell whether a waiting job can start now and delays no reservation of this pass, if its estimate holds.
+        """Tell whether a waiting job can start now without delaying any reservation of this pass, by its estimate.
 
         Parameters
         ----------
@@ -169,12 +174,17 @@ class State:
         if job.procs > self.free:
             return False
         if self._reservations and job.estimate:
-            end = self.now + job.estimate
-            return all(one.spare >= job.procs for one in self._reservations if one.begin < end and one.job is not job)
+            end, own = self.now + job.estimate, self._reservation_of(job)
+            for one in self._reservations:
+                if one.begin < end and one is not own and one.spare + _counted_in(own, one) < job.procs:
+                    return False
         return True
 
     def earliest(self, job: Job) -> int:
-        """Find the earliest instant at which a job's processors are free for all of its estimate, by the profile.
+        """Find the earliest instant from which on a job's processors are free for all of its estimate, by the profile.
+
+        It may be now although too few are free: a job whose estimate is 0 holds its processors until the pass is over.
+        So ask `fits` before `start`.
 
         Parameters
         ----------
@@ -200,7 +210,7 @@ class State:
     # -- what can be done --------------------------------------------------------------------------------------------
 
     def start(self, job: Job) -> None:
-        """Start a waiting job now.
+        """Start a waiting job now; its own reservation is over then.
 
         Parameters
         ----------
@@ -217,8 +227,12 @@ class State:
         if procs > self.free:
             self._fail(f"start(job {job.number}): it needs {procs} processors, {self.free} are free")
         end = now + job.estimate
+        if (own := self._reservation_of(job)) is not None:
+            self._reservations.remove(own)
+            for one in self._reservations:
+                one.spare += _counted_in(own, one)
         for one in self._reservations:
-            if one.begin < end and one.job is not job:
+            if one.begin < end:
                 one.spare -= procs
                 if one.spare < 0:
                     late = f"job {one.job.number}, reserved for {one.begin} s"
@@ -231,7 +245,9 @@ class State:
         heappush(self._completions, (now + self._run[job.place], self._begun, job))
 
     def reserve(self, job: Job, time: int) -> None:
-        """Reserve processors for a waiting job from an instant on, for this pass; the first is the job's promise.
+        """Reserve processors for a waiting job from an instant on, for this pass.
+
+        A job's first reservation is its promised start.
 
         Parameters
         ----------
@@ -246,19 +262,18 @@ class State:
             If the job does not wait or holds a reservation, or if its processors are not free then.
         """
         self._check_waits(job, "reserve")
-        if not isinstance(time, Integral) or time < self.now:
+        if not _is_instant(time) or time < self.now:
             self._fail(f"reserve(job {job.number}, {time!r}): expected a whole second, not before now")
-        if any(one.job is job for one in self._reservations):
+        if self._reservation_of(job) is not None:
             self._fail(f"reserve(job {job.number}, {time}): it holds a reservation already")
         made = _Reservation(job, int(time), self.free_at(time) - job.procs)
         if made.spare < 0 or not self._stays_free(job, time, made.end):
             found = f"it needs {job.procs} processors for {job.estimate} s, {self.free_at(time)} are free then"
-            self._fail(f"reserve(job {job.number}, {time}): {found}{', but fewer later' * (made.spare >= 0)}")
+            self._fail(f"reserve(job {job.number}, {time}): {found}{', but fewer later on' * (made.spare >= 0)}")
         for one in self._reservations:
             if made.begin <= one.begin < made.end:
                 one.spare -= job.procs
         self._reservations.append(made)
-        self._reserved.append(job)
         if self._promise[job.place] < 0:
             self._promise[job.place] = time
 
@@ -270,7 +285,7 @@ class State:
         time : int
             Seconds since the first submission, after now.
         """
-        if not isinstance(time, Integral) or time <= self.now:
+        if not _is_instant(time) or time <= self.now:
             self._fail(f"wake({time!r}): expected a whole second after now")
         heappush(self._alarms, int(time))
 
@@ -286,7 +301,8 @@ class State:
             if not times:
                 first = next(iter(self._queue))
                 words = f"{first.procs} processors, submitted at {first.submit} s"
-                self._fail(f"{len(self._queue)} jobs wait for ever, first job {first.number} ({words}): no job runs")
+                jobs = f"{len(self._queue)} job{'s' * (len(self._queue) > 1)}"
+                self._fail(f"no job runs, none will arrive, and {jobs} still wait: first job {first.number} ({words})")
             self._open(min(times))
             if count % OFTEN == 0:
                 go_on()
@@ -296,9 +312,7 @@ class State:
     def _open(self, now):
         """Let happen what happens at an instant."""
         jobs, completions = self._jobs, self._completions
-        self.now = now
-        if self._reservations:
-            self._reservations, self._reserved = [], JobList()
+        self.now, self._reservations = now, []
         while self._alarms and self._alarms[0] <= now:
             heappop(self._alarms)
         while completions and completions[0][0] == now:
@@ -333,15 +347,32 @@ class State:
     def _stays_free(self, job, begin, end):
         return all(one.spare >= job.procs for one in self._reservations if begin <= one.begin < end)
 
+    def _reservation_of(self, job):
+        for one in self._reservations:
+            if one.job is job:
+                return one
+        return None
+
     def _check_waits(self, job, what):
         if not isinstance(job, Job):
             raise TypeError(f"{what}() takes a job of state.queue, got {job!r}")
         if job not in self._queue:
+            if not (job.place < len(self._jobs) and self._jobs[job.place] is job):
+                self._fail(f"{what}(job {job.number}): it is not a job of this simulation")
             found = "has not been submitted" if job.start is None else f"started at {job.start} s"
             self._fail(f"{what}(job {job.number}): it {found}")
 
     def _fail(self, words):
         raise SchemeError(f"{self._scheme} at {self.now} s: {words}")
+
+
+def _counted_in(own, one):
+    """Give the processors of a reservation that are taken off another's spare ones."""
+    return own.procs if own is not None and own.begin <= one.begin < own.end else 0
+
+
+def _is_instant(time):
+    return isinstance(time, Integral) and not isinstance(time, bool) and time < MOST
 
 
 def decided(decide: Callable[[State], None], case, scheme):

@@ -121,23 +121,21 @@ def random_workloads(count: int, seed: int = 1):
         )
 
 
-def workloads(most: int = MOST_JOBS):
-    """Give the hypothesis strategy that draws (jobs, procs).
-
-    Parameters
-    ----------
-    most : int
-        Jobs, at the most.
-    """
+def workloads():
+    """Give the hypothesis strategy that draws (jobs, procs)."""
     from hypothesis import strategies as st  # of an extra, and slow to load
+
+    def rows_of(procs):
+        widths = st.one_of(st.integers(1, procs), st.just(procs))
+        row = st.tuples(st.integers(0, LATEST), st.integers(0, LONGEST), st.sampled_from(OVERS), widths)
+        return st.lists(row, min_size=1, max_size=MOST_JOBS)
+
+    rows = {procs: rows_of(procs) for procs in range(1, MOST_PROCS + 1)}  # to make them takes longer than to draw
 
     @st.composite
     def drawn(draw):
         procs = draw(st.integers(1, MOST_PROCS))
-        widths = st.one_of(st.integers(1, procs), st.just(procs))
-        job = st.tuples(st.integers(0, LATEST), st.integers(0, LONGEST), st.sampled_from(OVERS), widths)
-        rows = draw(st.lists(job, min_size=1, max_size=most))
-        jobs = [Job(submit, run, run + over, width) for submit, run, over, width in rows]
+        jobs = [Job(submit, run, run + over, width) for submit, run, over, width in draw(rows[procs])]
         return sorted(jobs, key=lambda job: job.submit), procs
 
     return drawn()

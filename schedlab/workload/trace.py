@@ -7,8 +7,8 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Integral, Real
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -75,6 +75,9 @@ class SizeUnknown(swf.SWFError):
 
 class LoadWarning(UserWarning):
     """A load is so high that a percentage may have been meant."""
+
+
+_columns = WeakKeyDictionary()  # of traces; not in them, since ``Trace(**vars(trace) | changes)`` copies one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,13 +208,15 @@ class Trace:
         }
         return {"queue": self.header.queues, "partition": self.header.partitions, **people}
 
-    @cached_property
+    @property
     def columns(self) -> Columns:
         """The columns of the jobs as numbers, as a policy sees them: ``trace.columns["user"]``.
 
         Text is seen as codes, which `codes` tells; see `schedlab.workload.columns.Columns`.
         """
-        return Columns(self.table, self.header.unix_start_time)
+        if self not in _columns:
+            _columns[self] = Columns(self.table, self.header.unix_start_time)
+        return _columns[self]
 
     def codes(self, column: str) -> dict[str, int]:
         """Give the number that a policy sees for each name in a column.
