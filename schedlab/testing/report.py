@@ -46,7 +46,7 @@ class Check:
         from schedlab.charts import gantts  # here, since Altair takes long to load
 
         try:
-            return gantts(self.schedules, label="job_number", title=self.name, width=480)
+            return gantts(self.schedules, color="job_number", label="job_number", title=self.name, width=480)
         except ValueError:  # of a schedule that holds more processors than there are
             return None
 

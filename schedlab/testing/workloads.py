@@ -121,13 +121,19 @@ def random_workloads(count: int, seed: int = 1):
         )
 
 
-def workloads():
-    """Give the hypothesis strategy that draws (jobs, procs)."""
+def workloads(shortest: int = 0):
+    """Give the hypothesis strategy that draws (jobs, procs).
+
+    Parameters
+    ----------
+    shortest : int, seconds
+        The shortest run time.
+    """
     from hypothesis import strategies as st  # of an extra, and slow to load
 
     def rows_of(procs):
         widths = st.one_of(st.integers(1, procs), st.just(procs))
-        row = st.tuples(st.integers(0, LATEST), st.integers(0, LONGEST), st.sampled_from(OVERS), widths)
+        row = st.tuples(st.integers(0, LATEST), st.integers(shortest, LONGEST), st.sampled_from(OVERS), widths)
         return st.lists(row, min_size=1, max_size=MOST_JOBS)
 
     rows = {procs: rows_of(procs) for procs in range(1, MOST_PROCS + 1)}  # to make them takes longer than to draw
