@@ -34,7 +34,8 @@ class Queued(Scheme):
         - ``now, submit, estimate, procs``: int64, seconds since the first submission, and processors. With `now` the
           order moves with time.
         - Columns of the jobs: ``user``, ``group``, ``queue``, ``partition``, ``account``, ``requested_memory``, or one
-          that a reader kept. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`.
+          that a reader kept. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`. With
+          ``run_time`` an order is clairvoyant.
         - Running sums, which move with time: ``user_usage`` (processor-seconds so far with a half-life of 7 days; see
           `Usage` for others), ``user_running`` (jobs), ``user_held`` (processors now), ``user_queued`` (jobs), and the
           same of any column (``account_usage``) or of all jobs (``total_usage``).
