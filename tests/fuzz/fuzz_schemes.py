@@ -14,7 +14,9 @@ import warnings
 from workloads import trace_of
 
 import schedlab as sl
-from schedlab.schemes.orders import NAMES as ORDERS
+from schedlab.schemes.orders import NAMES, OF_USERS
+
+ORDERS = [name for name in NAMES if name not in OF_USERS]  # these workloads have none
 
 LATEST = 2**53 - 1  # seconds; more, no float64 counts
 WIDEST = 2**24  # processors; more, no trace may have
