@@ -1,6 +1,7 @@
 """A museum of schedulers that call themselves EASY and are not: one loop, as it is written by hand, with planted bugs.
 
-Each passes `Schedule.validate`, or nearly always, since it holds no more processors than there are.
+Each passes `Schedule.validate`, or nearly always, since it holds no more processors than there are. Beside them stands
+EASY as it is written with a `State`, which is right.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,17 @@ from heapq import heappop, heappush
 import numpy as np
 
 import schedlab as sl
+
+
+@sl.python_scheme
+def plain_easy(state):
+    """EASY in plain Python."""
+    for job in state.queue:
+        if state.fits(job):
+            state.start(job)
+        elif not state.reserved:
+            state.reserve(job, state.earliest(job))
+
 
 BUGS = {
     "first fit": "starts whatever fits, and delays the head of the queue for as long as something does",

@@ -10,6 +10,7 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
+from museum import plain_easy as easy
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
@@ -25,15 +26,6 @@ def fcfs(state):
         if job.procs > state.free:
             break
         state.start(job)
-
-
-@sl.python_scheme
-def easy(state):
-    for job in state.queue:
-        if state.fits(job):
-            state.start(job)
-        elif not state.reserved:
-            state.reserve(job, state.earliest(job))
 
 
 @sl.python_scheme
@@ -216,13 +208,13 @@ def test_a_pass_may_be_asked_for():
 
 
 def test_it_has_a_name_and_goes_where_schemes_go():
-    assert str(easy) == "easy"
+    assert str(easy) == "plain_easy"
     assert str(Reserving()) == "Reserving"
     assert str(Reserving(3)) == "Reserving (reservations 3)"
     trace = sl.model_trace("lublin", jobs=60, procs=16, seed=2)
     table = sl.sweep(trace, [easy, "easy", Reserving(3)], load=[0.8, 1.0], progress=False)
-    assert table["scheme"].unique().tolist() == ["easy", "EASY", "Reserving (reservations 3)"]
-    ours, kernels = (table[table["scheme"] == name]["wait_time"].tolist() for name in ("easy", "EASY"))
+    assert table["scheme"].unique().tolist() == ["plain_easy", "EASY", "Reserving (reservations 3)"]
+    ours, kernels = (table[table["scheme"] == name]["wait_time"].tolist() for name in ("plain_easy", "EASY"))
     assert ours == kernels
     assert len(sl.fair_starts(sl.simulate(trace.head(20), easy))) == 20
     with ThreadPoolExecutor(3) as pool:

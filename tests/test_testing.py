@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from museum import BUGS, ByHand
+from museum import BUGS, ByHand, plain_easy
 
 import schedlab as sl
 from schedlab.schemes.orders import NAMED
@@ -149,15 +149,6 @@ def test_a_report_shows_itself():
 
 
 # Schemes ---------------------------------------------------------------------------------------------------
-
-
-@sl.python_scheme
-def plain_easy(state):
-    for job in state.queue:
-        if state.fits(job):
-            state.start(job)
-        elif not state.reserved:
-            state.reserve(job, state.earliest(job))
 
 
 @pytest.mark.parametrize(

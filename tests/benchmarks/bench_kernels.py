@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import plain_iterative
 import twins  # the tests' own
+from museum import plain_easy
 
 import schedlab as sl
 from schedlab import parts
@@ -85,16 +86,6 @@ def compiled_easy(c, reservation):
             place = parts.begin_behind_head(c, reservation, place)
         else:
             place += 1
-
-
-@sl.python_scheme
-def plain_easy(state):
-    """EASY in plain Python."""
-    for job in state.queue:
-        if state.fits(job):
-            state.start(job)
-        elif not state.reserved:
-            state.reserve(job, state.earliest(job))
 
 
 @sl.python_scheme
