@@ -518,7 +518,8 @@ def _trace(options):
         raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --seeds shakes a log)")
     if model and options.missing_estimate != "run":
         raise ValueError("--missing-estimate is for logs; every job of the model has an estimate")
-    table = Path(name).is_file() and _is_table(options)
+    folder = Path(name).is_dir() and bool(options.columns or options.log)  # of Parquet files
+    table = folder or (Path(name).is_file() and _is_table(options))
     of_table = {
         word: getattr(options, word) for word in ("columns", "unit", "log") if getattr(options, word) is not None
     }
