@@ -26,7 +26,8 @@ from .digests import NoDigestError, digest
 from .kernels._jit import CACHE
 from .schemes import Scheme
 from .schemes import scheme as scheme_named
-from .simulation import check_trace, simulate
+from .schemes.cases import check_trace
+from .simulation import simulate
 from .text import check_known
 from .threads import stoppable
 from .workload import archive

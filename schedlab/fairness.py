@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from .schedule import Schedule
-from .simulation import case_of, simulate
+from .schemes.cases import case_of
+from .simulation import simulate
 from .text import check_known
 from .threads import pool
 

@@ -44,7 +44,8 @@ def _others(trace):
     with tempfile.TemporaryDirectory() as folder:
         trace.to_swf(path := Path(folder) / "log.swf")
         # Lenient, as it then reads the text: the table that is kept of a log would leave the parser uncompiled.
-        recorded(read_swf(path, lenient=True)).processors()
+        schedule = recorded(read_swf(path, lenient=True))
+        schedule.processors(), schedule.started_by
 
 
 def _decision(trace):

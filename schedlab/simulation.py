@@ -6,20 +6,19 @@ from numbers import Integral
 
 import numpy as np
 
-from .kernels.swf_text import EXACT
 from .machine import Flat, KaryTree, Partitions
 from .schedule import Schedule, Sites
-from .schemes import Case, Jobs, Scheme
+from .schemes import Scheme
 from .schemes import scheme as scheme_named
 from .schemes.base import checked
+from .schemes.cases import case_of, check_trace
 from .schemes.python import StepByStep
 from .schemes.steps import State
 from .text import check_known
 from .threads import pool
-from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace, run_times
+from .workload.trace import KILL_BACKFILLED, OVERRUN, Trace
 
 EVENTS = ("batched", "each")
-MOST_WORK = 2**62  # processor-seconds; what int64 can add up, with room to spare
 
 
 def simulate(
@@ -341,95 +340,3 @@ def _machine(machine, trace):
             f"trace.with_procs({machine.procs}) drops such jobs and says so"
         )
     return machine
-
-
-def check_trace(trace) -> None:
-    """Raise where something else was given for a trace.
-
-    Parameters
-    ----------
-    trace : object
-        What was given.
-
-    Raises
-    ------
-    TypeError
-    """
-    if not isinstance(trace, Trace):
-        found = repr(trace) if isinstance(trace, str) else f"a {type(trace).__name__}"
-        raise TypeError(f"trace is {found}, expected a Trace: load_trace(name) or read_swf(path) gives one")
-
-
-def case_of(
-    trace: Trace,
-    scheme: Scheme,
-    machine: Flat | KaryTree | Partitions | None = None,
-    overrun: str = "kill",
-    events: str = "batched",
-) -> tuple[Case, int]:
-    """Give what a scheme needs to simulate a trace, and the second of the log at which the case begins.
-
-    That is the first submission. Parameters as of `simulate`; the machine is the trace's own if left out.
-    """
-    machine = Flat(trace.procs) if machine is None else machine
-    overrun, events = scheme.conventions(overrun, events)
-    table = trace.table
-    if table.empty:
-        raise ValueError(f"{trace.name} has no jobs to simulate")
-    # Copies: kernels are compiled once for arrays that can be written and once more for those that pandas locks.
-    submit = table["submit_time"].to_numpy(copy=True)
-    run = run_times(table, overrun).copy()
-    estimate = table["requested_time"].to_numpy(copy=True)
-    if overrun == "extend":
-        estimate = np.maximum(estimate, run)
-    procs = table["requested_procs"].to_numpy(copy=True)
-    _check_limits(trace, submit, np.maximum(run, estimate), procs)
-    origin = int(submit[0])
-    cut = table["run_time"].to_numpy() > run
-    jobs = Jobs(submit - origin, run, estimate, procs)
-    more = _NEEDED[scheme.needs](trace, scheme, machine)
-    if isinstance(machine, Partitions):
-        more["places"] = machine.places(table, trace.names)
-    more |= {"columns": trace.columns, "name": trace.name, "numbers": table.index}
-    return Case(jobs, machine, overrun, events, cut, **more), origin
-
-
-def _laws(trace, scheme, machine):
-    trace.check_speedup(scheme)
-    return {"laws": trace.laws(machine.procs)}
-
-
-def _sweeps(trace, scheme, machine):
-    return {"breakdown": trace.table["breakdown"].to_numpy()} if "breakdown" in trace.table else {}
-
-
-def _waits(trace, scheme, machine):
-    if trace.source in ("model", "stand-in"):
-        raise ValueError(f"{trace.name} is a {trace.source}: nothing was recorded; recorded() is for real logs")
-    if trace.altered:
-        raise ValueError(
-            f"{trace.name} was changed ({trace.altered}): the waits that the log records are no longer those of its "
-            "jobs; take recorded() of the log before that"
-        )
-    if machine != Flat(trace.procs):
-        raise ValueError(f"the log is of {trace.procs:,} processors, not of {machine}")
-    return {"waits": trace.table["wait_time"].to_numpy()}
-
-
-# What of the jobs a scheme needs to know beside the arrays that all take.
-_NEEDED = {None: lambda *_: {}, "speedup": _laws, "sweeps": _sweeps, "waits": _waits}
-
-
-def _check_limits(trace, submit, longest, procs):
-    """Raise where a time or an area could not be counted exactly: all others follow from these (`simulate`)."""
-    seconds = float(submit[-1] - submit[0]) + longest.sum(dtype="float64")
-    if seconds >= EXACT:
-        last = f"the last submission of {trace.name} and then all its jobs take {seconds:.4g} s"
-        raise ValueError(f"{last}, expected less than 2**53")
-    area = longest * procs.astype("float64")
-    if area.max() >= EXACT:
-        job, most = trace.table.index[area.argmax()], f"{area.max():.4g} processor-seconds"
-        raise ValueError(f"job {job} of {trace.name} may hold {most}, expected less than 2**53")
-    if area.sum() >= MOST_WORK:
-        most = f"{area.sum():.4g} processor-seconds"
-        raise ValueError(f"the jobs of {trace.name} may hold {most} in all, expected less than 2**62")

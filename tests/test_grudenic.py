@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab import experiment, papers
 from schedlab.papers import grudenic2010 as paper
-from schedlab.simulation import case_of
+from schedlab.schemes.cases import case_of
 
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 

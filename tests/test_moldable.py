@@ -15,7 +15,7 @@ from workloads import among, booleans, changed, examples, integers, one_of, trac
 import schedlab as sl
 from schedlab.kernels.iterative import decision
 from schedlab.schemes import scheme
-from schedlab.simulation import case_of
+from schedlab.schemes.cases import case_of
 
 MOLDABLE = ("fairshare", "greedy", "iterative")
 

@@ -19,8 +19,8 @@ import schedlab as sl
 from schedlab.kernels.easy import easy
 from schedlab.kernels.easy_depth import easy_depth
 from schedlab.kernels.priority import multifactor
+from schedlab.schemes.cases import case_of
 from schedlab.schemes.orders import prepare_veto
-from schedlab.simulation import case_of
 
 EVENTS = st.sampled_from(["batched", "each"])
 DAY = 24 * 3600.0

@@ -11,7 +11,7 @@ from workloads import changed, trace_of
 import schedlab as sl
 from schedlab import charts, schemes
 from schedlab.schedule import ScheduleError
-from schedlab.schemes import base
+from schedlab.schemes import base, cases
 
 pytestmark = pytest.mark.reduced
 
@@ -222,7 +222,7 @@ def test_every_scheme_says_what_it_is(name):
 
 def test_a_case_of_fewer_jobs_has_what_is_theirs():
     trace = trace_of(JOBS, 4).with_sweeps(1, min_procs=2)
-    case, _ = sl.simulation.case_of(trace, schemes.scheme("ojs"))
+    case, _ = cases.case_of(trace, schemes.scheme("ojs"))
     few = case.first(2)
     assert len(few) == few.jobs.procs.size == len(few.breakdown) == len(few.cut) == 2
     assert few.number(1) == 2
@@ -230,7 +230,7 @@ def test_a_case_of_fewer_jobs_has_what_is_theirs():
 
 
 def test_what_an_outcome_gives_away_cannot_be_written_and_the_case_can():
-    case, _ = sl.simulation.case_of(trace_of(JOBS, 4), sl.EASY())
+    case, _ = cases.case_of(trace_of(JOBS, 4), sl.EASY())
     outcome = sl.EASY().simulate(case)
     with pytest.raises(ValueError, match="read-only"):
         outcome.start[0] = 1

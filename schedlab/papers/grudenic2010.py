@@ -10,7 +10,8 @@ from schedlab import DPSA, EASY, Trace, charts, load_trace
 from schedlab.display import formatted, interval
 from schedlab.experiment import grid, remember
 from schedlab.metrics import bounded_slowdown, utilization
-from schedlab.simulation import case_of, simulate, simulate_many
+from schedlab.schemes.cases import case_of
+from schedlab.simulation import simulate, simulate_many
 from schedlab.statistics import IntervalWarning, jackknife, over_seeds, paired, ratios_of_means
 from schedlab.text import check_known
 from schedlab.workload import swf

@@ -16,7 +16,7 @@ from schedlab.threads import abandonable
 from schedlab.workload.copies import copied
 from schedlab.workload.trace import Trace
 
-from . import export, laws
+from . import export, laws, starts
 from .sweeps import sweeps
 
 SHOWN = (
@@ -198,6 +198,28 @@ class Schedule:
         return self.trace.table["requested_time"].to_numpy() if given is None else given
 
     @cached_property
+    def started_by(self) -> pd.Categorical:
+        """How each job came to start, shape (n_jobs,).
+
+        What counts is which jobs still waited when all starts of the instant had been made, in the order of the
+        scheme's queue (of arrival, where it has none):
+
+        - "head": the job started ahead of none of them.
+        - "reservation": it did, and had held a reservation (conservative backfilling, several reservations).
+        - "backfilled within the shadow": by its estimate it ends before the first of them could start.
+        - "backfilled on extra processors": it does not, and holds processors that the first of them leaves over.
+
+        When the first of them could start follows from the estimates of the jobs that ran. On a tree the labels are
+        "head" and "backfilled".
+
+        Raises
+        ------
+        ValueError
+            Where jobs run in several pieces.
+        """
+        return starts.started_by(self)
+
+    @cached_property
     def _sequential_work(self) -> np.ndarray | None:
         """What each job does in processor-seconds, float64; None without speed-up data."""
         if not self.trace.has_speedup:
@@ -265,6 +287,7 @@ class Schedule:
         simulated one; new are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
         promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds.
 
+        - Where jobs run in one piece also `started_by`.
         - On a tree also backfilled, and nodes as ranges ("0-3 7").
         - With speed-up data also sequential_work (what the job would take on one processor) and wasted, the rest of
           what it held, in processor-seconds; and where the scheme chose procs, estimate, the seconds on these
@@ -274,6 +297,8 @@ class Schedule:
           slowdown divides by the run time of the parallel job.
         """
         table = copied(self._table)
+        if not self.outcome.in_pieces:
+            table["started_by"] = self.started_by
         if self.outcome.nodes is not None:
             table["nodes"] = self.allocations()
         return table
@@ -320,12 +345,15 @@ class Schedule:
             effective_load (sequential work; without speed-up data as if all were perfectly efficient).
         """
         per_job = self._per_job(tau)
-        labels = None if by is None else metrics.classes(self._table, by, self.trace.names)
+        labels = None if by is None else metrics.classes(self._labelled(by), by, self.trace.names)
         if ci is not None:
             return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up))
         if by is not None:
             return metrics.MeasureTable(_means(per_job.groupby(labels, observed=False, dropna=False)))
         return self._measures(per_job, self.timeline(), window)
+
+    def _labelled(self, by):
+        return self.jobs if isinstance(by, str) and by == "started_by" else self._table
 
     def _measures(self, per_job, timeline, window="makespan"):
         one_class = per_job.groupby(np.zeros(len(self)))

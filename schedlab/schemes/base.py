@@ -401,6 +401,8 @@ class Scheme:
         Whether jobs start in the order of their arrival. `Schedule.validate` then checks it.
     backfills : bool
         Whether jobs may start ahead of others.
+    one_reservation : bool
+        Whether the head of the queue alone holds a reservation.
     simulated : bool
         Whether its starts are simulated, not taken from a log.
 
@@ -434,6 +436,7 @@ class Scheme:
     events: ClassVar[tuple[str, ...]] = ("batched",)
     in_order: ClassVar[bool] = False
     backfills: ClassVar[bool] = True
+    one_reservation: ClassVar[bool] = False
     simulated: ClassVar[bool] = True
 
     def __init_subclass__(cls, **more):

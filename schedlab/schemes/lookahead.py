@@ -70,6 +70,7 @@ class DPSA(Queued):
     names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
     colours = {"DPSAp": "#88CCEE", "DPSAn": "#117733", "DPSAw": "#882255"}
     overruns = OVERRUN
+    one_reservation = True
 
     def __post_init__(self):
         super().__post_init__()

@@ -184,6 +184,11 @@ class EASY(Queued):
             return False  # a head may lose its place before it starts, and another job's reservation may move
         return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
 
+    @property
+    def one_reservation(self) -> bool:
+        """Whether the head of the queue alone holds a reservation."""
+        return self.reservations == 1
+
     def _rule(self, tree):
         return tree.reservation or self.reservation
 

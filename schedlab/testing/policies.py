@@ -12,11 +12,11 @@ import numpy as np
 
 from schedlab.machine import Flat
 from schedlab.schemes.base import Case, Jobs
+from schedlab.schemes.cases import case_of, check_trace
 from schedlab.schemes.lookahead import DPSA
 from schedlab.schemes.policies import TAKES, Call, Policy, PolicyError, checked_in_python, is_function
 from schedlab.schemes.rigid import EASY
 from schedlab.schemes.values import Row
-from schedlab.simulation import case_of, check_trace
 from schedlab.text import check_known
 from schedlab.workload.swf import FIELDS
 from schedlab.workload.trace import Trace, model_trace

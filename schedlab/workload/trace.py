@@ -52,6 +52,7 @@ SIMULATED = (
     "slowdown",
     "bounded_slowdown",
     "promised_start",
+    "started_by",
 )
 # What any schedule may add: further columns of these names get another one.
 TAKEN = (

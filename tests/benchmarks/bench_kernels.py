@@ -32,7 +32,7 @@ from museum import plain_easy
 
 import schedlab as sl
 from schedlab import parts
-from schedlab.simulation import case_of
+from schedlab.schemes.cases import case_of
 
 LOGS = (
     "KTH-SP2-1996",

@@ -1,0 +1,69 @@
+"""How each job of a schedule came to start: in its turn, by a reservation, or backfilled, and then in which way.
+
+Any schedule of whole jobs can be asked, whatever made it: what counts is which jobs still wait when all starts of an
+instant are made. A job that started ahead of none of them started in its turn. Otherwise the first of them has a shadow
+time (`reservation`), by the estimates of what runs then. EASY's own tests give the same: a job that it backfills
+changes neither the head nor its shadow time.
+"""
+
+import numpy as np
+
+from ._jit import kernel, part
+from .cluster import BEGUN, NAN, NOW, advance, begin, new_cluster, place_in_queue, waiting
+from .questions import look, sort_queue
+from .reservation import NOBODY, ends_by_shadow, reserve_for_head
+from .sorted_pairs import NEVER, first_item
+
+HEAD, RESERVATION, WITHIN, EXTRA = range(4)
+
+
+@kernel
+def started_by(jobs, machine, order, start, by_start, reserved, halt):
+    """Tell how each job came to start.
+
+    Parameters
+    ----------
+    jobs, machine, order, halt
+        As in `schedlab.kernels.fcfs`; what the machine holds at most, where that is more than it has.
+    start : int64, shape (n_jobs,), seconds
+        Not before the submission.
+    by_start : int64, shape (n_jobs,)
+        The jobs in the order of their starts.
+    reserved : bool, shape (n_jobs,)
+        Jobs that held a reservation before the instant at which they started.
+
+    Returns
+    -------
+    int8, shape (n_jobs,)
+        `HEAD`, `RESERVATION`, `WITHIN` or `EXTRA`.
+    """
+    n = jobs.submit.size
+    c = new_cluster(jobs, machine, order.rank, order.moving, False, halt)
+    score = np.empty(n if order.moving else 0, np.float64)
+    label = np.zeros(n, np.int8)
+    reservation = np.full(3, NOBODY, np.int64)
+    while advance(c, start[by_start[c.clock[BEGUN]]] if c.clock[BEGUN] < n else NEVER):
+        look(c, order.question)
+        first = c.clock[BEGUN]
+        if first == n or start[by_start[first]] > c.clock[NOW]:
+            continue
+        sort_queue(c, order, score)
+        while c.clock[BEGUN] < n and start[by_start[c.clock[BEGUN]]] == c.clock[NOW]:
+            begin(c, place_in_queue(c, by_start[c.clock[BEGUN]]))
+        if waiting(c):
+            reserve_for_head(c, reservation)
+            for i in range(first, c.clock[BEGUN]):
+                label[by_start[i]] = _label(c, reservation, reserved, by_start[i])
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+    return label
+
+
+@part
+def _label(c, reservation, reserved, job):
+    head = first_item(c.queue)
+    if c.rank[job] < c.rank[head] or (c.rank[job] == c.rank[head] and job < head):
+        return HEAD
+    if reserved[job]:
+        return RESERVATION
+    return WITHIN if ends_by_shadow(c, reservation, job) else EXTRA

@@ -1,0 +1,62 @@
+"""How each job of a schedule came to start."""
+
+import numpy as np
+import pandas as pd
+
+from schedlab.kernels.started_by import started_by as labelled
+from schedlab.machine import KaryTree, Partitions
+from schedlab.schemes.cases import case_of
+from schedlab.schemes.orders import prepare
+from schedlab.schemes.rigid import Queued
+from schedlab.threads import interruptible
+
+LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
+ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that counts alone could tell
+
+
+def started_by(schedule) -> pd.Categorical:
+    """Tell how each job came to start; see `Schedule.started_by`.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of whole jobs.
+
+    Raises
+    ------
+    ValueError
+        Where jobs run in several pieces.
+    """
+    check_whole(schedule, "started_by")
+    if isinstance(schedule.machine, Partitions):
+        codes = np.zeros(len(schedule), "int8")
+        places = schedule.machine.places(schedule.trace.table, schedule.trace.names)
+        for i, part in enumerate(schedule.partitions.values()):
+            if len(part):
+                codes[places == i] = part.started_by.codes
+        return pd.Categorical.from_codes(codes, LABELS)
+    outcome = schedule.outcome
+    if isinstance(schedule.machine, KaryTree):
+        return pd.Categorical.from_codes(outcome.backfilled.astype("int8"), ON_NODES)
+    case, scheme = case_of_schedule(schedule), schedule.scheme
+    estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
+    jobs = case.jobs._replace(run=outcome.run.copy(), estimate=estimate.copy(), procs=outcome.procs.copy())
+    start = outcome.start.copy()
+    most = max(schedule.machine.procs, int(schedule.states[1].max()))  # a log may hold more than there is
+    order = scheme.queue(case) if isinstance(scheme, Queued) else prepare("fcfs", case)
+    held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
+    by_start = np.argsort(start, kind="stable")
+    codes = interruptible(labelled, jobs, most, order, start, by_start, held)
+    return pd.Categorical.from_codes(codes, LABELS)
+
+
+def check_whole(schedule, what) -> None:
+    """Raise where jobs run in several pieces."""
+    if schedule.outcome.in_pieces:
+        raise ValueError(f"{what} is of schedules whose jobs run in one piece; {schedule.scheme} may take them apart")
+
+
+def case_of_schedule(schedule):
+    """Give the case of which a schedule is the outcome."""
+    conventions = (schedule.machine, schedule.overrun, schedule.events)
+    return case_of(schedule.trace, schedule.scheme, *conventions)[0]
