@@ -1,5 +1,6 @@
 """How results show themselves: numbers with units, the parts of a small page in a notebook, and ledgers."""
 
+from .gantt import Bar, gantt
 from .page import (
     duration,
     facts,
@@ -19,10 +20,12 @@ from .page import (
 )
 
 __all__ = [
+    "Bar",
     "duration",
     "facts",
     "folded",
     "formatted",
+    "gantt",
     "image",
     "instant",
     "interval",

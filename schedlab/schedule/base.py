@@ -18,6 +18,7 @@ from schedlab.workload.trace import Trace
 
 from . import export, laws, starts
 from .sweeps import sweeps
+from .why import Why, why
 
 SHOWN = (
     "wait_time",
@@ -489,6 +490,42 @@ class Schedule:
         True
         """
         return sweeps(self)
+
+    def why(self, job: int) -> Why:
+        """Tell why a job waited, in words and as a Gantt chart.
+
+        Which jobs held the processors meanwhile, who came later and started earlier, when the job could expect to
+        start (`schedlab.schedule.why.Why.expected`) and what changed that, and how it came to start.
+
+        Parameters
+        ----------
+        job : int
+            The job number.
+
+        Returns
+        -------
+        Why
+            Shown in a notebook with its chart; ``str`` gives the words, ``others`` and ``expected`` are tables.
+
+        Raises
+        ------
+        ValueError
+            For an unknown job, and where jobs run in several pieces.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=40, procs=32, seed=7), "easy")
+        >>> print(schedule.why(17))
+        Job 17 (4 processors, estimate 3.12 min) waited 87.8 min, from 9,895 s to 15,162 s.
+        When it came, 4 jobs held 30 of 32 processors, and no other job waited.
+        For 87.8 min fewer than 4 processors were free.
+        2 jobs that came later started before it (18, 23).
+        When it came, it could expect to start at 15,162 s.
+        That did not change.
+        It started in its turn.
+        """
+        return why(self, job)
 
     def users(self) -> pd.DataFrame:
         """Share out the machine over its users (`schedlab.metrics.user_shares`).

@@ -5,6 +5,7 @@ import pandas as pd
 
 from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Partitions
+from schedlab.schemes import Jobs
 from schedlab.schemes.cases import case_of
 from schedlab.schemes.orders import prepare
 from schedlab.schemes.rigid import Queued
@@ -40,8 +41,8 @@ def started_by(schedule) -> pd.Categorical:
         return pd.Categorical.from_codes(outcome.backfilled.astype("int8"), ON_NODES)
     case, scheme = case_of_schedule(schedule), schedule.scheme
     estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
-    jobs = case.jobs._replace(run=outcome.run.copy(), estimate=estimate.copy(), procs=outcome.procs.copy())
-    start = outcome.start.copy()
+    own = (outcome.submit, outcome.run, estimate, outcome.procs)
+    jobs, start = Jobs(*(column.copy() for column in own)), outcome.start.copy()
     most = max(schedule.machine.procs, int(schedule.states[1].max()))  # a log may hold more than there is
     order = scheme.queue(case) if isinstance(scheme, Queued) else prepare("fcfs", case)
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)

@@ -1,0 +1,338 @@
+"""Why a job waited: which jobs held the processors, who came later and started earlier, and what it could expect.
+
+What a job could expect at an instant is found by simulation, under any scheme: the jobs that have not come by then are
+left out, and those that have not ended by then run as long as estimated. So it is the reservation of conservative
+backfilling, the shadow time of EASY's head, and for any other job the start that it gets if nothing new happens.
+It changes only when something does: a job comes, ends early, or runs on past its estimate.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from schedlab import display
+from schedlab.machine import KaryTree, Partitions
+from schedlab.threads import pool
+
+from .starts import case_of_schedule, check_whole
+
+RAN, BEFORE, LATER, ITSELF, OTHER = "ran when it came", "came before it", "came after it", "the job", "other jobs"
+COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
+ALL = 64  # of so many news what the job could expect is found after each of them
+MOST_BARS = 1_500
+SHOWN = 8  # rows of a table in a page
+TOLD = 3  # changes of the expected start in the sentence
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Why:
+    """Why a job of a schedule waited; `Schedule.why` makes it. It displays itself: in words, and as a Gantt chart.
+
+    Attributes
+    ----------
+    schedule : Schedule
+    job : int
+        The job number.
+    """
+
+    schedule: "Schedule"  # noqa: F821 (its module imports this one)
+    job: int
+
+    @cached_property
+    def _place(self):
+        return self.schedule.trace.table.index.get_loc(self.job)
+
+    @cached_property
+    def _waited(self):
+        """Submission and start, in seconds on the clock of the log."""
+        return int(self.schedule.submit[self._place]), int(self.schedule.start[self._place])
+
+    @cached_property
+    def others(self) -> pd.DataFrame:
+        """The jobs that held processors while this one waited, index job_number.
+
+        came ("ran when it came", "came before it" or "came after it"), procs, start_time and end_time (seconds on the
+        clock of the log), and held (processor-seconds while this one waited), of which the largest come first.
+        """
+        schedule, place, (came, began) = self.schedule, self._place, self._waited
+        start, end = schedule.start, schedule.end
+        places = np.flatnonzero((start < began) & (end > came))
+        held = (np.minimum(end, began) - np.maximum(start, came))[places] * schedule.procs[places]
+        kind = np.where(start[places] < came, RAN, np.where(places < place, BEFORE, LATER))
+        columns = {"came": kind, "procs": schedule.procs[places], "start_time": start[places], "end_time": end[places]}
+        table = pd.DataFrame(columns | {"held": held}, index=schedule.trace.table.index[places])
+        return table.iloc[np.argsort(-held, kind="stable")]
+
+    @cached_property
+    def expected(self) -> pd.DataFrame:
+        """When the job could expect to start, by the estimates and if no more jobs came; a row for each change.
+
+        time and expected_start (seconds on the clock of the log), and news: what changed it. If more than 64 things
+        happened while it waited, some changes that were taken back at once may be missing. Empty where the scheme does
+        not say: for a recorded log, for one of several sites, and for schemes that know the future.
+        """
+        rows = list(self._expected())
+        return pd.DataFrame(rows, columns=["time", "expected_start", "news"])
+
+    def _expected(self):
+        schedule, place = self.schedule, self._place
+        if not schedule.scheme.simulated or len(schedule.traces) > 1:
+            return
+        case, outcome = case_of_schedule(schedule), schedule.outcome
+        estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
+        news = _News(case, outcome, estimate, place, schedule.trace.table.index)
+        found = {}
+
+        def look(at):
+            with pool() as threads:
+                for one, start in zip(
+                    at, threads.map(partial(_start_expected, schedule.scheme, news), at), strict=True
+                ):
+                    found[one] = start
+
+        last = news.times.size - 1
+        look(sorted({0, last}) if last >= ALL else range(last + 1))
+        while last >= ALL:
+            known = sorted(found)
+            halves = [(a + b) // 2 for a, b in pairwise(known) if b > a + 1 and found[a] != found[b]]
+            if not halves:
+                break
+            look(halves)
+        if None in found.values():
+            return
+        before = None
+        for one in sorted(found):
+            if found[one] != before:
+                yield schedule.origin + int(news.times[one]), schedule.origin + found[one], news.words(one)
+            before = found[one]
+
+    def __str__(self) -> str:
+        return "\n".join(self._sentences())
+
+    __repr__ = __str__
+
+    def _sentences(self):
+        schedule, place, (came, began) = self.schedule, self._place, self._waited
+        procs, others = int(schedule.procs[place]), self.others
+        wide, long = _count(procs, "processor"), display.duration(int(schedule.estimate[place]))
+        first = f"Job {self.job} ({wide}, estimate {long})"
+        if began == came:
+            yield f"{first} did not wait: it started at {self._at(came)}, when it was submitted. {self._how()}"
+            return
+        yield f"{first} waited {display.duration(began - came)}, from {self._at(came)} to {self._at(began)}."
+        ran = others["came"] == RAN
+        queued = int(((schedule.submit <= came) & (schedule.start > came)).sum()) - 1
+        held = int(others["procs"][ran & (others["end_time"] > came)].sum())
+        size = f"{held:,} of {_count(schedule.machine.procs, 'processor')}"
+        others_waited = f"{_count(queued, 'other job')} waited" if queued else "no other job waited"
+        yield f"When it came, {_count(int(ran.sum()), 'job')} held {size}, and {others_waited}."
+        yield from self._blocked(procs, began - came)
+        yield from self._overtaken()
+        yield from self._moves()
+        yield self._how()
+
+    def _blocked(self, procs, waited):
+        """Tell for how long too few processors were free, and for how long others were to have them."""
+        free, lasts = self._free()
+        few = int(lasts[free < procs].sum())
+        if few:
+            yield f"For {display.duration(few)} fewer than {_count(procs, 'processor')} were free."
+        if few < waited:
+            why = "they were kept for other jobs"
+            if isinstance(self.schedule.machine, KaryTree):
+                why = f"not where it could have them, or {why}"
+            why = why if self.schedule.scheme.simulated else "it did not get them"
+            yield f"For {display.duration(waited - few)} enough were free, but {why}."
+
+    def _free(self):
+        """Give the free processors while the job waited, and for how long each number of them."""
+        came, began = self._waited
+        timeline = self.schedule.timeline()
+        time, used = timeline["time"].to_numpy(), timeline["used"].to_numpy()
+        inside = (time > came) & (time < began)
+        first = max(int(np.searchsorted(time, came, side="right")) - 1, 0)
+        free = self.schedule.machine.procs - np.append(used[first], used[inside])
+        return free, np.diff(np.concatenate([[came], time[inside], [began]]))
+
+    def _overtaken(self):
+        later = self.others[self.others["came"] == LATER]
+        if len(later):
+            which = ", ".join(map(str, later.index[:TOLD])) + ("" if len(later) <= TOLD else ", ...")
+            yield f"{_count(len(later), 'job')} that came later started before it ({which})."
+
+    def _moves(self):
+        table = self.expected
+        if table.empty:
+            return
+        (_, first, _), *moves = table.itertuples(index=False)
+        yield f"When it came, it could expect to start at {self._at(first)}."
+        if not moves:
+            yield "That did not change."
+            return
+        before = table["expected_start"].to_numpy()
+        largest = np.argsort(-np.abs(np.diff(before)), kind="stable")[:TOLD]
+        said = "; ".join(
+            f"at {self._at(moves[i].time)} it became {self._at(moves[i].expected_start)}, as {moves[i].news}"
+            for i in sorted(largest)
+        )
+        changed = f"That changed {_count(len(moves), 'time')}"
+        yield f"{changed}: {said}." if len(moves) <= TOLD else f"{changed}. The largest changes: {said}."
+
+    def _how(self):
+        how = self.schedule.started_by[self._place]
+        if how == "head":
+            return "It started in its turn."
+        if how == "reservation":
+            return "It started by its reservation, ahead of jobs that stood before it in the queue."
+        return f"It was {how}."
+
+    def _at(self, second):
+        return display.instant(self.schedule.trace.at(int(second)))
+
+    def _repr_html_(self) -> str:
+        first, *rest = self._sentences()
+        parts = [display.line(first), *(display.line(sentence) for sentence in rest), self._picture()]
+        if len(self.others):
+            rows = [
+                (
+                    str(job),
+                    one.came,
+                    f"{one.procs:,}",
+                    self._at(one.start_time),
+                    self._at(one.end_time),
+                    _hours(one.held),
+                )
+                for job, one in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
+            ]
+            names = ("job", "came", "processors", "start", "end", "processor-hours")
+            parts.append(display.folded(self._told(len(self.others), "job"), display.table(names, rows, (0, 1))))
+        if len(self.expected) > 1:
+            rows = [(self._at(at), self._at(start), news) for at, start, news in self.expected.itertuples(index=False)]
+            said = f"what it could expect, {_count(len(rows) - 1, 'change')}"
+            names = ("at", "expected start", "news")
+            parts.append(display.folded(said, display.table(names, rows, (0, 1, 2))))
+        return display.page(*parts)
+
+    def _told(self, count, what):
+        largest = f", the {SHOWN} that held most" if count > SHOWN else ""
+        return f"{_count(count, what)} held processors while it waited{largest}"
+
+    def _picture(self):
+        schedule, place, (came, began) = self.schedule, self._place, self._waited
+        start, end = schedule.start, schedule.end
+        until = began + max(min(int(schedule.run[place]), max(began - came, 600)), 1)
+        seen = np.flatnonzero((start < until) & (end > came))
+        area = (np.minimum(end[seen], until) - np.maximum(start[seen], came)) * schedule.procs[seen]
+        seen = seen[np.argsort(-area, kind="stable")]
+        offset, first, last = schedule.processors()
+        kinds = dict(zip(self.others.index, self.others["came"], strict=True)) | {self.job: ITSELF}
+        bars = []
+        for one in seen[:MOST_BARS]:
+            job = schedule.trace.table.index[one]
+            words = f"job {job}, {_count(int(schedule.procs[one]), 'processor')}, {self._at(start[one])} to "
+            bars += [
+                display.Bar(
+                    int(start[one]), int(end[one]), int(first[at]), int(last[at]) + 1,
+                    kinds.get(job, OTHER), str(job), words + self._at(end[one]),
+                )
+                for at in range(offset[one], offset[one + 1])
+            ]  # fmt: skip
+        colours = {kind: colour for kind, colour in COLOURS.items() if any(bar.kind == kind for bar in bars)}
+        if any(bar.kind == OTHER for bar in bars):
+            colours[OTHER] = "#E4E4E4"
+        marks = {began: "starts"} if began == came else {came: "submitted", began: "starts"}
+        ends = (self._at(came), self._at(until))
+        size = max(schedule.machine.procs, max(bar.high for bar in bars)) if bars else schedule.machine.procs
+        said = "" if seen.size <= MOST_BARS else f"{seen.size - MOST_BARS:,} smaller jobs are left out of the chart."
+        chart = display.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
+        return chart + (display.line(said, faint=True) if said else "")
+
+
+class _News:
+    """What happened while a job waited that nobody could foresee; times in seconds since the begin of the case."""
+
+    def __init__(self, case, outcome, estimate, place, numbers):
+        self.case, self.place = case, place
+        self._outcome, self._numbers = outcome, numbers
+        self._expected = outcome.start + estimate
+        self._came, self._ended = outcome.submit, outcome.end
+        early = self._ended[self._ended < self._expected]
+        overdue = self._expected[self._expected < self._ended]
+        times = np.unique(np.concatenate([self._came, early, overdue]))
+        self.times = times[(times >= self._came[place]) & (times <= outcome.start[place])]
+
+    def case_at(self, now):
+        """Give the case as it is known at an instant; and the starts until then, -1 for later ones."""
+        known = int(np.searchsorted(self._came, now, side="right"))
+        case, start, end = self.case.first(known), self._outcome.start[:known], self._ended[:known]
+        run, estimate = case.jobs.run.copy(), case.jobs.estimate
+        going_on = end > now
+        overdue = going_on & (start <= now) & (self._expected[:known] <= now)
+        run[going_on] = estimate[going_on]
+        run[overdue] = now + 1 - start[overdue]
+        case = replace(case, jobs=case.jobs._replace(run=run))
+        return case, np.where(start <= now, start, -1)
+
+    def words(self, one):
+        """Say what happened at one of the times: the early end that freed most, else the arrival."""
+        now = self.times[one]
+        if one == 0:
+            return "it came"
+        ended = np.flatnonzero((self._ended == now) & (self._expected > now))
+        if ended.size:
+            saved = (self._expected - now)[ended] * self._outcome.procs[ended]
+            most = ended[np.argmax(saved)]
+            early = display.duration(int(self._expected[most] - now))
+            return f"job {self._numbers[most]} ended {early} early{_and_more(ended.size)}"
+        late = np.flatnonzero((self._expected == now) & (self._ended > now))
+        if late.size:
+            return f"job {self._numbers[late[0]]} ran on past its estimate{_and_more(late.size)}"
+        came = np.flatnonzero(self._came == now)
+        return f"job {self._numbers[came[0]]} came{_and_more(came.size)}"
+
+
+def _start_expected(scheme, news, one):
+    """Give the start that the job gets if nothing new happens; None where the past would then be another."""
+    case, begun = news.case_at(news.times[one])
+    start = scheme.outcome(case).start
+    if (start[begun >= 0] != begun[begun >= 0]).any():
+        return None
+    return int(start[news.place])
+
+
+def why(schedule, job: int) -> Why:
+    """Tell why a job waited; see `Schedule.why`.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Of whole jobs.
+    job : int
+        The job number.
+
+    Raises
+    ------
+    ValueError
+        For an unknown job, and where jobs run in several pieces.
+    """
+    check_whole(schedule, "why")
+    if job not in schedule.trace.table.index:
+        raise ValueError(f"{schedule.trace.name} has no job {job!r}; jobs are named by job_number")
+    if isinstance(schedule.machine, Partitions):
+        schedule = next(part for part in schedule.partitions.values() if job in part.trace.table.index)
+    return Why(schedule, int(job))
+
+
+def _count(number, what):
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _and_more(count):
+    return f" and {_count(count - 1, 'other')}" if count > 1 else ""
+
+
+def _hours(seconds):
+    return display.number(seconds / 3600)
