@@ -4,6 +4,7 @@ from .compare import beside_model, distribution, scatter, weekly
 from .gang import memberships, shares, slices
 from .grouped import bars, ratios
 from .heatmaps import arrivals, heatmap
+from .paper import paper_style
 from .series import lines, points
 from .tables import table
 from .theme import (
@@ -53,6 +54,7 @@ __all__ = [
     "height_of",
     "lines",
     "memberships",
+    "paper_style",
     "points",
     "profile",
     "ratios",

@@ -1,0 +1,329 @@
+"""Charts as a paper prints them: as wide as its columns, in the size of its type, and to be read in grey."""
+
+import math
+import re
+from numbers import Real
+from textwrap import wrap
+
+from ._altair import alt, debug_mode
+from .theme import INK, svg
+
+MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
+COLUMN, GUTTER = 85.0, 8.0  # of a page in two columns, in millimetres
+LETTER = 0.52  # width of a letter, of its size
+RATIO = 0.6  # height of a plot to its width, at least
+NARROWEST = 80  # panel, in points
+TICK = 6  # letters for each tick of a horizontal axis
+LINE_GREYS, FILL_GREYS = (0, 165), (60, 220)  # of 255: the darkest and the lightest
+DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (1, 2), (4, 4), (8, 2, 2, 2, 2, 2))
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
+DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
+NESTED = ("layer", "vconcat", "hconcat", "concat")
+ROUNDS = 6  # to find the width of the plots: the labels of the axes change with it
+STAND_IN = "stand-in"
+HEX = re.compile("#[0-9a-fA-F]{6}")
+HSL = re.compile(r"hsl\((\d+), (\d+)%, (\d+)%\)")
+
+
+def paper_style(
+    chart,
+    columns: int = 1,
+    *,
+    font_size: float = 8,
+    font: str = "sans-serif",
+    grey: bool = True,
+    title: bool = False,
+    column_width: float = COLUMN,
+    gutter: float = GUTTER,
+):
+    """Fit a chart to a paper: its width, its type, and print without colours.
+
+    Lines get dashes and points get shapes, so that schemes can be told apart without colours. A stand-in is named in
+    the chart even without its title.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any that this package draws, or your own. It is not changed.
+    columns : int
+        How many columns of the page it is to fill, axes and legends included.
+    font_size : float, points
+        Of axes and legends in the printed figure.
+    font : str
+        Such as ``"serif"`` or ``"Times New Roman"``.
+    grey : bool
+        Greys instead of colours.
+    title : bool
+        Keep title and subtitle. A paper has them in its caption.
+    column_width, gutter : float, millimetres
+        Of the page. The defaults fit most journals in two columns.
+
+    Returns
+    -------
+    altair chart
+        A copy. `save` writes it: in a PDF it has the stated width.
+
+    Raises
+    ------
+    ValueError
+        For a width or a font size that is no number above 0, and where the chart does not fit.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, seed=1)
+    >>> chart = sl.charts.lines(sl.sweep(trace, ["easy", "fcfs"], load=[0.6, 0.8]), "load", "wait_time")
+    >>> for_print = sl.charts.paper_style(chart, columns=1, font_size=8)
+    """
+    for name, value in (("columns", columns), ("font_size", font_size), ("column_width", column_width)):
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
+            raise ValueError(f"{name} must be a number above 0, got {value!r}")
+    spec = chart.to_dict()
+    spec["config"] = _look(font, font_size)
+    _retitle(spec, title, font_size)
+    views = list(_views(spec))
+    thin = any(_mark(view)["type"] in DRAWN_THIN for view in views if "mark" in view and _names(view))
+    shaped = any(_mark(view)["type"] == "circle" for view in views if "mark" in view and _names(view))
+    for view in views:
+        if shaped and "layer" in view:  # or dashes are drawn around the shapes of its legend
+            view["resolve"] = {"legend": {"strokeDash": "independent"}, **view.get("resolve", {})}
+        _tell_apart(view, font_size, shaped)
+        _encode(view, grey, thin)
+    if grey:
+        _without_colours(spec)
+    return _fitted(spec, (columns * column_width + (columns - 1) * gutter) * MM, font_size)
+
+
+def _look(font, size):
+    ink = {"labelColor": INK, "titleColor": INK, "labelFontSize": size, "titleFontSize": size}
+    return {
+        "font": font,
+        "background": "white",
+        "padding": 1,
+        "view": {"stroke": None},
+        "axis": {
+            **ink,
+            "titleFontWeight": "normal",
+            "titlePadding": 3,
+            "labelPadding": 2,
+            "tickSize": 3,
+            "gridColor": "#E4E4E4",
+            "gridWidth": 0.5,
+            "domainColor": "#666666",
+            "tickColor": "#666666",
+            "domainWidth": 0.6,
+            "tickWidth": 0.6,
+        },
+        "legend": {
+            **ink,
+            "titleFontWeight": "normal",
+            "symbolSize": 40,
+            "offset": 6,
+            "rowPadding": 1,
+            "columnPadding": 8,
+        },
+        "title": {"fontSize": size + 1, "subtitleFontSize": size, "anchor": "start", "color": INK, "offset": 4},
+        "header": {"labelFontSize": size, "titleFontSize": size, "labelColor": INK, "labelPadding": 3},
+        "text": {"color": INK, "fontSize": size},
+    }
+
+
+def _retitle(spec, keep, size):
+    """Leave out the title, but for the lines that name a stand-in, or fit it to the type."""
+    given = spec.pop("title", None)
+    if not given:
+        return
+    given = given if isinstance(given, dict) else {"text": given}
+    lines = given.get("subtitle") or []
+    lines = [lines] if isinstance(lines, str) else list(lines)
+    if keep:
+        spec["title"] = {"text": given["text"], "subtitle": lines}
+    elif named := [line for line in (given["text"], *lines) if STAND_IN in str(line)]:
+        spec["title"] = {"text": named, "fontSize": size, "fontWeight": "normal"}
+
+
+def _views(spec):
+    """Give all views, from the whole to its parts."""
+    yield spec
+    for name in NESTED:
+        for part in spec.get(name, ()):
+            if isinstance(part.get("title"), dict):
+                part["title"].pop("fontSize", None)
+            yield from _views(part)
+    if "spec" in spec:
+        yield from _views(spec["spec"])
+
+
+def _mark(view):
+    return view["mark"] if isinstance(view["mark"], dict) else {"type": view["mark"]}
+
+
+def _names(view):
+    """Give what the colours of a view stand for, where they tell names apart."""
+    colour = view.get("encoding", {}).get("color", {})
+    return (colour.get("scale") or {}).get("domain") if colour.get("type") == "nominal" else None
+
+
+def _tell_apart(view, size, shaped):
+    """Let lines have dashes and points shapes, by what their colours stand for; the legend shows shapes, if any."""
+    if "mark" not in view:
+        return
+    view["mark"] = mark = dict(_mark(view))
+    encoding, names = view.get("encoding", {}), _names(view)
+    colour = encoding.get("color", {})
+    for channel in ("strokeWidth", "size"):
+        if names and encoding.get(channel, {}).get("field") == colour["field"]:
+            del encoding[channel]
+    if mark["type"] == "text":
+        mark["fontSize"] = min(size, mark.get("fontSize", size))
+    elif mark["type"] == "line":
+        mark["strokeWidth"] = 1.2
+        if names and "strokeDash" not in encoding:
+            encoding["strokeDash"] = _like(colour, [list(DASHES[i % len(DASHES)]) for i in range(len(names))])
+            if shaped:
+                encoding["strokeDash"]["legend"] = None
+    elif mark["type"] == "circle" and "size" not in encoding:
+        mark["size"] = min(mark.get("size", 22), 22)
+        if names:
+            mark |= {"type": "point", "filled": True}
+            encoding["shape"] = _like(colour, [SHAPES[i % len(SHAPES)] for i in range(len(names))])
+
+
+def _like(colour, values):
+    """Encode by something else what a colour stands for, in the same legend."""
+    return {**colour, "scale": {"domain": colour["scale"]["domain"], "range": values}}
+
+
+def _encode(view, grey, thin):
+    """Give the colours of a view their greys, and its legends their symbols."""
+    for channel in ("color", "fill", "stroke"):
+        given = view.get("encoding", {}).get(channel)
+        if not grey or not isinstance(given, dict) or "field" not in given or given.get("scale", {}) is None:
+            continue  # where there is no scale the data hold the colours
+        scale = dict(given.get("scale", {}))
+        if given["type"] in ("nominal", "ordinal") and "domain" in scale:
+            scale["range"] = _ramp(len(scale["domain"]), *(LINE_GREYS if thin else FILL_GREYS))
+        else:
+            scale = {**{name: value for name, value in scale.items() if name != "range"}, "scheme": "greys"}
+        given["scale"] = scale
+
+
+def _ramp(count, first, last):
+    """Give so many greys, the darkest first."""
+    steps = [first + (last - first) * i / max(count - 1, 1) for i in range(count)]
+    return [_grey(step) for step in steps]
+
+
+def _grey(light):
+    return f"#{round(light):02X}" + 2 * f"{round(light):02X}"
+
+
+def _without_colours(part):
+    """Turn the colours of single marks into the greys that are as light."""
+    pairs = part.items() if isinstance(part, dict) else enumerate(part)
+    for key, value in list(pairs):
+        if key == "scale":
+            continue
+        if isinstance(value, dict | list):
+            _without_colours(value)
+        elif isinstance(value, str) and (light := _lightness(value)) is not None:
+            part[key] = _grey(light)
+
+
+def _lightness(colour):
+    """Give how light a colour is, of 255; None for what is none."""
+    if HEX.fullmatch(colour):
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        return 0.299 * red + 0.587 * green + 0.114 * blue
+    if found := HSL.fullmatch(colour):
+        return 255 * int(found[3]) / 100
+    return None
+
+
+# -- size ------------------------------------------------------------------------------------------------
+
+
+def _fitted(spec, width, size):
+    """Make the chart as wide as it is to be, all included: legends and labels first, then the plots."""
+    for view in _views(spec):
+        _break_titles(view, width, size)
+        encoding = view.get("encoding", {})
+        for given in encoding.values():
+            if isinstance(given, dict) and isinstance(given.get("legend"), dict):
+                _narrow(given, width, size)
+                if given["field"] != encoding.get("color", given).get("field"):  # two legends would be side by side
+                    given["legend"]["orient"] = "top"
+        if "facet" in view and view.get("columns", 1) > 1:
+            view["columns"] = max(1, min(view["columns"], int(width // (NARROWEST + 4 * size))))
+    for _ in range(ROUNDS):
+        chart = _made(spec)
+        missing = width - _width(chart)
+        if 0 <= missing < _across(spec) or abs(missing) < 0.1:
+            return chart
+        _widen(spec, missing)
+    if missing < 0:
+        found = f"{(width - missing) / MM:.0f} mm, expected at most {width / MM:.0f} mm"
+        raise ValueError(f"the chart needs {found}: give it more columns, a smaller font, or fewer panels")
+    return chart
+
+
+def _made(spec):
+    with debug_mode(False):
+        return alt.Chart.from_dict(spec)
+
+
+def _width(chart):
+    return float(re.search(r'width="([0-9.]+)"', svg(chart))[1])
+
+
+def _widen(spec, missing):
+    """Give what is missing to the plots that stand beside one another."""
+    views = [view for view in _views(spec) if isinstance(view.get("width"), Real)]
+    across = _across(spec)
+    for view in views:
+        before = view["width"]
+        view["width"] = max(before + missing / across, 20)
+        if across > 1:  # of panels, what does not fill a pixel is rounded up
+            view["width"] = math.floor(view["width"])
+        if isinstance(view.get("height"), Real):
+            shrunk = view["height"] * view["width"] / before
+            view["height"] = min(view["height"], max(shrunk, RATIO * view["width"]))
+
+
+def _across(spec):
+    """Tell how many plots stand beside one another."""
+    if "hconcat" in spec:
+        return sum(map(_across, spec["hconcat"]))
+    if "concat" in spec:
+        return min(spec.get("columns", len(spec["concat"])), len(spec["concat"]))
+    if "vconcat" in spec:
+        return max(map(_across, spec["vconcat"]))
+    return spec.get("columns", 1) if "facet" in spec else 1
+
+
+def _break_titles(view, width, size):
+    """Break the titles of axes that are longer than the axis."""
+    high = view.get("height")
+    for channel, long in (("x", width - 40), ("y", min(high, RATIO * width) if isinstance(high, Real) else width / 2)):
+        given = view.get("encoding", {}).get(channel)
+        if not isinstance(given, dict):
+            continue
+        if isinstance(given.get("title"), str):
+            given["title"] = wrap(given["title"], max(12, int(long / (LETTER * size)))) or given["title"]
+        axis = given.get("axis")
+        if channel == "x" and isinstance(axis, dict) and isinstance(axis.get("tickCount"), Real):
+            axis["tickCount"] = min(axis["tickCount"], max(2, int(width // (TICK * size))))
+
+
+def _narrow(given, width, size):
+    """Let a legend have as many columns as there is room for."""
+    names = (given.get("scale") or {}).get("domain") or ()
+    longest = max((len(str(name)) for name in names), default=8)
+    each = LETTER * size * longest + 22
+    beside = LETTER * size * len(given.get("title") or "") + 6
+    if beside < width / 4:
+        given["legend"] = {**given["legend"], "titleOrient": "left"}
+        width -= beside
+    given["legend"] = {**given["legend"], "columns": max(1, min(len(names) or 1, int(width // each)))}
+    given["legend"]["labelLimit"] = width - 22
+    given["legend"].pop("symbolSize", None)
