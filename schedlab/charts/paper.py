@@ -19,6 +19,7 @@ DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (1, 2), (4, 4), (8, 2, 2, 2, 2, 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
 NESTED = ("layer", "vconcat", "hconcat", "concat")
+STROKE = 20  # length of a line in a legend, in points
 ROUNDS = 6  # to find the width of the plots: the labels of the axes change with it
 STAND_IN = "stand-in"
 HEX = re.compile("#[0-9a-fA-F]{6}")
@@ -327,3 +328,5 @@ def _narrow(given, width, size):
     given["legend"] = {**given["legend"], "columns": max(1, min(len(names) or 1, int(width // each)))}
     given["legend"]["labelLimit"] = width - 22
     given["legend"].pop("symbolSize", None)
+    if given["legend"].get("symbolType") == "stroke":
+        given["legend"]["symbolSize"] = STROKE**2
