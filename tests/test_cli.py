@@ -361,6 +361,25 @@ def test_simulate_takes_a_table(run, tmp_path):
     assert "columns: submit = Submit, run = Elapsed, procs = NCPUS" in err
 
 
+def test_simulate_takes_a_folder_of_parquet_files(run, tmp_path):
+    pytest.importorskip("pyarrow")
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    rows = pd.DataFrame({"Submit": ["2024-03-01 08:00", "2024-03-01 08:05"], "Elapsed": [3600, 1800], "NCPUS": [8, 4]})
+    for i in range(2):
+        rows[i : i + 1].to_parquet(folder / f"part-{i}.parquet")
+    code, out, _ = run("simulate", "jobs", "--columns", COLUMNS, "--procs", 8)
+    assert code == 0
+    assert measures(out)["wait_time"] == (0 + 3300) / 2
+    code, _, err = run("simulate", "jobs", "--procs", 8)
+    assert code != 0
+    assert err.count("\n") == 1
+    (folder / "part-2.parquet").write_bytes(b"no such thing")
+    code, _, err = run("simulate", "jobs", "--columns", COLUMNS, "--procs", 8)
+    assert code == 1
+    assert re.fullmatch(r"schedlab: jobs: no Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
+
+
 def test_units_and_time_zone_of_a_table(run, tmp_path):
     (tmp_path / "jobs.tsv").write_text("a\tb\tc\n2024-03-01 08:00\t2\t4\n2024-03-01 08:05\t3\t4\n")
     options = ("--columns", "submit=a,run=b,procs=c", "--procs", 8, "--unit", "run=min", "--time-zone", "Asia/Tokyo")
