@@ -57,7 +57,8 @@ def is_record(fields):
 
 def value(text):
     """A further field: a number if it is one that can be kept, else its text."""
-    number = float(text) if NUMBER.fullmatch(text) else 2**53
+    is_code = re.match(rb"[+-]?0\d", text)  # such as 007
+    number = float(text) if NUMBER.fullmatch(text) and not is_code else 2**53
     return number if abs(number) < 2**53 else text.decode()
 
 
@@ -283,6 +284,14 @@ def test_a_further_field_is_a_number_where_all_are():
     assert log.records["field_20"].tolist() == [2.5, -1]
     assert log.records["field_20"].dtype == np.float64
     assert read(EXTENDED).records["field_19"].dtype == np.int64
+
+
+def test_codes_of_digits_keep_their_zeros(tmp_path):
+    log = read(EXTENDED + EXTENDED.replace(b" 8 2.5", b" 007 0.5"))
+    assert log.records["field_19"].tolist() == ["8", "007"]
+    assert log.records["field_20"].tolist() == [2.5, 0.5]
+    write_log(log, tmp_path / "again.swf")
+    assert read((tmp_path / "again.swf").read_bytes()).records["field_19"].tolist() == ["8", "007"]
 
 
 MANY = b" ".join([RECORD.strip(), *[b"1"] * 83]) + b"\n"  # 101 fields

@@ -122,6 +122,7 @@ _RENAMED = {
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _NUMERIC = b"0123456789+-.eE"
+_CODE = re.compile(rb"[+-]?0[0-9]")  # 007 is no number: its zeros would be lost
 _SHORTEST_RECORD = len("1 " * len(FIELDS))
 MOST_FIELDS = 100  # of an extended record
 _TABLE_FORMAT = 2  # of the cached tables; to be raised when reading or `_save_table` gives something new
@@ -613,7 +614,9 @@ def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: I
 
 
 def _further_number(text: bytes) -> float | None:
-    """Read a further field as a number; None where it is none that can be kept exactly."""
+    """Read a further field as a number; None where it is none that can be kept exactly, such as the code 007."""
+    if _CODE.match(text):
+        return None
     try:
         value = float(text) if not text.translate(None, _NUMERIC) else math.nan
     except ValueError:
