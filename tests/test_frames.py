@@ -524,6 +524,21 @@ def test_an_error_about_many_bad_rows_is_short():
     assert len(str(raised.value)) < 1000
 
 
+@pytest.mark.parametrize("numbers", [range(70, 70 + len(JOBS)), [*range(90, 90 + len(JOBS) - 1), 5]])
+def test_an_index_of_parquet_is_a_column_like_others(numbers, tmp_path):
+    pytest.importorskip("pyarrow")
+    JOBS.assign(Name=numbers).set_index("Name").to_parquet(tmp_path / "jobs.parquet")
+    columns = {"submit": "Submit", "run": "Elapsed", "procs": "NCPUS", "machine": 64}
+    every, kept, named, none = (
+        sl.read_table(tmp_path / "jobs.parquet", **columns, **more).jobs
+        for more in ({}, {"keep": ["Name"]}, {"job": "Name", "keep": ["Name"]}, {"keep": []})
+    )
+    assert every["Name"].tolist() == kept["Name"].tolist()
+    assert "Account" not in kept
+    assert named.index.tolist() == kept["Name"].tolist()
+    assert "Name" not in none
+
+
 def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     pytest.importorskip("pyarrow")
     folder = tmp_path / "kestrel"

@@ -270,17 +270,26 @@ def _parquet(path, file):
         raise TableError(f"{file}: a folder without Parquet files, expected some (.parquet)")
 
     def read(columns):
+        stored = None if columns is None else [name for name in columns if name in table.schema.names]
         try:
-            return table.to_table(columns).to_pandas()
+            frame = _named(table.to_table(stored).to_pandas())
         except ArrowInvalid as error:
             raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
+        return frame if columns is None else frame[columns]
 
     try:
         table = dataset.dataset([str(part) for part in parts], format="parquet")
-        known = table.schema.names
+        index = (table.schema.pandas_metadata or {}).get("index_columns", ())
+        ranges = [one["name"] for one in index if isinstance(one, dict) and one["name"]]  # whose values are not stored
+        known = [*ranges, *table.schema.names]
     except ArrowInvalid as error:
         raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
     return known, read
+
+
+def _named(frame):
+    """Give a table whose index, where it has a name, is a column like others."""
+    return frame.reset_index(level=[name for name in frame.index.names if name is not None])
 
 
 def _text_table(path, file, separator):
