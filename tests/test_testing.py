@@ -178,7 +178,7 @@ def test_the_bugs_of_the_museum_are_found(bug):
     page = report._repr_html_()
     assert "data:image/svg+xml" in page
     assert found.chart().to_dict()["vconcat"]
-    with pytest.raises(CheckError, match="1 of 5 checks failed"):
+    with pytest.raises(CheckError, match="1 of 6 checks failed"):
         check_scheme(ByHand(bug), "easy")
 
 
@@ -214,6 +214,11 @@ class KnowsTheDate(sl.Scheme):
         return case.outcome(sl.FCFS().simulate(case).start + before)
 
 
+class KnowsHowManyCome(sl.Scheme):
+    def simulate(self, case):
+        return case.outcome(sl.FCFS().simulate(case).start + (len(case) > 2))
+
+
 class LeavesWideJobs(sl.Scheme):
     def decide(self, state):
         for job in state.queue:
@@ -227,6 +232,8 @@ class LeavesWideJobs(sl.Scheme):
         (StartsAtOnce(), "keeps the laws of scheduling", "processors held at"),
         (Promises(), "keeps the laws of scheduling", "had been promised"),
         (LeavesWideJobs(), "keeps the laws of scheduling", "SchemeError: LeavesWideJobs at"),
+        (sl.EASY(order=lambda run_time: run_time), "does not know the future", "pass clairvoyant=True"),
+        (KnowsHowManyCome(), "does not know the future", "if nothing new happens after"),
         (Remembers(), "gives the same schedule again, in several threads too", "at first, at"),
         (
             KnowsTheDate(),
@@ -242,6 +249,10 @@ def test_what_breaks_a_rule_is_found_with_its_smallest_workload(scheme, name, fo
     assert "submit  run  estimate  procs" in check.found
     assert check.found.count("\n") <= 5
     report._repr_html_()
+
+
+def test_a_scheme_may_know_the_future_where_that_is_meant():
+    assert check_scheme(sl.EASY(order=lambda run_time: run_time), clairvoyant=True, examples=50).passed
 
 
 def test_what_is_no_scheme_of_rigid_jobs_is_refused():

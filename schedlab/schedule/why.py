@@ -6,7 +6,7 @@ backfilling, the shadow time of EASY's head, and for any other job the start tha
 It changes only when something does: a job comes, ends early, or runs on past its estimate.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -15,6 +15,7 @@ import pandas as pd
 
 from schedlab import display
 from schedlab.machine import KaryTree, Partitions
+from schedlab.schemes.cases import known_at
 from schedlab.threads import pool
 
 from .starts import case_of_schedule, check_whole
@@ -256,25 +257,13 @@ class _News:
 
     def __init__(self, case, outcome, estimate, place, numbers):
         self.case, self.place = case, place
-        self._outcome, self._numbers = outcome, numbers
+        self.outcome, self._numbers = outcome, numbers
         self._expected = outcome.start + estimate
         self._came, self._ended = outcome.submit, outcome.end
         early = self._ended[self._ended < self._expected]
         overdue = self._expected[self._expected < self._ended]
         times = np.unique(np.concatenate([self._came, early, overdue]))
         self.times = times[(times >= self._came[place]) & (times <= outcome.start[place])]
-
-    def case_at(self, now):
-        """Give the case as it is known at an instant; and the starts until then, -1 for later ones."""
-        known = int(np.searchsorted(self._came, now, side="right"))
-        case, start, end = self.case.first(known), self._outcome.start[:known], self._ended[:known]
-        run, estimate = case.jobs.run.copy(), case.jobs.estimate
-        going_on = end > now
-        overdue = going_on & (start <= now) & (self._expected[:known] <= now)
-        run[going_on] = estimate[going_on]
-        run[overdue] = now + 1 - start[overdue]
-        case = replace(case, jobs=case.jobs._replace(run=run))
-        return case, np.where(start <= now, start, -1)
 
     def words(self, one):
         """Say what happened at one of the times: the early end that freed most, else the arrival."""
@@ -283,7 +272,7 @@ class _News:
             return "it came"
         ended = np.flatnonzero((self._ended == now) & (self._expected > now))
         if ended.size:
-            saved = (self._expected - now)[ended] * self._outcome.procs[ended]
+            saved = (self._expected - now)[ended] * self.outcome.procs[ended]
             most = ended[np.argmax(saved)]
             early = display.duration(int(self._expected[most] - now))
             return f"job {self._numbers[most]} ended {early} early{_and_more(ended.size)}"
@@ -296,9 +285,10 @@ class _News:
 
 def _start_expected(scheme, news, one):
     """Give the start that the job gets if nothing new happens; None where the past would then be another."""
-    case, begun = news.case_at(news.times[one])
-    start = scheme.outcome(case).start
-    if (start[begun >= 0] != begun[begun >= 0]).any():
+    now = int(news.times[one])
+    start = scheme.outcome(known_at(news.case, news.outcome, now)).start
+    before = news.outcome.start[: start.size]
+    if (start[before <= now] != before[before <= now]).any():
         return None
     return int(start[news.place])
 

@@ -1,12 +1,14 @@
 """What a scheme needs to simulate a trace: the `Case`, made of the trace."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from schedlab.kernels.swf_text import EXACT
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.workload.trace import Trace, run_times
 
-from .base import Case, Jobs, Scheme
+from .base import Case, Jobs, Outcome, Scheme
 
 MOST_WORK = 2**62  # processor-seconds; what int64 can add up, with room to spare
 
@@ -60,6 +62,29 @@ def case_of(
         more["places"] = machine.places(table, trace.names)
     more |= {"columns": trace.columns, "name": trace.name, "numbers": table.index}
     return Case(jobs, machine, overrun, events, cut, **more), origin
+
+
+def known_at(case: Case, outcome: Outcome, now: int) -> Case:
+    """Give what is known of a case at an instant of its simulation, as a case in which nothing new happens.
+
+    Jobs that have not been submitted are left out. Those that have ended ran as they did; all others will run as long
+    as estimated, and one that is past its estimate will end a second from now.
+
+    Parameters
+    ----------
+    case : Case
+    outcome : Outcome
+        Of the case, with whole jobs.
+    now : int
+        Seconds since the begin of the case.
+    """
+    known = int(np.searchsorted(outcome.submit, now, side="right"))
+    part, start = case.first(known), outcome.start[:known]
+    estimate = part.jobs.estimate if outcome.estimate is None else outcome.estimate[:known]
+    run = np.where(outcome.end[:known] <= now, part.jobs.run, part.jobs.estimate)
+    overdue = (start <= now) & (outcome.end[:known] > now) & (start + estimate <= now)
+    run = np.where(overdue, now + 1 - start, run)
+    return replace(part, jobs=part.jobs._replace(run=run), columns=part.columns.with_numbers(run_time=run))
 
 
 def _laws(trace, scheme, machine):

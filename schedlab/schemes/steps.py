@@ -62,6 +62,10 @@ class Job:
 class JobList(list):
     """Jobs in a list; its attributes are arrays: ``state.queue.procs``, ``state.running.end``, ``state.queue.user``."""
 
+    def __getitem__(self, place):
+        found = super().__getitem__(place)
+        return JobList(found) if isinstance(place, slice) else found
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)

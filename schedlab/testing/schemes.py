@@ -11,6 +11,7 @@ import pandas as pd
 
 from schedlab.schemes import Scheme
 from schedlab.schemes import scheme as scheme_named
+from schedlab.schemes.cases import known_at
 from schedlab.simulation import simulate
 from schedlab.threads import pool
 
@@ -28,6 +29,7 @@ def check_scheme(
     like: Scheme | str | None = None,
     *,
     remembers: bool = False,
+    clairvoyant: bool = False,
     examples: int = 1_000,
     raises: bool = True,
 ) -> Report:
@@ -38,6 +40,8 @@ def check_scheme(
       To let jobs wait while processors idle is lawful. If a law is broken, nothing else is checked.
     - The same schedule comes out again, after other simulations and in several threads too.
     - Shifting all times shifts the schedule.
+    - The future has no influence: what starts until an instant is the same, whatever jobs come later and however long
+      those run that have not ended by then.
     - What lies before a long idle time has no influence on what comes after.
     - If `like` is given: every job starts exactly when it does under that scheme. So a compiled scheme is compared with
       its plain form, and a scheme that claims to be EASY with EASY.
@@ -53,6 +57,8 @@ def check_scheme(
         What it should do.
     remembers : bool
         Do not expect what came before an idle time to be forgotten: for fair share, and orders that depend on `submit`.
+    clairvoyant : bool
+        Let it know the future: for schemes that look at run times.
     examples : int
         How many workloads are tried for each check (a few, where traces or threads are needed).
     raises : bool
@@ -97,6 +103,8 @@ def check_scheme(
     if lawful:
         checks.append(_check("gives the same schedule again, in several threads too", _again(scheme, before), few))
         checks.append(_check("shifts the schedule with all times", _shift(scheme), few))
+    if lawful and not clairvoyant:
+        checks.append(_check("does not know the future", _future(scheme), all_of_them[: -(-examples // 5)]))
     if lawful and not remembers:
         checks.append(_check("forgets what lies before a long idle time", _gap(scheme), all_of_them))
     if lawful and like is not None:
@@ -224,6 +232,26 @@ def _shift(scheme):
         except Exception:  # whatever a scheme raises
             return None
         return _difference(starts[0] + SHIFT, starts[1], "shifted", f"of jobs submitted {SHIFT:,} s later")
+
+    return fault
+
+
+def _future(scheme):
+    def fault(jobs, procs):
+        case = case_of(jobs, procs)
+        outcome = scheme.outcome(case)
+        for now in np.unique(outcome.start).tolist():
+            known = known_at(case, outcome, now)
+            try:
+                start, before = scheme.outcome(known).start, outcome.start[: len(known)]
+            except Exception:  # whatever a scheme raises
+                continue
+            wrong = np.flatnonzero((start != before) & ((before <= now) | (start <= now)))
+            if wrong.size:
+                job = wrong[0]
+                words = f"job {job + 1} starts at {before[job]} s, but at {start[job]} s if nothing new happens"
+                return f"{words} after {now} s; if that is meant, pass clairvoyant=True", None
+        return None
 
     return fault
 

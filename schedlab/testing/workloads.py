@@ -76,9 +76,9 @@ def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
     again : int
         How many times the same jobs come one after the other, for their columns.
     """
-    columns = (np.ascontiguousarray(column) for column in np.array(jobs, dtype="int64").T)
-    places = np.arange(len(jobs)) % (len(jobs) // again)
-    return Case(Jobs(*columns), Flat(procs), columns=numbered(MOST_JOBS).of(places), name=NAME)
+    own = Jobs(*(np.ascontiguousarray(column) for column in np.array(jobs, dtype="int64").T))
+    columns = numbered(MOST_JOBS).of(np.arange(len(jobs)) % (len(jobs) // again))
+    return Case(own, Flat(procs), columns=columns.with_numbers(run_time=own.run), name=NAME)
 
 
 @cache

@@ -90,6 +90,22 @@ class Columns:
         places = np.arange(len(self.table))[self.chosen]
         return Columns(self.table, self.epoch, places[jobs], self._made)
 
+    def with_numbers(self, **columns: np.ndarray) -> "Columns":
+        """Give the same columns with other numbers in some of them; those that there are not are left out.
+
+        Parameters
+        ----------
+        **columns : array, shape (n_jobs,)
+            By the names of the columns.
+        """
+        made = dict(self._made)
+        for name, numbers in columns.items():
+            if name in self.table:
+                made[name] = np.zeros(len(self.table), numbers.dtype)
+                made[name][self.chosen] = numbers
+                made[name].flags.writeable = False
+        return Columns(self.table, self.epoch, self.chosen, made)
+
     def codes(self, word: str) -> dict[str, int]:
         """Give the code of each text of a column.
 
