@@ -166,6 +166,14 @@ def test_arrays_of_no_jobs_are_empty():
     sl.simulate(trace_of(LOG, 4), sl.python_scheme(look))
 
 
+def test_a_part_of_a_list_of_jobs_has_arrays_too():
+    def look(state):
+        assert state.queue[1:].procs.tolist() == state.queue.procs.tolist()[1:]
+        fcfs.decide(state)
+
+    sl.simulate(trace_of(LOG, 4), sl.python_scheme(look))
+
+
 def test_a_run_time_is_known_to_nobody():
     def peek(state):
         state.queue[0].run  # noqa: B018
