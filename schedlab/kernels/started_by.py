@@ -11,6 +11,7 @@ import numpy as np
 from ._jit import kernel, part
 from .cluster import BEGUN, NAN, NOW, advance, begin, new_cluster, place_in_queue, waiting
 from .questions import look, sort_queue
+from .reservation import HEAD as HEAD_OF
 from .reservation import NOBODY, ends_by_shadow, reserve_for_head
 from .sorted_pairs import NEVER, first_item
 
@@ -51,19 +52,24 @@ def started_by(jobs, machine, order, start, by_start, reserved, halt):
         while c.clock[BEGUN] < n and start[by_start[c.clock[BEGUN]]] == c.clock[NOW]:
             begin(c, place_in_queue(c, by_start[c.clock[BEGUN]]))
         if waiting(c):
-            reserve_for_head(c, reservation)
-            for i in range(first, c.clock[BEGUN]):
-                label[by_start[i]] = _label(c, reservation, reserved, by_start[i])
+            _label(c, reservation, reserved, label, first)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     return label
 
 
 @part
-def _label(c, reservation, reserved, job):
+def _label(c, reservation, reserved, label, first):
+    """Label the jobs that have begun at this instant, of which `first` is the place of the first in `begun`."""
     head = first_item(c.queue)
-    if c.rank[job] < c.rank[head] or (c.rank[job] == c.rank[head] and job < head):
-        return HEAD
-    if reserved[job]:
-        return RESERVATION
-    return WITHIN if ends_by_shadow(c, reservation, job) else EXTRA
+    reservation[HEAD_OF] = NOBODY
+    for i in range(first, c.clock[BEGUN]):
+        job = c.begun[i]
+        if c.rank[job] < c.rank[head] or (c.rank[job] == c.rank[head] and job < head):
+            continue  # in its turn
+        if reserved[job]:
+            label[job] = RESERVATION
+            continue
+        if reservation[HEAD_OF] == NOBODY:
+            reserve_for_head(c, reservation)
+        label[job] = WITHIN if ends_by_shadow(c, reservation, job) else EXTRA

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from schedlab.kernels.started_by import HEAD
 from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes import Jobs
@@ -36,19 +37,21 @@ def started_by(schedule) -> pd.Categorical:
             if len(part):
                 codes[places == i] = part.started_by.codes
         return pd.Categorical.from_codes(codes, LABELS)
-    outcome = schedule.outcome
-    if isinstance(schedule.machine, KaryTree):
+    outcome, on_nodes = schedule.outcome, isinstance(schedule.machine, KaryTree)
+    if on_nodes and outcome.backfilled is not None:
         return pd.Categorical.from_codes(outcome.backfilled.astype("int8"), ON_NODES)
     case, scheme = case_of_schedule(schedule), schedule.scheme
     estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
     own = (outcome.submit, outcome.run, estimate, outcome.procs)
     jobs, start = Jobs(*(column.copy() for column in own)), outcome.start.copy()
-    most = max(schedule.machine.procs, int(schedule.states[1].max()))  # a log may hold more than there is
+    most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # a log may hold more than there is
     order = scheme.queue(case) if isinstance(scheme, Queued) else prepare("fcfs", case)
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
     by_start = np.argsort(start, kind="stable")
     codes = interruptible(labelled, jobs, most, order, start, by_start, held)
-    return pd.Categorical.from_codes(codes, LABELS)
+    return pd.Categorical.from_codes(
+        (codes != HEAD).astype("int8") if on_nodes else codes, ON_NODES if on_nodes else LABELS
+    )
 
 
 def check_whole(schedule, what) -> None:
