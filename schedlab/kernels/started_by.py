@@ -9,7 +9,7 @@ changes neither the head nor its shadow time.
 import numpy as np
 
 from ._jit import kernel, part
-from .cluster import BEGUN, NAN, NOW, advance, begin, new_cluster, place_in_queue, waiting
+from .cluster import BEGUN, FREE, NAN, NOW, advance, begin, new_cluster, place_in_queue, waiting
 from .questions import look, sort_queue
 from .reservation import HEAD as HEAD_OF
 from .reservation import NOBODY, ends_by_shadow, reserve_for_head
@@ -31,7 +31,7 @@ def started_by(jobs, machine, order, start, by_start, reserved, halt):
     by_start : int64, shape (n_jobs,)
         The jobs in the order of their starts.
     reserved : bool, shape (n_jobs,)
-        Jobs that held a reservation before the instant at which they started.
+        Jobs that held a reservation before they started.
 
     Returns
     -------
@@ -39,7 +39,9 @@ def started_by(jobs, machine, order, start, by_start, reserved, halt):
         `HEAD`, `RESERVATION`, `WITHIN` or `EXTRA`.
     """
     n = jobs.submit.size
-    c = new_cluster(jobs, machine, order.rank, order.moving, False, halt)
+    # All passes of an instant are made again as one: more jobs of length zero may end in it than there are processors.
+    c = new_cluster(jobs, max(machine, n), order.rank, order.moving, False, halt)
+    c.clock[FREE] = machine
     score = np.empty(n if order.moving else 0, np.float64)
     label = np.zeros(n, np.int8)
     reservation = np.full(3, NOBODY, np.int64)

@@ -210,7 +210,8 @@ class Schedule:
         - "backfilled within the shadow": by its estimate it ends before the first of them could start.
         - "backfilled on extra processors": it does not, and holds processors that the first of them leaves over.
 
-        When the first of them could start follows from the estimates of the jobs that ran. On a tree the labels are
+        When the first of them could start follows from the estimates of the jobs that ran, of which those count that
+        started at the instant, whatever their length. On a tree the labels are
         "head" and "backfilled".
 
         Raises
