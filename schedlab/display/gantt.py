@@ -73,6 +73,7 @@ def gantt(
     parts = []
     for bar in bars:
         left, right, top, bottom = x(bar.begin), x(bar.end), y(bar.high), y(bar.low)
+        right = max(right, left + 1)  # of a job of no length, too
         thin = min(right - left, bottom - top) < 3  # a border would hide it
         parts.append(
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
@@ -82,11 +83,14 @@ def gantt(
         if right - left > LETTER * len(bar.label) + 2 and bottom - top > LINE:
             middle = f'x="{(left + right) / 2:.1f}" y="{(top + bottom) / 2 + 4:.1f}" text-anchor="middle"'
             parts.append(f'<text {middle} fill="black" pointer-events="none">{escape(bar.label)}</text>')
+    free_from = 0.0  # what was written before is not written over
     for second, name in marks.items():
         place, anchor = x(second), "end" if x(second) > WIDTH - LETTER * len(name) else "start"
+        written = place if anchor == "end" else max(place, free_from)
+        free_from = written + LETTER * (len(name) + 1)
         parts.append(
             f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP + LINE}" y2="{below}" stroke="currentColor" '
-            f'stroke-dasharray="4 3"/><text x="{place:.1f}" y="{TOP + LINE - 4}" text-anchor="{anchor}">'
+            f'stroke-dasharray="4 3"/><text x="{written:.1f}" y="{TOP + LINE - 4}" text-anchor="{anchor}">'
             f"{escape(name)}</text>"
         )
     parts += [

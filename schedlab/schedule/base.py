@@ -10,7 +10,8 @@ from schedlab import display, metrics, statistics
 from schedlab.kernels import tree_nodes
 from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree, Partitions
-from schedlab.schemes import Outcome, Ranges, Scheme
+from schedlab.schemes import Case, Outcome, Ranges, Scheme
+from schedlab.schemes.cases import case_of
 from schedlab.text import check_known
 from schedlab.threads import abandonable
 from schedlab.workload.copies import copied
@@ -91,16 +92,29 @@ class Schedule:
         if not isinstance(self.machine, Partitions):
             raise ValueError(f"partitions are of a machine that has some; this schedule is of {self.machine}")
         places = self.machine.places(self.trace.table, self.trace.names)
-        return {name: self._partition(places == i, name, procs) for i, (name, procs) in enumerate(self.machine.sizes)}
+        cases = self.case.parts()
+        return {
+            name: self._partition(places == i, name, procs, cases[i])
+            for i, (name, procs) in enumerate(self.machine.sizes)
+        }
 
-    def _partition(self, jobs, name, procs):
+    def _partition(self, jobs, name, procs, case):
         part = replace(
             self.trace,
             table=self.trace.table[jobs],
             procs=procs,
             history=(*self.trace.history, f"partition {name}: {jobs.sum():,} jobs on {procs:,} processors"),
         )
-        return replace(self, trace=part, machine=Flat(procs), outcome=self.outcome.part(jobs), traces=())
+        schedule = replace(self, trace=part, machine=Flat(procs), outcome=self.outcome.part(jobs), traces=())
+        schedule.__dict__["case"] = case  # of the trace as it is now, times and texts would be numbered anew
+        return schedule
+
+    @cached_property
+    def case(self) -> Case:
+        """What was simulated; times in ticks of the outcome."""
+        case, origin = case_of(self.trace, self.scheme, self.machine, self.overrun, self.events)
+        later = case.jobs._replace(submit=case.jobs.submit + origin - self.origin)
+        return case if origin == self.origin else replace(case, jobs=later)
 
     @property
     def held(self) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ from schedlab.kernels.started_by import HEAD
 from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes import Jobs
-from schedlab.schemes.cases import case_of
 from schedlab.schemes.orders import prepare
 from schedlab.schemes.rigid import Queued
 from schedlab.threads import interruptible
@@ -40,7 +39,7 @@ def started_by(schedule) -> pd.Categorical:
     outcome, on_nodes = schedule.outcome, isinstance(schedule.machine, KaryTree)
     if on_nodes and outcome.backfilled is not None:
         return pd.Categorical.from_codes(outcome.backfilled.astype("int8"), ON_NODES)
-    case, scheme = case_of_schedule(schedule), schedule.scheme
+    case, scheme = schedule.case, schedule.scheme
     estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
     own = (outcome.submit, outcome.run, estimate, outcome.procs)
     jobs, start = Jobs(*(column.copy() for column in own)), outcome.start.copy()
@@ -58,9 +57,3 @@ def check_whole(schedule, what) -> None:
     """Raise where jobs run in several pieces."""
     if schedule.outcome.in_pieces:
         raise ValueError(f"{what} is of schedules whose jobs run in one piece; {schedule.scheme} may take them apart")
-
-
-def case_of_schedule(schedule):
-    """Give the case of which a schedule is the outcome."""
-    conventions = (schedule.machine, schedule.overrun, schedule.events)
-    return case_of(schedule.trace, schedule.scheme, *conventions)[0]

@@ -9,6 +9,7 @@ It changes only when something does: a job comes, ends early, or runs on past it
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,14 @@ from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes.cases import known_at
 from schedlab.threads import pool
 
-from .starts import case_of_schedule, check_whole
+from .starts import check_whole
 
 RAN, BEFORE, LATER, ITSELF, OTHER = "ran when it came", "came before it", "came after it", "the job", "other jobs"
 COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
 ALL = 64  # of so many news what the job could expect is found after each of them
 MOST_BARS = 1_500
 SHOWN = 8  # rows of a table in a page
+EXACTLY = 600  # seconds; of shorter waits, instants are told to the second
 TOLD = 3  # changes of the expected start in the sentence
 
 
@@ -60,9 +62,11 @@ class Why:
         """
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         start, end = schedule.start, schedule.end
-        places = np.flatnonzero((start < began) & (end > came))
-        held = (np.minimum(end, began) - np.maximum(start, came))[places] * schedule.procs[places]
-        kind = np.where(start[places] < came, RAN, np.where(places < place, BEFORE, LATER))
+        lasted = np.minimum(end, began) - np.maximum(start, came)
+        places = np.flatnonzero(lasted > 0)
+        held = (lasted * schedule.procs)[places]
+        ran = (start[places] < came) | ((start[places] == came) & (places < place))
+        kind = np.where(ran, RAN, np.where(places < place, BEFORE, LATER))
         columns = {"came": kind, "procs": schedule.procs[places], "start_time": start[places], "end_time": end[places]}
         table = pd.DataFrame(columns | {"held": held}, index=schedule.trace.table.index[places])
         return table.iloc[np.argsort(-held, kind="stable")]
@@ -72,17 +76,19 @@ class Why:
         """When the job could expect to start, by the estimates and if no more jobs came; a row for each change.
 
         time and expected_start (seconds on the clock of the log), and news: what changed it. If more than 64 things
-        happened while it waited, some changes that were taken back at once may be missing. Empty where the scheme does
-        not say: for a recorded log, for one of several sites, and for schemes that know the future.
+        happened while it waited, some changes that were taken back later may be missing. Empty where the scheme does
+        not say: for a recorded log, for one of several sites, on a tree that shortens run times, and for schemes that
+        know the future.
         """
         rows = list(self._expected())
         return pd.DataFrame(rows, columns=["time", "expected_start", "news"])
 
     def _expected(self):
         schedule, place = self.schedule, self._place
-        if not schedule.scheme.simulated or len(schedule.traces) > 1:
+        shortened = isinstance(schedule.machine, KaryTree) and np.any(schedule.machine.speedup)
+        if not schedule.scheme.simulated or len(schedule.traces) > 1 or shortened:
             return
-        case, outcome = case_of_schedule(schedule), schedule.outcome
+        case, outcome = schedule.case, schedule.outcome
         estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
         news = _News(case, outcome, estimate, place, schedule.trace.table.index)
         found = {}
@@ -142,10 +148,9 @@ class Why:
         if few:
             yield f"For {display.duration(few)} fewer than {_count(procs, 'processor')} were free."
         if few < waited:
-            why = "they were kept for other jobs"
+            why = "the scheme let it wait" if self.schedule.scheme.simulated else "it did not get them"
             if isinstance(self.schedule.machine, KaryTree):
                 why = f"not where it could have them, or {why}"
-            why = why if self.schedule.scheme.simulated else "it did not get them"
             yield f"For {display.duration(waited - few)} enough were free, but {why}."
 
     def _free(self):
@@ -191,7 +196,10 @@ class Why:
         return f"It was {how}."
 
     def _at(self, second):
-        return display.instant(self.schedule.trace.at(int(second)))
+        moment, (came, began) = self.schedule.trace.at(int(second)), self._waited
+        if hasattr(moment, "strftime") and began - came < EXACTLY:
+            return f"{moment:%Y-%m-%d %H:%M:%S}"
+        return display.instant(moment)
 
     def _repr_html_(self) -> str:
         first, *rest = self._sentences()
@@ -227,7 +235,8 @@ class Why:
         until = began + max(min(int(schedule.run[place]), max(began - came, 600)), 1)
         seen = np.flatnonzero((start < until) & (end > came))
         area = (np.minimum(end[seen], until) - np.maximum(start[seen], came)) * schedule.procs[seen]
-        seen = seen[np.argsort(-area, kind="stable")]
+        largest = seen[np.argsort(-area, kind="stable")]
+        seen = np.append(place, largest[largest != place])
         offset, first, last = schedule.processors()
         kinds = dict(zip(self.others.index, self.others["came"], strict=True)) | {self.job: ITSELF}
         bars = []
@@ -247,7 +256,10 @@ class Why:
         marks = {began: "starts"} if began == came else {came: "submitted", began: "starts"}
         ends = (self._at(came), self._at(until))
         size = max(schedule.machine.procs, max(bar.high for bar in bars)) if bars else schedule.machine.procs
-        said = "" if seen.size <= MOST_BARS else f"{seen.size - MOST_BARS:,} smaller jobs are left out of the chart."
+        less = seen.size - MOST_BARS
+        said = (
+            f"{_count(less, 'smaller job')} {'is' if less == 1 else 'are'} left out of the chart." if less > 0 else ""
+        )
         chart = display.gantt(bars, (came, until), size, colours, marks, ends, f"Gantt chart around job {self.job}")
         return chart + (display.line(said, faint=True) if said else "")
 
@@ -260,27 +272,30 @@ class _News:
         self.outcome, self._numbers = outcome, numbers
         self._expected = outcome.start + estimate
         self._came, self._ended = outcome.submit, outcome.end
-        early = self._ended[self._ended < self._expected]
+        otherwise = self._ended != self._expected  # than estimated
         overdue = self._expected[self._expected < self._ended]
-        times = np.unique(np.concatenate([self._came, early, overdue]))
+        times = np.unique(np.concatenate([self._came, self._ended[otherwise], overdue]))
         self.times = times[(times >= self._came[place]) & (times <= outcome.start[place])]
 
     def words(self, one):
-        """Say what happened at one of the times: the early end that freed most, else the arrival."""
+        """Say what happened at one of the times: of the ends the one that freed most, of others the first."""
         now = self.times[one]
         if one == 0:
             return "it came"
-        ended = np.flatnonzero((self._ended == now) & (self._expected > now))
+        said = []
+        ended = np.flatnonzero((self._ended == now) & (self._expected != now))
         if ended.size:
-            saved = (self._expected - now)[ended] * self.outcome.procs[ended]
-            most = ended[np.argmax(saved)]
-            early = display.duration(int(self._expected[most] - now))
-            return f"job {self._numbers[most]} ended {early} early{_and_more(ended.size)}"
+            most = ended[np.argmax(np.abs(self._expected - now)[ended] * self.outcome.procs[ended])]
+            off = display.duration(abs(int(self._expected[most] - now)))
+            when = f"{off} early" if self._expected[most] > now else f"{off} after its estimate"
+            said.append(f"job {self._numbers[most]} ended {when}{_and_more(ended.size)}")
         late = np.flatnonzero((self._expected == now) & (self._ended > now))
         if late.size:
-            return f"job {self._numbers[late[0]]} ran on past its estimate{_and_more(late.size)}"
+            said.append(f"job {self._numbers[late[0]]} ran on past its estimate{_and_more(late.size)}")
         came = np.flatnonzero(self._came == now)
-        return f"job {self._numbers[came[0]]} came{_and_more(came.size)}"
+        if came.size:
+            said.append(f"job {self._numbers[came[0]]} came{_and_more(came.size)}")
+        return ", and ".join(said)
 
 
 def _start_expected(scheme, news, one):
@@ -309,7 +324,7 @@ def why(schedule, job: int) -> Why:
         For an unknown job, and where jobs run in several pieces.
     """
     check_whole(schedule, "why")
-    if job not in schedule.trace.table.index:
+    if not isinstance(job, Integral) or job not in schedule.trace.table.index:
         raise ValueError(f"{schedule.trace.name} has no job {job!r}; jobs are named by job_number")
     if isinstance(schedule.machine, Partitions):
         schedule = next(part for part in schedule.partitions.values() if job in part.trace.table.index)

@@ -108,7 +108,7 @@ class Case:
         count : int
             How many jobs, in the order of arrival.
         """
-        return self._of(slice(0, count), self.machine)
+        return self._of(slice(0, count), self.machine, first=True)
 
     def parts(self) -> list["Case"]:
         """Give the case of each partition of the machine (`Partitions`): its jobs on its processors."""
@@ -117,15 +117,15 @@ class Case:
             replace(self._of(np.flatnonzero(self.places == i), Flat(procs)), places=None) for i, (_, procs) in sizes
         ]
 
-    def _of(self, jobs, machine):
-        """Give the case of some jobs, by a slice or their places."""
+    def _of(self, jobs, machine, first=False):
+        """Give the case of some jobs, by a slice or their places; the first of them, or all that there are."""
         columns = {
             each.name: None if (column := getattr(self, each.name)) is None else column[jobs]
             for each in fields(self)
             if each.name in ("cut", "breakdown", "waits", "places", "numbers")
         }
         laws = None if self.laws is None else self.laws.of(jobs)
-        columns["columns"] = self.columns.of(jobs)
+        columns["columns"] = self.columns.of(jobs, first=first)
         return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)
 
     def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":

@@ -172,7 +172,8 @@ class Row:
         if what is None or (what.of is not None and what.of not in case.columns):
             return False
         if isinstance(what, Count):
-            self.columns[name] = np.full(len(case), np.unique(self._known(what.of)).size)
+            self._known(what.of)
+            self.columns[name] = np.full(len(case), case.columns.count(what.of))
         else:
             self.moving = True
             self.sums[name] = what, None if what.of is None else self._known(what.of)

@@ -32,11 +32,14 @@ class Columns:
         What 1970 is on the clock of the log, negated (`swf.Header.unix_start_time`).
     chosen : slice or int64 array
         Which of the jobs.
+    counted : slice or int64 array, optional
+        Over which jobs `count` goes, if not over those chosen.
     """
 
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
     epoch: int | None = None
     chosen: slice | np.ndarray = field(default_factory=lambda: slice(None))
+    counted: slice | np.ndarray | None = None
     _made: dict = field(default_factory=dict, repr=False)
 
     def __getitem__(self, word: str) -> np.ndarray:
@@ -77,18 +80,32 @@ class Columns:
         values = self._made[self.name_of(word)]
         return bool((np.isnan(values) if values.dtype.kind == "f" else values == -1).all())
 
-    def of(self, jobs) -> "Columns":
+    def of(self, jobs, *, first: bool = False) -> "Columns":
         """Give the columns of some of these jobs; text keeps its codes.
 
         Parameters
         ----------
         jobs : slice or int64 array
             Which ones.
+        first : bool
+            They are the first of these jobs, and others will come: `count` goes over all.
         """
         if self.table.empty:
             return self
         places = np.arange(len(self.table))[self.chosen]
-        return Columns(self.table, self.epoch, places[jobs], self._made)
+        counted = (places if self.counted is None else self.counted) if first else None
+        return Columns(self.table, self.epoch, places[jobs], counted, self._made)
+
+    def count(self, word: str) -> int:
+        """Count the different values of a column; what is unknown is one of them.
+
+        Parameters
+        ----------
+        word : str
+            As of `name_of`.
+        """
+        values = self[word]
+        return np.unique(values if self.counted is None else self._made[self.name_of(word)][self.counted]).size
 
     def with_numbers(self, **columns: np.ndarray) -> "Columns":
         """Give the same columns with other numbers in some of them; those that there are not are left out.
@@ -104,7 +121,7 @@ class Columns:
                 made[name] = np.zeros(len(self.table), numbers.dtype)
                 made[name][self.chosen] = numbers
                 made[name].flags.writeable = False
-        return Columns(self.table, self.epoch, self.chosen, made)
+        return Columns(self.table, self.epoch, self.chosen, self.counted, made)
 
     def codes(self, word: str) -> dict[str, int]:
         """Give the code of each text of a column.
