@@ -146,7 +146,8 @@ class Why:
         free, lasts = self._free()
         few = int(lasts[free < procs].sum())
         if few:
-            yield f"For {display.duration(few)} fewer than {_count(procs, 'processor')} were free."
+            too_few = "no processor was free" if procs == 1 else f"fewer than {procs:,} processors were free"
+            yield f"For {display.duration(few)} {too_few}."
         if few < waited:
             why = "the scheme let it wait" if self.schedule.scheme.simulated else "it did not get them"
             if isinstance(self.schedule.machine, KaryTree):
@@ -292,6 +293,9 @@ class _News:
         late = np.flatnonzero((self._expected == now) & (self._ended > now))
         if late.size:
             said.append(f"job {self._numbers[late[0]]} ran on past its estimate{_and_more(late.size)}")
+        still = np.flatnonzero((self._expected < now) & (self._ended > now))
+        if still.size:  # at each instant it is expected to end a second later
+            said.append(f"job {self._numbers[still[0]]} still ran past its estimate{_and_more(still.size)}")
         came = np.flatnonzero(self._came == now)
         if came.size:
             said.append(f"job {self._numbers[came[0]]} came{_and_more(came.size)}")
