@@ -1,0 +1,825 @@
+"""Why a job waited: against a naive twin, for all kinds of schedules, in words, and as a page."""
+
+import inspect
+import random
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import twin_why
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from workloads import examples, trace_of, workloads
+
+import schedlab as sl
+from schedlab import display
+from schedlab.workload.sacct import example_path
+
+reduced = pytest.mark.reduced
+EVENTS = st.sampled_from(["batched", "each"])
+ITS_OWN = "#D55E00"
+HOSTILE = "<img src=x onerror=alert(1)> & \"'"
+
+
+def easy(jobs, procs, **more):
+    return twins.easy(jobs, procs, **more)[0]
+
+
+def conservative(jobs, procs, **more):
+    return twins.conservative(jobs, procs, **more)[0]
+
+
+def dpsa(jobs, procs, **more):
+    return twins.dpsa(jobs, procs, **more)[0]
+
+
+def simulated(rows, procs, scheme="easy", **more):
+    return sl.simulate(trace_of(rows, procs), scheme, **more).validate()
+
+
+def rows_of(why):
+    return list(why.expected[["time", "expected_start"]].itertuples(index=False, name=None))
+
+
+def waiting(schedule):
+    """Give the numbers of the jobs that waited."""
+    return schedule.trace.table.index[schedule.start > schedule.submit].tolist()
+
+
+def one_of_those_that_waited(jobs, start, choice):
+    """Give the position of one of the jobs that waited; of any, if none did."""
+    waited = [j for j, job in enumerate(jobs) if start[j] > job.submit] or range(len(jobs))
+    return waited[choice % len(waited)]
+
+
+# What a job could expect, against the twin -----------------------------------------------------------------
+
+ORDERS = st.sampled_from(["fcfs", "fcfs", "sjf", "lcfs", "wide", "xfactor", "f1"])
+CHOICES = st.integers(0, 99)
+OF_A_QUEUE = st.sampled_from([(sl.FCFS, twins.fcfs, {}), (sl.EASY, easy, {}), (sl.EASY, easy, {"backfill": "sjf"})])
+OF_A_QUEUE |= st.just((sl.DPSA, dpsa, {}))
+PASSES = [
+    {"compression": "queue"},
+    {"compression": "queue", "compress_on": "completion", "repeat": True},
+    {"compression": "reservation"},
+    {"compression": "none"},
+    {"compression": "rebuild"},
+]
+
+
+def check_against_twin(workload, scheme, twin, choice, events, overrun="kill", begin=0):
+    """Compare one job that waited with the twin; give the job's `Why`."""
+    jobs, procs = workload
+    jobs = [job._replace(submit=begin + job.submit) for job in jobs]
+
+    def starts_of(some):
+        return twin(some, procs, events=events)
+
+    schedule = simulated(jobs, procs, scheme, events=events, overrun=overrun)
+    start = schedule.start.tolist()
+    assert start == starts_of(jobs)
+    j = one_of_those_that_waited(jobs, start, choice)
+    why = schedule.why(j + 1)
+    assert rows_of(why) == twin_why.expected(starts_of, jobs, start, j)
+    return why
+
+
+@reduced
+def test_the_twin_shares_nothing_with_the_package():
+    assert "schedlab" not in inspect.getsource(twin_why)
+
+
+@reduced
+@examples(300)
+@given(workloads(), OF_A_QUEUE, ORDERS, EVENTS, CHOICES, st.sampled_from([0, 1_000]))
+def test_what_a_job_of_a_queue_could_expect_is_its_twin(workload, kind, order, events, choice, begin):
+    scheme, twin, more = kind
+
+    def ordered(some, procs, events):
+        return twin(some, procs, order=order, events=events, **more)
+
+    why = check_against_twin(workload, scheme(order=order, **more), ordered, choice, events, begin=begin)
+    assert why.expected["expected_start"].iloc[-1] == why.schedule.start[why._place]
+
+
+@reduced
+@examples(240)
+@given(workloads(), st.sampled_from(PASSES), ORDERS, EVENTS, CHOICES)
+def test_what_a_job_with_a_reservation_could_expect_is_its_twin(workload, passes, order, events, choice):
+    def twin(some, procs, events):
+        return conservative(some, procs, order=order, events=events, **passes)
+
+    why = check_against_twin(workload, sl.Conservative(order=order, **passes), twin, choice, events)
+    assert why.expected["expected_start"].iloc[-1] == why.schedule.start[why._place]
+
+
+@reduced
+@examples(240)
+@given(workloads(overrun=True), OF_A_QUEUE, ORDERS, EVENTS, CHOICES)
+def test_what_a_job_could_expect_beside_others_past_their_estimates_is_its_twin(workload, kind, order, events, choice):
+    scheme, twin, more = kind
+
+    def ordered(some, procs, events):
+        return twin(some, procs, order=order, events=events, **more)
+
+    why = check_against_twin(workload, scheme(order=order, **more), ordered, choice, events, overrun="keep")
+    assert why.expected["expected_start"].iloc[-1] == why.schedule.start[why._place]
+
+
+@reduced
+@examples(200)
+@given(workloads(), EVENTS, CHOICES)
+def test_without_compression_a_job_is_told_its_promise_once(workload, events, choice):
+    jobs, procs = workload
+    schedule = simulated(jobs, procs, sl.Conservative(compression="none"), events=events)
+    j = one_of_those_that_waited(jobs, schedule.start, choice)
+    assert rows_of(schedule.why(j + 1)) == [(jobs[j].submit, schedule.promise[j])]
+
+
+@reduced
+@examples(240)
+@given(workloads(shortest=1), CHOICES)
+def test_a_blocked_head_can_expect_what_easy_promises(workload, choice):
+    # A job is the head of the queue when it and all before it have come, and those before it have started.
+    jobs, procs = workload
+    schedule = simulated(jobs, procs)
+    start, promise = schedule.start.tolist(), schedule.promise.tolist()
+    heads = [j for j in range(len(jobs)) if promise[j] >= 0]
+    if not heads:
+        return
+    j = heads[choice % len(heads)]
+    blocked = max([jobs[j].submit, *start[:j]])
+    (*_, told) = [expected for time, expected in rows_of(schedule.why(j + 1)) if time <= blocked]
+    assert told == promise[j]
+
+
+def told(rows, procs, job, scheme="easy", **more):
+    """Give the rows of what a job could expect, with the news."""
+    return list(simulated(rows, procs, scheme, **more).why(job).expected.itertuples(index=False, name=None))
+
+
+@reduced
+def test_news_are_named():
+    # Job 1 ends early at 4; until 3 job 3 expects the end of job 2, that comes before it.
+    rows = [(0, 4, 10, 2), (1, 5, 5, 2), (2, 6, 6, 2), (3, 1, 1, 2)]
+    assert told(rows, 2, 3, "fcfs") == [(2, 15, "it came"), (4, 9, "job 1 ended 6 s early")]
+    assert told(rows, 2, 3, "fcfs-sjf")[1] == (3, 16, "job 4 came")
+    late = [(0, 9, 3, 1), (1, 5, 5, 1), (9, 1, 1, 1)]
+    assert told(late, 1, 2, overrun="keep") == [
+        (1, 3, "it came"),
+        (3, 4, "job 1 ran on past its estimate"),
+        (9, 9, "job 1 ended 6 s after its estimate, and job 3 came"),
+    ]
+
+
+@reduced
+def test_the_last_row_is_the_start_beside_jobs_past_their_estimates():
+    # Job 1 runs on past 5 and ends at 50.
+    assert told([(0, 50, 5, 1), (1, 1, 1, 1)], 1, 2, overrun="keep")[-1][:2] == (50, 50)
+
+
+@reduced
+def test_an_expectation_that_did_not_hold_is_not_said_to_stand():
+    assert "That did not change." not in str(simulated([(0, 50, 5, 1), (6, 1, 1, 1)], 1, overrun="keep").why(2))
+
+
+@reduced
+def test_who_comes_later_is_not_blamed_for_a_job_past_its_estimate():
+    rows = [(0, 50, 5, 1), (6, 1, 1, 1), (20, 1, 1, 1)]
+    assert not [news for *_, news in told(rows, 1, 2, overrun="keep") if news == "job 3 came"]
+
+
+@reduced
+def test_all_kinds_of_news_of_an_instant_are_named():
+    # Job 2 ends at 5, 1 s early, beside job 1; job 4 comes at 5, is shorter, and goes before job 3.
+    rows = [(0, 20, 20, 1), (0, 5, 6, 1), (1, 4, 4, 2), (5, 3, 3, 2)]
+    assert told(rows, 2, 3, "easy-sjf") == [(1, 20, "it came"), (5, 23, "job 2 ended 1 s early, and job 4 came")]
+
+
+# Many news -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kth():
+    return sl.load_trace("KTH-SP2-1996").head(600)
+
+
+def both(schedule, job, monkeypatch):
+    """Give what a job could expect by halves, and after each of the news."""
+    by_halves = schedule.why(job).expected
+    monkeypatch.setattr("schedlab.schedule.why.ALL", 10**9)
+    after_each = schedule.why(job).expected
+    monkeypatch.undo()
+    return by_halves, after_each
+
+
+@pytest.mark.traces
+def test_halving_finds_all_changes_of_what_only_comes_earlier(kth, monkeypatch):
+    schedule = sl.simulate(kth, "conservative").validate()
+    early = schedule.end[schedule.end < schedule.start + schedule.estimate]
+    news = np.unique(np.append(schedule.submit, early))
+    many = np.flatnonzero(np.searchsorted(news, schedule.start) - np.searchsorted(news, schedule.submit) > 64)[::3]
+    assert many.size >= 4
+    for place in many:
+        by_halves, after_each = both(schedule, kth.table.index[place], monkeypatch)
+        assert len(after_each) > 1
+        assert after_each["expected_start"].is_monotonic_decreasing
+        pd.testing.assert_frame_equal(by_halves, after_each)
+
+
+@pytest.mark.traces
+def test_halving_finds_nothing_that_is_not_so(kth, monkeypatch):
+    # Job 159 is overtaken again and again, and what it could expect comes back to what it was before.
+    schedule = sl.simulate(kth, "easy-lcfs").validate()
+    by_halves, after_each = both(schedule, 159, monkeypatch)
+    assert 2 < len(by_halves) < len(after_each)
+    at = np.searchsorted(after_each["time"], by_halves["time"], side="right") - 1
+    assert (after_each["expected_start"].iloc[at].to_numpy() == by_halves["expected_start"]).all()
+    assert by_halves.iloc[0].equals(after_each.iloc[0])
+    assert by_halves["expected_start"].iloc[-1] == after_each["expected_start"].iloc[-1]
+
+
+@reduced
+@pytest.mark.parametrize("many", [64, 65, 66])
+def test_so_many_news_and_one_more(many):
+    # Job 1 holds the machine, job 2 waits, and others come one by one, with job 3 first of all behind it.
+    rows = [(0, 90, 100, 1)] + [(1 + i, 1, 1, 1) for i in range(many)]
+    schedule = simulated(rows, 1, "conservative")
+    assert rows_of(schedule.why(2)) == [(1, 100), (90, 90)]
+    assert schedule.why(many + 1).expected["news"].tolist() == ["it came", "job 1 ended 10 s early"]
+
+
+@reduced
+def test_few_simulations_find_the_one_change_of_many_news():
+    runs = []
+
+    class Counted(sl.Conservative):
+        def simulate(self, case):
+            runs.append(len(case))
+            return super().simulate(case)
+
+    schedule = simulated([(0, 900, 999, 1), *((1 + i, 1, 1, 1) for i in range(400))], 1, Counted())
+    runs.clear()
+    assert rows_of(schedule.why(2)) == [(1, 999), (900, 900)]
+    assert len(runs) <= 2 + 9  # 2 ** 9 is above 400
+
+
+# Who held the processors -----------------------------------------------------------------------------------
+
+ANY = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative", "easy-lcfs"])
+
+
+@reduced
+@examples(200)
+@given(workloads(shortest=1, overrun=True), ANY, CHOICES)
+def test_those_who_held_processors_are_its_twin(workload, scheme, choice):
+    jobs, procs = workload
+    schedule = simulated(jobs, procs, scheme, overrun="kill" if scheme == "conservative" else "keep")
+    jobs = [job._replace(run=run) for job, run in zip(jobs, schedule.run.tolist(), strict=True)]
+    j = one_of_those_that_waited(jobs, schedule.start, choice)
+    why, start = schedule.why(j + 1), schedule.start.tolist()
+    if any(job.run == 0 for job in jobs):  # cut at an estimate of 0
+        return
+    table, expected = why.others, twin_why.others(jobs, start, j)
+    assert dict(zip(table.index - 1, zip(table["came"], table["held"], strict=True), strict=True)) == expected
+    assert table["held"].is_monotonic_decreasing
+    for number, one in table.iterrows():
+        job = jobs[number - 1]
+        assert (one["procs"], one["start_time"], one["end_time"] - one["start_time"]) == (
+            job.procs,
+            start[number - 1],
+            job.run,
+        )
+    check_area(schedule, j, table["held"].sum())
+    check_words(why, jobs, procs, start, j)
+
+
+def check_area(schedule, j, held):
+    """Compare what others held with what the timeline says was in use."""
+    timeline = schedule.timeline()
+    came, began = schedule.submit[j], schedule.start[j]
+    edges = np.clip(np.append(timeline["time"], began), came, began)
+    assert held == (timeline["used"] * np.diff(edges)).sum()
+
+
+def check_words(why, jobs, procs, start, j):
+    """Compare the sentences on free processors and on later jobs with the twin."""
+    words, free = str(why).splitlines(), twin_why.free(jobs, procs, start, j)
+    few, enough = (sum((each < jobs[j].procs) == too_few for each in free) for too_few in (True, False))
+    assert few + enough == start[j] - jobs[j].submit
+    said = [f"For {display.duration(seconds)} " for seconds in (few, enough) if seconds]
+    told = [line for line in words if line.startswith("For ")]
+    assert [line[: len(start)] for line, start in zip(told, said, strict=True)] == said
+    assert [" enough were free, " in line for line in told] == [False] * bool(few) + [True] * bool(enough)
+    later = [i for i in range(j + 1, len(jobs)) if start[i] < start[j]]
+    assert any("came later started before it" in line for line in words) == bool(later)
+
+
+@reduced
+def test_a_job_of_no_length_holds_nothing():
+    schedule = simulated([(0, 5, 5, 1), (1, 5, 5, 2), (2, 0, 0, 1)], 2)
+    assert schedule.why(2).others.index.tolist() == [1]
+
+
+@reduced
+def test_what_is_worked_by_hand():
+    rows = [(0, 10, 12, 3), (1, 4, 4, 4), (2, 5, 5, 1), (3, 9, 9, 1)]
+    why = simulated(rows, 4).why(2)
+    assert why.others["came"].to_dict() == {1: "ran when it came", 3: "came after it"}
+    assert why.others["held"].to_dict() == {1: 27, 3: 5}
+    assert why.others.index.name == "job_number"
+    assert str(why).splitlines() == [
+        "Job 2 (4 processors, estimate 4 s) waited 9 s, from 1 s to 10 s.",
+        "When it came, 1 job held 3 of 4 processors, and no other job waited.",
+        "For 9 s fewer than 4 processors were free.",
+        "1 job that came later started before it (3).",
+        "When it came, it could expect to start at 12 s.",
+        "That changed 1 time: at 10 s it became 10 s, as job 1 ended 2 s early.",
+        "It started in its turn.",
+    ]
+    assert repr(why) == str(why)
+
+
+@reduced
+def test_jobs_that_start_at_its_submission_hold_processors():
+    assert "0 jobs held 0 of 1 processor," not in str(simulated([(0, 5, 5, 1), (0, 5, 5, 1)], 1).why(2))
+
+
+@reduced
+def test_processors_are_kept_for_nobody_where_nobody_else_waits():
+    # Job 1 ends at 4, and job 2 keeps its reservation for 10.
+    schedule = simulated([(0, 4, 10, 4), (1, 5, 5, 4)], 4, sl.Conservative(compression="none"))
+    assert schedule.start.tolist() == [0, 10]
+    assert "other jobs" not in str(schedule.why(2))
+
+
+# All kinds of schedules ------------------------------------------------------------------------------------
+
+ROWS = [
+    (100, 20, 25, 3),
+    (101, 30, 30, 4),
+    (101, 5, 9, 1),
+    (102, 0, 3, 2),
+    (103, 8, 8, 4),
+    (103, 4, 6, 2),
+    (104, 2, 2, 1),
+    (118, 7, 9, 2),
+]
+OVER = [(submit, run + 4 * (i % 3 == 0), estimate, procs) for i, (submit, run, estimate, procs) in enumerate(ROWS)]
+
+
+class FirstFit(sl.Scheme):
+    """Start whatever fits."""
+
+    def decide(self, state):
+        """As of `Scheme`."""
+        for job in self.sort(state):
+            if job.procs <= state.free:
+                state.start(job)
+
+    def sort(self, state):
+        """Give the jobs in the order in which they are tried."""
+        return state.queue
+
+
+class Drawn(FirstFit):
+    """Try the jobs in an order that is another one in each simulation."""
+
+    def sort(self, state):
+        """As of `FirstFit`."""
+        return sorted(state.queue, key=lambda job: random.random())
+
+
+class Turning(FirstFit):
+    """Turn the order of the queue over with each pass that it has ever made."""
+
+    def __init__(self):
+        self.passes = 0
+
+    def sort(self, state):
+        """As of `FirstFit`."""
+        self.passes += 1
+        return list(state.queue)[:: -1 if self.passes % 2 else 1]
+
+
+class OneByOne(sl.Scheme):
+    """One job at a time."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        start, now = [], 0
+        for submit, run in zip(case.jobs.submit, case.jobs.run, strict=True):
+            start.append(max(now, submit))
+            now = start[-1] + run
+        return case.outcome(np.array(start))
+
+
+def shared(rows=ROWS):
+    """Make a trace whose jobs are of three users, the last of whom comes late."""
+    trace = trace_of(rows, 4)
+    return replace(trace, table=trace.table.assign(user_id=[1, 2, 1, 2, 1, 2, 1, 3]))
+
+
+def moldable():
+    rows = [(submit, max(run, 1), estimate, procs) for submit, run, estimate, procs in ROWS]
+    return trace_of(rows, 4).with_speedup(sl.Downey(A="system", sigma=1))
+
+
+def partitioned(begins=(0, 0)):
+    """Make a schedule on two partitions whose first jobs come at these instants."""
+    columns = ["submit", "run", "limit", "procs", "where"]
+    rows = [
+        (begin + 10 + submit, run, limit, 4, where)
+        for begin, where in zip(begins, ("short", "long"), strict=True)
+        for submit, run, limit in ((0, 5, 9), (1, 6, 6), (2, 1, 1))
+    ]
+    named = {"submit": "submit", "run": "run", "procs": "procs", "estimate": "limit", "partition": "where"}
+    trace = sl.from_frame(pd.DataFrame(rows, columns=columns), machine=8, **named)
+    return sl.simulate(trace, "easy", machine={"short": 4, "long": 4})
+
+
+def on_tree(rows=ROWS, scheme="easy", overrun="kill", **more):
+    wide = [(submit, run, estimate, 3 * procs) for submit, run, estimate, procs in rows]
+    return simulated(wide, 16, scheme, machine=sl.KaryTree(k=4, n=2, **more), overrun=overrun)
+
+
+KINDS = {
+    "fcfs": lambda: simulated(ROWS, 4, "fcfs"),
+    "easy": lambda: simulated(ROWS, 4),
+    "each": lambda: simulated(ROWS, 4, events="each"),
+    "extend": lambda: simulated(OVER, 4, overrun="extend"),
+    "kill": lambda: simulated(OVER, 4, "conservative"),
+    "sjbf": lambda: simulated(ROWS, 4, "easy-sjbf"),
+    "dpsa": lambda: simulated(ROWS, 4, "dpsan"),
+    "rebuild": lambda: simulated(ROWS, 4, sl.Conservative(compression="rebuild")),
+    "reservations": lambda: simulated(ROWS, 4, sl.EASY(reservations=2)),
+    "veto": lambda: simulated(ROWS, 4, sl.EASY(may_backfill=lambda estimate: estimate < 5)),
+    "fairshare": lambda: sl.simulate(shared(), "easy-fairshare"),
+    "multifactor": lambda: sl.simulate(shared(), "fcfs-multifactor"),
+    "one of its users": lambda: sl.simulate(shared(), sl.EASY(order=lambda user_running, user_queued: user_running)),
+    "tree": on_tree,
+    "tree, fcfs": lambda: on_tree(scheme="fcfs"),
+    "tree, block": lambda: on_tree(scheme=sl.EASY(reservation="block"), allocation="quasi-contiguous"),
+    "tree, random": lambda: on_tree(allocation="random", seed=3),
+    "iterative": lambda: sl.simulate(moldable(), "iterative"),
+    "greedy": lambda: sl.simulate(moldable(), "greedy"),
+    "fair shares": lambda: sl.simulate(moldable(), "fairshare"),
+    "partitions": partitioned,
+    "partitions, one later": lambda: partitioned((0, 50)),
+    "of one's own": lambda: simulated(ROWS, 4, FirstFit()),
+    "of one's own, whole": lambda: simulated(ROWS, 4, OneByOne()),
+    "wider machine": lambda: simulated(ROWS, 4, machine=6),
+    "some jobs": lambda: sl.simulate(trace_of(ROWS, 4).where("requested_procs > 1"), "easy"),
+    "keep": lambda: simulated(OVER, 4, overrun="keep"),
+    "tree, keep": lambda: on_tree(OVER, overrun="keep"),
+    "tree, kill-backfilled": lambda: on_tree(OVER, overrun="kill-backfilled"),
+    "one site": lambda: sl.simulate_sites([trace_of(ROWS, 4)], "easy")[0],
+}
+# What jobs of these could expect need not be told.
+OTHERS = {
+    "clairvoyant": lambda: simulated(ROWS, 4, sl.EASY(order=lambda run_time: run_time)),
+    "drawn": lambda: simulated(ROWS, 4, Drawn()),
+    "turning": lambda: simulated(ROWS, 4, Turning()),
+    "two sites": lambda: sl.simulate_sites([trace_of(ROWS, 4), trace_of(ROWS, 4)], "easy")[1],
+}
+COLUMNS = ["time", "expected_start", "news"]
+
+
+def check(schedule, whole):
+    """Check what is so for any job of any schedule; if `whole`, also that it could expect its start in the end."""
+    schedule.validate()
+    for place, job in enumerate(schedule.trace.table.index):
+        came, began, why = schedule.submit[place], schedule.start[place], schedule.why(job)
+        assert why.job == job
+        assert f"Job {job} (" in str(why).splitlines()[0]
+        assert ("did not wait" in str(why)) == (came == began)
+        assert (why.others["held"] >= 0).all()
+        assert "nan" not in str(why)
+        shown(why)
+        table = why.expected
+        assert table.columns.tolist() == COLUMNS
+        if not len(table):
+            assert not whole
+            assert "expect" not in str(why)
+            continue
+        assert table["time"].iloc[0] == came
+        assert table["news"].tolist()[0] == "it came"
+        assert "it came" not in table["news"].tolist()[1:]
+        assert table["time"].is_monotonic_increasing
+        assert table["time"].iloc[-1] <= began
+        assert (table["expected_start"].diff().iloc[1:] != 0).all()
+        assert (table["expected_start"] >= table["time"]).all()
+        assert not whole or table["expected_start"].iloc[-1] == began
+
+
+@reduced
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_job_of_any_schedule_could_expect_its_start_in_the_end(kind):
+    schedule = KINDS[kind]()
+    assert waiting(schedule)
+    check(schedule, True)
+
+
+@reduced
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_not_known_in_advance_is_no_error(kind):
+    schedule = OTHERS[kind]()
+    assert waiting(schedule)
+    check(schedule, False)
+
+
+@reduced
+def test_two_sites_do_not_say_what_a_job_could_expect():
+    schedule = OTHERS["two sites"]()
+    assert all(schedule.why(job).expected.empty for job in waiting(schedule))
+
+
+@reduced
+def test_a_clairvoyant_scheme_does_not_say_what_a_job_could_expect():
+    schedule = simulated([(0, 1, 9, 1), (0, 5, 5, 1)], 1, sl.FCFS(order=lambda run_time: run_time))
+    assert schedule.why(2).expected.empty
+
+
+@reduced
+def test_partitions_that_begin_later_tell_what_a_job_could_expect():
+    schedule = partitioned((0, 50))
+    later = schedule.trace.table.index[schedule.submit >= 60]
+    early = [rows_of(schedule.why(job)) for job in schedule.trace.table.index[:3]]
+    assert [[(a - 50, b - 50) for a, b in rows_of(schedule.why(job))] for job in later] == early
+
+
+@reduced
+def test_how_a_job_of_a_partition_started_is_told_by_the_clock_of_the_whole():
+    # By "f1", since the first submission of the trace, job 3 goes before job 4; since that of the partition, after it.
+    columns = ["submit", "run", "limit", "procs", "where"]
+    rows = [(0, 1, 1, 1, "long"), (6, 2, 3, 3, "short"), (6, 7, 7, 4, "short"), (7, 6, 6, 4, "short")]
+    named = {"submit": "submit", "run": "run", "procs": "procs", "estimate": "limit", "partition": "where"}
+    trace = sl.from_frame(pd.DataFrame(rows, columns=columns), machine=8, **named)
+    schedule = sl.simulate(trace, "easy-f1", machine={"short": 4, "long": 4})
+    assert schedule.start.tolist() == [0, 6, 8, 15]
+    assert str(schedule.why(3)).endswith("It started in its turn.")
+
+
+@reduced
+def test_an_order_that_counts_users_tells_what_a_job_could_expect():
+    trace = trace_of([(0, 5, 5, 1), (0, 4, 4, 1), (1, 3, 3, 1)], 1)
+    trace = replace(trace, table=trace.table.assign(user_id=[1, 1, 2]))
+    schedule = sl.simulate(trace, sl.FCFS(order=lambda user_count, estimate: estimate * (3 - 2 * user_count)))
+    assert schedule.start.tolist() == [0, 5, 9]
+    assert rows_of(schedule.why(2)) == [(0, 5)]
+
+
+@reduced
+@pytest.mark.parametrize("overrun", ["kill", "keep"])
+@pytest.mark.parametrize("speedup", [0.5, (0.5, 0.25)])
+def test_a_tree_that_shortens_run_times_does_not_say_what_a_job_could_expect(overrun, speedup):
+    schedule = on_tree(OVER, overrun=overrun, speedup=speedup)
+    check(schedule, False)
+    assert all(schedule.why(job).expected.empty for job in waiting(schedule))
+
+
+@reduced
+def test_in_a_partition_only_its_own_jobs_count():
+    schedule = partitioned()
+    names = schedule.jobs["partition"]
+    for job in waiting(schedule):
+        why = schedule.why(job)
+        assert set(names[why.others.index]) == {names[job]}
+        assert "4 of 4 processors" in str(why)
+
+
+@reduced
+def test_less_than_one_processor_is_none():
+    assert "fewer than 1 " not in str(simulated([(0, 5, 5, 1), (0, 5, 5, 1)], 1).why(2))
+
+
+@reduced
+def test_a_recorded_log_says_what_is_recorded_only():
+    trace = trace_of([(100, 10, 8, 3), (101, 5, 5, 4), (102, 3, 3, 2), (103, 30, 60, 1)], 4)
+    trace = replace(trace, table=trace.jobs.assign(wait_time=[0, 9, 13, 15]), source="file")
+    schedule = sl.recorded(trace)
+    check(schedule, False)
+    assert all(schedule.why(job).expected.empty for job in trace.table.index)
+    assert "For 10 s enough were free, but it did not get them." in str(schedule.why(4)).splitlines()
+
+
+@reduced
+@pytest.mark.parametrize("rows", [[(0, 5, 5, 1)], [(7, 0, 0, 1)], [(7, 0, 9, 1)]])
+def test_a_trace_of_one_job(rows):
+    schedule = simulated(rows, 1)
+    check(schedule, True)
+    why = schedule.why(1)
+    (submit, *_) = rows[0]
+    assert rows_of(why) == [(submit, submit)]
+    assert why.others.empty
+    assert f"did not wait: it started at {submit} s, when it was submitted" in str(why)
+
+
+@reduced
+def test_a_job_of_no_length_waits_like_others():
+    schedule = simulated([(0, 5, 9, 1), (1, 0, 0, 1)], 1)
+    check(schedule, True)
+    assert rows_of(schedule.why(2)) == [(1, 9), (5, 5)]
+
+
+@reduced
+@pytest.mark.parametrize("given", [99, 0, -1, "3", None, 3.5, np.int64(99)])
+def test_unknown_jobs(given):
+    with pytest.raises(ValueError, match="^a test has no job .*; jobs are named by job_number$"):
+        simulated(ROWS, 4).why(given)
+
+
+@reduced
+def test_a_list_of_jobs():
+    with pytest.raises(ValueError, match="has no job"):
+        simulated(ROWS, 4).why([1])
+
+
+@reduced
+def test_numbers_of_numpy_and_of_a_filtered_trace():
+    schedule = KINDS["some jobs"]()
+    last = schedule.trace.table.index[-1]
+    assert type(schedule.why(np.int64(last)).job) is int
+    with pytest.raises(ValueError, match="has no job 3"):
+        schedule.why(3)
+
+
+@reduced
+@pytest.mark.parametrize("scheme", ["ojs", "flooding"])
+def test_sweeps_in_pieces(scheme):
+    trace = sl.model_trace("lublin", jobs=30, procs=16, seed=1).with_sweeps(0.3)
+    with pytest.raises(ValueError, match="^why is of schedules whose jobs run in one piece; .* may take them apart$"):
+        sl.simulate(trace, scheme).why(1)
+
+
+# In words, with and without dates --------------------------------------------------------------------------
+
+
+def test_a_log_with_dates():
+    trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    schedule = sl.simulate(trace, "easy")
+    check(schedule, True)
+    job = max(waiting(schedule), key=lambda job: schedule.jobs["wait_time"][job])
+    came = trace.at(int(schedule.jobs["submit_time"][job]))
+    assert f"from {came:%Y-%m-%d %H:%M} to " in str(schedule.why(job))
+    assert " s," not in str(schedule.why(job)).splitlines()[4]
+
+
+@reduced
+def test_a_wait_within_a_minute_has_a_beginning_and_an_end():
+    submit = pd.Series(pd.to_datetime(["2024-01-01 14:00:05", "2024-01-01 14:00:10"]))
+    jobs = pd.DataFrame({"submit": submit, "run": [50, 5], "procs": [1, 1]})
+    trace = sl.from_frame(jobs, machine=1, submit="submit", run="run", procs="procs")
+    first = str(sl.simulate(trace, "fcfs").why(2)).splitlines()[0]
+    begin, end = first.removesuffix(".").split(" from ")[1].split(" to ")
+    assert begin != end
+
+
+# The page --------------------------------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+LEFT, WIDTH, HEIGHT, BELOW = 44, 720, 220, 240  # of the chart, in pixels
+
+
+def shown(why):
+    """Give the page of a `Why`, after checking that it is whole and safe; and its chart."""
+    page = ET.fromstring(why._repr_html_())
+    assert not any(each.tag.endswith(("img", "script")) for each in page.iter())
+    chart = page.find(f".//{SVG}svg")
+    bars = bars_of(chart)
+    for bar in bars:
+        x, y, width, height = (float(bar.get(name)) for name in ("x", "y", "width", "height"))
+        assert LEFT <= x <= x + width <= WIDTH + 1.1
+        assert BELOW - HEIGHT - 0.1 <= y < y + height <= BELOW + 0.1
+        label = label_of(chart, bar)
+        if label is not None:
+            assert width > 6 * len(label.text)
+            assert height > 11
+            assert x < float(label.get("x")) < x + width
+            assert y < float(label.get("y")) < y + height
+    return page, chart
+
+
+def bars_of(chart):
+    return [rect for rect in chart.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None]
+
+
+def label_of(chart, bar):
+    """Give what is written into a bar: the next thing in the chart, if anything."""
+    parts = list(chart)
+    after = parts[parts.index(bar) + 1]
+    return after if after.get("pointer-events") == "none" else None
+
+
+def words_of(page):
+    return " ".join(page.itertext())
+
+
+def own_bars(chart):
+    return [bar for bar in bars_of(chart) if bar.get("fill") == ITS_OWN]
+
+
+@reduced
+def test_the_chart_shows_the_job_and_all_who_held_processors():
+    schedule = simulated([(0, 700, 900, 3), (60, 800, 800, 4), (70, 500, 500, 1)], 4)
+    page, chart = shown(schedule.why(2))
+    (own,) = own_bars(chart)
+    assert own.find(f"{SVG}title").text == "job 2, 4 processors, 700 s to 1,500 s"
+    begin, end = 60, 700 + 640  # as long on as it waited
+    scale = (WIDTH - LEFT) / (end - begin)
+    assert float(own.get("x")) == pytest.approx(LEFT + 640 * scale, abs=0.1)
+    assert float(own.get("x")) + float(own.get("width")) == pytest.approx(WIDTH, abs=0.1)
+    assert [label_of(chart, bar).text for bar in bars_of(chart)] == ["2", "1", "3"]
+    words = words_of(page)
+    for said in ("submitted", "starts", "ran when it came", "came after it", "the job", "60 s", "1,340 s"):
+        assert said in words
+    assert "came before it" not in words
+
+
+@reduced
+@examples(100)
+@given(workloads(shortest=1), ANY, CHOICES)
+def test_bars_are_as_high_as_jobs_are_wide(workload, scheme, choice):
+    jobs, procs = workload
+    schedule = simulated(jobs, procs, scheme)
+    j = one_of_those_that_waited(jobs, schedule.start, choice)
+    why = schedule.why(j + 1)
+    _, chart = shown(why)
+    heights = {}
+    for bar in bars_of(chart):
+        job = int(bar.find(f"{SVG}title").text.split(",")[0].removeprefix("job "))
+        heights[job] = heights.get(job, 0) + float(bar.get("height"))
+    assert {*why.others.index, j + 1} <= heights.keys()
+    for job, height in heights.items():
+        assert height == pytest.approx(HEIGHT * jobs[job - 1].procs / procs, abs=0.3)
+    assert sum(float(bar.get("height")) for bar in own_bars(chart)) == pytest.approx(heights[j + 1])
+
+
+@reduced
+def test_labels_stand_where_there_is_room():
+    # Job 3 is too short for its number, jobs 2 and 5 are too narrow; job 4 is just long enough.
+    long = [(0, 900, 900, procs) for procs in (96, 2, 2)]
+    rows = [*long[:2], (0, 9, 9, 50), (0, 30, 30, 50), long[2], (1, 900, 900, 200)]
+    _, chart = shown(simulated(rows, 200).why(6))
+    labels = {bar.find(f"{SVG}title").text.split(",")[0]: label_of(chart, bar) for bar in bars_of(chart)}
+    assert {job for job, label in labels.items() if label is not None} == {"job 1", "job 4", "job 6"}
+    assert len(labels) == 6
+
+
+@reduced
+def test_names_are_written_as_text():
+    schedule = simulated(ROWS, 4)
+    hostile = replace(schedule.trace, name=HOSTILE, history=(HOSTILE,), source="file")
+    schedule = replace(schedule, trace=hostile, traces=())
+    for job in waiting(schedule):
+        shown(schedule.why(job))
+    with pytest.raises(ValueError, match="has no job 99"):
+        schedule.why(99)
+
+
+@reduced
+def test_a_log_that_holds_more_than_there_is_stays_in_the_chart():
+    trace = trace_of([(0, 10, 10, 3), (5, 10, 10, 3), (6, 20, 20, 2)], 4)
+    trace = replace(trace, table=trace.jobs.assign(wait_time=[0, 0, 4]), source="file")
+    why = sl.recorded(trace).why(3)
+    _, chart = shown(why)
+    assert len(own_bars(chart)) == 1
+    assert "6" in [text.text for text in chart.iter(f"{SVG}text")]  # the top of the axis
+    assert "2 jobs held 6 of 4 processors" in str(why)
+
+
+@reduced
+def test_long_tables_are_cut():
+    rows = [(0, 5, 5, 1)] + [(1, 5, 5, 1)] * 12
+    page, _ = shown(simulated(rows, 1, "fcfs").why(13))
+    assert "12 jobs held processors while it waited, the 8 that held most" in words_of(page)
+
+
+@reduced
+def test_a_job_of_no_length_has_no_bar():
+    _, chart = shown(simulated([(0, 0, 0, 1)], 1).why(1))
+    assert not own_bars(chart)
+
+
+@reduced
+def test_the_job_itself_is_never_left_out(monkeypatch):
+    monkeypatch.setattr("schedlab.schedule.why.MOST_BARS", 1)
+    _, chart = shown(simulated([(0, 50, 50, 4), (1, 1, 1, 1)], 4, "fcfs").why(2))
+    assert own_bars(chart)
+
+
+@reduced
+def test_one_job_is_left_out(monkeypatch):
+    monkeypatch.setattr("schedlab.schedule.why.MOST_BARS", 1)
+    page, _ = shown(simulated([(0, 50, 50, 4), (1, 1, 1, 1)], 4, "fcfs").why(2))
+    assert "1 smaller job is left out of the chart." in words_of(page)
+
+
+@reduced
+def test_marks_are_not_written_over_one_another():
+    _, chart = shown(simulated([(0, 10, 10, 1), (0, 900, 900, 1)], 1).why(2))
+    place = {text.text: float(text.get("x")) for text in chart.iter(f"{SVG}text") if text.get("x")}
+    assert place["starts"] - place["submitted"] > 6 * len("submitted")
