@@ -165,13 +165,13 @@ def told(rows, procs, job, scheme="easy", **more):
 def test_news_are_named():
     # Job 1 ends early at 4; until 3 job 3 expects the end of job 2, that comes before it.
     rows = [(0, 4, 10, 2), (1, 5, 5, 2), (2, 6, 6, 2), (3, 1, 1, 2)]
-    assert told(rows, 2, 3, "fcfs") == [(2, 15, "it came"), (4, 9, "job 1 ended 6 s early")]
-    assert told(rows, 2, 3, "fcfs-sjf")[1] == (3, 16, "job 4 came")
+    assert told(rows, 2, 3, "fcfs") == [(2, 15, "it was submitted"), (4, 9, "job 1 ended 6 s early")]
+    assert told(rows, 2, 3, "fcfs-sjf")[1] == (3, 16, "job 4 arrived")
     late = [(0, 9, 3, 1), (1, 5, 5, 1), (9, 1, 1, 1)]
     assert told(late, 1, 2, overrun="keep") == [
-        (1, 3, "it came"),
+        (1, 3, "it was submitted"),
         (3, 4, "job 1 ran on past its estimate"),
-        (9, 9, "job 1 ended 6 s after its estimate, and job 3 came"),
+        (9, 9, "job 1 ended 6 s past its estimated end and job 3 arrived"),
     ]
 
 
@@ -189,14 +189,28 @@ def test_an_expectation_that_did_not_hold_is_not_said_to_stand():
 @reduced
 def test_who_comes_later_is_not_blamed_for_a_job_past_its_estimate():
     rows = [(0, 50, 5, 1), (6, 1, 1, 1), (20, 1, 1, 1)]
-    assert not [news for *_, news in told(rows, 1, 2, overrun="keep") if news == "job 3 came"]
+    assert not [news for *_, news in told(rows, 1, 2, overrun="keep") if news == "job 3 arrived"]
+
+
+@reduced
+@pytest.mark.parametrize(
+    ("rows", "overrun"), [([(0, 5, 6, 1), (1, 0, 9, 1)], "kill"), ([(0, 5, 9, 1), (1, 3, 0, 1)], "keep")]
+)
+def test_what_a_job_does_from_its_start_on_is_not_what_it_waited_for(rows, overrun):
+    # Job 1 ends early at 5, and job 2 starts: it takes no time, or its estimate is over at once.
+    _, (*_, news) = told(rows, 1, 2, overrun=overrun)
+    assert "job 1 ended" in news
+    assert "job 2" not in news
 
 
 @reduced
 def test_all_kinds_of_news_of_an_instant_are_named():
     # Job 2 ends at 5, 1 s early, beside job 1; job 4 comes at 5, is shorter, and goes before job 3.
     rows = [(0, 20, 20, 1), (0, 5, 6, 1), (1, 4, 4, 2), (5, 3, 3, 2)]
-    assert told(rows, 2, 3, "easy-sjf") == [(1, 20, "it came"), (5, 23, "job 2 ended 1 s early, and job 4 came")]
+    assert told(rows, 2, 3, "easy-sjf") == [
+        (1, 20, "it was submitted"),
+        (5, 23, "job 2 ended 1 s early and job 4 arrived"),
+    ]
 
 
 # Many news -------------------------------------------------------------------------------------------------
@@ -249,7 +263,7 @@ def test_so_many_news_and_one_more(many):
     rows = [(0, 90, 100, 1)] + [(1 + i, 1, 1, 1) for i in range(many)]
     schedule = simulated(rows, 1, "conservative")
     assert rows_of(schedule.why(2)) == [(1, 100), (90, 90)]
-    assert schedule.why(many + 1).expected["news"].tolist() == ["it came", "job 1 ended 10 s early"]
+    assert schedule.why(many + 1).expected["news"].tolist() == ["it was submitted", "job 1 ended 10 s early"]
 
 
 @reduced
@@ -261,9 +275,11 @@ def test_few_simulations_find_the_one_change_of_many_news():
             runs.append(len(case))
             return super().simulate(case)
 
-    schedule = simulated([(0, 900, 999, 1), *((1 + i, 1, 1, 1) for i in range(400))], 1, Counted())
+    # Job 3 waits for jobs 1 and 2; job 1 ends 100 s early, halfway through 400 arrivals.
+    rows = [(0, 200, 300, 1), (1, 900, 900, 1), *((1 + i, 1, 1, 1) for i in range(400))]
+    schedule = simulated(rows, 1, Counted())
     runs.clear()
-    assert rows_of(schedule.why(2)) == [(1, 999), (900, 900)]
+    assert rows_of(schedule.why(3)) == [(1, 1_200), (200, 1_100)]
     assert len(runs) <= 2 + 9  # 2 ** 9 is above 400
 
 
@@ -284,7 +300,7 @@ def test_those_who_held_processors_are_its_twin(workload, scheme, choice):
     if any(job.run == 0 for job in jobs):  # cut at an estimate of 0
         return
     table, expected = why.others, twin_why.others(jobs, start, j)
-    assert dict(zip(table.index - 1, zip(table["came"], table["held"], strict=True), strict=True)) == expected
+    assert dict(zip(table.index - 1, zip(table["which"], table["held"], strict=True), strict=True)) == expected
     assert table["held"].is_monotonic_decreasing
     for number, one in table.iterrows():
         job = jobs[number - 1]
@@ -315,7 +331,7 @@ def check_words(why, jobs, procs, start, j):
     assert [line[: len(start)] for line, start in zip(told, said, strict=True)] == said
     assert [" enough were free, " in line for line in told] == [False] * bool(few) + [True] * bool(enough)
     later = [i for i in range(j + 1, len(jobs)) if start[i] < start[j]]
-    assert any("came later started before it" in line for line in words) == bool(later)
+    assert any("submitted later started before it" in line for line in words) == bool(later)
 
 
 @reduced
@@ -328,16 +344,16 @@ def test_a_job_of_no_length_holds_nothing():
 def test_what_is_worked_by_hand():
     rows = [(0, 10, 12, 3), (1, 4, 4, 4), (2, 5, 5, 1), (3, 9, 9, 1)]
     why = simulated(rows, 4).why(2)
-    assert why.others["came"].to_dict() == {1: "ran when it came", 3: "came after it"}
+    assert why.others["which"].to_dict() == {1: "ran already", 3: "submitted after it"}
     assert why.others["held"].to_dict() == {1: 27, 3: 5}
     assert why.others.index.name == "job_number"
     assert str(why).splitlines() == [
         "Job 2 (4 processors, estimate 4 s) waited 9 s, from 1 s to 10 s.",
-        "When it came, 1 job held 3 of 4 processors, and no other job waited.",
+        "When it was submitted, 1 job held 3 of 4 processors, and no other job waited.",
         "For 9 s fewer than 4 processors were free.",
-        "1 job that came later started before it (3).",
-        "When it came, it could expect to start at 12 s.",
-        "That changed 1 time: at 10 s it became 10 s, as job 1 ended 2 s early.",
+        "1 job submitted later started before it (3).",
+        "When it was submitted, it could expect to start at 12 s.",
+        "That changed once: at 10 s it could start at once, as job 1 ended 2 s early.",
         "It started in its turn.",
     ]
     assert repr(why) == str(why)
@@ -503,11 +519,11 @@ def check(schedule, whole):
         assert table.columns.tolist() == COLUMNS
         if not len(table):
             assert not whole
-            assert "expect" not in str(why)
+            assert "it could expect to start" not in str(why)
             continue
         assert table["time"].iloc[0] == came
-        assert table["news"].tolist()[0] == "it came"
-        assert "it came" not in table["news"].tolist()[1:]
+        assert table["news"].tolist()[0] == "it was submitted"
+        assert "it was submitted" not in table["news"].tolist()[1:]
         assert table["time"].is_monotonic_increasing
         assert table["time"].iloc[-1] <= began
         assert (table["expected_start"].diff().iloc[1:] != 0).all()
@@ -651,7 +667,7 @@ def test_numbers_of_numpy_and_of_a_filtered_trace():
 @pytest.mark.parametrize("scheme", ["ojs", "flooding"])
 def test_sweeps_in_pieces(scheme):
     trace = sl.model_trace("lublin", jobs=30, procs=16, seed=1).with_sweeps(0.3)
-    with pytest.raises(ValueError, match="^why is of schedules whose jobs run in one piece; .* may take them apart$"):
+    with pytest.raises(ValueError, match="^why needs jobs that run in one piece; .* may split them$"):
         sl.simulate(trace, scheme).why(1)
 
 
@@ -734,9 +750,9 @@ def test_the_chart_shows_the_job_and_all_who_held_processors():
     assert float(own.get("x")) + float(own.get("width")) == pytest.approx(WIDTH, abs=0.1)
     assert [label_of(chart, bar).text for bar in bars_of(chart)] == ["2", "1", "3"]
     words = words_of(page)
-    for said in ("submitted", "starts", "ran when it came", "came after it", "the job", "60 s", "1,340 s"):
+    for said in ("submitted", "starts", "ran already", "submitted after it", "the job", "60 s", "1,340 s"):
         assert said in words
-    assert "came before it" not in words
+    assert "submitted before it" not in words
 
 
 @reduced

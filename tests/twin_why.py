@@ -59,9 +59,9 @@ def others(jobs, start, j):
         seconds = [t for t in range(jobs[j].submit, start[j]) if begun <= t < begun + job.run]
         if not seconds or i == j:
             continue
-        came = "came before it" if i < j else "came after it"
+        came = "submitted before it" if i < j else "submitted after it"
         ran = begun < jobs[j].submit or (begun == jobs[j].submit and i < j)
-        found[i] = "ran when it came" if ran else came, len(seconds) * job.procs
+        found[i] = "ran already" if ran else came, len(seconds) * job.procs
     return found
 
 

@@ -509,8 +509,8 @@ class Schedule:
     def why(self, job: int) -> Why:
         """Tell why a job waited, in words and as a Gantt chart.
 
-        Which jobs held the processors meanwhile, who came later and started earlier, when the job could expect to
-        start (`schedlab.schedule.why.Why.expected`) and what changed that, and how it came to start.
+        Which jobs held the processors meanwhile, which were submitted later and started earlier, when the job could
+        expect to start (`schedlab.schedule.why.Why.expected`) and what changed that, and how it came to start.
 
         Parameters
         ----------
@@ -533,10 +533,10 @@ class Schedule:
         >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=40, procs=32, seed=7), "easy")
         >>> print(schedule.why(17))
         Job 17 (4 processors, estimate 3.12 min) waited 87.8 min, from 9,895 s to 15,162 s.
-        When it came, 4 jobs held 30 of 32 processors, and no other job waited.
+        When it was submitted, 4 jobs held 30 of 32 processors, and no other job waited.
         For 87.8 min fewer than 4 processors were free.
-        2 jobs that came later started before it (18, 23).
-        When it came, it could expect to start at 15,162 s.
+        2 jobs submitted later started before it (18, 23).
+        When it was submitted, it could expect to start at 15,162 s.
         That did not change.
         It started in its turn.
         """

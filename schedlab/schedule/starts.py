@@ -56,4 +56,4 @@ def started_by(schedule) -> pd.Categorical:
 def check_whole(schedule, what) -> None:
     """Raise where jobs run in several pieces."""
     if schedule.outcome.in_pieces:
-        raise ValueError(f"{what} is of schedules whose jobs run in one piece; {schedule.scheme} may take them apart")
+        raise ValueError(f"{what} needs jobs that run in one piece; {schedule.scheme} may split them")

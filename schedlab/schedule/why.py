@@ -19,13 +19,16 @@ from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes.cases import known_at
 from schedlab.threads import pool
 
-from .starts import check_whole
+from .starts import LABELS, check_whole
 
-RAN, BEFORE, LATER, ITSELF, OTHER = "ran when it came", "came before it", "came after it", "the job", "other jobs"
+RAN, BEFORE, LATER = "ran already", "submitted before it", "submitted after it"
+HEAD = LABELS[0]
+ITSELF, OTHER = "the job", "other jobs"
 COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
 ALL = 64  # of so many news what the job could expect is found after each of them
+MOST_JOBS = 2_000_000  # that are simulated for one table of what a job could expect
 MOST_BARS = 1_500
-SHOWN = 8  # rows of a table in a page
+SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of what it could expect
 EXACTLY = 600  # seconds; of shorter waits, instants are told to the second
 TOLD = 3  # changes of the expected start in the sentence
 
@@ -39,10 +42,13 @@ class Why:
     schedule : Schedule
     job : int
         The job number.
+    partition : str, optional
+        In which partition it ran, if the machine has some.
     """
 
     schedule: "Schedule"  # noqa: F821 (its module imports this one)
     job: int
+    partition: str | None = None
 
     @cached_property
     def _place(self):
@@ -57,8 +63,8 @@ class Why:
     def others(self) -> pd.DataFrame:
         """The jobs that held processors while this one waited, index job_number.
 
-        came ("ran when it came", "came before it" or "came after it"), procs, start_time and end_time (seconds on the
-        clock of the log), and held (processor-seconds while this one waited), of which the largest come first.
+        which ("ran already", "submitted before it" or "submitted after it"), procs, start_time and end_time (seconds on
+        the clock of the log), and held (processor-seconds while this one waited), of which the largest come first.
         """
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         start, end = schedule.start, schedule.end
@@ -67,7 +73,7 @@ class Why:
         held = (lasted * schedule.procs)[places]
         ran = (start[places] < came) | ((start[places] == came) & (places < place))
         kind = np.where(ran, RAN, np.where(places < place, BEFORE, LATER))
-        columns = {"came": kind, "procs": schedule.procs[places], "start_time": start[places], "end_time": end[places]}
+        columns = {"which": kind, "procs": schedule.procs[places], "start_time": start[places], "end_time": end[places]}
         table = pd.DataFrame(columns | {"held": held}, index=schedule.trace.table.index[places])
         return table.iloc[np.argsort(-held, kind="stable")]
 
@@ -75,46 +81,62 @@ class Why:
     def expected(self) -> pd.DataFrame:
         """When the job could expect to start, by the estimates and if no more jobs came; a row for each change.
 
-        time and expected_start (seconds on the clock of the log), and news: what changed it. If more than 64 things
-        happened while it waited, some changes that were taken back later may be missing. Empty where the scheme does
-        not say: for a recorded log, for one of several sites, on a tree that shortens run times, and for schemes that
-        know the future.
+        time and expected_start (seconds on the clock of the log), and news: what happened then. While a job runs on
+        past its estimate it is expected to end a second later, so that what depends on it moves on with every second;
+        the table has it at the news only. If much happened while the job waited, some changes may be missing: those
+        that were taken back later and, of a long log, others. Empty where nothing can be told; the words say why.
         """
-        rows = list(self._expected())
+        rows, _, _ = self._looked
         return pd.DataFrame(rows, columns=["time", "expected_start", "news"])
 
-    def _expected(self):
+    @cached_property
+    def _looked(self):
+        """The rows of `expected`, whether all changes are among them, and why there is none."""
         schedule, place = self.schedule, self._place
-        shortened = isinstance(schedule.machine, KaryTree) and np.any(schedule.machine.speedup)
-        if not schedule.scheme.simulated or len(schedule.traces) > 1 or shortened:
-            return
-        case, outcome = schedule.case, schedule.outcome
-        estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
-        news = _News(case, outcome, estimate, place, schedule.trace.table.index)
-        found = {}
+        if not schedule.scheme.simulated:
+            return [], True, ""  # a log has no scheme that could be asked
+        if len(schedule.traces) > 1:
+            return [], True, "sites share their jobs"
+        if isinstance(schedule.machine, KaryTree) and np.any(schedule.machine.speedup):
+            return [], True, "run times depend on where jobs are placed"
+        news = _News(schedule.case, schedule.outcome, self._estimate, place, schedule.trace.table.index)
+        found, every = self._look(news)
+        last = int(schedule.outcome.start[place])
+        if None in found.values() or found[news.times.size - 1] != last:
+            return [], True, "the scheme's decisions depend on the future"
+        rows, before = [], None
+        for one in sorted(found):
+            if found[one] != before:
+                at = schedule.origin + int(news.times[one])
+                rows.append((at, schedule.origin + found[one], news.words(one)))
+            before = found[one]
+        return rows, every, ""
+
+    def _look(self, news):
+        """Find what the job could expect after some of the news, by their places; tell whether after all of them."""
+        found, last = {}, news.times.size - 1
+        most = max(ALL // 4, MOST_JOBS // len(self.schedule))
 
         def look(at):
             with pool() as threads:
-                for one, start in zip(
-                    at, threads.map(partial(_start_expected, schedule.scheme, news), at), strict=True
-                ):
-                    found[one] = start
+                starts = threads.map(partial(_start_expected, self.schedule.scheme, news), at)
+                found.update(zip(at, starts, strict=True))
 
-        last = news.times.size - 1
-        look(sorted({0, last}) if last >= ALL else range(last + 1))
-        while last >= ALL:
+        every = last < min(ALL, most)
+        look(range(last + 1) if every else [0, last])
+        while not every and len(found) < most:
             known = sorted(found)
             halves = [(a + b) // 2 for a, b in pairwise(known) if b > a + 1 and found[a] != found[b]]
             if not halves:
                 break
-            look(halves)
-        if None in found.values():
-            return
-        before = None
-        for one in sorted(found):
-            if found[one] != before:
-                yield schedule.origin + int(news.times[one]), schedule.origin + found[one], news.words(one)
-            before = found[one]
+            look(halves[: most - len(found)])
+        return found, every
+
+    @property
+    def _estimate(self):
+        """The estimates that the scheme went by."""
+        given = self.schedule.outcome.estimate
+        return self.schedule.case.jobs.estimate if given is None else given
 
     def __str__(self) -> str:
         return "\n".join(self._sentences())
@@ -124,19 +146,24 @@ class Why:
     def _sentences(self):
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         procs, others = int(schedule.procs[place]), self.others
-        wide, long = _count(procs, "processor"), display.duration(int(schedule.estimate[place]))
-        first = f"Job {self.job} ({wide}, estimate {long})"
+        wide, long = _count(procs, "processor"), display.duration(int(self._estimate[place]))
+        where = "" if self.partition is None else f", partition {self.partition}"
+        first = f"Job {self.job} ({wide}, estimate {long}{where})"
         if began == came:
-            yield f"{first} did not wait: it started at {self._at(came)}, when it was submitted. {self._how()}"
+            yield f"{first} did not wait: it started at {self._at(came)}, when it was submitted."
+            if schedule.started_by[place] != HEAD:
+                yield self._how()
             return
         yield f"{first} waited {display.duration(began - came)}, from {self._at(came)} to {self._at(began)}."
-        ran = others["came"] == RAN
+        ran = others["which"] == RAN
         queued = int(((schedule.submit <= came) & (schedule.start > came)).sum()) - 1
-        held = int(others["procs"][ran & (others["end_time"] > came)].sum())
+        held = int(others["procs"][ran].sum())
         size = f"{held:,} of {_count(schedule.machine.procs, 'processor')}"
+        busy = f"{_count(int(ran.sum()), 'job')} held {size}" if held else "the machine was idle"
         others_waited = f"{_count(queued, 'other job')} waited" if queued else "no other job waited"
-        yield f"When it came, {_count(int(ran.sum()), 'job')} held {size}, and {others_waited}."
-        yield from self._blocked(procs, began - came)
+        yield f"When it was submitted, {busy}, and {others_waited}."
+        if schedule.outcome.estimate is None:  # a moldable job could have had others
+            yield from self._blocked(procs, began - came)
         yield from self._overtaken()
         yield from self._moves()
         yield self._how()
@@ -149,9 +176,9 @@ class Why:
             too_few = "no processor was free" if procs == 1 else f"fewer than {procs:,} processors were free"
             yield f"For {display.duration(few)} {too_few}."
         if few < waited:
-            why = "the scheme let it wait" if self.schedule.scheme.simulated else "it did not get them"
-            if isinstance(self.schedule.machine, KaryTree):
-                why = f"not where it could have them, or {why}"
+            why = "the scheme held it back" if self.schedule.scheme.simulated else "it did not get them"
+            if isinstance(self.schedule.machine, KaryTree) and not self.schedule.machine.policy.whole:
+                why = f"not in one block, or {why}"
             yield f"For {display.duration(waited - few)} enough were free, but {why}."
 
     def _free(self):
@@ -165,28 +192,32 @@ class Why:
         return free, np.diff(np.concatenate([[came], time[inside], [began]]))
 
     def _overtaken(self):
-        later = self.others[self.others["came"] == LATER]
+        later = self.others[self.others["which"] == LATER]
         if len(later):
             which = ", ".join(map(str, later.index[:TOLD])) + ("" if len(later) <= TOLD else ", ...")
-            yield f"{_count(len(later), 'job')} that came later started before it ({which})."
+            yield f"{_count(len(later), 'job')} submitted later started before it ({which})."
 
     def _moves(self):
-        table = self.expected
+        table, (_, every, reason) = self.expected, self._looked
         if table.empty:
+            if reason:
+                yield f"What it could expect cannot be told: {reason}."
             return
         (_, first, _), *moves = table.itertuples(index=False)
-        yield f"When it came, it could expect to start at {self._at(first)}."
+        yield f"When it was submitted, it could expect to start at {self._at(first)}."
         if not moves:
             yield "That did not change."
             return
-        before = table["expected_start"].to_numpy()
-        largest = np.argsort(-np.abs(np.diff(before)), kind="stable")[:TOLD]
-        said = "; ".join(
-            f"at {self._at(moves[i].time)} it became {self._at(moves[i].expected_start)}, as {moves[i].news}"
-            for i in sorted(largest)
-        )
-        changed = f"That changed {_count(len(moves), 'time')}"
-        yield f"{changed}: {said}." if len(moves) <= TOLD else f"{changed}. The largest changes: {said}."
+        largest = np.argsort(-np.abs(np.diff(table["expected_start"])), kind="stable")[:TOLD]
+        said = "; ".join(self._move(moves[i]) for i in sorted(largest))
+        changed = f"That changed {'' if every else 'at least '}{_times(len(moves))}"
+        some = "The largest changes" if every else "The largest of these changes"
+        yield f"{changed}: {said}." if len(moves) <= TOLD else f"{changed}. {some}: {said}."
+
+    def _move(self, row):
+        if row.time == row.expected_start:
+            return f"at {self._at(row.time)} it could start at once, as {row.news}"
+        return f"at {self._at(row.time)} it became {self._at(row.expected_start)}, as {row.news}"
 
     def _how(self):
         how = self.schedule.started_by[self._place]
@@ -209,7 +240,7 @@ class Why:
             rows = [
                 (
                     str(job),
-                    one.came,
+                    one.which,
                     f"{one.procs:,}",
                     self._at(one.start_time),
                     self._at(one.end_time),
@@ -217,11 +248,14 @@ class Why:
                 )
                 for job, one in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
             ]
-            names = ("job", "came", "processors", "start", "end", "processor-hours")
+            names = ("job", "which", "processors", "start", "end", "processor-hours")
             parts.append(display.folded(self._told(len(self.others), "job"), display.table(names, rows, (0, 1))))
         if len(self.expected) > 1:
-            rows = [(self._at(at), self._at(start), news) for at, start, news in self.expected.itertuples(index=False)]
-            said = f"what it could expect, {_count(len(rows) - 1, 'change')}"
+            table = self.expected
+            rows = [(self._at(at), self._at(start), news) for at, start, news in table[:ROWS].itertuples(index=False)]
+            least = "" if self._looked[1] else "at least "
+            some = f", the first {ROWS - 1}" if len(table) > ROWS else ""
+            said = f"what it could expect, {least}{_count(len(table) - 1, 'change')}{some}"
             names = ("at", "expected start", "news")
             parts.append(display.folded(said, display.table(names, rows, (0, 1, 2))))
         return display.page(*parts)
@@ -239,7 +273,7 @@ class Why:
         largest = seen[np.argsort(-area, kind="stable")]
         seen = np.append(place, largest[largest != place])
         offset, first, last = schedule.processors()
-        kinds = dict(zip(self.others.index, self.others["came"], strict=True)) | {self.job: ITSELF}
+        kinds = dict(zip(self.others.index, self.others["which"], strict=True)) | {self.job: ITSELF}
         bars = []
         for one in seen[:MOST_BARS]:
             job = schedule.trace.table.index[one]
@@ -282,24 +316,29 @@ class _News:
         """Say what happened at one of the times: of the ends the one that freed most, of others the first."""
         now = self.times[one]
         if one == 0:
-            return "it came"
-        said = []
-        ended = np.flatnonzero((self._ended == now) & (self._expected != now))
+            return "it was submitted"
+        said, before = [], self.outcome.start < now  # what starts only now is no news
+        ended = np.flatnonzero(before & (self._ended == now) & (self._expected != now))
         if ended.size:
             most = ended[np.argmax(np.abs(self._expected - now)[ended] * self.outcome.procs[ended])]
             off = display.duration(abs(int(self._expected[most] - now)))
-            when = f"{off} early" if self._expected[most] > now else f"{off} after its estimate"
-            said.append(f"job {self._numbers[most]} ended {when}{_and_more(ended.size)}")
-        late = np.flatnonzero((self._expected == now) & (self._ended > now))
+            when = f"{off} early" if self._expected[most] > now else f"{off} past its estimated end"
+            said.append(f"{self._named(most, ended)} ended{' ' if ended.size == 1 else ', the first of them '}{when}")
+        late = np.flatnonzero(before & (self._expected == now) & (self._ended > now))
         if late.size:
-            said.append(f"job {self._numbers[late[0]]} ran on past its estimate{_and_more(late.size)}")
-        still = np.flatnonzero((self._expected < now) & (self._ended > now))
-        if still.size:  # at each instant it is expected to end a second later
-            said.append(f"job {self._numbers[still[0]]} still ran past its estimate{_and_more(still.size)}")
+            said.append(f"{self._named(late[0], late)} ran on past {'its' if late.size == 1 else 'their'} estimate")
         came = np.flatnonzero(self._came == now)
         if came.size:
-            said.append(f"job {self._numbers[came[0]]} came{_and_more(came.size)}")
-        return ", and ".join(said)
+            said.append(f"{self._named(came[0], came)} arrived")
+        still = np.flatnonzero((self._expected < now) & (self._ended > now))
+        words = " and ".join(said)
+        if still.size:  # at each instant these are expected to end a second later
+            running = f"{self._named(still[0], still)} ran past {'its' if still.size == 1 else 'their'} estimate"
+            words += f"{', ' if words else ''}while {running}"
+        return words
+
+    def _named(self, one, several):
+        return f"job {self._numbers[one]}" + (f" and {_count(several.size - 1, 'other')}" if several.size > 1 else "")
 
 
 def _start_expected(scheme, news, one):
@@ -329,9 +368,12 @@ def why(schedule, job: int) -> Why:
     """
     check_whole(schedule, "why")
     if not isinstance(job, Integral) or job not in schedule.trace.table.index:
-        raise ValueError(f"{schedule.trace.name} has no job {job!r}; jobs are named by job_number")
+        shown = job if isinstance(job, Integral) else repr(job)
+        raise ValueError(f"{schedule.trace.name} has no job {shown}; jobs are named by job_number")
     if isinstance(schedule.machine, Partitions):
-        schedule = next(part for part in schedule.partitions.values() if job in part.trace.table.index)
+        for name, part in schedule.partitions.items():
+            if job in part.trace.table.index:
+                return Why(part, int(job), str(name))
     return Why(schedule, int(job))
 
 
@@ -339,8 +381,8 @@ def _count(number, what):
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _and_more(count):
-    return f" and {_count(count - 1, 'other')}" if count > 1 else ""
+def _times(number):
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
 def _hours(seconds):
