@@ -410,7 +410,9 @@ def test_multifactor_is_slurms_sum():
 
 
 def test_named_policies_are_told_by_their_settings():
-    assert sl.EASY(order=sl.fairshare()) == sl.EASY(order=sl.fairshare())
+    assert sl.EASY(order=sl.fairshare("group")) == sl.EASY(order=sl.fairshare("group"))
+    assert sl.EASY(order=sl.multifactor(age=5)) == sl.EASY(order=sl.multifactor(age=5))
+    assert sl.EASY(order=sl.fairshare("group")) != sl.EASY(order=sl.fairshare("user"))
     assert str(sl.EASY(order="fairshare")) == "EASY-FAIRSHARE"
     assert str(sl.EASY(order=sl.fairshare("account", DAY))).startswith(
         "EASY-FAIRSHARE(USER_USAGE=ACCOUNT HALF-LIFE 24 H"

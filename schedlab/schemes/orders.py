@@ -79,7 +79,7 @@ def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
     'EASY-FAIRSHARE(USER_USAGE=USER HALF-LIFE 24 H)'
     """
     usage = Usage(of, half_life)
-    return priority.fairshare if usage == Usage() else partial(priority.fairshare, user_usage=usage)
+    return priority.fairshare if usage == Usage() else _with(priority.fairshare, user_usage=usage)
 
 
 def multifactor(
@@ -135,7 +135,12 @@ def multifactor(
         changed["user_usage"], changed["total_usage"] = Usage(of, half_life), Usage(None, half_life)
     if of != "user":
         changed["user_count"] = Count(of)
-    return partial(priority.multifactor, **changed) if changed else priority.multifactor
+    return _with(priority.multifactor, **changed) if changed else priority.multifactor
+
+
+@cache  # schemes with the same order are equal
+def _with(function, **values):
+    return partial(function, **values)
 
 
 def check_order(order: str | Callable) -> None:
