@@ -257,6 +257,21 @@ def test_halving_finds_nothing_that_is_not_so(kth, monkeypatch):
 
 
 @reduced
+def test_where_looks_are_few_no_cause_is_made_up(monkeypatch):
+    # 200 short jobs end early one after the other, so that job 201 can expect to start earlier and earlier.
+    rows = [(0, 1, 9, 1)] * 200 + [(0, 5, 5, 1)]
+    schedule = simulated(rows, 1, "conservative")
+    every = schedule.why(201).expected
+    monkeypatch.setattr("schedlab.schedule.why.MOST_JOBS", 0)
+    why = schedule.why(201)
+    found = why.expected
+    assert len(found) <= 16 < len(every)
+    assert set(found["news"][1:]) == {"several things had happened"}
+    assert found[["time", "expected_start"]].merge(every).shape[0] == len(found)
+    assert "That changed at least " in str(why)
+
+
+@reduced
 @pytest.mark.parametrize("many", [64, 65, 66])
 def test_so_many_news_and_one_more(many):
     # Job 1 holds the machine, job 2 waits, and others come one by one, with job 3 first of all behind it.

@@ -30,6 +30,7 @@ MOST_JOBS = 2_000_000  # that are simulated for one table of what a job could ex
 MOST_BARS = 1_500
 SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of what it could expect
 EXACTLY = 600  # seconds; of shorter waits, instants are told to the second
+MUCH = "several things had happened"
 TOLD = 3  # changes of the expected start in the sentence
 
 
@@ -107,8 +108,8 @@ class Why:
         rows, before = [], None
         for one in sorted(found):
             if found[one] != before:
-                at = schedule.origin + int(news.times[one])
-                rows.append((at, schedule.origin + found[one], news.words(one)))
+                at, exact = schedule.origin + int(news.times[one]), one == 0 or one - 1 in found
+                rows.append((at, schedule.origin + found[one], news.words(one) if exact else MUCH))
             before = found[one]
         return rows, every, ""
 
