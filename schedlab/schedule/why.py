@@ -6,7 +6,7 @@ backfilling, the shadow time of EASY's head, and for any other job the start tha
 It changes only when something does: a job comes, ends early, or runs on past its estimate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Integral
@@ -15,8 +15,11 @@ import numpy as np
 import pandas as pd
 
 from schedlab import display
-from schedlab.machine import KaryTree, Partitions
+from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes.cases import known_at
+from schedlab.schemes.compiled import CompiledScheme
+from schedlab.schemes.orders import OF_USERS
+from schedlab.schemes.rigid import Queued
 from schedlab.threads import pool
 
 from .starts import LABELS, check_whole
@@ -27,6 +30,7 @@ ITSELF, OTHER = "the job", "other jobs"
 COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
 ALL = 64  # of so many news what the job could expect is found after each of them
 MOST_JOBS = 2_000_000  # that are simulated for one table of what a job could expect
+SLOWER = 20  # times fewer where a scheme is in plain Python
 MOST_BARS = 1_500
 SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of what it could expect
 EXACTLY = 600  # seconds; of shorter waits, instants are told to the second
@@ -100,10 +104,12 @@ class Why:
             return [], True, "sites share their jobs"
         if isinstance(schedule.machine, KaryTree) and np.any(schedule.machine.speedup):
             return [], True, "run times depend on where jobs are placed"
-        news = _News(schedule.case, schedule.outcome, self._estimate, place, schedule.trace.table.index)
-        found, every = self._look(news)
         last = int(schedule.outcome.start[place])
-        if None in found.values() or found[news.times.size - 1] != last:
+        for news in self._news():
+            found, every = self._look(news)
+            if None not in found.values() and found[news.times.size - 1] == last:
+                break
+        else:
             return [], True, "the scheme's decisions depend on the future"
         rows, before = [], None
         for one in sorted(found):
@@ -113,10 +119,23 @@ class Why:
             before = found[one]
         return rows, every, ""
 
+    def _news(self):
+        """Give the news: of a scheme that is taken to forget, of the jobs since none waited; then of all jobs."""
+        schedule, numbers = self.schedule, self.schedule.trace.table.index
+        case, outcome, estimate, place = schedule.case, schedule.outcome, self._estimate, self._place
+        if isinstance(schedule.machine, Flat) and _forgets(schedule.scheme):
+            some, submit = _since_none_waited(outcome, place)
+            less = case.some(some)
+            less = replace(less, jobs=less.jobs._replace(submit=submit))
+            part = replace(outcome.part(some), submit=submit)
+            yield _News(less, part, estimate[some], int(np.flatnonzero(some == place)[0]), numbers[some])
+        yield _News(case, outcome, estimate, place, numbers)
+
     def _look(self, news):
         """Find what the job could expect after some of the news, by their places; tell whether after all of them."""
         found, last = {}, news.times.size - 1
-        most = max(ALL // 4, MOST_JOBS // len(self.schedule))
+        most = MOST_JOBS // SLOWER if hasattr(self.schedule.scheme, "decide") else MOST_JOBS
+        most = max(ALL // 4, most // len(news.case))
 
         def look(at):
             with pool() as threads:
@@ -340,6 +359,33 @@ class _News:
 
     def _named(self, one, several):
         return f"job {self._numbers[one]}" + (f" and {_count(several.size - 1, 'other')}" if several.size > 1 else "")
+
+
+def _forgets(scheme):
+    """Tell whether the running jobs are all that a scheme knows when none waits; running sums know more."""
+    if hasattr(scheme, "decide"):
+        return True
+    policies = (getattr(scheme, name, None) for name in ("order", "backfill", "may_backfill", "objective"))
+    named = all(policy is None or (isinstance(policy, str) and policy not in OF_USERS) for policy in policies)
+    return isinstance(scheme, Queued) and named and not isinstance(scheme, CompiledScheme)
+
+
+def _since_none_waited(outcome, place):
+    """Give the jobs that ran when last none waited, and those since; the former as if submitted at their starts.
+
+    Returns
+    -------
+    jobs : int64
+        Their places.
+    submit : int64, ticks
+    """
+    last_start = np.maximum.accumulate(outcome.start[:place])
+    empty = np.flatnonzero(last_start < outcome.submit[1 : place + 1])
+    first = int(empty[-1]) + 1 if empty.size else 0  # the job that came next
+    running = np.flatnonzero(outcome.end[:first] > (last_start[first - 1] if first else 0))
+    running = running[np.argsort(outcome.start[running], kind="stable")]
+    since = np.arange(first, outcome.start.size)
+    return np.append(running, since), np.append(outcome.start[running], outcome.submit[since])
 
 
 def _start_expected(scheme, news, one):

@@ -110,6 +110,16 @@ class Case:
         """
         return self._of(slice(0, count), self.machine, first=True)
 
+    def some(self, jobs: np.ndarray) -> "Case":
+        """Give the case of some jobs.
+
+        Parameters
+        ----------
+        jobs : int64 array
+            Their places, in the order in which they arrive.
+        """
+        return self._of(jobs, self.machine, first=True)
+
     def parts(self) -> list["Case"]:
         """Give the case of each partition of the machine (`Partitions`): its jobs on its processors."""
         sizes = enumerate(self.machine.sizes)
