@@ -54,12 +54,12 @@ class _Listener(event.Listener):
         self.lock, self.tell, self.told, self.own = Lock(), tell, [], None
 
     def on_start(self, event):
-        function = event.data["dispatcher"].py_func
-        module = function.__module__ or ""
-        if self.own is not None:
-            return  # a piece of it
+        dispatcher = event.data["dispatcher"]
+        function, module = dispatcher.py_func, dispatcher.py_func.__module__ or ""
+        if self.own is not None or not dispatcher.targetoptions.get("nogil"):
+            return  # a piece of it, or of a kernel; or a policy, such as Slurm's, which takes no time
         if module == OWN:
-            self.own = event.data["dispatcher"]
+            self.own = dispatcher
             self.tell(f"scheme {function.__name__}", False, True)
         elif module.startswith(KERNELS):
             self.hear(GROUPS.get(module.removeprefix(KERNELS).partition(".")[0], "others"))

@@ -153,12 +153,23 @@ def test_each_group_is_announced_once_and_the_others_are_compiled_ahead_once(mon
     modules = ("easy", "fcfs", "priority", "gang.slices")
     for module in ("numpy.core", *(f"schedlab.kernels.{name}" for name in modules)):
         function = SimpleNamespace(__module__=module)
-        for _ in range(2):
-            listener.on_start(SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)}))
+        for options in ({}, {"nogil": True}, {"nogil": True}):  # the first as of a policy, such as `multifactor`
+            compiled = SimpleNamespace(py_func=function, targetoptions=options)
+            listener.on_start(SimpleNamespace(data={"dispatcher": compiled}))
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("schedlab: compiling kernels (rigid), about 6 s; others meanwhile.")
     assert second == "schedlab: compiling kernels (gang), about 14 s"
     assert ahead == [[group for group in compiling.SECONDS if group != "rigid"]]
+
+
+def test_a_policy_of_the_package_is_no_kernel_to_wait_for(capfd):
+    code = """
+import schedlab as sl
+trace = sl.read_sacct(sl.workload.sacct.example_path(), procs=128, partition="long")
+sl.simulate(trace, sl.EASY(order="multifactor"))
+"""
+    in_a_process(code, Path(sl.__file__).parents[1])
+    assert capfd.readouterr() == ("", "")
 
 
 def test_compiling_ahead_takes_nothing_from_the_users_folder(monkeypatch, tmp_path):
