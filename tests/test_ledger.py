@@ -450,7 +450,6 @@ def test_kept_results_are_whole(paper):
     assert set(kept.ledger_of(paper)["verdict"]) <= set(VERDICTS)
 
 
-@pytest.mark.xfail(strict=True, reason="kernels learn about policies: results are kept anew when that is over")
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_kept_results_are_as_the_kernels_are(paper):
     assert not kept.stale(paper), f"the kernels have changed: schedlab figures {paper} --size full --keep"
