@@ -276,7 +276,7 @@ def _measured(run, values):
     """Run once; return the measures or the error. An error that is raised would reach joblib, which hides its cause."""
     try:
         return _plain(run(**values))
-    except Exception as error:
+    except Exception as error:  # whatever a user's function raises
         return error
 
 

@@ -8,7 +8,6 @@ from schedlab.kernels.started_by import started_by as labelled
 from schedlab.machine import KaryTree, Partitions
 from schedlab.schemes import Jobs
 from schedlab.schemes.orders import prepare
-from schedlab.schemes.rigid import Queued
 from schedlab.threads import interruptible
 
 LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
@@ -44,7 +43,7 @@ def started_by(schedule) -> pd.Categorical:
     own = (outcome.submit, outcome.run, estimate, outcome.procs)
     jobs, start = Jobs(*(column.copy() for column in own)), outcome.start.copy()
     most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # a log may hold more than there is
-    order = scheme.queue(case) if isinstance(scheme, Queued) else prepare("fcfs", case)
+    order = scheme.queue(case) or prepare("fcfs", case)
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
     by_start = np.argsort(start, kind="stable")
     codes = interruptible(labelled, jobs, most, order, start, by_start, held)

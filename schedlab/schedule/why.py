@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,12 @@ import pandas as pd
 from schedlab import display
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes.cases import known_at
-from schedlab.schemes.compiled import CompiledScheme
-from schedlab.schemes.orders import OF_USERS
-from schedlab.schemes.rigid import Queued
 from schedlab.threads import pool
 
 from .starts import LABELS, check_whole
+
+if TYPE_CHECKING:  # its module imports this one
+    from .base import Schedule
 
 RAN, BEFORE, LATER = "ran already", "submitted before it", "submitted after it"
 HEAD = LABELS[0]
@@ -51,7 +52,7 @@ class Why:
         In which partition it ran, if the machine has some.
     """
 
-    schedule: "Schedule"  # noqa: F821 (its module imports this one)
+    schedule: "Schedule"
     job: int
     partition: str | None = None
 
@@ -106,7 +107,10 @@ class Why:
             return [], True, "run times depend on where jobs are placed"
         last = int(schedule.outcome.start[place])
         for news in self._news():
-            found, every = self._look(news)
+            try:
+                found, every = self._look(news)
+            except NotImplementedError:  # of `schedlab.steps`, where the caller decides
+                return [], True, "it was decided step by step, from outside"
             if None not in found.values() and found[news.times.size - 1] == last:
                 break
         else:
@@ -123,7 +127,7 @@ class Why:
         """Give the news: of a scheme that is taken to forget, of the jobs since none waited; then of all jobs."""
         schedule, numbers = self.schedule, self.schedule.trace.table.index
         case, outcome, estimate, place = schedule.case, schedule.outcome, self._estimate, self._place
-        if isinstance(schedule.machine, Flat) and _forgets(schedule.scheme):
+        if isinstance(schedule.machine, Flat) and schedule.scheme.forgets:
             some, submit = _since_none_waited(outcome, place)
             less = case.some(some)
             less = replace(less, jobs=less.jobs._replace(submit=submit))
@@ -359,15 +363,6 @@ class _News:
 
     def _named(self, one, several):
         return f"job {self._numbers[one]}" + (f" and {_count(several.size - 1, 'other')}" if several.size > 1 else "")
-
-
-def _forgets(scheme):
-    """Tell whether the running jobs are all that a scheme knows when none waits; running sums know more."""
-    if hasattr(scheme, "decide"):
-        return True
-    policies = (getattr(scheme, name, None) for name in ("order", "backfill", "may_backfill", "objective"))
-    named = all(policy is None or (isinstance(policy, str) and policy not in OF_USERS) for policy in policies)
-    return isinstance(scheme, Queued) and named and not isinstance(scheme, CompiledScheme)
 
 
 def _since_none_waited(outcome, place):

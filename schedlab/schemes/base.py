@@ -413,6 +413,8 @@ class Scheme:
         Whether jobs may start ahead of others.
     one_reservation : bool
         Whether the head of the queue alone holds a reservation.
+    forgets : bool
+        Whether the running jobs are all that it knows of the past when none waits. A scheme with `decide` is taken to.
     simulated : bool
         Whether its starts are simulated, not taken from a log.
 
@@ -447,14 +449,17 @@ class Scheme:
     in_order: ClassVar[bool] = False
     backfills: ClassVar[bool] = True
     one_reservation: ClassVar[bool] = False
+    forgets: ClassVar[bool] = False
     simulated: ClassVar[bool] = True
 
     def __init_subclass__(cls, **more):
         super().__init_subclass__(**more)
         if cls.needs not in NEEDS:
             raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
-        if "decide" in vars(cls) and "overruns" not in vars(cls):
-            cls.overruns = OVERRUN  # of which `decided` has all
+        if "decide" in vars(cls):
+            for name, usual in (("overruns", OVERRUN), ("forgets", True)):  # `decided` has all rules of overrun
+                if name not in vars(cls):
+                    setattr(cls, name, usual)
         own = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
         for name in own.keys() & _named.keys():
             before = _named[name].func
@@ -487,6 +492,21 @@ class Scheme:
             By default none.
         """
         return ()
+
+    def queue(self, case: Case) -> tuple | None:
+        """Give the order of the queue as the kernels take it (`schedlab.kernels.priority.Order`).
+
+        Parameters
+        ----------
+        case : Case
+            The jobs to order.
+
+        Returns
+        -------
+        Order or None
+            None, the default: first come, first served.
+        """
+        return None
 
     def promises(self, machine: Flat | KaryTree) -> bool:
         """Tell whether no job starts later than promised on this machine. `Schedule.validate` then checks it.

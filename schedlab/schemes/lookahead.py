@@ -89,6 +89,11 @@ class DPSA(Queued):
             raise ValueError("an objective needs the exact search; leave out search, budget and seconds")
 
     @property
+    def policies(self) -> tuple:
+        """As of `Queued`."""
+        return (self.order, self.objective)
+
+    @property
     def label(self) -> str:
         """The paper's names: DPSAp, DPSAn, DPSAw."""
         return f"DPSA{self.variant}"

@@ -15,7 +15,7 @@ from schedlab.workload.trace import KILL_BACKFILLED, OVERRUN
 
 from . import placement
 from .base import Case, Outcome, Scheme
-from .orders import Order, check_order, check_veto, explained, order_name, policy_name, prepare, prepare_veto
+from .orders import OF_USERS, Order, check_order, check_veto, explained, order_name, policy_name, prepare, prepare_veto
 
 ALL = "all"
 
@@ -54,6 +54,16 @@ class Queued(Scheme):
 
     def __str__(self) -> str:
         return self.label if self.order == "fcfs" else f"{self.label}-{order_name(self.order).upper()}"
+
+    @property
+    def policies(self) -> tuple:
+        """What may be a user's function: here the order."""
+        return (self.order,)
+
+    @property
+    def forgets(self) -> bool:
+        """As of `Scheme`: by named policies that keep no running sums."""
+        return all(policy is None or (isinstance(policy, str) and policy not in OF_USERS) for policy in self.policies)
 
     def queue(self, case: Case) -> Order:
         """Give the order of the queue as the kernels take it.
@@ -183,6 +193,11 @@ class EASY(Queued):
         if self.order != "fcfs" or self.reservations != 1:
             return False  # a head may lose its place before it starts, and another job's reservation may move
         return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
+
+    @property
+    def policies(self) -> tuple:
+        """As of `Queued`."""
+        return (self.order, self.backfill, self.may_backfill)
 
     @property
     def one_reservation(self) -> bool:
