@@ -1,7 +1,7 @@
 """A museum of schedulers that call themselves EASY and are not: one loop, as it is written by hand, with planted bugs.
 
-Each passes `Schedule.validate`, or nearly always, since it holds no more processors than there are. Beside them stands
-EASY as it is written with a `State`, which is right.
+Each passes `Schedule.validate`, or nearly always, since it holds no more processors than there are. Beside them stand
+EASY and FCFS as they are written with a `State`, and a scheme that gives all starts at once, which are right.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,27 @@ from heapq import heappop, heappush
 import numpy as np
 
 import schedlab as sl
+
+
+class OneByOne(sl.Scheme):
+    """One job at a time, in the order of arrival."""
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        start, now = [], 0
+        for submit, run in zip(case.jobs.submit, case.jobs.run, strict=True):
+            start.append(max(now, submit))
+            now = start[-1] + run
+        return case.outcome(np.array(start))
+
+
+@sl.python_scheme
+def plain_fcfs(state):
+    """FCFS in plain Python."""
+    for job in state.queue:
+        if job.procs > state.free:
+            break
+        state.start(job)
 
 
 @sl.python_scheme

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
+from museum import OneByOne
 from workloads import changed, trace_of
 
 import schedlab as sl
@@ -22,18 +23,6 @@ JOBS = [(0, 5, 9, 2), (1, 3, 3, 3), (2, 4, 4, 1), (20, 0, 1, 4)]
 def names_as_they_were(monkeypatch):
     """Let no test leave a name behind."""
     monkeypatch.setattr(base, "_named", dict(base._named))
-
-
-class OneByOne(sl.Scheme):
-    """One job at a time, in the order of arrival."""
-
-    def simulate(self, case):
-        """As of `Scheme`."""
-        start, now = [], 0
-        for submit, run in zip(case.jobs.submit, case.jobs.run, strict=True):
-            start.append(max(now, submit))
-            now = start[-1] + run
-        return case.outcome(np.array(start))
 
 
 def test_a_scheme_of_ones_own_is_simulated_measured_and_drawn():

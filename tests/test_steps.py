@@ -11,6 +11,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from museum import plain_easy as easy
+from museum import plain_fcfs as fcfs
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
@@ -18,14 +19,6 @@ import schedlab as sl
 pytestmark = pytest.mark.reduced
 
 LOG = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 5, 5, 1), (2, 1, 2, 1), (3, 6, 9, 2), (4, 2, 2, 4), (5, 3, 4, 1)]
-
-
-@sl.python_scheme
-def fcfs(state):
-    for job in state.queue:
-        if job.procs > state.free:
-            break
-        state.start(job)
 
 
 @sl.python_scheme

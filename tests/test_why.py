@@ -12,6 +12,7 @@ import twin_why
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
+from museum import OneByOne
 from workloads import examples, trace_of, workloads
 
 import schedlab as sl
@@ -434,18 +435,6 @@ class Turning(FirstFit):
         """As of `FirstFit`."""
         self.passes += 1
         return list(state.queue)[:: -1 if self.passes % 2 else 1]
-
-
-class OneByOne(sl.Scheme):
-    """One job at a time."""
-
-    def simulate(self, case):
-        """As of `Scheme`."""
-        start, now = [], 0
-        for submit, run in zip(case.jobs.submit, case.jobs.run, strict=True):
-            start.append(max(now, submit))
-            now = start[-1] + run
-        return case.outcome(np.array(start))
 
 
 def shared(rows=ROWS):

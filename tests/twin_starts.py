@@ -15,6 +15,8 @@ all arrivals, then one decision. A job of no length completes at the instant of 
 
 from collections import namedtuple
 
+from twins import _take_fitting_heads
+
 HEAD, RESERVATION = "head", "reservation"
 WITHIN, EXTRA = "backfilled within the shadow", "backfilled on extra processors"
 
@@ -125,15 +127,6 @@ def _simulate(jobs, decide, reserved=None):
 
 def _sum(held):
     return sum(p for _, p in held)
-
-
-def _take_fitting_heads(jobs, queue, free):
-    """Remove jobs from the front of the queue while they fit, and return them."""
-    taken = []
-    while queue and jobs[queue[0]].procs <= free:
-        free -= jobs[queue[0]].procs
-        taken.append(queue.pop(0))
-    return taken
 
 
 def _shadow(job, now, held, procs):

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import plain_iterative
 import twins  # the tests' own
-from museum import plain_easy
+from museum import plain_easy, plain_fcfs
 
 import schedlab as sl
 from schedlab import parts
@@ -86,15 +86,6 @@ def compiled_easy(c, reservation):
             place = parts.begin_behind_head(c, reservation, place)
         else:
             place += 1
-
-
-@sl.python_scheme
-def plain_fcfs(state):
-    """FCFS in plain Python."""
-    for job in state.queue:
-        if job.procs > state.free:
-            break
-        state.start(job)
 
 
 OWN_LOGS = ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-BLUE-2000")
