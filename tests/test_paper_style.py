@@ -130,10 +130,18 @@ def test_a_title_is_left_to_the_caption_but_a_stand_in_is_named(table, trace):
 
 
 @pytest.mark.tables
-@pytest.mark.parametrize("settings", [{"columns": 0}, {"font_size": -1}, {"column_width": "85"}, {"columns": True}])
+@pytest.mark.parametrize(
+    "settings", [{"columns": 0}, {"font_size": -1}, {"column_width": "85"}, {"columns": True}, {"gutter": None}]
+)
 def test_what_is_no_size_is_refused(table, trace, settings):
     with pytest.raises(ValueError, match=f"{next(iter(settings))} must be a number above 0"):
         charts.paper_style(DRAWN["lines"](table, trace), **settings)
+
+
+@pytest.mark.tables
+def test_what_is_no_chart_is_refused(table):
+    with pytest.raises(TypeError, match="chart is a DataFrame, expected an Altair chart"):
+        charts.paper_style(table)
 
 
 @pytest.mark.tables

@@ -66,6 +66,8 @@ def paper_style(
 
     Raises
     ------
+    TypeError
+        For something that is no Altair chart.
     ValueError
         For a width or a font size that is no number above 0, and where the chart does not fit.
 
@@ -76,7 +78,10 @@ def paper_style(
     >>> chart = sl.charts.lines(sl.sweep(trace, ["easy", "fcfs"], load=[0.6, 0.8]), "load", "wait_time")
     >>> for_print = sl.charts.paper_style(chart, columns=1, font_size=8)
     """
-    for name, value in (("columns", columns), ("font_size", font_size), ("column_width", column_width)):
+    if not isinstance(chart, alt.TopLevelMixin):
+        raise TypeError(f"chart is a {type(chart).__name__}, expected an Altair chart")
+    sizes = {"columns": columns, "font_size": font_size, "column_width": column_width, "gutter": gutter}
+    for name, value in sizes.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < math.inf:
             raise ValueError(f"{name} must be a number above 0, got {value!r}")
     spec = chart.to_dict()

@@ -1,9 +1,10 @@
-"""Why a job waited: which jobs held the processors, who came later and started earlier, and what it could expect.
+"""Why a job waited: which jobs held the processors, which of them were submitted later, and what the
+job could expect.
 
-What a job could expect at an instant is found by simulation, under any scheme: the jobs that have not come by then are
-left out, and those that have not ended by then run as long as estimated. So it is the reservation of conservative
+What it could expect at an instant is found by simulation, under any scheme: jobs not yet submitted are left out, and
+those that have not ended run as long as estimated. So it is the reservation of conservative
 backfilling, the shadow time of EASY's head, and for any other job the start that it gets if nothing new happens.
-It changes only when something does: a job comes, ends early, or runs on past its estimate.
+It changes only at news: a job is submitted, ends early, or runs on past its estimate.
 """
 
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # its module imports this one
     from .base import Schedule
 
 RAN, BEFORE, LATER = "ran already", "submitted before it", "submitted after it"
-HEAD = LABELS[0]
+HEAD, RESERVATION = LABELS[:2]
 ITSELF, OTHER = "the job", "other jobs"
 COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
 ALL = 64  # of so many news what the job could expect is found after each of them
@@ -193,7 +194,7 @@ class Why:
         yield self._how()
 
     def _blocked(self, procs, waited):
-        """Tell for how long too few processors were free, and for how long others were to have them."""
+        """Tell for how long too few processors were free, and for how long there were enough."""
         free, lasts = self._free()
         few = int(lasts[free < procs].sum())
         if few:
@@ -245,9 +246,9 @@ class Why:
 
     def _how(self):
         how = self.schedule.started_by[self._place]
-        if how == "head":
+        if how == HEAD:
             return "It started in its turn."
-        if how == "reservation":
+        if how == RESERVATION:
             return "It started by its reservation, ahead of jobs that stood before it in the queue."
         return f"It was {how}."
 
@@ -273,7 +274,9 @@ class Why:
                 for job, one in zip(self.others.index[:SHOWN], self.others.itertuples(), strict=False)
             ]
             names = ("job", "which", "processors", "start", "end", "processor-hours")
-            parts.append(display.folded(self._told(len(self.others), "job"), display.table(names, rows, (0, 1))))
+            some = f", the {SHOWN} that held most" if len(self.others) > SHOWN else ""
+            said = f"{_count(len(self.others), 'job')} held processors while it waited{some}"
+            parts.append(display.folded(said, display.table(names, rows, (0, 1))))
         if len(self.expected) > 1:
             table = self.expected
             rows = [(self._at(at), self._at(start), news) for at, start, news in table[:ROWS].itertuples(index=False)]
@@ -283,10 +286,6 @@ class Why:
             names = ("at", "expected start", "news")
             parts.append(display.folded(said, display.table(names, rows, (0, 1, 2))))
         return display.page(*parts)
-
-    def _told(self, count, what):
-        largest = f", the {SHOWN} that held most" if count > SHOWN else ""
-        return f"{_count(count, what)} held processors while it waited{largest}"
 
     def _picture(self):
         schedule, place, (came, began) = self.schedule, self._place, self._waited
