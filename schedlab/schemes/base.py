@@ -414,7 +414,8 @@ class Scheme:
     one_reservation : bool
         Whether the head of the queue alone holds a reservation.
     forgets : bool
-        Whether the running jobs are all that it knows of the past when none waits. A scheme with `decide` is taken to.
+        Whether the running jobs are all that it knows of the past when none waits. Users' own schemes are taken to
+        forget; what follows from it is checked (`Schedule.why`).
     simulated : bool
         Whether its starts are simulated, not taken from a log.
 

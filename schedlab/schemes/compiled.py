@@ -43,7 +43,6 @@ class CompiledScheme(Queued):
     memory: int | Callable = field(default=0, kw_only=True)
 
     overruns = OVERRUN
-    forgets = False  # nobody knows what is in its memory
 
     def __post_init__(self):
         super().__post_init__()
