@@ -1,4 +1,4 @@
-"""The command line: `schedlab traces | show | simulate | compare | figures | claims | compile`."""
+"""The command line: `schedlab traces | show | simulate | compare | grid | figures | claims | compile`."""
 
 import argparse
 import math
@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +18,9 @@ import pandas as pd
 
 from schedlab import __version__, metrics, papers
 from schedlab.display.ledgers import as_json, as_markdown, counted, summary
-from schedlab.experiment import sweep
+from schedlab.experiment import studies, sweep
+from schedlab.experiment.grids import carried_out
+from schedlab.experiment.progress import span
 from schedlab.paths import replacing
 from schedlab.precompile import compile_kernels
 from schedlab.schemes import by_name, scheme
@@ -253,6 +256,35 @@ def _parser():
     several.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the table with all its measures")
     several.set_defaults(run=_compare)
 
+    study = commands.add_parser(
+        "grid",
+        help="run the grid of a study, or a part of it, into a store",
+        description=_grid.__doc__,
+        epilog="Example, in a job array of Slurm: schedlab grid study.py --store runs/ --shard $SLURM_ARRAY_TASK_ID/16",
+    )
+    study.add_argument(
+        "study",
+        metavar="STUDY.py",
+        help="a Python file that defines run, a function, and values, as sl.grid takes them",
+    )
+    study.add_argument(
+        "--store", metavar="FOLDER", required=True, help="keep the results here; what is there is not run again"
+    )
+    part = study.add_mutually_exclusive_group()
+    part.add_argument(
+        "--shard",
+        type=_shard,
+        metavar="I/N",
+        help="only part I of N, from 1/N to N/N, which together are the whole; all write into the same store",
+    )
+    part.add_argument("--status", action="store_true", help="run nothing; say what is done, failed, running and to do")
+    study.add_argument("--threads", type=_count, metavar="N", help="runs at a time (default: one for each core)")
+    study.add_argument("--retry", action="store_true", help="also run again what has failed")
+    study.add_argument(
+        "--out", type=_file(".csv"), metavar="FILE.csv", help="write the table, once all runs of the study are there"
+    )
+    study.set_defaults(run=_grid)
+
     figures = commands.add_parser("figures", help="rebuild every figure in one page", description=_figures.__doc__)
     size_help = "steps and seeds (default: as SCHEDLAB_SIZE says, or quick)"
     _add_papers(figures)
@@ -437,6 +469,14 @@ def _count(text):
     if not (text.isdecimal() and int(text) > 0):
         raise ValueError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+@_argument
+def _shard(text):
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise ValueError(f"expected a part such as 3/16, from 1/16 to 16/16, got {text!r}")
+    return int(number), int(count)
 
 
 @_argument
@@ -697,6 +737,48 @@ def _compare(options):
     ends = {f"{name}{end}": SHOWN[name] if not end else end[1:] for name in WITH_ENDS for end in ("", "_low", "_high")}
     shown = over_seeds(table, ["load", "scheme"], confidence)
     _print(shown[["load", "scheme", *ends]].set_axis(["load", "scheme", *ends.values()], axis=1))
+
+
+def _grid(options):
+    """Run the grid of a study, and keep each result as soon as it is there.
+
+    A run that fails does not stop the others. The call that finds all runs done, whichever part it was for, gives the
+    table. Exit code 1 means that runs have failed.
+    """
+    _check_folder(options.out)
+    plan = studies.read_study(options.study)
+    if options.status:
+        _print_status(*studies.status(plan, options.store))
+        return
+    mine = studies.shard_of(plan, *options.shard) if options.shard else plan
+    made = carried_out(mine, options.threads, errors="keep", store=options.store, retry=options.retry)
+    failed = int((made["error"] != "").sum()) if len(made) else 0
+    if (table := studies.table(plan, options.store)) is None:
+        print(f"{len(mine):,} of {len(plan):,} runs are done; other parts are not")
+    elif options.out:
+        _write(options.out, lambda path: table.map(cell).to_csv(path, index=False))
+    else:
+        _print(table if (table["error"] != "").any() else table.drop(columns=["error", "error_at"]))
+    if failed:
+        raise ValueError(f"{failed:,} runs failed; --status lists them, --retry runs them again")
+
+
+def _print_status(counts, processes, failures):
+    print(", ".join(f"{count:,} {what}" for what, count in counts.items()))
+    for one in processes:
+        about = f"{plain(one['host'])}, process {one['process']}: {one['done']:,} of {one['count']:,} runs"
+        _print_indented(f"{about} since {_clock(one['since'])}")
+        for run in one["running"]:
+            _print_indented(f"{plain(run['values'])}: running since {_clock(run['since'])}")
+    if len(failures):
+        print()
+        _print(failures)
+
+
+def _clock(seconds):
+    """Say when something began, and how long ago that is."""
+    began = time.localtime(seconds)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', began)} ({span(time.time() - seconds)})"
 
 
 def _add_papers(parser):

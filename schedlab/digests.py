@@ -1,9 +1,11 @@
 """Digests of values and functions: equal values have the same digest in any process, different values do not.
 
-They are the keys of cached results (`schedlab.experiment`). The digest of a user's function covers its code, the values
-that it closes over, and the globals that it uses. Editing a helper function therefore changes the digest.
+They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code, the values
+that it closes over, and the globals that it uses. Editing a helper function therefore changes the digest; moving it to
+another file does not. Files and logs count by what is in them.
 """
 
+import dis
 import functools
 import hashlib
 import inspect
@@ -20,14 +22,29 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from .workload import archive
 from .workload.trace import Trace
 
 LENGTH = 32  # hexadecimal digits
-# The digest of code in these folders is that of its name: it does not change while Python runs.
+_PACKAGE = Path(__file__).parent
+# Rooms that only show results, or only say which are wanted: no result depends on them.
+SHOWING = ("charts", "cli", "compiling", "display", "kept", "papers", "precompile", "report", "widgets")
+# The digest of code in these folders is that of its name. Papers are read as users' functions are: they change.
 _INSTALLED = tuple(
-    f"{Path(folder)}{os.sep}"
-    for folder in (Path(__file__).parent, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
+_PAPERS = f"{_PACKAGE / 'papers'}{os.sep}"
+_FILES = (
+    ".swf",
+    ".swf.gz",
+    ".csv",
+    ".csv.gz",
+    ".tsv",
+    ".txt",
+    ".parquet",
+    ".pq",
+)  # what names of files with jobs end in
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # steps of Python's machine
 _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
 
@@ -62,14 +79,31 @@ def digest(*values) -> str:
     return sha.hexdigest()[:LENGTH]
 
 
+@functools.cache
+def sources() -> str:
+    """Give a digest of what results depend on besides functions and values: the package itself, and the Python version.
+
+    Rooms that only show results do not count.
+    """
+    sha = hashlib.sha256(repr(sys.version_info[:2]).encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        room, *_ = path.relative_to(_PACKAGE).with_suffix("").parts
+        if room not in SHOWING:
+            _name(sha, path.relative_to(_PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
+    return sha.hexdigest()[:LENGTH]
+
+
 def _feed(sha, value, seen):
     """Add a value to a hash; `seen` are the functions and classes that contain it, which may refer to themselves."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
     _name(sha, kind.__name__)
-    if value is None or kind in (bool, int, float, complex, str, bytes):
+    if value is None or kind in (bool, int, float, complex, bytes):
         _name(sha, repr(value))
+    elif kind is str:
+        _name(sha, value)
+        _name(sha, *filter(None, [archive.meaning(value), _content(value) if value.endswith(_FILES) else ""]))
     elif kind in (tuple, list):
         _all(sha, value, seen)
     elif isinstance(value, Set):
@@ -110,7 +144,7 @@ def _feed(sha, value, seen):
     elif isinstance(value, types.CodeType):
         _code(sha, value, seen)
     elif isinstance(value, Path):
-        _all(sha, (str(value), _stamp(value)), seen)
+        _name(sha, str(value), _content(value))
     elif is_dataclass(value):
         _class(sha, kind, seen)
         _all(sha, _state(value), seen)
@@ -174,13 +208,19 @@ def _state(value):
 
 def _installed(module):
     path = getattr(sys.modules.get(module), "__file__", None)
-    return module in sys.builtin_module_names or (path is not None and path.startswith(_INSTALLED))
+    return module in sys.builtin_module_names or (path is not None and is_installed(path))
+
+
+def is_installed(path):
+    return path.startswith(_INSTALLED) and not path.startswith(_PAPERS)
 
 
 def _class(sha, kind, seen):
-    """Add a class: its name, and of a user's class its methods and attributes, too."""
-    _name(sha, kind.__module__, kind.__qualname__)
-    if _installed(kind.__module__) or id(kind) in seen:
+    """Add a class: its name, and of a user's class its methods and attributes, wherever it stands."""
+    _name(sha, kind.__qualname__)
+    if installed := _installed(kind.__module__):
+        _name(sha, kind.__module__)
+    if installed or id(kind) in seen:
         return
     own = {
         name: value
@@ -199,9 +239,11 @@ def _class(sha, kind, seen):
 
 
 def _function(sha, function, seen):
-    """Add a function: its name, and of a user's function its code and the values that it uses from outside, too."""
-    _name(sha, function.__module__ or "", function.__qualname__)
-    named = _installed(function.__module__) and "<" not in function.__qualname__  # not made by another, nor a lambda
+    """Add a function: its name, and of a user's function its code and the values that it uses, wherever it stands."""
+    _name(sha, function.__qualname__)
+    if installed := _installed(function.__module__):
+        _name(sha, function.__module__ or "")
+    named = installed and "<" not in function.__qualname__  # not made by another, nor a lambda
     if named or id(function) in seen:
         return
     seen = seen | {id(function)}
@@ -216,7 +258,7 @@ def _function(sha, function, seen):
 def _wraps(value):
     """Tell whether installed code wraps a function without changing its results: caches, `schedlab.remember`."""
     code = getattr(value, "__code__", None)
-    return code is None or code.co_filename.startswith(_INSTALLED)
+    return code is None or is_installed(code.co_filename)
 
 
 def _module(sha, value, names, seen):
@@ -231,15 +273,16 @@ def _module(sha, value, names, seen):
 
 def _outer(function, names):
     """Give what a function uses from outside: what it closes over, its user's globals, and modules that it imports."""
-    closed = zip(function.__code__.co_freevars, map(_content, function.__closure__ or ()), strict=True)
+    closed = zip(function.__code__.co_freevars, map(_held, function.__closure__ or ()), strict=True)
     if _installed(function.__module__):
         return dict(closed)
     outer = function.__globals__
     loaded = {name: sys.modules[name] for name in names if name in sys.modules and name not in outer}
-    return dict(closed) | loaded | {name: outer[name] for name in names if name in outer}
+    asked = sorted(_globals(function.__code__))
+    return dict(closed) | loaded | {name: outer[name] for name in asked if name in outer}
 
 
-def _content(cell):
+def _held(cell):
     try:
         return cell.cell_contents
     except ValueError:  # not assigned yet
@@ -248,8 +291,18 @@ def _content(cell):
 
 def _names(code):
     """List the global names and attributes that code and the functions within it use."""
-    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
-    return set(code.co_names).union(*map(_names, inner))
+    return set(code.co_names).union(*map(_names, _inner(code)))
+
+
+@functools.lru_cache(1024)
+def _globals(code):
+    """List the global names alone: what is only an attribute may also be the name of a variable, which is another."""
+    own = {step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL}
+    return own.union(*map(_globals, _inner(code)))
+
+
+def _inner(code):
+    return [const for const in code.co_consts if isinstance(const, types.CodeType)]
 
 
 def _code(sha, code, seen):
@@ -259,9 +312,30 @@ def _code(sha, code, seen):
     _all(sha, code.co_consts, seen)
 
 
+def _content(path):
+    """Give a digest of what is in a file or folder; empty where there is none."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            return _folder(tuple(sorted((str(one), *_stamp(one)) for one in path.rglob("*") if one.is_file())))
+        return _file(str(path), *_stamp(path))
+    except OSError:
+        return ""
+
+
 def _stamp(path):
-    """Give what changes when a file does."""
-    return (path.stat().st_mtime_ns, path.stat().st_size) if path.exists() else None
+    return path.stat().st_mtime_ns, path.stat().st_size
+
+
+@functools.lru_cache(256)  # by the stamp: a file that is in many runs is read once
+def _file(path, *_):
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@functools.lru_cache(16)
+def _folder(files):
+    return hashlib.sha256("".join(_file(*one) for one in files).encode()).hexdigest()
 
 
 def _other(sha, value, seen):

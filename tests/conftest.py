@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from joblib import parallel_config
 
-from schedlab import compiling, experiment, kept
+from schedlab import compiling, kept
 from schedlab.charts import theme
+from schedlab.experiment import memory
 
 # isort: split
 import vega_lite  # behind the charts, which load Altair in half of its time
@@ -50,7 +51,7 @@ def nothing_kept(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def runs_of_the_file():
-    return experiment._Memory(experiment.MOST_RUNS)
+    return memory.Memory()
 
 
 @pytest.fixture
@@ -61,8 +62,31 @@ def shared_runs(runs_of_the_file):
     joblib looks every 10 ms whether threads are done, which is longer than a run takes.
     """
     with pytest.MonkeyPatch.context() as patch, parallel_config(n_jobs=1):
-        patch.setattr(experiment, "_memory", runs_of_the_file)
+        patch.setattr(memory, "runs", runs_of_the_file)
         yield
+
+
+@pytest.fixture
+def counting(tmp_path):
+    """Let a function count its calls in a file: the digest of one that counts in a list would change at each call."""
+    log = str(tmp_path / "calls")
+
+    def counted(function):
+        def call(*arguments, **settings):
+            with open(log, "a") as file:
+                file.write(".")
+            return function(*arguments, **settings)
+
+        return call
+
+    def calls():
+        """Give how many there were since this was last asked."""
+        count = len(Path(log).read_text()) if Path(log).exists() else 0
+        Path(log).unlink(missing_ok=True)
+        return count
+
+    counted.calls = calls
+    return counted
 
 
 @pytest.fixture

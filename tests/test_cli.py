@@ -22,7 +22,7 @@ from schedlab.workload.trace import SIMULATED
 
 pytestmark = pytest.mark.tables
 
-COMMANDS = ("traces", "show", "simulate", "compare", "figures", "claims", "compile")
+COMMANDS = ("traces", "show", "simulate", "compare", "grid", "figures", "claims", "compile")
 JOBS = 48
 
 

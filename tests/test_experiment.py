@@ -18,12 +18,13 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from tqdm.auto import tqdm
 from workloads import trace_of
 
 import schedlab as sl
 from schedlab import experiment
 from schedlab.digests import NoDigestError, digest
+from schedlab.experiment import sweeps
+from schedlab.experiment.progress import Progress
 
 pytestmark = pytest.mark.tables
 
@@ -140,8 +141,8 @@ def test_an_empty_list_is_an_error(traces, name, made):
 
 
 def test_progress_shows_on_standard_error_where_it_takes_long(traces, monkeypatch, capsys):
-    done = experiment.simulate
-    monkeypatch.setattr(experiment, "simulate", lambda *args, **options: time.sleep(0.55) or done(*args, **options))
+    done = sweeps.simulate
+    monkeypatch.setattr(sweeps, "simulate", lambda *args, **options: time.sleep(0.55) or done(*args, **options))
     for progress in (True, False):
         experiment.forget()
         sl.sweep(traces[1], ["fcfs", "easy"], threads=1, progress=progress)
@@ -207,12 +208,11 @@ def test_an_interrupt_leaves_undone_what_has_not_begun(monkeypatch):
         time.sleep(0.01)
         return sl.simulate(*arguments, **conventions)
 
-    class Interrupted(tqdm):
-        def update(self, n=1):
-            raise KeyboardInterrupt
+    def interrupted(*_):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(experiment, "simulate", one)
-    monkeypatch.setattr(experiment, "tqdm", Interrupted)
+    monkeypatch.setattr(sweeps, "simulate", one)
+    monkeypatch.setattr(Progress, "update", interrupted)
     trace = sl.model_trace("lublin", jobs=20, procs=16)
     with pytest.raises(KeyboardInterrupt):
         sl.sweep(trace, "easy", [0.5 + i / 1000 for i in range(400)], threads=2)
@@ -310,7 +310,9 @@ def test_a_run_that_fails_is_named_and_may_be_kept():
     assert table["error"].tolist() == ["", "", "ZeroDivisionError: a is two", ""]
     assert table["b"].isna().tolist() == [False, False, True, False]
     only = sl.grid(fails_at_2, a=2, errors="keep", progress=False)
-    assert only.to_dict("list") == {"a": [2], "error": ["ZeroDivisionError: a is two"]}
+    place = 'test_experiment.py, line 300, in fails_at_2: raise ZeroDivisionError("a is two")'
+    place = place.replace("300", str(fails_at_2.__code__.co_firstlineno + 2))
+    assert only.to_dict("list") == {"a": [2], "error": ["ZeroDivisionError: a is two"], "error_at": [place]}
 
 
 def fails_at_once_or_waits(place):
@@ -395,7 +397,7 @@ def test_a_second_grid_runs_what_is_missing(tmp_path):
 
 def test_a_sweep_remembers_too(traces, monkeypatch):
     first = sl.sweep(traces[1], ["fcfs", "easy"], 0.7, seed=range(2), progress=False)
-    monkeypatch.setattr(experiment, "simulate", None)
+    monkeypatch.setattr(sweeps, "simulate", None)
     assert sl.sweep(traces[1], ["easy", "fcfs"], 0.7, seed=range(2), progress=False).shape == first.shape
     with pytest.raises(TypeError, match="NoneType"):
         sl.sweep(traces[1], "easy", 0.7, seed=range(2), tau=60, progress=False)

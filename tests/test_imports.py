@@ -55,13 +55,20 @@ WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "compiling", "testing"}  # a user's own order; hears when a kernel is compiled
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
+STORING = {"experiment"}  # results, as Parquet
 DRAWING = {"papers", "report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
 SHRINKING = {"hypothesis"}  # of the extra "lab"; without it, `check_scheme` shows larger workloads
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
 # Imported here, installed by a dependency's own word.
-COMES_WITH = {"llvmlite": "numba", "requests": "pooch", "traitlets": "ipywidgets", "IPython": "ipywidgets"}
+COMES_WITH = {
+    "cloudpickle": "joblib",
+    "llvmlite": "numba",
+    "requests": "pooch",
+    "traitlets": "ipywidgets",
+    "IPython": "ipywidgets",
+}
 IMPORT_NAMES = {"vl-convert-python": "vl_convert"}
 
 TOP = {
@@ -185,6 +192,8 @@ def welcome(name, module):
         return room == "widgets"
     if name in SHRINKING:
         return room == "testing"
+    if name in PARQUET and room in STORING:
+        return True
     if name in ELSEWHERE:
         return False
     if name == "IPython":

@@ -126,21 +126,14 @@ def test_the_ledger_has_every_target_under_both_rules(small, shared_runs):
     assert {claim for _, claim in paper.PAPER.found} <= set(ledger.index)
 
 
-def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch):
-    done = []
-
-    def counting(trace, scheme, **conventions):
-        done.append(conventions)
-        return sl.simulate(trace, scheme, **conventions)
-
-    monkeypatch.setattr(paper, "simulate", counting)
+def test_a_run_that_several_figures_ask_for_is_done_once(small, monkeypatch, counting):
+    monkeypatch.setattr(paper, "simulate", counting(sl.simulate))
     monkeypatch.setattr(paper, "COARSE", {"quick": (0.0, 0.3)})
     monkeypatch.setattr(paper, "BESIDE", {"quick": None})  # the whole log, as in the figures
     counts = {}
     for function in (paper.figure2, paper.figure3, paper.figure5, paper.thresholds, paper.claims, paper.sensitivity):
-        done.clear()
         function("quick", progress=False)
-        counts[function.__name__] = len(done)
+        counts[function.__name__] = counting.calls()
     assert counts.pop("figure2") == 3 * 2 * 3 * (1 + 3)
     # Three readings other than that of Figure 3, one of them with its run without contiguity.
     assert counts.pop("sensitivity") == 2 * (3 * (1 + 2) - 1)

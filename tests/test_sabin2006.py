@@ -81,12 +81,11 @@ def test_the_papers_figures_are_there():
     assert names == [f"figure{n}" for n in (2, 3, 4, 5, 7, 8, 9, 10)]
 
 
-def test_figures_of_one_scenario_share_their_simulations(small, monkeypatch):
-    runs = []
-    monkeypatch.setattr(grids, "simulate", lambda *run: runs.append(run) or sl.simulate(*run))
+def test_figures_of_one_scenario_share_their_simulations(small, monkeypatch, counting):
+    monkeypatch.setattr(grids, "simulate", counting(sl.simulate))
     for function in (paper.figure2, paper.figure3, paper.figure7, paper.figure8):
         function("quick", progress=False)
-    assert len(runs) == 2 * 2 * (len(grids.EVERY) - 1)
+    assert counting.calls() == 2 * 2 * (len(grids.EVERY) - 1)
 
 
 def test_every_size_has_its_panel(small, shared_runs):

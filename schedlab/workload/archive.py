@@ -182,6 +182,34 @@ def at_hand() -> list[str]:
     return sorted(file.path for folder in folders for file in os.scandir(folder) if ".swf" in file.name)
 
 
+def meaning(word: str) -> str:
+    """Say what a word stands for now where it names a log: the real one, or its stand-in.
+
+    Returns
+    -------
+    str
+        The same for the same jobs, on any machine; empty for a word that names no log.
+    """
+    if word.casefold() not in _names():
+        return ""
+    try:
+        name = resolve(word)
+    except TraceNotFound:  # it fits several
+        return ""
+    _, path = _locate(name)
+    if path is not None:
+        return catalogue().loc[name, "sha256"] or f"{name} {path.stat().st_size}"
+    table = standin_table(name)
+    return f"stand-in {hashlib.sha256(table.read_bytes()).hexdigest()}" if table.is_file() else f"{name} is not at hand"
+
+
+@cache
+def _names():
+    """Give all that may name a log: official names, whole and without their last parts."""
+    parts = [known.casefold().split("-") for known in catalogue().index]
+    return {"-".join(name[:length]) for name in parts for length in range(1, len(name) + 1)}
+
+
 def _can_be_checked(name):
     """Tell whether what the cache has of a log can be believed: by its checksum, or since nobody else put it there."""
     return bool(catalogue().loc[name, "sha256"]) or paths.own_folder("traces") is not None

@@ -1189,13 +1189,19 @@ def labels(families: Iterable[Trace | str | Sequence[Trace]]) -> list[str]:
     families = [[one] if isinstance(one, Trace | str) else list(one) for one in families]
     keys = [tuple(one if isinstance(one, str) else id(one) for one in family) for family in families]
     facts = {key: _title_and_steps(*family) for key, family in zip(keys, families, strict=True)}
-    names, taken = {}, Counter()
-    for key, (title, steps) in facts.items():
-        others = [done for name, done in facts.values() if name == title]
+    names = dict(zip(facts, told_apart(facts.values()), strict=True))
+    return [names[key] for key in keys]
+
+
+def told_apart(facts: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    """Name what differs, by its title and what was done to it, as `labels` does."""
+    facts, names, taken = list(facts), [], Counter()
+    for title, steps in facts:
+        others = [done for name, done in facts if name == title]
         name = ", ".join([title, *(step for step in steps if not all(step in done for done in others))])
         taken[name] += 1
-        names[key] = f"{name} ({taken[name]})" if taken[name] > 1 else name
-    return [names[key] for key in keys]
+        names.append(f"{name} ({taken[name]})" if taken[name] > 1 else name)
+    return names
 
 
 def _title_and_steps(first, *more):

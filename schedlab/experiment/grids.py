@@ -1,0 +1,485 @@
+"""Run a function over a grid of values: what was not run before, on whatever backend joblib has."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from functools import cached_property
+from itertools import product
+from numbers import Integral
+from os import PathLike
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from joblib.parallel import (
+    LokyBackend,
+    MultiprocessingBackend,
+    SequentialBackend,
+    ThreadingBackend,
+    get_active_backend,
+)
+
+from ..digests import NoDigestError, digest, sources
+from ..text import check_known
+from ..threads import stoppable
+from ..workload import archive
+from ..workload.trace import Trace, labels
+from . import memory
+from .progress import Progress
+from .results import OF_FAILURES, PLAIN, check_columns, result_of, tabled, without_numpy
+from .stores import RESERVED, Store, storing_in
+
+ERRORS = ("raise", "keep")
+NEAR = (SequentialBackend, ThreadingBackend, LokyBackend, MultiprocessingBackend)  # their workers are on this computer
+REMOTE_BATCH = (3, 30)  # seconds that a worker elsewhere should have work for: at least, at most
+
+
+class RunError(RuntimeError):
+    """A run of a grid failed; the message names its values, and the cause is what it raised."""
+
+
+def grid(
+    run: Callable,
+    cases: Iterable[Mapping] | None = None,
+    /,
+    *,
+    threads: int | None = None,
+    progress: bool = True,
+    errors: str = "raise",
+    words: str = "running",
+    store: str | PathLike | Store | None = None,
+    retry: bool = False,
+    **values,
+) -> pd.DataFrame:
+    """Run a function over every combination of values, and collect its results in one tidy table.
+
+    A run is not repeated in the same session unless its function, its values or the package have changed; `forget`
+    empties the cache. With a `store`, it is not repeated in later sessions either.
+
+    Parameters
+    ----------
+    run : function
+        Takes the values by name and returns measures: a number; a mapping or Series of numbers or texts for one row; or
+        a DataFrame for several rows. It must depend on nothing but its values: pass seeds and names of logs, not open
+        files or generators.
+    cases : iterable of mapping, optional
+        Values that belong together, for a study that is not a full product. Each case is combined with all of `values`.
+    threads : int, optional
+        How many runs at a time. Default: the setting of `joblib.parallel_config`, else one per core. The table does not
+        depend on it.
+    progress : bool
+        Show a progress bar with the remaining time, if the grid takes over a second.
+    errors : {"raise", "keep"}
+        What happens when a run fails. "raise": the grid ends with a `RunError`. "keep": the grid goes on, and a column
+        ``error`` has the error of that run and is empty for the others; ``error_at`` says where it was raised.
+    words : str
+        The label of the progress bar.
+    store : path or Store, optional
+        A folder that keeps results between sessions, made where it is missing: each run's as soon as it is there. What
+        is kept there is not run again, whoever ran it: other sessions, other functions' grids over the same values,
+        other processes that use the folder at the same time. See `schedlab.store`. Needs pyarrow.
+    retry : bool
+        Run again what has failed before and is kept as a failure in the store. Without ``errors="keep"`` failures are
+        always run again.
+    **values
+        For each parameter of the function one value, or several: a list, tuple, range, array or any other iterable.
+        A text is one value. To pass a tuple as one value, put it in a list: ``sigma=[(0, 2)]``.
+
+    Returns
+    -------
+    DataFrame
+        The values of each run, then its measures; in the order of `cases` and of the product. Traces and schemes appear
+        by name; different ones of the same name are numbered.
+
+    Raises
+    ------
+    RunError
+        Naming the values of the run.
+    ValueError, TypeError
+        For an empty list, names that the function does not take, or values whose results a store cannot keep.
+
+    Notes
+    -----
+    Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Choose
+    another backend with ``joblib.parallel_config(backend=...)``: "loky" for processes, "dask" for a cluster. Processes
+    need a function that can be pickled. Workers of a cluster get a trace once, and several short runs at a time.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def run(load, scheme, seed):
+    ...     trace = sl.model_trace("lublin", jobs=200, seed=seed).scale_load(load)
+    ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
+    >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", sl.EASY()], seed=range(3))
+    >>> table.columns.tolist(), len(table)
+    (['load', 'scheme', 'seed', 'wait_time', 'utilization'], 12)
+    """
+    check_known("errors", errors, ERRORS)
+    plan = planned(run, cases, **values)
+    return carried_out(plan, threads, progress, errors, words, store, retry)
+
+
+class Plan:
+    """What is to be run.
+
+    Parameters
+    ----------
+    run : function
+        As of `grid`.
+    runs : sequence of mapping
+        The values of each run.
+    names : sequence of mapping
+        For each run, the first columns of its rows.
+    """
+
+    def __init__(self, run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping]):
+        self.run, self.runs, self.names = run, list(runs), list(names)
+        self._digests = {}  # by identity: the same trace is in many runs
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @cached_property
+    def about(self) -> str:
+        """Key of the function: another one once its code has changed, or the package."""
+        return digest(self.run, sources())
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Give a key for each run.
+
+        Raises
+        ------
+        NoDigestError
+            Naming what has none.
+        """
+        return [digest(self.about, {name: self._digest(name, one) for name, one in run.items()}) for run in self.runs]
+
+    def _digest(self, name, value):
+        if id(value) not in self._digests:
+            try:
+                self._digests[id(value)] = digest(value)
+            except NoDigestError as error:
+                raise NoDigestError(f"{name}: {error}") from None
+        return self._digests[id(value)]
+
+    def asked_as(self, where: str) -> str:
+        """Name what somebody asks for: the same for the same runs."""
+        return digest(where, sorted(set(self.keys)))[:16]
+
+    def described(self, place: int) -> tuple[dict, dict]:
+        """Give the first columns of a run's rows as a store keeps them.
+
+        Returns
+        -------
+        shown : dict
+            Labels that do not depend on what else is in the plan.
+        origins : dict
+            By column what tells apart values of one label: a digest, and the history of a trace.
+        """
+        shown, origins = {}, {}
+        for name, label in self.names[place].items():
+            value = self.runs[place].get(name)
+            if isinstance(value, PLAIN):
+                shown[name] = str(label) if isinstance(label, tuple) else label
+            else:
+                history = value.history if isinstance(value, Trace) else ()
+                shown[name] = value.title if isinstance(value, Trace) else _name_of(value)
+                origins[name] = [self._digest(name, value)[:12], *history]
+        return shown, origins
+
+
+def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
+    """Make the plan of a grid: every combination of values, as `grid` takes them."""
+    sets = {name: several(name, value, not is_several(value)) for name, value in values.items()}
+    cases = [{}] if cases is None else [dict(case) for case in cases]
+    combined = [dict(zip(sets, combination, strict=True)) for combination in product(*sets.values())]
+    for case in cases:
+        if both := case.keys() & sets.keys():
+            raise ValueError(f"{', '.join(sorted(both))}: given in the cases and beside them")
+    runs = [case | more for case in cases for more in combined]
+    _check_names(run, runs)
+    return Plan(run, runs, named(runs))
+
+
+def table_of(run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], **how) -> pd.DataFrame:
+    """Do what `grid` does, for a list of runs.
+
+    Parameters
+    ----------
+    run : function
+        As of `grid`.
+    runs : sequence of mapping
+        The values of each run.
+    names : sequence of mapping
+        For each run, the first columns of its rows.
+    **how
+        threads, progress, errors, words, store and retry, as of `grid`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `names`, then the measures; in the order of `runs`.
+
+    Raises
+    ------
+    RunError
+        Naming the values of a run that failed.
+    """
+    return carried_out(Plan(run, runs, names), **how)
+
+
+def carried_out(
+    plan: Plan,
+    threads: int | None = None,
+    progress: bool = True,
+    errors: str = "raise",
+    words: str = "running",
+    store: str | PathLike | Store | None = None,
+    retry: bool = False,
+) -> pd.DataFrame:
+    """Run what a plan has and nobody has run before, and give the table; the rest is as of `grid`."""
+    _check_threads(threads)
+    if not len(plan):
+        return pd.DataFrame()
+    known = Known(plan, store, retry or errors == "raise")
+    if known.missing:
+        _run(plan, known, threads, progress, errors, words)
+    return tabled(plan.names, known.in_order(), errors == "keep")
+
+
+class Known:
+    """The results of a plan's runs: from the memory of this session, from a store, and those that come.
+
+    Parameters
+    ----------
+    plan : Plan
+    store : path or Store, optional
+    again : bool
+        Whether failures that are kept count as missing.
+    look : bool
+        Whether to leave the store as it is, and what was asked of it.
+    """
+
+    def __init__(
+        self, plan: Plan, store: str | PathLike | Store | None = None, again: bool = False, look: bool = False
+    ):
+        self.plan, self.study = plan, None
+        store, asked = (storing_in(), False) if store is None else (Store(store), True)
+        try:
+            self.keys = plan.keys
+        except NoDigestError as error:
+            if asked:
+                raise ValueError(f"results cannot be kept in {store.path}: {error}") from None
+            store, self.keys = None, list(range(len(plan)))  # every run is one of its own, and is not remembered
+        self._hand = digest(archive.at_hand())
+        found = memory.runs.found([(self._hand, key) for key in self.keys])
+        self._found = {key: result for (_, key), result in found.items()}
+        if store is not None:
+            self.study = store.study(plan, look)
+            kept = self.study.found(self.keys)
+            if not look:
+                self._keep(key for key in self._found if key not in kept)
+            self._found |= {key: result for key, result in kept.items() if not (again and result.failed)}
+
+    def _keep(self, keys):
+        """Keep in the store what was run before in this session without it."""
+        places = {key: place for place, key in enumerate(self.keys)}
+        for key in keys:
+            self.study.keep(key, *self.plan.described(places[key]), self._found[key])
+
+    @property
+    def missing(self) -> list[int]:
+        """Places of runs to be made, each once, in order."""
+        first = {key: place for place, key in reversed([*enumerate(self.keys)]) if key not in self._found}
+        return sorted(first.values())
+
+    def found(self) -> dict:
+        """Give the results that are known, by place."""
+        return {place: self._found[key] for place, key in enumerate(self.keys) if key in self._found}
+
+    def take(self, place: int, result) -> None:
+        """Take a result that has come."""
+        self._found[self.keys[place]] = result
+        if isinstance(self.keys[place], str):
+            memory.runs.keep((self._hand, self.keys[place]), result)
+
+    def in_order(self) -> list:
+        """Give the results of all runs, in the order of the plan."""
+        return [self._found[key] for key in self.keys]
+
+
+def _run(plan, known, threads, progress, errors, words):
+    """Run what is missing, on joblib's backend."""
+    places, study = known.missing, known.study
+    backend, jobs = get_active_backend(prefer="threads")
+    near = isinstance(backend, NEAR)
+    if not near:
+        backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = REMOTE_BATCH
+    jobs = threads or jobs or -1
+    pool = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
+    reserved = RESERVED if study else OF_FAILURES if errors == "keep" else ()
+    done = iter(())
+    try:
+        with (
+            Progress(plan.names, places, known.found(), words, progress, backend.effective_n_jobs(jobs)) as bar,
+            nullcontext() if study is None else study.writing(len(places)) as writer,
+            stoppable() as within,
+        ):
+
+            def ticket(place):
+                return writer.ticket(known.keys[place], *plan.described(place))
+
+            # Workers on this computer write into the store themselves, at once; those elsewhere may not see it.
+            writing = near and writer is not None
+            one, sent = delayed(within(_one)), (lambda _, value: value) if near else _sent_once()
+            done = pool(
+                one(
+                    place,
+                    plan.names[place],
+                    reserved,
+                    ticket(place) if writing else None,
+                    sent("the function", plan.run),
+                    tuple(plan.runs[place]),
+                    *(sent(name, value) for name, value in plan.runs[place].items()),
+                )
+                for place in places
+            )
+            for place, result in done:
+                if writer is not None:
+                    if not writing:
+                        ticket(place).keep(result)
+                    writer.came()
+                if result.failed and errors == "raise":
+                    raise _failed(plan.names[place], result.measured) from result.measured.error
+                known.take(place, result)
+                bar.update(place, result)
+    except BaseException as error:
+        if hasattr(done, "throw"):
+            with suppress(BaseException):  # otherwise joblib warns that results are not used
+                done.throw(error)
+        raise
+
+
+class _Sent:
+    """A value that goes once to each worker, however many runs have it: joblib does so on Dask with large ones."""
+
+    def __init__(self, pickled: bytes):
+        self.pickled = pickled
+
+    def __sizeof__(self):
+        return max(len(self.pickled), 10**6)
+
+    def __reduce__(self):
+        return _Sent, (self.pickled,)
+
+    @cached_property
+    def value(self):
+        return cloudpickle.loads(self.pickled)
+
+
+def _sent_once():
+    """Give a function that wraps what may be large, a value always in the same wrapping."""
+    wrapped = {}
+
+    def sent(name, value):
+        if isinstance(value, PLAIN):
+            return value
+        if id(value) not in wrapped:
+            try:
+                wrapped[id(value)] = _Sent(cloudpickle.dumps(value))
+            except Exception as error:  # joblib would wait for it without end
+                raise ValueError(f"{name} cannot be sent to other processes: {error}") from error
+        return wrapped[id(value)]
+
+    return sent
+
+
+def _one(place, about, reserved, ticket, run, names, *values):
+    """Make one run, in a worker; keep its result where that is done here."""
+    if ticket is not None:
+        ticket.begin()
+    run, *values = (one.value if isinstance(one, _Sent) else one for one in (run, *values))
+    result = result_of(run, dict(zip(names, values, strict=True)))
+    check_columns(about, result, reserved)
+    if ticket is not None:
+        ticket.keep(result)
+    return place, result
+
+
+def _failed(names, failure):
+    told = ", ".join(f"{name}={value}" for name, value in names.items())
+    return RunError(f"the run with {told} failed: {failure.words}")
+
+
+def _check_threads(threads):
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1):
+        raise ValueError(f"threads must be a whole number greater than 0, got {threads!r}")
+
+
+def is_several(value) -> bool:
+    """Tell whether several values are given, not one."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | pd.DataFrame)
+
+
+def several(name: str, given, single: bool) -> list:
+    """List what is given, one or several."""
+    found = [given] if single else list(given)
+    if not found:
+        raise ValueError(f"{name} is an empty list, expected at least one {name}")
+    return [without_numpy(one) for one in found]
+
+
+def _check_names(run, runs):
+    """Raise if the function does not take the values."""
+    parameters = inspect.signature(run).parameters
+    needed = {name for name, one in parameters.items() if one.default is one.empty}
+    if own := inspect.signature(grid).parameters.keys() & needed - {"run", "cases", "values"}:
+        raise ValueError(f"{', '.join(sorted(own))}: parameters of grid; give those of the function other names")
+    for values in runs:
+        try:
+            inspect.signature(run).bind(**values)
+        except TypeError as error:
+            raise TypeError(f"the function takes {', '.join(parameters)}; with {', '.join(values)}: {error}") from None
+
+
+def named(runs: Sequence[Mapping]) -> list[dict]:
+    """Give the values of runs as they appear in a table."""
+    columns = {}
+    for name in dict.fromkeys(name for values in runs for name in values):
+        own = [values[name] for values in runs if name in values]
+        columns[name] = labelled(own)
+    return [
+        {name: value if isinstance(value, PLAIN) else columns[name][identity(value)] for name, value in values.items()}
+        for values in runs
+    ]
+
+
+def identity(value):
+    """Give a key that is the same for equal values; traces, and values without a digest, are told apart by identity."""
+    try:
+        return id(value) if isinstance(value, Trace) else digest(value)
+    except NoDigestError:
+        return id(value)
+
+
+def labelled(values: Iterable) -> dict:
+    """Name all values that are not plain: traces, schemes, functions and others. Number different ones of one name."""
+    values = list(values)
+    traces = {id(one): one for one in values if isinstance(one, Trace)}
+    found = dict(zip(traces, labels(traces.values()), strict=True))
+    others = {identity(one): one for one in values if not isinstance(one, (Trace, *PLAIN))}
+    taken = Counter()
+    for key, one in others.items():
+        name = _name_of(one)
+        taken[name] += 1
+        found[key] = f"{name} ({taken[name]})" if taken[name] > 1 else name
+    return found
+
+
+def _name_of(value):
+    return getattr(value, "__name__", str(value))

@@ -1,0 +1,130 @@
+"""What was computed before in this session."""
+
+import inspect
+from collections import OrderedDict
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import wraps
+from threading import Lock, get_ident
+
+from ..digests import NoDigestError, digest, sources
+from ..workload import archive
+
+MOST_RUNS = 100_000  # remembered; the oldest go first
+
+
+class Memory:
+    """The results of runs by their keys; those used last are kept longest."""
+
+    def __init__(self, most: int = MOST_RUNS):
+        self.most, self.lock, self.runs = most, Lock(), OrderedDict()
+
+    def found(self, keys) -> dict:
+        """Give what is known of some runs."""
+        with self.lock:
+            for key in keys:
+                if key in self.runs:
+                    self.runs.move_to_end(key)
+            return {key: self.runs[key] for key in keys if key in self.runs}
+
+    def keep(self, key, result) -> None:
+        """Keep a result, but for a failure, which is tried again."""
+        if not result.failed:
+            with self.lock:
+                self.runs[key] = result
+                while len(self.runs) > self.most:
+                    self.runs.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self.lock:
+            self.runs.clear()
+
+
+class _Interrupted(Exception):
+    """A run was interrupted; whoever waits for it has to run it."""
+
+
+runs = Memory()
+_remembered = []
+
+
+def forget() -> None:
+    """Empty the caches of `grid`, `sweep` and `remember`; what a store keeps stays."""
+    runs.clear()
+    for clear in _remembered:
+        clear()
+
+
+def surroundings() -> tuple:
+    """Give what results depend on besides the values: the package, and the logs at hand."""
+    return sources(), archive.at_hand()
+
+
+def remember(most: int):
+    """Cache the last results of a function by its values: for traces and schedules, which are large.
+
+    Two threads that ask for the same result wait for one run. The key has the values only, so the function must not
+    depend on variables that change.
+
+    Parameters
+    ----------
+    most : int
+        How many results to keep.
+
+    Returns
+    -------
+    function
+        A decorator.
+
+    Raises
+    ------
+    RecursionError
+        From the function, if it asks for the result that it is computing.
+    """
+
+    def decorate(function):
+        kept, lock, signature = OrderedDict(), Lock(), inspect.signature(function)
+
+        @wraps(function)
+        def remembering(*arguments, **settings):
+            given = signature.bind(*arguments, **settings)
+            given.apply_defaults()
+            try:
+                key = digest(given.arguments, *surroundings())
+            except NoDigestError:
+                return function(*arguments, **settings)
+            while True:
+                with lock:
+                    mine = key not in kept
+                    future, thread = kept.setdefault(key, (Future(), get_ident()))
+                    kept.move_to_end(key)
+                    if (beyond := len(kept) - most) > 0:
+                        done = [each for each, (one, _) in kept.items() if one.done()]
+                        for oldest in done[:beyond]:  # what is being computed is waited for
+                            del kept[oldest]
+                if mine:
+                    break
+                if not future.done() and thread == get_ident():
+                    raise RecursionError(f"{function.__name__} asks for the result that it is computing")
+                with suppress(_Interrupted):  # only the thread that computed it was interrupted
+                    return future.result()
+            try:
+                future.set_result(function(*arguments, **settings))
+            except BaseException as error:
+                with lock:
+                    if kept.get(key, (None,))[0] is future:
+                        del kept[key]
+                future.set_exception(error if isinstance(error, Exception) else _Interrupted())
+                raise
+            return future.result()
+
+        def clear():
+            with lock:
+                kept.clear()
+
+        remembering.forget = clear
+        _remembered.append(clear)
+        return remembering
+
+    return decorate

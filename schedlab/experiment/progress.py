@@ -1,0 +1,229 @@
+"""How far a grid is, and how long it will take: in a notebook, a terminal, or the lines of a log file."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from threading import Event, Thread
+
+import numpy as np
+import pandas as pd
+from tqdm.auto import tqdm
+
+SILENT = 1.0  # seconds in which a grid may end without a word
+LINES = (60, 600)  # seconds between two lines of a log file: at first, at most
+RENEWED = 1.0  # seconds after which the remaining time is estimated anew
+ROUNDS = 8  # of fitting: effects are of a few columns, which are all but independent in a product of values
+DOUBT = 0.5  # runs that each value counts as having cost what all others do
+BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {left}]"
+
+
+class Costs:
+    """What runs cost, learnt from those that are done.
+
+    The logarithm of the seconds of a run is taken for a sum: one term for all, and one for each of its values. A number
+    that no run has had yet costs what the numbers beside it do.
+
+    Parameters
+    ----------
+    names : sequence of mapping
+        The values of each run, as they appear in the table.
+    """
+
+    def __init__(self, names: Sequence[Mapping]):
+        table = pd.DataFrame(list(names))
+        self.columns, self.codes, self.levels = [], [], []
+        for name in table:
+            codes, levels = pd.factorize(table[name].map(repr) if table[name].dtype == object else table[name])
+            if len(levels) > 1:
+                self.columns.append(name)
+                self.codes.append(np.where(codes < 0, len(levels), codes))  # what is missing is a value, too
+                self.levels.append([*levels, None])
+        self.seconds = np.full(len(table), np.nan)
+
+    def learn(self, place: int, seconds: float) -> None:
+        """Note what a run took."""
+        self.seconds[place] = max(seconds, 1e-6)
+
+    def expected(self, places: Sequence[int]) -> tuple[np.ndarray, str]:
+        """Give what runs will take.
+
+        Returns
+        -------
+        seconds : array of float64
+        unknown : str
+            A value that many of them have and of which nothing is known, as "scheme=EASY"; empty if there is none.
+        """
+        places, done = np.asarray(places, int), ~np.isnan(self.seconds)
+        if not done.any():
+            return np.full(len(places), np.nan), ""
+        logs = np.log(self.seconds[done])
+        mean = logs.mean()
+        rest = logs - mean
+        effects = [np.zeros(len(levels)) for levels in self.levels]
+        counts = [np.bincount(codes[done], minlength=len(effect)) for codes, effect in self._with(effects)]
+        for _ in range(ROUNDS):
+            for (codes, effect), count in zip(self._with(effects), counts, strict=True):
+                rest += effect[codes[done]]
+                effect[:] = np.bincount(codes[done], rest, len(effect)) / (count + DOUBT)
+                rest -= effect[codes[done]]
+        unknown, most = "", 0
+        for column, (codes, effect) in enumerate(self._with(effects)):
+            new = np.flatnonzero(counts[column] == 0)
+            _fill(self.levels[column], effect, counts[column] > 0)
+            asked = np.bincount(codes[places], minlength=len(effect))[new]
+            if len(new) and asked.max() > most:
+                most = asked.max()
+                unknown = f"{self.columns[column]}={self.levels[column][new[asked.argmax()]]}"
+        total = mean + sum(effect[codes[places]] for codes, effect in self._with(effects))
+        return np.exp(total + rest.var() / 2), unknown  # the mean of what spreads evenly in logarithms
+
+    def _with(self, effects):
+        return zip(self.codes, effects, strict=True)
+
+
+def _fill(levels, effect, known):
+    """Give numbers that are new the effect of those beside them."""
+    numbers = np.array([isinstance(one, Real) and not isinstance(one, bool) for one in levels])
+    if (numbers & known).any() and (new := numbers & ~known).any():
+        at = np.array([float(one) if is_number else 0.0 for one, is_number in zip(levels, numbers, strict=True)])
+        seen = np.flatnonzero(numbers & known)
+        seen = seen[np.argsort(at[seen])]
+        effect[new] = np.interp(at[new], at[seen], effect[seen])
+
+
+class Progress:
+    """The bar of a grid, or its lines where standard error is a file.
+
+    Parameters
+    ----------
+    names : sequence of mapping
+        The values of all runs, as they appear in the table.
+    places : sequence of int
+        Those to be made.
+    known : mapping
+        Results of others, by place.
+    words : str
+        The label.
+    shown : bool
+    workers : int
+        How many run at a time.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[Mapping],
+        places: Sequence[int],
+        known: Mapping,
+        words: str,
+        shown: bool,
+        workers: int,
+    ):
+        self.words, self.total, self.workers = words, len(places), max(workers, 1)
+        self.left_places, self.costs = dict.fromkeys(places), Costs(names) if shown else None
+        self.done = self.failed = 0
+        self.spent, self.begin = 0.0, time.monotonic()
+        self.estimated, self.until, self.unknown = -RENEWED, None, ""
+        self.bar = None
+        if shown:
+            for place, result in known.items():
+                self.costs.learn(place, result.seconds)
+            self.in_lines = not sys.stderr.isatty() and "ipykernel" not in sys.modules
+            self.over = Event()
+
+    def __enter__(self):
+        if self.costs is not None:
+            if self.in_lines:
+                self.lines = Thread(target=self._lines, daemon=True)
+                self.lines.start()
+            else:
+                self.bar = _Bar(self, total=self.total, desc=self.words, unit="run", delay=SILENT, leave=False)
+        return self
+
+    def __exit__(self, *_):
+        if self.bar is not None:
+            self.bar.close()
+        elif self.costs is not None:
+            self.over.set()
+            self.lines.join()
+
+    def update(self, place: int, result) -> None:
+        """Note that a run is done.
+
+        Parameters
+        ----------
+        place : int
+        result : schedlab.experiment.results.Result
+        """
+        self.done += 1
+        if self.costs is None:
+            return
+        self.failed += result.failed
+        self.spent += result.seconds
+        self.costs.learn(place, result.seconds)
+        self.left_places.pop(place, None)
+        if (now := time.monotonic()) - self.estimated >= RENEWED:
+            self._estimate(now)
+        if self.bar is not None:
+            self.bar.update()
+
+    def _estimate(self, now):
+        self.estimated = now
+        if not self.left_places:
+            self.until, self.unknown = now, ""
+            return
+        seconds, self.unknown = self.costs.expected(list(self.left_places))
+        # How much work a second brings: less than the number of workers where they wait for one another.
+        speed = min(max(self.spent / max(now - self.begin, 1e-6), 0.1), self.workers)
+        self.until = now + max(seconds.sum() / speed, seconds.max())
+
+    def remaining(self) -> str:
+        """Say how long the rest will take, and how sure that is."""
+        if self.until is None:
+            return "time left unknown"
+        words = f"{span(max(self.until - time.monotonic(), 0))} left"
+        if self.unknown:
+            words = f"at least {words}, none with {self.unknown} yet"
+        return f"{words}, {self.failed} failed" if self.failed else words
+
+    def _lines(self):
+        """Write a line now and then, ever more rarely; the last when all is done, unless that was quick."""
+        pause, said = SILENT, False
+        while not self.over.wait(pause):
+            pause, said = (min(2 * pause, LINES[1]) if said else LINES[0]), True
+            self._say(self.remaining())
+        took = time.monotonic() - self.begin
+        if said or took > SILENT:
+            self._say(f"after {span(took)}" + (f", {self.failed} failed" if self.failed else ""))
+
+    def _say(self, words):
+        print(
+            f"{time.strftime('%X')} {self.words}: {self.done:,} of {self.total:,}, {words}", file=sys.stderr, flush=True
+        )
+
+
+class _Bar(tqdm):
+    """A bar with the remaining time of a grid; it counts down where nothing else happens."""
+
+    def __init__(self, progress, **settings):
+        self.progress = progress
+        super().__init__(bar_format=BAR, **settings)
+
+    @property
+    def format_dict(self):
+        return super().format_dict | {"left": self.progress.remaining()}
+
+
+def span(seconds: float) -> str:
+    """Say a length of time in words.
+
+    Examples
+    --------
+    >>> span(8.2), span(100), span(4000), span(200_000)
+    ('8 s', '2 min', '1.1 h', '2.3 days')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 86_400 else f"{seconds / 86_400:.1f} days"

@@ -1,0 +1,172 @@
+"""What a run gave: measures or a failure; and how the results of many become one table."""
+
+import pickle
+import socket
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from numbers import Real
+from pathlib import Path
+from types import NoneType
+
+import numpy as np
+import pandas as pd
+
+from ..digests import is_installed
+
+PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # what appears in a table as it is
+OF_FAILURES = ("error", "error_at")  # columns
+HOST = socket.gethostname()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a run raised.
+
+    Attributes
+    ----------
+    words : str
+        The error, as the last line of its traceback has it.
+    at : str
+        Where it was raised: the last line of the user's own code on the way there.
+    error : Exception, optional
+        Itself, where the run was made in this session.
+    """
+
+    words: str
+    at: str = ""
+    error: Exception | None = None
+
+    def __getstate__(self):
+        """Leave out an error that no other process could read."""
+        try:
+            pickle.loads(pickle.dumps(self.error))
+        except Exception:  # whatever its class raises
+            return {"words": self.words, "at": self.at, "error": None}
+        return vars(self)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a run.
+
+    Attributes
+    ----------
+    measured : dict, DataFrame or Failure
+    seconds : float
+        That it took.
+    finished : float
+        Seconds since 1970.
+    host : str
+        The computer that made it.
+    """
+
+    measured: dict | pd.DataFrame | Failure
+    seconds: float
+    finished: float
+    host: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it raised."""
+        return isinstance(self.measured, Failure)
+
+
+def result_of(run: Callable, values: Mapping) -> Result:
+    """Run once. An error that was raised would reach joblib, which hides its cause."""
+    begin = time.perf_counter()
+    try:
+        measured = _plain(run(**values))
+    except Exception as error:  # whatever a user's function raises
+        measured = Failure(f"{type(error).__name__}: {error}", _place(error), error)
+    return Result(measured, time.perf_counter() - begin, time.time(), HOST)
+
+
+def _place(error):
+    """Say where an error was raised, in the user's own code if it passed through any."""
+    steps = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call of the run
+    own = [step for step in steps if not is_installed(step.filename)] or steps
+    if not own:
+        return ""
+    return f"{Path(own[-1].filename).name}, line {own[-1].lineno}, in {own[-1].name}: {own[-1].line}".rstrip(": ")
+
+
+def _plain(found):
+    """Give the result of a run as a table of its own, or as a dict."""
+    if isinstance(found, pd.DataFrame):
+        table = found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
+        _check_once(table.columns)
+        return table
+    if isinstance(found, Mapping | pd.Series):
+        _check_once(found.keys())
+        measures = {str(name): without_numpy(value) for name, value in found.items()}
+        for name, value in measures.items():
+            if not isinstance(value, PLAIN) or isinstance(value, tuple):
+                raise TypeError(f"measure {name} is a {type(value).__name__}, expected a number, a text or a time")
+        return measures
+    if isinstance(value := without_numpy(found), Real):
+        return {"value": value}
+    raise TypeError(f"the run gave a {type(found).__name__}, expected measures: a mapping, a Series or a DataFrame")
+
+
+def without_numpy(value):
+    """Give NumPy's numbers and times as Python's and pandas' own."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
+    return (
+        value.item() if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim) else value
+    )
+
+
+def _check_once(names):
+    if twice := [str(name) for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"the run gives {', '.join(twice)} more than once")
+
+
+def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) -> None:
+    """Raise if a run gives a measure with the name of a value, or of a column that has another meaning.
+
+    Parameters
+    ----------
+    about : mapping
+        The first columns of its rows.
+    result : Result
+    reserved : sequence of str
+        Names of such columns.
+    """
+    given = [] if result.failed else [*result.measured]
+    columns = Counter([*about, *given, *reserved])
+    if both := [name for name, count in columns.items() if count > 1]:
+        raise ValueError(f"the run gives {', '.join(sorted(both))}, which is among its values, too")
+
+
+def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> pd.DataFrame:
+    """Put the rows of runs below one another.
+
+    Parameters
+    ----------
+    names : sequence of mapping
+        The first columns of each run's rows.
+    results : sequence of Result
+    kept : bool
+        Whether failures are rows; then each row says what failed, and where.
+    """
+    rows = []
+    for about, result in zip(names, results, strict=True):
+        check_columns(about, result, OF_FAILURES if kept else ())
+        told = (result.measured.words, result.measured.at) if result.failed else ("", "")
+        own = {} if result.failed else result.measured
+        rows.append((about, own, dict(zip(OF_FAILURES, told, strict=True)) if kept else {}))
+    if not any(isinstance(own, pd.DataFrame) for _, own, _ in rows):
+        return pd.DataFrame([{**about, **own, **error} for about, own, error in rows])
+    tables = [
+        own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else []) for _, own, error in rows
+    ]
+    # One table of the values of all runs, its rows repeated: a table for each run would cost 3 ms a run.
+    places = np.repeat(np.arange(len(rows)), [len(table) for table in tables])
+    front, back = (pd.DataFrame([row[i] for row in rows]).iloc[places].reset_index(drop=True) for i in (0, 2))
+    filled = [table for table in tables if len(table)] or tables[:1]  # an empty one would change the types of columns
+    return pd.concat([front, pd.concat(filled, ignore_index=True), back], axis=1)

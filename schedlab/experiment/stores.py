@@ -1,0 +1,761 @@
+"""A folder that keeps the results of grids: Parquet files that appear whole or not at all, and nothing that is pickled.
+
+A store holds a folder a study, which is a function as its code and the package are: once either changes, its results
+lie in another one. A run is first a file of its own, named by its key. So a process that is killed loses what it was
+running, and any number of processes can write at the same time with no lock: no two write the same file, but where both
+ran the same, and then either is right. From time to time the small files are joined: the joint file is written first,
+the small ones are deleted then, and who reads meanwhile sees a run twice and takes it once, or looks again.
+"""
+
+import json
+import os
+import re
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from inspect import getsource
+from pathlib import Path
+from threading import Event, Lock, Thread
+from uuid import uuid4
+
+import pandas as pd
+
+from .. import __version__
+from ..paths import replacing
+from ..text import plain
+from ..workload.trace import told_apart
+from .results import HOST, OF_FAILURES, Failure, Result
+
+ABOUT = "README.txt"  # by which a folder is known for a store
+WORDS = """\
+This folder keeps the results of grids of schedlab: one row a run (or several, where a run gives a table), in Parquet.
+
+Each folder here is a study: a function, as its code was. In Python with schedlab:
+
+    import schedlab as sl
+    table = sl.store("{folder}").table()
+
+Without schedlab, any reader of Parquet will do. In Python:
+
+    import pandas as pd
+    from pathlib import Path
+    files = sorted(Path("{folder}").glob("*/[!.]*.parquet"))
+    table = pd.concat(map(pd.read_parquet, files)).drop_duplicates(["run_key", "run_row"])
+
+Columns: the values of the run, what it measured, error and error_at (of failed runs), and of every run run_key, run_row
+(-1, or the row within the run's table), run_seconds, run_finished, run_host and run_origins (what tells apart values of
+one label).
+"""
+OWN = ("run_key", "run_row", "run_seconds", "run_finished", "run_host", "run_origins")  # columns
+RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns of all that a store keeps
+ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
+MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
+JOINED = "joined-"
+JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint ones in a study
+BEAT = 5  # seconds between two signs of life
+DEAD = 12 * BEAT  # without one
+LOST = 86_400  # seconds after which a file that was never finished is deleted
+
+
+def store(path: str | os.PathLike) -> "Store":
+    """Open a store: the folder where `grid` keeps results.
+
+    Parameters
+    ----------
+    path : path
+        As given to `grid`.
+
+    Returns
+    -------
+    Store
+        `Store.table` reads all of it; `Store.prune` deletes what nothing asks for any more.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def run(load, scheme):
+    ...     trace = sl.model_trace("lublin", jobs=200, seed=1).scale_load(load)
+    ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
+    >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", "easy"], store="runs")
+    >>> sl.store("runs").table()[["load", "scheme", "wait_time"]].shape
+    (4, 3)
+    """
+    found = Store(path)
+    if not (found.path / ABOUT).is_file():
+        raise FileNotFoundError(f"{plain(str(path))}: no store, expected a folder that grid(..., store=) has made")
+    return found
+
+
+_storing = ContextVar("_storing", default=None)
+
+
+@contextmanager
+def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
+    """Keep the results of all grids within the block that name no store of their own.
+
+    Parameters
+    ----------
+    path : path or Store, or None
+        None for no store.
+    """
+    before = _storing.set(None if path is None else Store(path))
+    try:
+        yield
+    finally:
+        _storing.reset(before)
+
+
+def storing_in() -> "Store | None":
+    """Give the store of the block."""
+    return _storing.get()
+
+
+class Store:
+    """The results of grids in a folder.
+
+    Parameters
+    ----------
+    path : path or Store
+    """
+
+    def __init__(self, path: "str | os.PathLike | Store"):
+        self.path = path.path if isinstance(path, Store) else Path(path).expanduser()
+
+    def __repr__(self) -> str:
+        studies = self.studies()
+        rows = [f"   {one.folder.name}: {len(one.keys()):,} runs of {one.name}" for one in studies]
+        return "\n".join([f"<Store {self.path}: {len(studies)} studies", *rows]) + ">"
+
+    def make(self) -> None:
+        """Make the folder, unless it is there.
+
+        Raises
+        ------
+        ValueError
+            If it holds something else.
+        ModuleNotFoundError
+            Without pyarrow.
+        """
+        _parquet()
+        self.path.mkdir(parents=True, exist_ok=True)
+        about = self.path / ABOUT
+        if not about.is_file():
+            if others := sorted(one.name for one in self.path.iterdir() if not one.name.startswith(".")):
+                if about.is_file():  # another process has just made it
+                    return
+                words = f"expected an empty folder, or a store; there is {plain(others[0])}"
+                raise ValueError(f"{plain(str(self.path))}: {words}")
+            with replacing(about) as part:
+                part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
+
+    def study(self, plan, look: bool = False) -> "Study":
+        """Give the study of a plan.
+
+        Parameters
+        ----------
+        plan : schedlab.experiment.grids.Plan
+        look : bool
+            Whether to only look. Otherwise its folder is made if it is missing, and who asks is noted.
+        """
+        name = re.sub(r"\W+", "-", getattr(plan.run, "__qualname__", type(plan.run).__name__)).strip("-")[-40:]
+        study = Study(self.path / f"{name}-{plan.about[:16]}")
+        if not look:
+            self.make()
+            study.ask(plan)
+        return study
+
+    def studies(self) -> list["Study"]:
+        """Give all studies."""
+        return [Study(path.parent) for path in sorted(self.path.glob(f"*/{STUDY}"))]
+
+    def table(self, function: str | None = None) -> pd.DataFrame:
+        """Read everything as one table.
+
+        Parameters
+        ----------
+        function : str, optional
+            Only runs of functions of this name.
+
+        Returns
+        -------
+        DataFrame
+            One row a run, or several where runs give tables. Column ``function``, then the values, the measures,
+            ``error`` and ``error_at`` (empty for runs that did not fail), ``run_seconds``, ``run_finished`` (UTC),
+            ``run_host`` and ``run_key``. Different traces or schemes of one label are told apart as in the table of a
+            grid. Of several versions of a function all runs are there; ``study`` names the folder.
+        """
+        read = [(one, one.read()) for one in self.studies() if function in (None, one.name)]
+        origins = [origin for _, parts in read for part in parts for origin in part.origins()]
+        names = _names(origins)
+        frames = [part.frame(names).assign(study=study.folder.name) for study, parts in read for part in parts]
+        frames = [frame for frame in frames if len(frame)]
+        if not frames:
+            return pd.DataFrame(columns=["function", *OF_FAILURES, *OWN[2:5], "run_key", "study"])
+        found = pd.concat(frames, ignore_index=True)
+        found = found.drop_duplicates(["study", "run_key", "run_row"], ignore_index=True)
+        found = found.assign(**{name: found[name].fillna("") if name in found else "" for name in OF_FAILURES})
+        last = [*OF_FAILURES, "run_seconds", "run_finished", "run_host", "run_key", "study"]
+        values = list(dict.fromkeys(name for _, parts in read for part in parts for name in part.given))
+        measures = [name for name in found if name not in {"function", "run_row", *values, *last}]
+        order = found.sort_values(["study", "run_finished", "run_key", "run_row"], kind="stable").index
+        return found.loc[order, ["function", *values, *measures, *last]].reset_index(drop=True)
+
+    def prune(self, *, asked_since: str | datetime | timedelta | None = None, dry_run: bool = False) -> pd.DataFrame:
+        """Delete what nothing asks for any more, and give what that was.
+
+        A script or notebook asks for what its grids were last given: results of a function as it was before an edit,
+        or with an earlier version of the package, go once whoever asked for them has asked for the newer ones.
+
+        Parameters
+        ----------
+        asked_since : date, datetime, timedelta or text, optional
+            Also delete runs that no grid has asked for since then: ``"2026-03-01"``, or a length of time before now,
+            ``"30 days"``.
+        dry_run : bool
+            Delete nothing, only show.
+
+        Returns
+        -------
+        DataFrame
+            One row a study of which something goes: study, function, runs, bytes (about), last_asked (UTC), why.
+        """
+        since = _instant(asked_since)
+        askers = {one.folder.name: one.asked() for one in self.studies()}
+        newest = {}  # of each asker and function, the study asked for last
+        for study, asked in askers.items():
+            for one in asked:
+                key = (one["where"], one["function"])
+                newest[key] = max(newest.get(key, (0.0, "")), (one["at"], study))
+        rows = []
+        for study in self.studies():
+            asked = askers[study.folder.name]
+            current = [one for one in asked if newest[one["where"], one["function"]][1] == study.folder.name]
+            wanted = {key for one in current if one["at"] >= since for key in one["keys"]}
+            there = study.keys()
+            gone = {key for key in there if key[:ASKED_DIGITS] not in wanted}
+            if gone or not there:
+                freed = round(study.bytes() * len(gone) / max(len(there), 1))
+                why = "not asked for since then" if current else "the function or the package has changed"
+                if not dry_run:
+                    study.delete(gone)
+                last = max((one["at"] for one in asked), default=0)
+                rows.append((study.folder.name, study.name, len(gone), freed, pd.Timestamp(last, unit="s"), why))
+        return pd.DataFrame(rows, columns=["study", "function", "runs", "bytes", "last_asked", "why"])
+
+
+ASKED_DIGITS = 16  # of a key, which tell a million runs apart
+
+
+class Study:
+    """The results of a function as its code is, in a folder. It may be sent to other processes."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    @cached_property
+    def facts(self) -> dict:
+        """What is known of the function: name, where, source, versions; empty if that is not written yet."""
+        with suppress(OSError, ValueError):
+            return json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
+        return {}
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.facts.get("function", "?")
+
+    # --- What is asked for ---
+
+    def ask(self, plan) -> None:
+        """Note that a plan asks for its runs."""
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / ASKED).mkdir(exist_ok=True)
+        (self.folder / MARKS).mkdir(exist_ok=True)
+        where, name = asker(plan.run), getattr(plan.run, "__qualname__", type(plan.run).__name__)
+        if not (self.folder / STUDY).is_file():
+            facts = {"function": name, "where": where, "source": _source(plan.run), "schedlab": __version__}
+            _write_json(self.folder / STUDY, facts | {"made": datetime.now(UTC).isoformat(timespec="seconds")})
+        keys = sorted({key[:ASKED_DIGITS] for key in plan.keys})
+        note = {"where": where, "function": name, "at": time.time(), "keys": keys}
+        _write_json(self.folder / ASKED / f"{plan.asked_as(where)}.json", note)
+
+    def asked(self) -> list[dict]:
+        """Give who asked for what, and when."""
+        return list(_jsons(self.folder / ASKED))
+
+    # --- Writing ---
+
+    def keep(self, key: str, shown: Mapping, origins: Mapping, result: Result) -> None:
+        """Keep a result, whole or not at all.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a measure that no column can hold.
+        """
+        pa, pq = _parquet()
+        table = _rows(pa, key, shown, origins, result)
+        with replacing(self.folder / f"{key}.parquet") as part:
+            pq.write_table(table, part, compression="none", use_dictionary=False, write_statistics=False)
+
+    @contextmanager
+    def writing(self, count: int) -> Iterator["Writer"]:
+        """Show that this process makes so many runs, until the block ends; then join small files."""
+        writer = Writer(self, count)
+        try:
+            with writer.alive():
+                yield writer
+        finally:
+            self.join()
+
+    def join(self, without: Iterable[str] = ()) -> None:
+        """Join small files, and leave out some runs."""
+        pa, pq = _parquet()
+        without, files = set(without), self.files()
+        joined = [path for path in files if path.name.startswith(JOINED)]
+        if not without and len(joined) < MOST_JOINED:
+            files = [path for path in files if path not in joined]
+            if len(files) < 2:
+                return
+        alike, parts = {}, self.read(files)
+        for part in parts:
+            if len(table := part.table_of(lambda key: key not in without)):
+                alike.setdefault(table.schema.serialize().to_pybytes(), []).append(table)
+        for tables in alike.values():
+            with replacing(self.folder / f"{JOINED}{uuid4().hex}.parquet") as path:
+                pq.write_table(_once(pa.concat_tables(tables)), path)
+        for part in parts:
+            part.path.unlink(missing_ok=True)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete some runs, and the folder if none is left and nobody writes."""
+        self.join(without=keys)
+        now = time.time()
+        for path in self.folder.glob(".*"):  # what a killed process left half-written
+            with suppress(OSError):
+                if now - path.stat().st_mtime > LOST:
+                    path.unlink()
+        if not self.files() and not self.running():
+            for path in [*self.folder.glob("*/*"), *self.folder.glob("*")]:
+                with suppress(OSError):
+                    path.rmdir() if path.is_dir() else path.unlink()
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    # --- Reading ---
+
+    def files(self) -> list[Path]:
+        """Give the files of results."""
+        return sorted(self.folder.glob("[!._]*.parquet"))
+
+    def bytes(self) -> int:
+        """Give the bytes of results."""
+        total = 0
+        for path in self.files():
+            with suppress(OSError):
+                total += path.stat().st_size
+        return total
+
+    def read(self, files: Iterable[Path] | None = None) -> list["Part"]:
+        """Read results: all, some of which others may be joining meanwhile, or those in some files.
+
+        A failure of what has been made since is left out; of several failures of a run the last one counts.
+        """
+        parts, seen = [], set()
+        while missing := [path for path in (self.files() if files is None else files) if path not in seen]:
+            for path in missing:
+                seen.add(path)
+                with suppress(FileNotFoundError):  # it was joined: what holds it now is listed in the next round
+                    if (table := _read(path)) is not None:
+                        parts.append(Part(path, table, self.name))
+        made = set().union(*(part.keys() for part in parts if not part.failures))
+        last = {}
+        for part in parts:
+            if part.failures:
+                for key, at in zip(part.keys(), part.table.column("run_finished").to_pylist(), strict=True):
+                    last[key] = max(at, last.get(key, at))
+        for part in parts:
+            if part.failures:
+                ends = zip(part.keys(), part.table.column("run_finished").to_pylist(), strict=True)
+                stands = [place for place, (key, at) in enumerate(ends) if key not in made and at == last[key]]
+                part.table = _taken(part.table, stands)
+        return parts
+
+    def found(self, keys: Iterable[str]) -> dict[str, Result]:
+        """Give the results of some runs."""
+        wanted, found = set(keys), {}
+        for part in self.read():
+            found |= part.results(wanted)
+        return found
+
+    def keys(self) -> set[str]:
+        """Give the keys of all runs that are kept."""
+        return set().union(*(part.keys() for part in self.read()))
+
+    def running(self) -> list[dict]:
+        """Give the processes that are at work: host, process, since, done, count and what they run, each since when.
+
+        One that gave no sign of life for some time is left out.
+        """
+        return [one for one in _jsons(self.folder / MARKS) if time.time() - one["alive"] < DEAD]
+
+
+class Writer:
+    """A process that makes runs of a study: it shows signs of life, and joins what has become many."""
+
+    def __init__(self, study: Study, count: int):
+        self.study, self.count, self.done, self.small = study, count, 0, 0
+        self.begun, self.lock, self.since = {}, Lock(), time.time()
+        self.path = study.folder / MARKS / f"{HOST}-{os.getpid()}-{uuid4().hex[:8]}.json"
+
+    def ticket(self, key: str, shown: Mapping, origins: Mapping) -> "Ticket":
+        """Give leave to keep the result of a run."""
+        return Ticket(self.study, key, shown, origins, self)
+
+    def came(self) -> None:
+        """Note that a result is there."""
+        self.done += 1
+        self.small += 1
+        if self.small >= JOIN_AT:
+            self.small = 0
+            self.study.join()
+
+    @contextmanager
+    def alive(self) -> Iterator[None]:
+        """Show that this process works, until the block ends."""
+        over = Event()
+
+        def beat():
+            pause = 1
+            while not over.wait(pause):
+                self.mark()
+                pause = BEAT
+
+        self.mark()
+        thread = Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self.path.unlink(missing_ok=True)
+
+    def mark(self) -> None:
+        """Say what is being run."""
+        with self.lock:
+            running = [{"values": _words(shown), "since": since} for shown, since in self.begun.values()]
+        about = {"host": HOST, "process": os.getpid(), "since": self.since, "alive": time.time()}
+        with suppress(OSError):  # a full disk is told by what cannot be kept
+            _write_json(self.path, about | {"done": self.done, "count": self.count, "running": running})
+
+
+class Ticket:
+    """Leave to keep the result of one run; in another process it keeps, but shows no signs of life."""
+
+    def __init__(self, study: Study, key: str, shown: Mapping, origins: Mapping, writer: Writer | None = None):
+        self.study, self.key, self.shown, self.origins, self.writer = study, key, shown, origins, writer
+
+    def __reduce__(self):
+        return Ticket, (self.study, self.key, self.shown, self.origins)
+
+    def begin(self) -> None:
+        """Note that the run begins."""
+        if self.writer is not None:
+            with self.writer.lock:
+                self.writer.begun[self.key] = (self.shown, time.time())
+
+    def keep(self, result: Result) -> None:
+        """Keep its result."""
+        self.study.keep(self.key, self.shown, self.origins, result)
+        if self.writer is not None:
+            with self.writer.lock:
+                self.writer.begun.pop(self.key, None)
+
+
+# --- Rows and files -----------------------------------------------------------------------------------------
+
+
+def _parquet():
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        words = 'a store needs pyarrow: pip install "schedlab[parquet]"'
+        raise ModuleNotFoundError(words, name="pyarrow") from None
+    return pyarrow, parquet
+
+
+def _rows(pa, key, shown, origins, result):
+    """Give what is kept of a run as a table of Arrow."""
+    measured, kinds = result.measured, {}
+    if result.failed:
+        own = pa.table({"error": [measured.words], "error_at": [measured.at]})
+        count, numbers = 1, [ALONE]
+    elif isinstance(measured, pd.DataFrame):
+        if odd := [name for name in measured if not isinstance(name, str)]:
+            raise TypeError(f"the run gives a column {odd[0]!r}, expected names that are texts, to be kept in a store")
+        own, kinds = _column_types(pa, measured)
+        count, numbers = max(len(measured), 1), [*range(len(measured))] or [EMPTY]
+        if not len(measured):
+            own = pa.table([pa.nulls(1, one.type) for one in own.schema], names=own.schema.names).cast(own.schema)
+    else:
+        own, kinds = _one_row(pa, measured)
+        count, numbers = 1, [ALONE]
+    about = {name: pa.array([_cell(pa, value)] * count) for name, value in shown.items()}
+    tail = {
+        "run_key": pa.array([key] * count),
+        "run_row": pa.array(numbers, pa.int32()),
+        "run_seconds": pa.array([result.seconds] * count),
+        "run_finished": pa.array([round(1000 * result.finished)] * count, pa.timestamp("ms", "UTC")),
+        "run_host": pa.array([result.host] * count),
+        "run_origins": pa.array([json.dumps(origins)] * count),
+    }
+    table = pa.table({**about, **dict(zip(own.schema.names, own.columns, strict=True)), **tail})
+    notes = {"values": list(shown), "measures": [] if result.failed else own.schema.names, "kinds": kinds}
+    pandas = (own.schema.metadata or {}).get(b"pandas")
+    return table.replace_schema_metadata(
+        {b"schedlab": json.dumps(notes).encode(), **({b"pandas": pandas} if pandas else {})}
+    )
+
+
+def _column_types(pa, measured):
+    try:
+        own = pa.Table.from_pandas(measured, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+        raise TypeError(f"the table of a run cannot be kept in a store: {error}") from None
+    kinds = {name: _kind(name, kind) for name, kind in measured.dtypes.items()}
+    return own, {name: kind for name, kind in kinds.items() if kind}
+
+
+def _kind(name, kind):
+    """Note what Parquet does not keep of the type of a column."""
+    if isinstance(kind, pd.CategoricalDtype):
+        categories = kind.categories.tolist()
+        if not all(isinstance(one, str | int | float) for one in categories):
+            raise TypeError(f"the column {name} has categories such as {categories[0]!r}, expected texts or numbers")
+        return {"categories": categories, "ordered": kind.ordered}
+    return "object" if kind == "object" else None
+
+
+def _cell(pa, value):
+    """Give a value of a run as a column can hold it."""
+    try:
+        pa.scalar(value)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return str(value)
+    return value
+
+
+def _one_row(pa, measured):
+    arrays, kinds = {}, {}
+    for name, value in measured.items():
+        kind = None
+        if isinstance(value, pd.Timestamp | pd.Timedelta):
+            kind = (
+                pa.timestamp(value.unit, _zone(value)) if isinstance(value, pd.Timestamp) else pa.duration(value.unit)
+            )
+            kinds[name] = [type(value).__name__, value.unit]
+        try:
+            arrays[name] = pa.array([value], kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            words = f"measure {name} is {value!r}, a {type(value).__name__}, which no column of a store can hold"
+            raise TypeError(f"{words}; give it as a number or a text") from None
+    return pa.table(arrays) if arrays else pa.table({"_": [0]}).select([]), kinds
+
+
+def _zone(value):
+    return None if value.tz is None else str(value.tz)
+
+
+class Part:
+    """A file of results."""
+
+    def __init__(self, path: Path, table, function: str):
+        self.path, self.table, self.function = path, table, function
+        notes = json.loads(table.schema.metadata[b"schedlab"])
+        self.given, self.measures, self.kinds = notes["values"], notes["measures"], notes["kinds"]
+        self.failures = "error" in table.schema.names and "error" not in self.measures
+
+    def keys(self) -> list[str]:
+        """Give the key of each row."""
+        return self.table.column("run_key").to_pylist()
+
+    def table_of(self, wanted):
+        """Give the rows of the runs whose keys fulfil a condition."""
+        keys = self.keys()
+        chosen = [place for place, key in enumerate(keys) if wanted(key)]
+        return _taken(self.table, chosen)
+
+    def origins(self) -> Iterator[tuple[str, str, list]]:
+        """Give column, label and origin of each value that has one."""
+        texts = self.table.column("run_origins").to_pylist()
+        for text, place in {text: place for place, text in enumerate(texts)}.items():
+            for name, origin in json.loads(text).items():
+                yield name, self.table.column(name)[place].as_py(), origin
+
+    def frame(self, names: Mapping) -> pd.DataFrame:
+        """Give the rows, with the names that values have among all that are kept."""
+        table = self.table.filter(_parquet()[0].compute.not_equal(self.table.column("run_row"), EMPTY))
+        found = table.to_pandas()
+        origins = [json.loads(text) for text in found["run_origins"]]
+        for name in dict.fromkeys(name for one in origins for name in one):
+            own = [one.get(name) for one in origins]
+            found[name] = [
+                names[name, label, tuple(origin)] if origin else label
+                for label, origin in zip(found[name], own, strict=True)
+            ]
+        found["run_finished"] = found["run_finished"].dt.tz_localize(None)
+        return found.drop(columns="run_origins").assign(function=self.function)
+
+    def results(self, wanted: set) -> dict[str, Result]:
+        """Give the results of the runs that are wanted."""
+        pa, _ = _parquet()
+        if not len(table := self.table_of(wanted.__contains__)):
+            return {}
+        rows = table.column("run_row").to_pylist()
+        columns = {name: table.column(name).to_pylist() for name in ("run_key", "run_seconds", "run_host")}
+        finished = [one / 1000 for one in table.column("run_finished").cast(pa.int64()).to_pylist()]
+        if self.failures:
+            texts = (table.column(name).to_pylist() for name in OF_FAILURES)
+            measured = [Failure(words, at) for words, at in zip(*texts, strict=True)]
+        elif rows[0] == ALONE:
+            measured = self._alone(table)
+        else:
+            return self._tables(table, rows, columns, finished)
+        return {
+            key: Result(one, seconds, at, host)
+            for one, at, key, seconds, host in zip(measured, finished, *columns.values(), strict=True)
+        }
+
+    def _alone(self, table):
+        own = {name: table.column(name).to_pylist() for name in self.measures}
+        for name, (kind, unit) in self.kinds.items():
+            make = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta}[kind]
+            own[name] = [make(value).as_unit(unit) for value in own[name]]
+        if not own:
+            return [{} for _ in range(len(table))]
+        return [dict(zip(own, values, strict=True)) for values in zip(*own.values(), strict=True)]
+
+    def _tables(self, table, rows, columns, finished):
+        pa, _ = _parquet()
+        whole = table.filter(pa.compute.not_equal(table.column("run_row"), EMPTY)).select(self.measures)
+        kinds = {
+            name: pd.CategoricalDtype(**kind) if isinstance(kind, dict) else kind for name, kind in self.kinds.items()
+        }
+        whole = whole.to_pandas().astype(kinds)
+        found, begin = {}, 0
+        for place, key in enumerate(columns["run_key"]):
+            if rows[place] > 0:
+                continue
+            end = begin
+            if rows[place] == 0:
+                end += 1
+                while place + end - begin < len(rows) and rows[place + end - begin] > 0:
+                    end += 1
+            own = whole.iloc[begin:end].reset_index(drop=True)
+            found[key] = Result(own, columns["run_seconds"][place], finished[place], columns["run_host"][place])
+            begin = end
+        return found
+
+
+def _once(table):
+    """Leave out what is there twice."""
+    seen, chosen = set(), []
+    pairs = zip(table.column("run_key").to_pylist(), table.column("run_row").to_pylist(), strict=True)
+    for place, pair in enumerate(pairs):
+        if pair not in seen:
+            seen.add(pair)
+            chosen.append(place)
+    return _taken(table, chosen)
+
+
+def _taken(table, chosen):
+    """Give some rows of a table."""
+    if len(chosen) == len(table):
+        return table
+    return table.take(chosen) if chosen else table.slice(0, 0)
+
+
+def _read(path):
+    """Read a file of results; None, with a warning, where it is none: cut short by a full disk or a power failure."""
+    pa, pq = _parquet()
+    try:
+        table = pq.ParquetFile(path).read()
+        json.loads(table.schema.metadata[b"schedlab"])
+        return table
+    except (pa.ArrowInvalid, KeyError, TypeError, ValueError):
+        warnings.warn(f"{path} cannot be read, and is passed over: its runs are missing", stacklevel=4)
+        return None
+
+
+def _names(origins):
+    """Tell apart values of one label, by column, as the table of a grid does."""
+    labels = {}
+    for name, label, origin in dict.fromkeys((name, label, tuple(origin)) for name, label, origin in origins):
+        labels.setdefault(name, []).append((label, origin))
+    found = {}
+    for name, several in labels.items():
+        names = told_apart([(label, list(origin[1:])) for label, origin in several])
+        found |= {(name, *one): told for one, told in zip(several, names, strict=True)}
+    return found
+
+
+def _instant(since):
+    """Give seconds since 1970 of a date, or of a length of time before now; 0 for None."""
+    if since is None:
+        return 0.0
+    if isinstance(since, str):
+        with suppress(ValueError):
+            since = pd.Timedelta(since)
+    if isinstance(since, timedelta):
+        return time.time() - since.total_seconds()
+    try:
+        return pd.Timestamp(since).tz_localize(None).timestamp() if isinstance(since, str | date) else _fail(since)
+    except ValueError:
+        _fail(since)
+
+
+def _fail(since):
+    raise ValueError(f"asked_since is {since!r}, expected a date such as 2026-03-01, or a time such as 30 days")
+
+
+def asker(run) -> str:
+    """Say who asks: the notebook or script, or the file that a function stands in."""
+    code = getattr(run, "__code__", None)
+    path = Path(code.co_filename) if code is not None else None
+    if path is not None and path.is_file() and "ipykernel" not in str(path):
+        return str(path.resolve())
+    main = __import__("__main__")
+    notebook = os.environ.get("JPY_SESSION_NAME") or getattr(main, "__vsc_ipynb_file__", "")
+    return notebook or str(getattr(main, "__file__", "a session"))
+
+
+def _source(run):
+    with suppress(OSError, TypeError):
+        return getsource(run)
+    return ""
+
+
+def _words(values):
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _write_json(path, content):
+    with replacing(path) as part:
+        part.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _jsons(folder):
+    for path in sorted(folder.glob("[!.]*.json")):
+        with suppress(OSError, ValueError):  # it has just gone
+            yield json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,105 @@
+"""A study in a file: a grid that job arrays and many computers share, each process a part of the same plan."""
+
+import os
+import runpy
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from ..text import plain
+from .grids import Known, Plan, planned
+from .results import tabled
+from .stores import Store
+
+TAKEN = ("run", "values", "cases")  # names that a file defines
+EXAMPLE = """\
+import schedlab as sl
+
+def run(log, load, scheme):
+    trace = sl.load_trace(log).scale_load(load)
+    return sl.simulate(trace, scheme).metrics()
+
+values = {"log": ["KTH-SP2-1996"], "load": [0.7, 0.8, 0.9], "scheme": ["fcfs", "easy"]}
+"""
+
+
+def read_study(path: str | os.PathLike) -> Plan:
+    """Read the plan of a study: a Python file that defines ``run`` and ``values``, as `grid` takes them.
+
+    Parameters
+    ----------
+    path : path
+        The file. It defines ``run``, a function; ``values``, a mapping of its parameters to values; and ``cases``,
+        optionally, a list of mappings. It is executed.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        If the file defines no such names, or something else by them.
+    """
+    path, shown = Path(path), plain(str(path))
+    if not path.is_file():
+        raise FileNotFoundError(f"{shown}: no such file, expected a study in Python:\n\n{EXAMPLE}")
+    # Not as a module that others may import: workers get its functions as they are.
+    try:
+        found = runpy.run_path(str(path), run_name="schedlab_study")
+    except Exception as error:  # whatever the user's file raises
+        raise ValueError(f"{shown} cannot be run: {type(error).__name__}: {error}") from error
+    run, values, cases = (found.get(name) for name in TAKEN)
+    if not callable(run):
+        raise ValueError(f"{shown} defines no function run, expected a study such as:\n\n{EXAMPLE}")
+    if not isinstance(values or {}, Mapping) or (values is None and cases is None):
+        raise ValueError(f"{shown}: values is {values!r}, expected a mapping such as {{'load': [0.7, 0.8]}}")
+    try:
+        return planned(run, cases, **(values or {}))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{shown}: {error}") from None
+
+
+def shard_of(plan: Plan, number: int, count: int) -> Plan:
+    """Give a part of a plan: every run is in one of them, and they cost about the same.
+
+    Parameters
+    ----------
+    plan : Plan
+    number : int
+        From 1 to `count`.
+    count : int
+    """
+    # By the keys, which are as good as random: in order of the plan a part could get the costly scheme of each pair.
+    chosen = set(sorted(set(plan.keys))[number - 1 :: count])
+    places = [place for place, key in enumerate(plan.keys) if key in chosen]
+    return Plan(plan.run, [plan.runs[place] for place in places], [plan.names[place] for place in places])
+
+
+def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dict], pd.DataFrame]:
+    """Say how far a plan is.
+
+    Returns
+    -------
+    counts : dict
+        Runs that are done, failed, running and to do.
+    processes : list of dict
+        Those at work, as of `schedlab.experiment.stores.Study.running`.
+    failures : DataFrame
+        Values, error and error_at of what failed.
+    """
+    known = Known(plan, store, look=True)
+    results = known.found()
+    failed = [place for place, result in results.items() if result.failed]
+    processes = known.study.running()
+    running = sum(len(one["running"]) for one in processes)
+    counts = {"done": len(results) - len(failed), "failed": len(failed), "running": running}
+    counts["to do"] = max(len(plan) - len(results) - running, 0)
+    return counts, processes, tabled([plan.names[i] for i in failed], [results[i] for i in failed], True)
+
+
+def table(plan: Plan, store: str | os.PathLike | Store) -> pd.DataFrame | None:
+    """Give the table of a plan of which all runs are there; None before."""
+    known = Known(plan, store, look=True)
+    return None if known.missing else tabled(plan.names, known.in_order(), True)

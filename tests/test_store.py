@@ -1,0 +1,798 @@
+"""Stores of results: kept whole or not at all, found again by any process, and the same table as without one."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from textwrap import dedent
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import schedlab as sl
+from schedlab import experiment
+from schedlab.digests import digest, sources
+from schedlab.experiment import stores
+from schedlab.experiment.grids import planned
+from schedlab.experiment.studies import read_study, shard_of, status
+
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.tables
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    experiment.forget()
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Give a function that a run calls, and what it was called with."""
+    log = str(tmp_path / "made")  # a path would be told by what is in its file
+
+    def note(*what):
+        with open(log, "a") as file:
+            file.write(" ".join(map(str, what)) + "\n")
+
+    return note
+
+
+@pytest.fixture
+def lines(tmp_path):
+    return lambda: (tmp_path / "made").read_text().splitlines()
+
+
+def again(*arguments, **values):
+    """Run a grid as another session would."""
+    experiment.forget()
+    return sl.grid(*arguments, progress=False, **values)
+
+
+# --- The same table as without a store ---
+
+
+def measures(a, scheme="easy"):
+    return {"whole": a, "half": a / 2, "name": f"run {a}", "odd": bool(a % 2), "nothing": None, "nan": float("nan")}
+
+
+def by_class(a):
+    return pd.DataFrame({"wait": [a, 2 * a], "bsld": [0.5, None]}, index=pd.Index(["SN", "LW"], name="class"))
+
+
+def sometimes_nothing(a):
+    return pd.DataFrame({"x": np.arange(a), "name": [f"n{i}" for i in range(a)]})
+
+
+def mixed(a):
+    return {"x": a if a % 2 else a / 4, "more": None if a == 2 else "text"} | ({"only": 1} if a == 3 else {})
+
+
+def times(a):
+    at = datetime(2024, 5, a)
+    return {
+        "date": at.date(),
+        "datetime": at,
+        "stamp": pd.Timestamp(at),
+        "zoned": pd.Timestamp(at, tz="Europe/Stockholm"),
+        "nanoseconds": pd.Timestamp(1 + a),
+        "delta": timedelta(hours=a),
+        "pandas": pd.Timedelta(a, "s"),
+    }
+
+
+def kinds(a):
+    return pd.DataFrame(
+        {
+            "category": pd.Categorical(["b", "a"], ["b", "a", "unused"], ordered=True),
+            "object": pd.Series(["x", None], dtype=object),
+            "nullable": pd.array([1, None], "Int64"),
+            "small": np.array([1, 2], np.int8),
+            "when": pd.to_datetime(["2024-01-01", None]),
+            "long": pd.to_timedelta([1, 2], unit="h"),
+            "truth": [True, False],
+        }
+    )
+
+
+@pytest.mark.parametrize("run", [measures, by_class, sometimes_nothing, mixed, times, kinds, lambda a: a / 3])
+@pytest.mark.parametrize("joined", [True, False])
+def test_the_table_is_that_of_a_grid_without_a_store(runs, run, joined, monkeypatch):
+    if not joined:
+        monkeypatch.setattr(stores.Study, "join", lambda *_, **__: None)
+    expected = again(run, a=[1, 2, 3])
+    for _ in range(2):
+        pd.testing.assert_frame_equal(again(run, a=[1, 2, 3], store=runs), expected, check_exact=True)
+    for a in (1, 2, 3):  # types are those of these runs, whatever others have
+        pd.testing.assert_frame_equal(again(run, a=a, store=runs), again(run, a=a), check_exact=True)
+
+
+def test_all_runs_of_a_table_without_rows_are_kept(runs, made, lines):
+    def run(a):
+        made(a)
+        return pd.DataFrame({"x": np.arange(0)})
+
+    first = again(run, a=[1, 2], store=runs)
+    assert again(run, a=[1, 2], store=runs).equals(first)
+    assert sorted(lines()) == ["1", "2"]
+    assert len(sl.store(runs).table()) == 0
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from("xyz"),
+            st.none()
+            | st.booleans()
+            | st.integers(-(2**63), 2**63 - 1)
+            | st.floats()
+            | st.text(max_size=5)
+            | st.dates(),
+            min_size=1,
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+@settings(max_examples=30)
+def test_any_measures_come_back(tmp_path_factory, given_back):
+    folder = tmp_path_factory.mktemp("any")
+
+    def run(place):
+        return given_back[place]
+
+    places = range(len(given_back))
+    expected = again(run, place=places)
+    again(run, place=places, store=folder)
+    pd.testing.assert_frame_equal(again(run, place=places, store=folder), expected, check_exact=True)
+
+
+# --- What is there is not run again ---
+
+
+def test_a_second_session_runs_what_is_missing(runs, made, lines):
+    def run(a, b=1):
+        made(a)
+        return a * b
+
+    again(run, a=[1, 2], store=runs)
+    assert again(run, a=[3, 2, 1], store=runs)["value"].tolist() == [3, 2, 1]
+    assert sorted(lines()) == ["1", "2", "3"]
+    again(run, [{"a": 2}], b=[1, 2], store=str(runs))
+    assert sorted(lines()) == ["1", "2", "2", "2", "3"]  # what is given differs: b was left out before
+
+
+def test_what_this_session_has_run_is_kept_too(runs, made, lines):
+    def run(a):
+        made(a)
+        return a
+
+    sl.grid(run, a=[1, 2], progress=False)
+    sl.grid(run, a=[1, 2], store=runs, progress=False)
+    again(run, a=[1, 2], store=runs)
+    assert len(lines()) == 2
+
+
+def test_a_changed_function_is_another_one(runs):
+    def version(factor):
+        def run(a):
+            return factor * a
+
+        return run
+
+    assert again(version(1), a=2, store=runs)["value"].tolist() == [2]
+    assert again(version(3), a=2, store=runs)["value"].tolist() == [6]
+    assert sorted(sl.store(runs).table()["value"]) == [2, 6]
+
+
+def test_a_changed_package_makes_everything_new(runs, monkeypatch):
+    before = planned(measures, a=[1]).keys
+    monkeypatch.setattr("schedlab.experiment.grids.sources", lambda: "another")
+    assert planned(measures, a=[1]).keys != before
+
+
+def test_sweeps_have_stores_too(runs, monkeypatch):
+    trace = sl.model_trace("lublin", jobs=100, procs=64, seed=1)
+    first = sl.sweep(trace, ["fcfs", sl.EASY()], [0.6, 0.8], seed=range(2), store=runs, progress=False)
+    experiment.forget()
+    monkeypatch.setattr("schedlab.experiment.sweeps.simulate", None)
+    second = sl.sweep(trace, ["fcfs", sl.EASY()], [0.6, 0.8], seed=range(2), store=runs, progress=False)
+    pd.testing.assert_frame_equal(first, second, check_exact=True)
+    kept = sl.store(runs).table()
+    assert kept[["load", "scheme", "seed"]].drop_duplicates().shape == (8, 3)
+
+
+def test_grids_in_a_block_share_its_store(runs, made, lines):
+    def run(a):
+        made(a)
+        return a
+
+    with experiment.storing(runs):
+        again(run, a=1)
+    again(run, a=1, store=runs)
+    assert len(lines()) == 1
+
+
+KEYS = """
+import sys
+sys.path.insert(0, {tests!r})
+import schedlab as sl
+from schedlab.experiment.grids import planned
+from test_store import measures
+trace = sl.load_trace("KTH-SP2-1996", standin=True).head(100)
+order = lambda procs, estimate: procs * estimate
+schemes = [sl.EASY(), sl.EASY(order=order), sl.Conservative(compression="none"), "fcfs"]
+print(*planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys)
+"""
+
+
+def test_keys_are_the_same_in_any_process():
+    code, found = KEYS.format(tests=str(Path(__file__).parent)), set()
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        found.add(subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout)
+    assert len(found) == 1
+
+
+def test_names_of_logs_count_by_what_they_stand_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SCHEDLAB_CACHE", raising=False)
+    monkeypatch.setenv("SCHEDLAB_DATA", str(tmp_path))
+    standin = digest("KTH-SP2-1996")
+    (tmp_path / "KTH-SP2-1996-2.1-cln.swf").touch()
+    assert digest("KTH-SP2-1996") != standin
+    assert digest("kth-sp2") != digest("KTH-SP2-1996")  # a run may print it
+    before = digest("CTC", 1)
+    (tmp_path / "other.swf").write_text("; MaxProcs: 1")
+    assert digest("CTC", 1) == before  # another log that has come changes nothing
+
+
+def test_files_count_by_what_is_in_them(tmp_path):
+    log = tmp_path / "log.swf"
+    log.write_text("1")
+    text, path = digest(str(log)), digest(log)
+    log.write_text("2")
+    assert (digest(str(log)) != text, digest(log) != path) == (True, True)
+    log.write_text("1")
+    os.utime(log, (1, 1))
+    assert (digest(str(log)), digest(log)) == (text, path)
+
+
+def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
+    def run(a):
+        return {"value": a.table}
+
+    before = digest(run)
+    monkeypatch.setitem(globals(), "table", 5)
+    assert digest(run) == before
+
+
+def test_what_only_shows_results_does_not_count():
+    code = "from schedlab import digests; print(digests.sources())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == sources()
+
+
+# --- Failures ---
+
+
+def fails_until(path):
+    def run(a):
+        if a == 2 and not Path(path).exists():
+            raise ZeroDivisionError("a is two")
+        return {"b": a}
+
+    return run
+
+
+def test_failures_are_rows_and_are_tried_again_on_request(runs, tmp_path, made, lines):
+    mended = str(tmp_path / "mended")
+
+    def run(a):
+        made(a)
+        if a == 2 and not Path(mended).exists():
+            raise ZeroDivisionError("a is two")
+        return {"b": a}
+
+    for _ in range(2):
+        table = again(run, a=[1, 2], errors="keep", store=runs)
+        assert table["error"].tolist() == ["", "ZeroDivisionError: a is two"]
+        assert table["error_at"][1].startswith("test_store.py, line ")
+        assert table["error_at"][1].endswith('in run: raise ZeroDivisionError("a is two")')
+    assert sorted(lines()) == ["1", "2"]
+    kept = sl.store(runs).table()
+    assert kept.set_index("a")["error"].to_dict() == {1: "", 2: "ZeroDivisionError: a is two"}
+    again(run, a=[1, 2], errors="keep", retry=True, store=runs)
+    with pytest.raises(sl.RunError, match="a is two"):  # as nobody wants failures here, they are tried
+        again(run, a=[1, 2], store=runs)
+    assert sorted(lines()) == ["1", "2", "2", "2"]
+    assert len(sl.store(runs).table()) == 2
+    Path(mended).touch()
+    assert again(run, a=[1, 2], errors="keep", retry=True, store=runs)["b"].tolist() == [1, 2]
+    assert again(run, a=[1, 2], errors="keep", store=runs)["error"].tolist() == ["", ""]
+    assert sl.store(runs).table()["error"].tolist() == ["", ""]
+
+
+class Unsendable(Exception):
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_an_error_that_cannot_be_sent_is_told_in_words(runs, backend):
+    def run(a):
+        raise Unsendable("gone", 2)
+
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        table = again(run, a=[1, 2], errors="keep", store=runs)
+        assert table["error"].tolist() == ["Unsendable: gone"] * 2
+        with pytest.raises(sl.RunError, match="the run with a=1 failed|the run with a=2 failed"):
+            again(run, a=[1, 2])
+
+
+# --- Many writers, and those that are killed ---
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_workers_of_any_kind_write(runs, backend):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        table = again(measures, a=range(40), store=runs)
+    assert sl.store(runs).table()["whole"].sort_values().tolist() == table["whole"].tolist() == [*range(40)]
+
+
+STUDY = """
+import os, sys, time
+
+def run(a, b):
+    with open({log!r}, "a") as file:
+        file.write(f"{{os.getpid()}} {{a}} {{b}}\\n")
+    time.sleep(0.02)
+    if a == 3 and b == 1:
+        raise ValueError("three and one")
+    return {{"sum": a + b, "half": a / 2}}
+
+values = {{"a": range(8), "b": range(4)}}
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "study.py"
+    path.write_text(STUDY.format(log=str(tmp_path / "log")))
+    return path
+
+
+def command(*arguments, cwd):
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "schedlab.cli", "grid", *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def calls(tmp_path):
+    log = tmp_path / "log"
+    return [tuple(map(int, line.split())) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def wait_for(tmp_path, count, process):
+    until = time.monotonic() + 60
+    while len(calls(tmp_path)) < count:
+        assert time.monotonic() < until
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+
+
+def test_shards_share_a_plan_and_the_last_gives_the_table(tmp_path, study):
+    shards = [command(study, "--store", "runs", "--shard", f"{i}/3", "--out", "t.csv", cwd=tmp_path) for i in (1, 2, 3)]
+    said = [shard.communicate(timeout=120) for shard in shards]
+    assert len(calls(tmp_path)) == 32
+    assert sorted({(a, b) for _, a, b in calls(tmp_path)}) == [(a, b) for a in range(8) for b in range(4)]
+    assert sum("written: t.csv" in err for _, err in said) >= 1
+    assert sorted(shard.returncode for shard in shards) == [0, 0, 1]  # one of them had the run that fails
+    plan = read_study(study)
+    expected = again(plan.run, a=range(8), b=range(4), errors="keep")
+    found = pd.read_csv(tmp_path / "t.csv", keep_default_na=False, na_values={"sum": "", "half": ""})
+    assert found[["a", "b", "sum", "half", "error"]].equals(expected[["a", "b", "sum", "half", "error"]])
+
+
+def test_a_killed_process_loses_what_it_was_running(tmp_path, study):
+    for _ in range(3):
+        running = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
+        wanted = len(calls(tmp_path)) + 6
+        wait_for(tmp_path, wanted, running)
+        running.send_signal(signal.SIGKILL)
+        running.communicate()
+    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
+    _, err = last.communicate(timeout=120)
+    assert last.returncode == 1
+    assert "1 runs failed" in err
+    made = pd.Series([(a, b) for _, a, b in calls(tmp_path)]).value_counts()
+    assert len(made) == 32
+    assert made.sum() <= 32 + 3 * 2  # what two threads were at, three times
+    table = sl.store(tmp_path / "runs").table()
+    assert len(table) == len(table.drop_duplicates(["a", "b"])) == 32
+    assert (table["error"] != "").sum() == 1
+
+
+def test_the_status_says_what_is_done_failed_and_running(tmp_path, study):
+    slow = study.read_text().replace("0.02", "0.02 if a < 2 else 60")
+    study.write_text(slow)
+    running = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
+    try:
+        wait_for(tmp_path, 10, running)
+        time.sleep(1.5)  # its next sign of life
+        said, _ = command(study, "--store", "runs", "--status", cwd=tmp_path).communicate(timeout=60)
+        assert said.startswith("8 done, 0 failed, 2 running, 22 to do\n")
+        assert f"process {running.pid}: 8 of 32 runs since " in said
+        assert re.findall(r"(a=., b=.): running since ", said) == ["a=2, b=0", "a=2, b=1"]
+    finally:
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert "interrupted" in err
+    assert len(calls(tmp_path)) == 10
+
+
+def test_a_status_leaves_a_store_as_it_is(tmp_path, study):
+    plan = read_study(study)
+    counts, processes, failures = status(plan, tmp_path / "runs")
+    assert counts == {"done": 0, "failed": 0, "running": 0, "to do": 32}
+    assert (processes, len(failures)) == ([], 0)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_process_that_gives_no_sign_of_life_is_not_running(runs):
+    again(measures, a=[1], store=runs)
+    (study,) = sl.store(runs).studies()
+    mark = {"host": "gone", "process": 1, "since": 0, "done": 0, "count": 5, "running": []}
+    (study.folder / stores.MARKS / "a.json").write_text(json.dumps(mark | {"alive": time.time() - stores.DEAD - 1}))
+    (study.folder / stores.MARKS / "b.json").write_text(json.dumps(mark | {"alive": time.time()}))
+    (study.folder / stores.MARKS / "c.json").write_text("{")
+    assert len(study.running()) == 1
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 50])
+def test_shards_are_the_plan(study, count):
+    plan = read_study(study)
+    shards = [shard_of(plan, number, count) for number in range(1, count + 1)]
+    assert sorted(key for shard in shards for key in shard.keys) == sorted(plan.keys)
+    assert max(map(len, shards)) - min(map(len, shards)) <= 1
+
+
+def test_joining_while_others_read_loses_nothing(runs):
+    again(measures, a=range(30), store=runs)
+    study = sl.store(runs).studies()[0]
+    for key in sorted(study.keys()):
+        result = study.found([key])[key]
+        study.keep(key, {"a": result.measured["whole"]}, {}, result)
+    read = stores._read
+
+    def joined_meanwhile(path):
+        stores._read = read
+        study.join()
+        return read(path)
+
+    stores._read = joined_meanwhile
+    try:
+        assert len(study.found(study.keys())) == 30
+    finally:
+        stores._read = read
+    assert len(study.files()) <= 2
+    assert len(sl.store(runs).table()) == 30
+
+
+def test_small_files_are_joined_on_the_way(runs, monkeypatch):
+    monkeypatch.setattr(stores, "JOIN_AT", 10)
+    seen = []
+
+    def run(a):
+        seen.append(len([*runs.glob("*/[!j]*.parquet")]))
+        return a
+
+    again(run, a=range(60), threads=1, store=runs)
+    assert max(seen) <= 12
+    assert len([*runs.glob("*/*.parquet")]) <= 7
+
+
+def test_a_file_that_was_cut_short_is_passed_over_and_said(runs, made, lines):
+    def run(a):
+        made(a)
+        return a
+
+    again(run, a=[1], store=runs)
+    (path,) = runs.glob("*/*.parquet")
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.warns(UserWarning, match=r"parquet cannot be read, and is passed over: its runs are missing"):
+        assert again(run, a=[1], store=runs)["value"].tolist() == [1]
+    assert lines() == ["1", "1"]
+
+
+def test_a_full_disk_ends_the_grid_and_leaves_nothing_half_written(runs, monkeypatch):
+    from pyarrow import parquet
+
+    write = parquet.write_table
+
+    def full(table, path, **options):
+        write(table, path, **options)
+        if len([*Path(path).parent.glob("*.parquet")]) >= 3:
+            raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(parquet, "write_table", full)
+    with pytest.raises(OSError, match="No space left"):
+        again(measures, a=range(9), threads=1, store=runs)
+    monkeypatch.setattr(parquet, "write_table", write)
+    assert len(sl.store(runs).table()) == 2
+    assert not [*runs.glob("*/.*")]
+
+
+# --- Reading all of it, and pruning ---
+
+
+def test_everything_is_one_table(runs):
+    trace = sl.model_trace("lublin", jobs=60, procs=64, seed=1)
+    exact = trace.with_estimates("exact")
+
+    def simulated(trace, scheme):
+        return sl.simulate(trace, scheme).metrics()[["wait_time"]]
+
+    orders = [sl.EASY(order=order) for order in (lambda procs: procs, lambda procs: -procs)]
+    table = again(simulated, trace=[trace, exact], scheme=orders, store=runs)
+    again(simulated, trace=exact, scheme=orders[1], store=runs)  # alone it needs no number
+    again(by_class, a=[1, 2], store=runs)
+    kept = sl.store(runs).table()
+    assert kept.columns[:4].tolist() == ["function", "a", "trace", "scheme"]
+    own = kept[kept["function"].str.endswith("simulated")]
+    assert sorted(own["wait_time"]) == sorted(table["wait_time"])
+    for column in ("trace", "scheme"):  # which of two of one label is the second depends on which was there first
+        assert sorted(own[column]) == sorted(table[column])
+        assert own.groupby(column)["wait_time"].apply(set).tolist() in [
+            table.groupby(column)["wait_time"].apply(set).tolist()[::step] for step in (1, -1)
+        ]
+    assert sl.store(runs).table("by_class")["class"].tolist() == ["SN", "LW"] * 2
+    assert "studies" in repr(sl.store(runs))
+
+
+def test_a_store_is_read_without_the_package(runs):
+    again(measures, a=range(3), store=runs)
+    again(measures, a=range(3, 5), store=runs)
+    words = (runs / "README.txt").read_text()
+    code = words.partition("In Python:\n")[2].partition("Columns:")[0]
+    found = {}
+    exec(dedent(code), found)
+    assert sorted(found["table"]["whole"]) == [*range(5)]
+    assert "schedlab" not in code
+
+
+def test_what_nothing_asks_for_any_more_is_pruned(runs, monkeypatch):
+    def version(factor):
+        def run(a):
+            return factor * a
+
+        return run
+
+    def other(a):
+        return -a
+
+    again(version(1), a=[1, 2], store=runs)
+    again(other, a=[1], store=runs)
+    assert sl.store(runs).prune().empty
+    again(version(2), a=[2], store=runs)
+    shown = sl.store(runs).prune(dry_run=True)
+    assert shown[["runs", "why"]].to_numpy().tolist() == [[2, "the function or the package has changed"]]
+    assert len(sl.store(runs).table()) == 4
+    gone = sl.store(runs).prune()
+    assert gone.drop(columns="bytes").equals(shown.drop(columns="bytes"))
+    assert sorted(sl.store(runs).table()["value"]) == [-1, 4]
+    assert len(sl.store(runs).studies()) == 2
+
+
+def test_another_notebooks_function_of_the_same_name_stays(runs, monkeypatch):
+    def version(factor):
+        def run(a):
+            return factor * a
+
+        return run
+
+    monkeypatch.setattr(stores, "asker", lambda run: "one.ipynb")
+    again(version(1), a=[1], store=runs)
+    monkeypatch.setattr(stores, "asker", lambda run: "two.ipynb")
+    again(version(2), a=[1], store=runs)
+    assert sl.store(runs).prune().empty
+
+
+def test_runs_that_nobody_has_asked_for_lately_are_pruned(runs, monkeypatch):
+    now = time.time()
+    monkeypatch.setattr(stores.time, "time", lambda: now - 40 * 86_400)
+    again(measures, a=[1, 2], store=runs)
+    monkeypatch.setattr(stores.time, "time", lambda: now)
+    again(measures, a=[2, 3], store=runs)
+    store = sl.store(runs)
+    for since in ("60 days", timedelta(days=60), str(date.fromtimestamp(now - 50 * 86_400))):
+        assert store.prune(asked_since=since).empty
+    assert store.prune(asked_since="30 days")["runs"].tolist() == [1]
+    assert sorted(store.table()["a"]) == [2, 3]
+
+
+@pytest.mark.parametrize("since", ["soon", 5, [1]])
+def test_an_instant_that_is_none(runs, since):
+    again(measures, a=1, store=runs)
+    with pytest.raises(ValueError, match="asked_since is .*, expected a date such as 2026-03-01"):
+        sl.store(runs).prune(asked_since=since)
+
+
+# --- What cannot be ---
+
+
+def test_a_folder_with_other_files_is_no_store(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ValueError, match="expected an empty folder, or a store; there is thesis.tex"):
+        again(measures, a=1, store=tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"no store, expected a folder that grid\(..., store=\) has made"):
+        sl.store(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (lambda a: {"x": 2**70}, "measure x is 1180591620717411303424, a int, which no column of a store can hold"),
+        (lambda a: pd.DataFrame({0: [1]}), "the run gives a column 0, expected names that are texts"),
+        (lambda a: pd.DataFrame({"x": [object()]}), "the table of a run cannot be kept in a store"),
+        (lambda a: {"run_key": 1}, "the run gives run_key, which is among its values, too"),
+        (lambda a: {"study": 1}, "the run gives study, which is among its values, too"),
+    ],
+)
+def test_what_a_store_cannot_keep(runs, run, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        again(run, a=1, store=runs)
+
+
+def test_values_without_a_digest_cannot_be_kept(runs, tmp_path):
+    with (
+        open(tmp_path / "file", "w") as file,
+        pytest.raises(ValueError, match="cannot be kept in .*runs: to: a TextIO"),
+    ):
+        again(lambda to: {"b": 1}, to=[file], store=runs)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("values = {'a': [1]}", "defines no function run, expected a study such as"),
+        ("def run(a):\n    return a", "values is None, expected a mapping such as"),
+        ("def run(a):\n    return a\nvalues = [1]", r"values is \[1\], expected a mapping such as"),
+        ("def run(a):\n    return a\nvalues = {'a': []}", "a is an empty list, expected at least one a"),
+        (
+            "def run(a):\n    return a\nvalues = {'b': 1}",
+            "the function takes a; with b: (missing|got)",
+        ),
+        ("1/0", "cannot be run: ZeroDivisionError: division by zero"),
+        ("def run(", "cannot be run: SyntaxError"),
+    ],
+)
+def test_a_study_that_is_none(tmp_path, text, words):
+    path = tmp_path / "study.py"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        read_study(path)
+
+
+def test_a_study_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file, expected a study in Python"):
+        read_study(tmp_path / "study.py")
+
+
+def test_without_pyarrow_one_is_told(runs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r'a store needs pyarrow: pip install "schedlab\[parquet\]"'):
+        again(measures, a=1, store=runs)
+
+
+# --- Clusters ---
+
+SBATCH = """\
+#!/bin/sh
+# A stand-in for Slurm's: keeps the script, and runs it here.
+cp "$1" "{folder}/job-$$.sh"
+sh "{folder}/job-$$.sh" >"{folder}/job-$$.log" 2>&1 &
+echo $! >>"{folder}/jobs"
+echo "Submitted batch job $!"
+"""
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    """Put stand-ins for Slurm's commands first on the path; give the folder of what they were given."""
+    folder = tmp_path / "slurm"
+    folder.mkdir()
+    for name, text in (("sbatch", SBATCH.format(folder=folder)), ("scancel", "#!/bin/sh\nkill $1\n")):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    yield folder
+    for process in (folder / "jobs").read_text().split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(process), signal.SIGTERM)
+
+
+def test_a_grid_runs_on_a_cluster_of_slurm(runs, slurm, tmp_path):
+    pytest.importorskip("dask_jobqueue")
+    from dask_jobqueue import SLURMCluster
+    from distributed import Client
+
+    settings = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "queue": "short", "account": "physics"}
+    with SLURMCluster(**settings, local_directory=str(tmp_path), python=sys.executable) as cluster:
+        cluster.scale(jobs=2)
+        with Client(cluster) as client, joblib.parallel_config("dask"):
+            client.wait_for_workers(2, timeout=60)
+            table = again(lambda a: {"b": a + 1, "process": os.getpid()}, a=range(20), store=runs)
+    assert table["b"].tolist() == [*range(1, 21)]
+    assert os.getpid() not in set(table["process"])
+    script, _ = slurm.glob("job-*.sh")
+    text = script.read_text()
+    for line in ("-p short", "-A physics", "-n 1", "--cpus-per-task=1", "--mem=954M", "-t 00:10:00"):
+        assert f"#SBATCH {line}\n" in text
+    assert f"{sys.executable} -m distributed.cli.dask_worker tcp://" in text
+    assert len(sl.store(runs).table()) == 20
+
+
+class Travelling:
+    """A value that notes where it arrives."""
+
+    def __init__(self, log):
+        self.log = log
+        with open(log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    def __reduce__(self):
+        return Travelling, (self.log,)
+
+
+@pytest.fixture
+def dask():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
+        yield
+
+
+def test_what_is_large_travels_once_to_a_worker(dask, tmp_path):
+    trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    logs = [str(tmp_path / name) for name in ("value", "closure")]
+    value, closed = map(Travelling, logs)
+
+    def run(given, value, load):
+        closed.seen = True
+        return {"jobs": len(given), "process": os.getpid()}
+
+    table = again(run, given=[trace], value=[value], load=[load / 100 for load in range(60)])
+    assert table["jobs"].tolist() == [300] * 60
+    for log in logs:
+        arrived = Path(log).read_text().split()
+        assert len(arrived) == len(set(arrived))
+        assert set(map(str, table["process"])) <= set(arrived[1:])
+
+
+def test_what_cannot_be_sent_is_told_at_once(dask):
+    lock = threading.Lock()
+    with pytest.raises(ValueError, match="^to cannot be sent to other processes: cannot pickle '_thread.lock' object"):
+        again(lambda to: 1, to=[lock])
+    with pytest.raises(ValueError, match="^the function cannot be sent to other processes: .*lock"):
+        again(lambda a: lock.locked(), a=1)
