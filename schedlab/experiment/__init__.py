@@ -7,6 +7,7 @@ result: a tidy table with one row per run, or per run and class of jobs.
 - `stores`: `store`, the folder that keeps results between sessions and for many processes
 - `memory`: what was run before in this session; `remember` for what is large
 - `results`: what a run gave, and how results become a table
+- `sending`: values on their way to other processes
 - `progress`: how much is left, and for how long
 - `studies`: a grid in a file, for job arrays
 - `sweeps`: `sweep`

@@ -8,8 +8,9 @@ from functools import cached_property
 from itertools import product
 from numbers import Integral
 from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import cloudpickle
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
@@ -29,10 +30,11 @@ from ..workload.trace import Trace, labels
 from . import memory
 from .progress import Progress
 from .results import OF_FAILURES, PLAIN, check_columns, result_of, tabled, without_numpy
+from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in
 
 ERRORS = ("raise", "keep")
-NEAR = (SequentialBackend, ThreadingBackend, LokyBackend, MultiprocessingBackend)  # their workers are on this computer
+THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, MultiprocessingBackend)  # of this computer
 REMOTE_BATCH = (3, 30)  # seconds that a worker elsewhere should have work for: at least, at most
 
 
@@ -315,7 +317,7 @@ def _run(plan, known, threads, progress, errors, words):
     """Run what is missing, on joblib's backend."""
     places, study = known.missing, known.study
     backend, jobs = get_active_backend(prefer="threads")
-    near = isinstance(backend, NEAR)
+    together, near = isinstance(backend, THREADS), isinstance(backend, THREADS + PROCESSES)
     if not near:
         backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = REMOTE_BATCH
     jobs = threads or jobs or -1
@@ -327,6 +329,7 @@ def _run(plan, known, threads, progress, errors, words):
             Progress(plan.names, places, known.found(), words, progress, backend.effective_n_jobs(jobs)) as bar,
             nullcontext() if study is None else study.writing(len(places)) as writer,
             stoppable() as within,
+            TemporaryDirectory() as folder,
         ):
 
             def ticket(place):
@@ -334,7 +337,8 @@ def _run(plan, known, threads, progress, errors, words):
 
             # Workers on this computer write into the store themselves, at once; those elsewhere may not see it.
             writing = near and writer is not None
-            one, sent = delayed(within(_one)), (lambda _, value: value) if near else _sent_once()
+            one = delayed(within(_one))
+            sent = (lambda _, value: value) if together else sender(Path(folder) if near else None)
             done = pool(
                 one(
                     place,
@@ -363,45 +367,11 @@ def _run(plan, known, threads, progress, errors, words):
         raise
 
 
-class _Sent:
-    """A value that goes once to each worker, however many runs have it: joblib does so on Dask with large ones."""
-
-    def __init__(self, pickled: bytes):
-        self.pickled = pickled
-
-    def __sizeof__(self):
-        return max(len(self.pickled), 10**6)
-
-    def __reduce__(self):
-        return _Sent, (self.pickled,)
-
-    @cached_property
-    def value(self):
-        return cloudpickle.loads(self.pickled)
-
-
-def _sent_once():
-    """Give a function that wraps what may be large, a value always in the same wrapping."""
-    wrapped = {}
-
-    def sent(name, value):
-        if isinstance(value, PLAIN):
-            return value
-        if id(value) not in wrapped:
-            try:
-                wrapped[id(value)] = _Sent(cloudpickle.dumps(value))
-            except Exception as error:  # joblib would wait for it without end
-                raise ValueError(f"{name} cannot be sent to other processes: {error}") from error
-        return wrapped[id(value)]
-
-    return sent
-
-
 def _one(place, about, reserved, ticket, run, names, *values):
     """Make one run, in a worker; keep its result where that is done here."""
     if ticket is not None:
         ticket.begin()
-    run, *values = (one.value if isinstance(one, _Sent) else one for one in (run, *values))
+    run, *values = map(arrived, (run, *values))
     result = result_of(run, dict(zip(names, values, strict=True)))
     check_columns(about, result, reserved)
     if ticket is not None:

@@ -4,8 +4,10 @@ import inspect
 from collections import OrderedDict
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import wraps
+from functools import partial, update_wrapper
 from threading import Lock, get_ident
+from types import MethodType
+from weakref import ref
 
 from ..digests import NoDigestError, digest, sources
 from ..workload import archive
@@ -52,8 +54,8 @@ _remembered = []
 def forget() -> None:
     """Empty the caches of `grid`, `sweep` and `remember`; what a store keeps stays."""
     runs.clear()
-    for clear in _remembered:
-        clear()
+    for remembering in filter(None, (each() for each in _remembered)):
+        remembering.forget()
 
 
 def surroundings() -> tuple:
@@ -82,49 +84,58 @@ def remember(most: int):
     RecursionError
         From the function, if it asks for the result that it is computing.
     """
+    return partial(_Remembering, most)
 
-    def decorate(function):
-        kept, lock, signature = OrderedDict(), Lock(), inspect.signature(function)
 
-        @wraps(function)
-        def remembering(*arguments, **settings):
-            given = signature.bind(*arguments, **settings)
-            given.apply_defaults()
-            try:
-                key = digest(given.arguments, *surroundings())
-            except NoDigestError:
-                return function(*arguments, **settings)
-            while True:
-                with lock:
-                    mine = key not in kept
-                    future, thread = kept.setdefault(key, (Future(), get_ident()))
-                    kept.move_to_end(key)
-                    if (beyond := len(kept) - most) > 0:
-                        done = [each for each, (one, _) in kept.items() if one.done()]
-                        for oldest in done[:beyond]:  # what is being computed is waited for
-                            del kept[oldest]
-                if mine:
-                    break
-                if not future.done() and thread == get_ident():
-                    raise RecursionError(f"{function.__name__} asks for the result that it is computing")
-                with suppress(_Interrupted):  # only the thread that computed it was interrupted
-                    return future.result()
-            try:
-                future.set_result(function(*arguments, **settings))
-            except BaseException as error:
-                with lock:
-                    if kept.get(key, (None,))[0] is future:
-                        del kept[key]
-                future.set_exception(error if isinstance(error, Exception) else _Interrupted())
-                raise
-            return future.result()
+class _Remembering:
+    """A function that knows its last results. Sent to another process, it begins anew there."""
 
-        def clear():
-            with lock:
-                kept.clear()
+    def __init__(self, most, function):
+        self.most, self.kept, self.lock = most, OrderedDict(), Lock()
+        self.signature = inspect.signature(function)
+        update_wrapper(self, function)
+        _remembered.append(ref(self))
 
-        remembering.forget = clear
-        _remembered.append(clear)
-        return remembering
+    def __reduce__(self):
+        return _Remembering, (self.most, self.__wrapped__)
 
-    return decorate
+    def __get__(self, instance, owner=None):
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *arguments, **settings):
+        function = self.__wrapped__
+        given = self.signature.bind(*arguments, **settings)
+        given.apply_defaults()
+        try:
+            key = digest(given.arguments, *surroundings())
+        except NoDigestError:
+            return function(*arguments, **settings)
+        while True:
+            with self.lock:
+                mine = key not in self.kept
+                future, thread = self.kept.setdefault(key, (Future(), get_ident()))
+                self.kept.move_to_end(key)
+                if (beyond := len(self.kept) - self.most) > 0:
+                    done = [each for each, (one, _) in self.kept.items() if one.done()]
+                    for oldest in done[:beyond]:  # what is being computed is waited for
+                        del self.kept[oldest]
+            if mine:
+                break
+            if not future.done() and thread == get_ident():
+                raise RecursionError(f"{function.__name__} asks for the result that it is computing")
+            with suppress(_Interrupted):  # only the thread that computed it was interrupted
+                return future.result()
+        try:
+            future.set_result(function(*arguments, **settings))
+        except BaseException as error:
+            with self.lock:
+                if self.kept.get(key, (None,))[0] is future:
+                    del self.kept[key]
+            future.set_exception(error if isinstance(error, Exception) else _Interrupted())
+            raise
+        return future.result()
+
+    def forget(self):
+        """Empty the cache."""
+        with self.lock:
+            self.kept.clear()

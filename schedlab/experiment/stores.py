@@ -163,6 +163,7 @@ class Store:
         Parameters
         ----------
         plan : schedlab.experiment.grids.Plan
+            What is to be run.
         look : bool
             Whether to only look. Otherwise its folder is made if it is missing, and who asks is noted.
         """

@@ -1,0 +1,91 @@
+"""Values on their way to other processes: each goes there once, however many runs have it."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+
+import cloudpickle
+
+from .results import PLAIN
+
+MOST = 32  # values that a worker holds
+LARGE = 10**6  # bytes; joblib's Dask backend sends once what is larger than a thousandth of this
+_arrived, _lock = OrderedDict(), Lock()
+
+
+class Sent:
+    """A value in another process: it is unpickled there when it is first needed, and then held.
+
+    Parameters
+    ----------
+    name : str
+        The same for the same value.
+    pickled : bytes or Path
+        The value, or the file that holds it.
+    """
+
+    def __init__(self, name: str, pickled: bytes | Path):
+        self.name, self.pickled = name, pickled
+
+    def __sizeof__(self):
+        return LARGE  # whatever it is, let it be sent once
+
+    def __reduce__(self):
+        return Sent, (self.name, self.pickled)
+
+    @property
+    def value(self):
+        """The value itself."""
+        with _lock:
+            if self.name not in _arrived:
+                there = self.pickled.read_bytes() if isinstance(self.pickled, Path) else self.pickled
+                _arrived[self.name] = cloudpickle.loads(there)
+            _arrived.move_to_end(self.name)
+            while len(_arrived) > MOST:
+                _arrived.popitem(last=False)
+            return _arrived[self.name]
+
+
+def sender(folder: Path | None) -> Callable:
+    """Give a function that prepares a value for other processes.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where to leave what is sent to processes on this computer, until all is done.
+
+    Returns
+    -------
+    function
+        Of a name and a value; it gives the value, if it is a plain one, or a `Sent`, always the same.
+
+    Raises
+    ------
+    ValueError
+        From the function, for a value that cannot be pickled: joblib would wait for it without end.
+    """
+    made = {}
+
+    def sent(name, value):
+        if isinstance(value, PLAIN):
+            return value
+        if id(value) not in made:
+            try:
+                pickled = cloudpickle.dumps(value)
+            except Exception as error:  # whatever its pickling raises
+                raise ValueError(f"{name} cannot be sent to other processes: {error}") from error
+            key = hashlib.sha256(pickled).hexdigest()
+            if folder is not None:
+                (folder / key).write_bytes(pickled)
+                pickled = folder / key
+            made[id(value)] = Sent(key, pickled)
+        return made[id(value)]
+
+    return sent
+
+
+def arrived(value):
+    """Give a value as it was before it was sent."""
+    return value.value if isinstance(value, Sent) else value
