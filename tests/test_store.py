@@ -482,7 +482,7 @@ def test_joining_while_others_read_loses_nothing(runs):
     study = sl.store(runs).studies()[0]
     for key in sorted(study.keys()):
         result = study.found([key])[key]
-        study.keep(key, {"a": result.measured["whole"]}, {}, result)
+        study.keep((key, {"a": result.measured["whole"]}, {}, result))
     read = stores._read
 
     def joined_meanwhile(path):
@@ -526,20 +526,18 @@ def test_a_file_that_was_cut_short_is_passed_over_and_said(runs, made, lines):
 
 
 def test_a_full_disk_ends_the_grid_and_leaves_nothing_half_written(runs, monkeypatch):
-    from pyarrow import parquet
+    write = Path.write_bytes
 
-    write = parquet.write_table
-
-    def full(table, path, **options):
-        write(table, path, **options)
-        if len([*Path(path).parent.glob("*.parquet")]) >= 3:
+    def full(path, content):
+        if len([*path.parent.glob("[!.]*.parquet")]) >= 3:
+            write(path, content[:50])
             raise OSError(28, "No space left on device", str(path))
+        write(path, content)
 
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space left"):
         again(measures, a=range(9), threads=1, store=runs)
-    monkeypatch.setattr(parquet, "write_table", write)
-    assert len(sl.store(runs).table()) == 2
+    assert len(sl.store(runs).table()) == 3
     assert not [*runs.glob("*/.*")]
 
 
@@ -788,6 +786,12 @@ def test_what_is_large_travels_once_to_a_worker(dask, tmp_path):
         arrived = Path(log).read_text().split()
         assert len(arrived) == len(set(arrived))
         assert set(map(str, table["process"])) <= set(arrived[1:])
+
+
+def test_what_comes_from_elsewhere_and_cannot_be_kept_ends_the_grid(dask, runs):
+    with pytest.raises(TypeError, match="measure x is .*, which no column of a store can hold"):
+        again(lambda a: {"x": 2**70 if a == 3 else a}, a=range(6), store=runs)
+    assert 3 not in set(sl.store(runs).table()["a"])
 
 
 def test_what_cannot_be_sent_is_told_at_once(dask):

@@ -290,7 +290,7 @@ class Known:
         """Keep in the store what was run before in this session without it."""
         places = {key: place for place, key in enumerate(self.keys)}
         for key in keys:
-            self.study.keep(key, *self.plan.described(places[key]), self._found[key])
+            self.study.keep((key, *self.plan.described(places[key]), self._found[key]))
 
     @property
     def missing(self) -> list[int]:
@@ -332,8 +332,8 @@ def _run(plan, known, threads, progress, errors, words):
             TemporaryDirectory() as folder,
         ):
 
-            def ticket(place):
-                return writer.ticket(known.keys[place], *plan.described(place))
+            def about(place):
+                return known.keys[place], *plan.described(place)
 
             # Workers on this computer write into the store themselves, at once; those elsewhere may not see it.
             writing = near and writer is not None
@@ -344,7 +344,7 @@ def _run(plan, known, threads, progress, errors, words):
                     place,
                     plan.names[place],
                     reserved,
-                    ticket(place) if writing else None,
+                    writer.ticket(*about(place)) if writing else None,
                     sent("the function", plan.run),
                     tuple(plan.runs[place]),
                     *(sent(name, value) for name, value in plan.runs[place].items()),
@@ -354,7 +354,7 @@ def _run(plan, known, threads, progress, errors, words):
             for place, result in done:
                 if writer is not None:
                     if not writing:
-                        ticket(place).keep(result)
+                        writer.keep(*about(place), result)
                     writer.came()
                 if result.failed and errors == "raise":
                     raise _failed(plan.names[place], result.measured) from result.measured.error

@@ -7,6 +7,7 @@ ran the same, and then either is right. From time to time the small files are jo
 the small ones are deleted then, and who reads meanwhile sees a run twice and takes it once, or looks again.
 """
 
+import io
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from inspect import getsource
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from uuid import uuid4
 
@@ -58,6 +60,7 @@ JOINED = "joined-"
 JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint ones in a study
 BEAT = 5  # seconds between two signs of life
 DEAD = 12 * BEAT  # without one
+MOMENT = 0.05  # seconds in which results from elsewhere are kept together
 LOST = 86_400  # seconds after which a file that was never finished is deleted
 
 
@@ -295,18 +298,20 @@ class Study:
 
     # --- Writing ---
 
-    def keep(self, key: str, shown: Mapping, origins: Mapping, result: Result) -> None:
-        """Keep a result, whole or not at all.
+    def keep(self, *several: tuple[str, Mapping, Mapping, Result]) -> None:
+        """Keep results, whole or not at all: key, values, origins (as of `Plan.described`) and result of each.
 
         Raises
         ------
-        TypeError, ValueError
+        TypeError
             For a measure that no column can hold.
         """
         pa, pq = _parquet()
-        table = _rows(pa, key, shown, origins, result)
-        with replacing(self.folder / f"{key}.parquet") as part:
-            pq.write_table(table, part, compression="none", use_dictionary=False, write_statistics=False)
+        for table in _alike(_rows(pa, *one) for one in several):
+            whole = io.BytesIO()  # faster than to let it open and write a file
+            pq.write_table(table, whole, compression="none", use_dictionary=False, write_statistics=False)
+            with replacing(self.folder / f"{table.column('run_key')[0]}.parquet") as part:
+                part.write_bytes(whole.getbuffer())
 
     @contextmanager
     def writing(self, count: int) -> Iterator["Writer"]:
@@ -320,20 +325,17 @@ class Study:
 
     def join(self, without: Iterable[str] = ()) -> None:
         """Join small files, and leave out some runs."""
-        pa, pq = _parquet()
+        _, pq = _parquet()
         without, files = set(without), self.files()
         joined = [path for path in files if path.name.startswith(JOINED)]
         if not without and len(joined) < MOST_JOINED:
             files = [path for path in files if path not in joined]
             if len(files) < 2:
                 return
-        alike, parts = {}, self.read(files)
-        for part in parts:
-            if len(table := part.table_of(lambda key: key not in without)):
-                alike.setdefault(table.schema.serialize().to_pybytes(), []).append(table)
-        for tables in alike.values():
+        parts = self.read(files)
+        for table in _alike(part.table_of(lambda key: key not in without) for part in parts):
             with replacing(self.folder / f"{JOINED}{uuid4().hex}.parquet") as path:
-                pq.write_table(_once(pa.concat_tables(tables)), path)
+                pq.write_table(_once(table), path)
         for part in parts:
             part.path.unlink(missing_ok=True)
 
@@ -416,11 +418,52 @@ class Writer:
     def __init__(self, study: Study, count: int):
         self.study, self.count, self.done, self.small = study, count, 0, 0
         self.begun, self.lock, self.since = {}, Lock(), time.time()
+        self.arrived, self.errors = SimpleQueue(), []
         self.path = study.folder / MARKS / f"{HOST}-{os.getpid()}-{uuid4().hex[:8]}.json"
 
     def ticket(self, key: str, shown: Mapping, origins: Mapping) -> "Ticket":
-        """Give leave to keep the result of a run."""
+        """Give leave to keep the result of a run where it is made."""
         return Ticket(self.study, key, shown, origins, self)
+
+    def keep(self, key: str, shown: Mapping, origins: Mapping, result: Result) -> None:
+        """Keep a result that has come from elsewhere, together with those that come in the same moment.
+
+        Raises
+        ------
+        TypeError, OSError
+            If one of those before could not be kept.
+        """
+        self._check()
+        self.arrived.put((key, shown, origins, result))
+
+    def _keep_arrived(self):
+        """Keep what comes until an end is put; a batch of runs comes at once, and a file takes a millisecond."""
+        over = False
+        while not over:
+            several = [self.arrived.get()]
+            time.sleep(MOMENT)
+            with suppress(Empty):
+                while True:
+                    several.append(self.arrived.get_nowait())
+            over = None in several
+            several = [one for one in several if one is not None]
+            try:
+                self.study.keep(*several)
+            except TypeError:  # of one of them: the others are kept
+                for one in several:
+                    self._keep_alone(one)
+            except OSError as error:
+                self.errors.append(error)
+
+    def _keep_alone(self, one):
+        try:
+            self.study.keep(one)
+        except (TypeError, OSError) as error:  # to be raised where results are given
+            self.errors.append(error)
+
+    def _check(self):
+        if self.errors:
+            raise self.errors[0]
 
     def came(self) -> None:
         """Note that a result is there."""
@@ -442,14 +485,18 @@ class Writer:
                 pause = BEAT
 
         self.mark()
-        thread = Thread(target=beat, daemon=True)
-        thread.start()
+        threads = [Thread(target=target, daemon=True) for target in (beat, self._keep_arrived)]
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
             over.set()
-            thread.join()
+            self.arrived.put(None)
+            for thread in threads:
+                thread.join()
             self.path.unlink(missing_ok=True)
+        self._check()
 
     def mark(self) -> None:
         """Say what is being run."""
@@ -477,7 +524,7 @@ class Ticket:
 
     def keep(self, result: Result) -> None:
         """Keep its result."""
-        self.study.keep(self.key, self.shown, self.origins, result)
+        self.study.keep((self.key, self.shown, self.origins, result))
         if self.writer is not None:
             with self.writer.lock:
                 self.writer.begun.pop(self.key, None)
@@ -667,6 +714,16 @@ class Part:
             found[key] = Result(own, columns["run_seconds"][place], finished[place], columns["run_host"][place])
             begin = end
         return found
+
+
+def _alike(tables):
+    """Put tables of the same columns below one another."""
+    pa, _ = _parquet()
+    alike = {}
+    for table in tables:
+        if len(table):
+            alike.setdefault(table.schema.serialize().to_pybytes(), []).append(table)
+    return map(pa.concat_tables, alike.values())
 
 
 def _once(table):
