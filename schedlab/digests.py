@@ -13,7 +13,7 @@ import os
 import sys
 import sysconfig
 import types
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -91,6 +91,32 @@ def sources() -> str:
         if room not in SHOWING:
             _name(sha, path.relative_to(_PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
     return sha.hexdigest()[:LENGTH]
+
+
+def code_digest(function: Callable) -> str:
+    """Give a digest of a function's code and that of the users' functions that it calls, whatever values they use."""
+    codes, left, seen = set(), [innermost(function)], set()
+    while left:
+        one = left.pop()
+        if inspect.isfunction(one) and id(one) not in seen and not _installed(one.__module__):
+            seen.add(id(one))
+            codes.add(digest(one.__code__))
+            left += map(innermost, _outer(one, sorted(_names(one.__code__))).values())
+    return digest(sorted(codes))
+
+
+def innermost(function: Callable) -> Callable:
+    """Give the function that a partial, a method, or what remembers or compiles it, stands for."""
+    while True:
+        own = getattr(function, "__dict__", {})
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        elif "__wrapped__" in own or "py_func" in own:
+            function = own.get("__wrapped__", own.get("py_func"))
+        else:
+            return function
 
 
 def _feed(sha, value, seen):

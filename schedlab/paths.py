@@ -20,7 +20,7 @@ def data_dir() -> Path:
 
 
 def cache_dir(room: str) -> Path:
-    """Give one room ("numba", "traces", "tables", "scripts") of the cache folder, which need not exist yet.
+    """Give one room ("numba", "traces", "tables", "scripts", "runs") of the cache folder, which need not exist yet.
 
     The environment variable ``SCHEDLAB_CACHE`` names the cache folder; without it, it is the
     platform's usual place (``~/.cache/schedlab`` unless ``XDG_CACHE_HOME`` says otherwise).

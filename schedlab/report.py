@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -26,7 +27,8 @@ from tqdm.auto import tqdm
 from schedlab import __version__, charts, compiling, kept, papers
 from schedlab.charts._altair import alt
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
-from schedlab.paths import kept_script, replacing
+from schedlab.experiment import Store, storing
+from schedlab.paths import kept_script, own_folder, replacing
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -145,7 +147,16 @@ def figures(
             for error in filter(None, failures):
                 raise error
         _write(out, sections, size)
+    if size == "full" and (runs := runs_folder()) and runs.is_dir():
+        Store(runs).prune()
     return out
+
+
+def runs_folder() -> Path | None:
+    """Give the folder where runs of the full size are kept; None where there can be none, or without pyarrow."""
+    if find_spec("pyarrow") is None or (folder := own_folder("runs")) is None:
+        return None
+    return folder
 
 
 def _in_turn(sections: list["Section"]) -> list["Section"]:
@@ -245,13 +256,17 @@ class Section:
         self.folder = folder / self.name
 
     def build(self, size: str, keep: bool, progress: bool) -> Exception | None:
-        """Rebuild every figure and the ledger; each is left in the folder at once.
+        """Rebuild every figure and the ledger; each is left in the folder at once, runs of the full size in a store.
 
         Returns
         -------
         Exception or None
             What ended it early, with a note that names the paper and the figure.
         """
+        with storing(runs_folder() if size == "full" else None):
+            return self._build(size, keep, progress)
+
+    def _build(self, size, keep, progress):
         self.folder.mkdir(exist_ok=True)
         begin, built, captions = time.perf_counter(), [], {}
         try:

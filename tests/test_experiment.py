@@ -259,7 +259,7 @@ def test_a_grid_runs_on_the_backend_that_joblib_is_told(backend, jobs):
 
 def test_a_grid_runs_on_workers_of_dask():
     distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
         table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(6), progress=False)
     assert table["b"].tolist() == [*range(1, 7)]

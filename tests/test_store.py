@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -579,20 +580,21 @@ def test_a_store_is_read_without_the_package(runs):
     assert "schedlab" not in code
 
 
-def test_what_nothing_asks_for_any_more_is_pruned(runs, monkeypatch):
-    def version(factor):
-        def run(a):
-            return factor * a
-
-        return run
-
+def test_what_nothing_asks_for_any_more_is_pruned(runs):
     def other(a):
         return -a
 
-    again(version(1), a=[1, 2], store=runs)
+    def run(a):
+        return a
+
+    again(run, a=[1, 2], store=runs)
     again(other, a=[1], store=runs)
     assert sl.store(runs).prune().empty
-    again(version(2), a=[2], store=runs)
+
+    def run(a):
+        return 2 * a
+
+    again(run, a=[2], store=runs)
     shown = sl.store(runs).prune(dry_run=True)
     assert shown[["runs", "why"]].to_numpy().tolist() == [[2, "the function or the package has changed"]]
     assert len(sl.store(runs).table()) == 4
@@ -602,17 +604,49 @@ def test_what_nothing_asks_for_any_more_is_pruned(runs, monkeypatch):
     assert len(sl.store(runs).studies()) == 2
 
 
-def test_another_notebooks_function_of_the_same_name_stays(runs, monkeypatch):
-    def version(factor):
+def test_a_function_that_closes_over_other_values_is_not_an_older_version(runs):
+    def times(factor):
         def run(a):
             return factor * a
 
         return run
 
+    def multiplied(factor, a):
+        return factor * a
+
+    for factor in (2, 3):
+        again(times(factor), a=[1], store=runs)
+        again(partial(multiplied, factor), a=[1], store=runs)
+    store = sl.store(runs)
+    assert store.prune().empty
+    assert sorted(store.table()["value"]) == [2, 2, 3, 3]
+    assert {name.rpartition(".")[2] for name in store.table()["function"]} == {"run", "multiplied"}
+
+
+def test_an_edit_of_a_helper_makes_another_version(runs, monkeypatch):
+    monkeypatch.setitem(globals(), "helper", lambda a: a)
+    again(uses_helper, a=[1], store=runs)
+    monkeypatch.setitem(globals(), "helper", lambda a: a + 1)
+    again(uses_helper, a=[1], store=runs)
+    assert sl.store(runs).prune()["runs"].tolist() == [1]
+
+
+def uses_helper(a):
+    return helper(a)  # noqa: F821
+
+
+def test_another_notebooks_function_of_the_same_name_stays(runs, monkeypatch):
+    def run(a):
+        return a
+
     monkeypatch.setattr(stores, "asker", lambda run: "one.ipynb")
-    again(version(1), a=[1], store=runs)
+    again(run, a=[1], store=runs)
+
+    def run(a):
+        return 2 * a
+
     monkeypatch.setattr(stores, "asker", lambda run: "two.ipynb")
-    again(version(2), a=[1], store=runs)
+    again(run, a=[1], store=runs)
     assert sl.store(runs).prune().empty
 
 
@@ -736,6 +770,7 @@ def test_a_grid_runs_on_a_cluster_of_slurm(runs, slurm, tmp_path):
     from distributed import Client
 
     settings = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "queue": "short", "account": "physics"}
+    settings["scheduler_options"] = {"dashboard_address": ":0"}  # as another test may have a cluster, too
     with SLURMCluster(**settings, local_directory=str(tmp_path), python=sys.executable) as cluster:
         cluster.scale(jobs=2)
         with Client(cluster) as client, joblib.parallel_config("dask"):
@@ -766,7 +801,7 @@ class Travelling:
 @pytest.fixture
 def dask():
     distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
         yield
 

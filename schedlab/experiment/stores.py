@@ -27,6 +27,7 @@ from uuid import uuid4
 import pandas as pd
 
 from .. import __version__
+from ..digests import code_digest, innermost, sources
 from ..paths import replacing
 from ..text import plain
 from ..workload.trace import told_apart
@@ -170,7 +171,7 @@ class Store:
         look : bool
             Whether to only look. Otherwise its folder is made if it is missing, and who asks is noted.
         """
-        name = re.sub(r"\W+", "-", getattr(plan.run, "__qualname__", type(plan.run).__name__)).strip("-")[-40:]
+        name = re.sub(r"\W+", "-", _name_of(plan.run)).strip("-")[-40:]
         study = Study(self.path / f"{name}-{plan.about[:16]}")
         if not look:
             self.make()
@@ -234,15 +235,14 @@ class Store:
         """
         since = _instant(asked_since)
         askers = {one.folder.name: one.asked() for one in self.studies()}
-        newest = {}  # of each asker and function, the study asked for last
-        for study, asked in askers.items():
-            for one in asked:
-                key = (one["where"], one["function"])
-                newest[key] = max(newest.get(key, (0.0, "")), (one["at"], study))
+        newest = {}  # the version of each function that somebody asked for last
+        for one in (one for asked in askers.values() for one in asked):
+            key = (one["where"], one["function"])
+            newest[key] = max(newest.get(key, (0.0, [])), (one["at"], one["version"]))
         rows = []
         for study in self.studies():
             asked = askers[study.folder.name]
-            current = [one for one in asked if newest[one["where"], one["function"]][1] == study.folder.name]
+            current = [one for one in asked if newest[one["where"], one["function"]][1] == one["version"]]
             wanted = {key for one in current if one["at"] >= since for key in one["keys"]}
             there = study.keys()
             gone = {key for key in there if key[:ASKED_DIGITS] not in wanted}
@@ -284,12 +284,13 @@ class Study:
         self.folder.mkdir(exist_ok=True)
         (self.folder / ASKED).mkdir(exist_ok=True)
         (self.folder / MARKS).mkdir(exist_ok=True)
-        where, name = asker(plan.run), getattr(plan.run, "__qualname__", type(plan.run).__name__)
+        where, name = asker(plan.run), _name_of(plan.run)
         if not (self.folder / STUDY).is_file():
             facts = {"function": name, "where": where, "source": _source(plan.run), "schedlab": __version__}
             _write_json(self.folder / STUDY, facts | {"made": datetime.now(UTC).isoformat(timespec="seconds")})
         keys = sorted({key[:ASKED_DIGITS] for key in plan.keys})
         note = {"where": where, "function": name, "at": time.time(), "keys": keys}
+        note["version"] = [code_digest(plan.run), sources()]
         _write_json(self.folder / ASKED / f"{plan.asked_as(where)}.json", note)
 
     def asked(self) -> list[dict]:
@@ -787,9 +788,14 @@ def _fail(since):
     raise ValueError(f"asked_since is {since!r}, expected a date such as 2026-03-01, or a time such as 30 days")
 
 
+def _name_of(run):
+    function = innermost(run)
+    return getattr(function, "__qualname__", type(function).__name__)
+
+
 def asker(run) -> str:
     """Say who asks: the notebook or script, or the file that a function stands in."""
-    code = getattr(run, "__code__", None)
+    code = getattr(innermost(run), "__code__", None)
     path = Path(code.co_filename) if code is not None else None
     if path is not None and path.is_file() and "ipykernel" not in str(path):
         return str(path.resolve())
@@ -800,7 +806,7 @@ def asker(run) -> str:
 
 def _source(run):
     with suppress(OSError, TypeError):
-        return getsource(run)
+        return getsource(innermost(run))
     return ""
 
 
