@@ -86,11 +86,13 @@ def store(path: str | os.PathLike) -> "Store":
     Examples
     --------
     >>> import schedlab as sl
+    >>> from tempfile import mkdtemp
+    >>> runs = mkdtemp()
     >>> def run(load, scheme):
     ...     trace = sl.model_trace("lublin", jobs=200, seed=1).scale_load(load)
     ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
-    >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", "easy"], store="runs")
-    >>> sl.store("runs").table()[["load", "scheme", "wait_time"]].shape
+    >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", "easy"], store=runs)
+    >>> sl.store(runs).table()[["load", "scheme", "wait_time"]].shape
     (4, 3)
     """
     found = Store(path)
