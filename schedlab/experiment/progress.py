@@ -12,9 +12,10 @@ from tqdm.auto import tqdm
 
 SILENT = 1.0  # seconds in which a grid may end without a word
 LINES = (60, 600)  # seconds between two lines of a log file: at first, at most
-RENEWED = 1.0  # seconds after which the remaining time is estimated anew
+RENEWED = 0.3  # seconds after which the remaining time is estimated anew
 ROUNDS = 8  # of fitting: effects are of a few columns, which are all but independent in a product of values
-DOUBT = 0.5  # runs that each value counts as having cost what all others do
+DOUBT = 0.1  # runs that each value counts as having cost what all others do
+LITTLE = np.log(1.5)  # a number that changes the cost by less than this matters little
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {left}]"
 
 
@@ -69,12 +70,11 @@ class Costs:
                 rest -= effect[codes[done]]
         unknown, most = "", 0
         for column, (codes, effect) in enumerate(self._with(effects)):
-            new = np.flatnonzero(counts[column] == 0)
-            _fill(self.levels[column], effect, counts[column] > 0)
-            asked = np.bincount(codes[places], minlength=len(effect))[new]
-            if len(new) and asked.max() > most:
-                most = asked.max()
-                unknown = f"{self.columns[column]}={self.levels[column][new[asked.argmax()]]}"
+            known = counts[column] > 0
+            doubtful = ~known & ~_fill(self.levels[column], effect, known)
+            asked = np.where(doubtful, np.bincount(codes[places], minlength=len(effect)), 0)
+            if asked.max() > most:
+                most, unknown = asked.max(), f"{self.columns[column]}={self.levels[column][asked.argmax()]}"
         total = mean + sum(effect[codes[places]] for codes, effect in self._with(effects))
         return np.exp(total + rest.var() / 2), unknown  # the mean of what spreads evenly in logarithms
 
@@ -83,13 +83,20 @@ class Costs:
 
 
 def _fill(levels, effect, known):
-    """Give numbers that are new the effect of those beside them."""
+    """Give numbers that are new the effect of those beside them; tell which of them that can be believed of.
+
+    It can within what is known, and beyond where the number seems to matter little, as that of a seed.
+    """
     numbers = np.array([isinstance(one, Real) and not isinstance(one, bool) for one in levels])
-    if (numbers & known).any() and (new := numbers & ~known).any():
+    seen, new = np.flatnonzero(numbers & known), np.flatnonzero(numbers & ~known)
+    sure = np.zeros(len(levels), bool)
+    if seen.size and new.size:
         at = np.array([float(one) if is_number else 0.0 for one, is_number in zip(levels, numbers, strict=True)])
-        seen = np.flatnonzero(numbers & known)
         seen = seen[np.argsort(at[seen])]
         effect[new] = np.interp(at[new], at[seen], effect[seen])
+        within = (at[new] > at[seen[0]]) & (at[new] < at[seen[-1]])
+        sure[new] = within | (seen.size > 1 and np.ptp(effect[seen]) < LITTLE)
+    return sure
 
 
 class Progress:

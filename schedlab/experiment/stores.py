@@ -139,7 +139,8 @@ class Store:
     def __repr__(self) -> str:
         studies = self.studies()
         rows = [f"   {one.folder.name}: {len(one.keys()):,} runs of {one.name}" for one in studies]
-        return "\n".join([f"<Store {self.path}: {len(studies)} studies", *rows]) + ">"
+        count = f"{len(studies)} {'study' if len(studies) == 1 else 'studies'}"
+        return "\n".join([f"<Store {self.path}: {count}", *rows]) + ">"
 
     def make(self) -> None:
         """Make the folder, unless it is there.
