@@ -801,7 +801,7 @@ def _claims(options):
     The verdict is that of the full size, where its results are kept in data/results.
     """
     _check_folder(options.out)
-    with _patience():
+    with _patience(), papers.keeping(papers.chosen_size(options.size)):
         ledgers = {paper.TITLE: paper.claims(options.size) for paper in papers.modules(options.papers)}
     if options.out:
         whole = pd.concat(ledgers.values()).drop(columns=["cases", "kept_cases"], errors="ignore")

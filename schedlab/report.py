@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -27,8 +26,8 @@ from tqdm.auto import tqdm
 from schedlab import __version__, charts, compiling, kept, papers
 from schedlab.charts._altair import alt
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
-from schedlab.experiment import Store, storing
-from schedlab.paths import kept_script, own_folder, replacing
+from schedlab.experiment import Store
+from schedlab.paths import kept_script, replacing
 from schedlab.workload import archive
 
 VERSIONS = ("schedlab", "numpy", "numba", "pandas", "altair")
@@ -147,16 +146,9 @@ def figures(
             for error in filter(None, failures):
                 raise error
         _write(out, sections, size)
-    if size == "full" and (runs := runs_folder()) and runs.is_dir():
+    if size == "full" and (runs := papers.runs_folder()):
         Store(runs).prune()
     return out
-
-
-def runs_folder() -> Path | None:
-    """Give the folder where runs of the full size are kept; None where there can be none, or without pyarrow."""
-    if find_spec("pyarrow") is None or (folder := own_folder("runs")) is None:
-        return None
-    return folder
 
 
 def _in_turn(sections: list["Section"]) -> list["Section"]:
@@ -263,7 +255,7 @@ class Section:
         Exception or None
             What ended it early, with a note that names the paper and the figure.
         """
-        with storing(runs_folder() if size == "full" else None):
+        with papers.keeping(size):
             return self._build(size, keep, progress)
 
     def _build(self, size, keep, progress):

@@ -18,6 +18,7 @@ import vl_convert
 import schedlab as sl
 from schedlab import charts, kept, papers, report
 from schedlab.display.ledgers import CASE, SHOWN, VERDICTS
+from schedlab.experiment import forget, grid
 from schedlab.papers import base
 
 LIBRARY = cache(vl_convert.javascript_bundle)  # takes a second or two each time
@@ -401,11 +402,38 @@ def test_the_first_paper_is_rebuilt_first_and_then_those_that_take_longest(monke
 
 
 def test_a_new_page_takes_the_place_of_the_old_one(paper, tmp_path):
-    out = tmp_path / "report.html"
+    out = tmp_path / "out" / "report.html"
     for size in papers.SIZES:
         assert report.figures(str(out), size=size, progress=False) == out
         assert f"size {size}" in out.read_text(encoding="utf-8")
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert [path.name for path in out.parent.iterdir()] == ["report.html"]
+
+
+def test_a_full_size_that_was_interrupted_goes_on_where_it_was(paper, tmp_path, counting):
+    pytest.importorskip("pyarrow")
+    stop, run = tmp_path / "stop", counting(lambda a: a)
+    stop.touch()
+
+    def drawn(place):
+        def figure(size, progress):
+            if place and stop.exists():
+                raise KeyboardInterrupt
+            data = grid(run, a=range(3 * place, 3 * place + 3), progress=False)
+            return papers.Figure(f"figure{place}", f"{place}", "", data, table=data)
+
+        return figure
+
+    paper.FIGURES = (drawn(0), drawn(1))
+    for size, again in (("full", 3), ("quick", 6)):
+        stop.touch()
+        with pytest.raises(KeyboardInterrupt):
+            report.figures(tmp_path / "report.html", size, progress=False)
+        assert counting.calls() == 3
+        stop.unlink()
+        forget()
+        report.figures(tmp_path / "report.html", size, progress=False)
+        assert counting.calls() == again  # a quick one begins anew
+        forget()
 
 
 def test_a_folder_that_cannot_be_had_is_known_before_the_work(paper, tmp_path):

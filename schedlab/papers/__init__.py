@@ -10,7 +10,7 @@ from importlib import import_module
 
 from schedlab.text import check_known
 
-from .figure import SIZES, Figure, Paper, chosen_size
+from .figure import SIZES, Figure, Paper, chosen_size, keeping, runs_folder
 from .ledger import LEDGER, VERDICTS, Check, Claim, Ledger, claimed, exact, judged, ledger, untestable
 
 __all__ = [
@@ -27,8 +27,10 @@ __all__ = [
     "claimed",
     "exact",
     "judged",
+    "keeping",
     "ledger",
     "modules",
+    "runs_folder",
     "untestable",
 ]
 

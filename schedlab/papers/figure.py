@@ -4,13 +4,17 @@ import html
 import inspect
 import os
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import wraps
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from schedlab import kept
+from schedlab.paths import own_folder
 from schedlab.text import check_known
 from schedlab.workload.archive import TraceNotFound
 
@@ -117,6 +121,24 @@ def chosen_size(size: str | None = None) -> str:
     """
     size = size or os.environ.get("SCHEDLAB_SIZE") or "quick"
     return check_known("size", size, SIZES)
+
+
+def keeping(size: str) -> AbstractContextManager:
+    """Give a context in which the runs of the full size are kept as they are made, for when they are interrupted.
+
+    Parameters
+    ----------
+    size : {"quick", "full"}
+        Runs of a quick size are made anew.
+    """
+    from schedlab.experiment import storing  # here: it loads joblib, which nobody needs for the names of papers
+
+    return storing(runs_folder() if size == "full" else None)
+
+
+def runs_folder() -> Path | None:
+    """Give the folder where they are kept; None where there can be none, or without pyarrow."""
+    return own_folder("runs") if find_spec("pyarrow") else None
 
 
 def rebuilt(
