@@ -949,8 +949,8 @@ def test_a_table_that_somebody_else_put_there_is_not_believed(log_file, cache, m
 
     monkeypatch.setattr(os, "fstat", foreign)
     parsed = []
-    parse = swf._parse
-    monkeypatch.setattr(swf, "_parse", lambda *given, **options: parsed.append(1) or parse(*given, **options))
+    parse = swf._scanned
+    monkeypatch.setattr(swf, "_scanned", lambda *given, **options: parsed.append(1) or parse(*given, **options))
     assert_same_log(cached_log(log_file), read_log(log_file))
     assert len(parsed) == 2
 

@@ -13,6 +13,8 @@ import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT
 
+from .copies import copied
+
 SIZES = ("requested_procs", "allocated_procs")
 WHOLE = {"submit_time": np.floor} | dict.fromkeys(("run_time", "requested_time", *SIZES), np.ceil)
 PARTIAL_EXECUTION = (2, 3, 4)
@@ -99,7 +101,7 @@ MEANINGS = {
 
 
 def usable(
-    records: pd.DataFrame, procs: int, missing_estimate: str | float = "run"
+    records: pd.DataFrame, procs: int, missing_estimate: str | float = "run", spare: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Keep the records that can be simulated and fill in what they lack.
 
@@ -111,6 +113,8 @@ def usable(
         Processors of the machine.
     missing_estimate : "run", "drop" or a number of seconds
         What to do with a record that has no requested time: take its run time, leave it out, or take the number.
+    spare : bool
+        Take the columns out of `records` as they are used, so that memory holds no second table.
 
     Returns
     -------
@@ -124,31 +128,45 @@ def usable(
         One row per value filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
     """
     check_missing_estimate(missing_estimate)
+    records = records if spare else copied(records)
     part = _is_part(records)
-    records, repairs = _numbered(records, part)
+    repairs = _renumber(records, part)
     left_out, reasons = _left_out(records, part, procs, missing_estimate == "drop")
-    kept = records[~left_out].copy()
-
-    for field, whole in WHOLE.items():
-        if kept[field].dtype.kind == "f":
-            rounded = whole(kept[field])
-            repairs.append(_fill(kept, field, rounded != kept[field], rounded, ROUNDED))
-            kept[field] = kept[field].astype("int64")
-    size = _size(kept)
-    for field in SIZES:
-        repairs.append(_fill(kept, field, kept[field] <= 0, size, OTHER_SIZE))
-    unknown = kept["requested_time"] <= 0
-    if missing_estimate == "run":
-        repairs.append(_fill(kept, "requested_time", unknown, kept["run_time"], RUN_TAKEN))
-    elif missing_estimate != "drop":
-        given = pd.Series(int(np.ceil(missing_estimate)), index=kept.index)
-        repairs.append(_fill(kept, "requested_time", unknown, given, NUMBER_TAKEN))
-
-    jobs = kept.set_index("job_number").sort_values("submit_time", kind="stable")
     dropped = records[left_out].set_index("job_number")
     dropped.insert(0, "reason", pd.Series(reasons, index=dropped.index, dtype="str"))
+
+    kept = ~left_out
+    for field, whole in WHOLE.items():
+        if records[field].dtype.kind == "f":
+            rounded = whole(records[field].where(kept, 0))  # those left out may be no numbers
+            repairs.append(_fill(records, field, kept & (rounded != records[field]), rounded, ROUNDED))
+            records[field] = records[field].where(kept, 0).astype("int64")
+    size = _size(records)
+    for field in SIZES:
+        repairs.append(_fill(records, field, kept & (records[field] <= 0), size, OTHER_SIZE))
+    unknown = kept & (records["requested_time"] <= 0)
+    if missing_estimate == "run":
+        repairs.append(_fill(records, "requested_time", unknown, records["run_time"], RUN_TAKEN))
+    elif missing_estimate != "drop":
+        number = pd.Series(int(np.ceil(missing_estimate)), index=records.index)
+        repairs.append(_fill(records, "requested_time", unknown, number, NUMBER_TAKEN))
     repaired = pd.concat([_no_repairs(), *(table for table in repairs if len(table))], ignore_index=True)
-    return jobs, dropped, repaired
+    return _in_order(records, kept), dropped, repaired
+
+
+def _in_order(records, kept):
+    """Give the records that are kept by submission; takes the columns out of the table, where any has to be copied."""
+    submit = records["submit_time"].to_numpy()
+    submit = submit if kept.all() else submit[kept]
+    in_order = not (submit[1:] < submit[:-1]).any()
+    if in_order and len(submit) == len(records):
+        return records.set_index("job_number")
+    place = np.flatnonzero(kept)
+    if not in_order:
+        place = place[np.argsort(submit, kind="stable")]
+    del submit
+    index = pd.Index(records.pop("job_number").to_numpy()[place], name="job_number")
+    return pd.DataFrame({name: records.pop(name).take(place).set_axis(index) for name in list(records)}, copy=False)
 
 
 def check_missing_estimate(given) -> None:
@@ -170,14 +188,15 @@ def _no_repairs():
     )
 
 
-def _numbered(records, part):
+def _renumber(records, part):
     """Number the records anew where two share a job number and neither is a part of the other."""
-    if not records["job_number"][~part].duplicated().any():
-        return records, []
-    renumbered = records.copy()
+    numbers = records["job_number"]
+    if not part.any() and (np.diff(numbers.to_numpy()) > 0).all():  # as nearly all logs have it; quick
+        return []
+    if not numbers[~part].duplicated().any():
+        return []
     number = pd.Series(np.arange(1, len(records) + 1), index=records.index)
-    repair = _fill(renumbered, "job_number", number != records["job_number"], number, SHARED_NUMBERS)
-    return renumbered, [repair]
+    return [_fill(records, "job_number", number != numbers, number, SHARED_NUMBERS)]
 
 
 def _is_part(records):
@@ -216,7 +235,8 @@ def _left_out(records, part, procs, without_estimate):
 def _fill(table, field, where, values, reason):
     """Put `values` into a column where asked, and give the rows that say so."""
     was = table[field]
-    table[field] = was.where(~where, values)
+    if where.any():
+        table[field] = was.where(~where, values)
     return pd.DataFrame(
         {
             "job_number": table.loc[where, "job_number"].to_numpy(),

@@ -24,7 +24,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -124,6 +124,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _NUMERIC = b"0123456789+-.eE"
 _CODE = re.compile(rb"[+-]?0[0-9]")  # 007 is no number: its zeros would be lost
 _SHORTEST_RECORD = len("1 " * len(FIELDS))
+_PIECE = 2**24  # bytes that are scanned at a time
+_MANY = 10**6  # records: of fewer, speed counts more than memory
 MOST_FIELDS = 100  # of an extended record
 _TABLE_FORMAT = 2  # of the cached tables; to be raised when reading or `_save_table` gives something new
 
@@ -426,16 +428,19 @@ def cached_log(path: str | os.PathLike) -> Log:
         As in `read_log`.
     """
     path = Path(path)
-    content = _content(path)
     folder = own_folder("tables")
     if folder is None:
-        return _parsed(path, content, lenient=False)
-    source = hashlib.sha256(content).hexdigest()
+        return read_log(path)
+    with _readable(path), open(path, "rb") as stream:
+        source = hashlib.file_digest(stream, "sha256").hexdigest()
     kept = folder / f"{source}-{_TABLE_FORMAT}.npz"
     # A damaged npz raises nearly anything: BadZipFile, ValueError, KeyError, NotImplementedError, ...
     with suppress(Exception):
         return _load_table(kept, source, path)
-    log = _parsed(path, content, lenient=False)
+    content = [_content(path)]  # which is let go once it has been read
+    if hashlib.sha256(content[0]).hexdigest() != source:  # it is being written
+        return _parsed(path, content.pop(), lenient=False)
+    log = _parsed(path, content.pop(), lenient=False)
     if len(log.records.columns) == len(FIELDS):
         with suppress(OSError):
             _save_table(log, source, kept)
@@ -479,8 +484,15 @@ def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -
 
 
 def _content(path: Path) -> bytes:
-    try:
+    with _readable(path):
         return path.read_bytes()
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say in words why a file cannot be read."""
+    try:
+        yield
     except FileNotFoundError:
         raise FileNotFoundError(f"{plain(str(path))}: no such file, expected an SWF log (.swf or .swf.gz)") from None
     except IsADirectoryError:
@@ -490,8 +502,12 @@ def _content(path: Path) -> bytes:
 def _parsed(path: Path, content: bytes, *, lenient: bool) -> Log:
     name = plain(path.name)
     text = _uncompressed(content, name)
-    header, records, skipped = _parse(text, name, lenient=lenient)
-    return Log(header, records, skipped, hashlib.sha256(text).hexdigest(), path)
+    del content  # the text of a long log is as large as half of its table
+    digest = hashlib.sha256(text).hexdigest()
+    given = [text.removeprefix(codecs.BOM_UTF8)]
+    del text
+    header, columns, skipped = _scanned(given, name, lenient=lenient)
+    return Log(header, _table_of(columns), skipped, digest, path)
 
 
 def _uncompressed(content: bytes, name: str) -> bytes:
@@ -514,40 +530,58 @@ def _uncompressed(content: bytes, name: str) -> bytes:
     return content
 
 
-def _parse(text: bytes, name: str, *, lenient: bool) -> tuple[Header, pd.DataFrame, pd.DataFrame]:
-    """Split a log's text into header, records and skipped lines."""
-    text = text.removeprefix(codecs.BOM_UTF8)
+def _scanned(text: list[bytes], name: str, *, lenient: bool) -> tuple[Header, dict[str, list], pd.DataFrame]:
+    """Split a log's text, which is taken out of its list, into header, pieces of columns, and skipped lines."""
+    text = text.pop()
     if not text.endswith(b"\n"):
         text += b"\n"  # the scanner relies on it
     text, further, uneven = _without_further_fields(text)
-    # Two bounds on the number of records, so that a file of blank lines does not ask for all the memory.
-    n_rows = min(text.count(b"\n"), len(text) // _SHORTEST_RECORD)
-    cells = np.empty((len(FIELDS), n_rows + 1))
-    comments = []
-    skipped = []
-    start, number, row = scan_records(text, 0, 1, 0, cells)
-    while start < len(text):
-        end = text.index(b"\n", start)
-        line = text[start:end]
-        try:
-            if line.lstrip().startswith(b";"):
-                comments.append(_check_comment(_decoded(line.rstrip(b"\r"))))
-            elif number in uneven:
-                raise uneven[number]
-            else:
-                cells[:, row] = _record(line)
-                row += 1
-        except _BadLine as bad:
-            if not lenient:
-                raise SWFError(f"{name}:{number}: {bad.reason}") from None
-            skipped.append((number, bad.field, bad.value, bad.reason))
-        start, number, row = scan_records(text, end + 1, number + 1, row, cells)
-    if row == 0:
+    pieces = {field: [] for field in FIELDS}
+    comments, skipped = [], []
+    begin, number = 0, 1
+    while begin < len(text):
+        cut = text.rfind(b"\n", begin, begin + _PIECE) + 1 or text.index(b"\n", begin) + 1
+        piece = text[begin:cut] if cut - begin < len(text) else text
+        begin = cut
+        # Two bounds on the number of records, so that a file of blank lines does not ask for all the memory.
+        n_rows = min(piece.count(b"\n"), len(piece) // _SHORTEST_RECORD)
+        cells = np.empty((len(FIELDS), n_rows + 1))
+        start, number, row = scan_records(piece, 0, number, 0, cells)
+        while start < len(piece):
+            end = piece.index(b"\n", start)
+            line = piece[start:end]
+            try:
+                if line.lstrip().startswith(b";"):
+                    comments.append(_check_comment(_decoded(line.rstrip(b"\r"))))
+                elif number in uneven:
+                    raise uneven[number]
+                else:
+                    cells[:, row] = _record(line)
+                    row += 1
+            except _BadLine as bad:
+                if not lenient:
+                    raise SWFError(f"{name}:{number}: {bad.reason}") from None
+                skipped.append((number, bad.field, bad.value, bad.reason))
+            start, number, row = scan_records(piece, end + 1, number + 1, row, cells)
+        if row:
+            for field, column in zip(FIELDS, cells[:, :row], strict=True):
+                pieces[field].append(_compacted(_narrowed(column)))
+    if not pieces[FIELDS[0]]:
         raise SWFError(f"{name}: no line is a record, expected at least one of {len(FIELDS)} numbers")
-    records = {field: _narrowed(column) for field, column in zip(FIELDS, cells[:, :row], strict=True)}
     header, skipped = Header(tuple(comments)), _skipped_table(skipped)
-    records |= _further_columns(header, further, skipped["line"])
-    return header, pd.DataFrame(records, copy=False), skipped
+    return header, pieces | _further_columns(header, further, skipped["line"]), skipped
+
+
+def _table_of(columns: dict[str, list]) -> pd.DataFrame:
+    """Put pieces of columns together, one column after the other, so that memory holds no second table."""
+    records = {}
+    for name in list(columns):
+        column = columns.pop(name)
+        if name in FIELDS:
+            whole = all(piece.dtype.kind == "i" for piece in column)
+            column = np.concatenate(column, dtype=np.int64 if whole else np.float64)
+        records[name] = column
+    return pd.DataFrame(records, copy=False)
 
 
 def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]], dict[int, _BadLine]]:
@@ -823,6 +857,8 @@ def _compacted(column: np.ndarray) -> np.ndarray:
 def _widened(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Give whole numbers as int64, all in one piece of memory: RICC in 11 ms, column by column in 45."""
     whole = [field for field in FIELDS if columns[field].dtype != np.float64]
+    if columns[FIELDS[0]].size > _MANY:  # as columns of their own, which can be let go one by one
+        return {field: column.astype(np.int64 if field in whole else np.float64) for field, column in columns.items()}
     block = np.empty((len(whole), columns[FIELDS[0]].size), np.int64)
     for row, field in zip(block, whole, strict=True):
         row[:] = columns[field]

@@ -126,7 +126,9 @@ class Trace:
 
     def __post_init__(self):
         # A copy (made on write): what the caller does to the table later stays the caller's.
-        object.__setattr__(self, "table", self.table.sort_values("submit_time", kind="stable"))
+        sort = not self.table["submit_time"].is_monotonic_increasing
+        table = self.table.sort_values("submit_time", kind="stable") if sort else copied(self.table)
+        object.__setattr__(self, "table", table)
         # Both are shown in many places, and written as lines of a header.
         object.__setattr__(self, "name", plain(str(self.name)))
         object.__setattr__(self, "history", tuple(plain(step) for step in self.history))
@@ -1415,7 +1417,7 @@ def from_log(
     Parameters
     ----------
     log : swf.Log
-        Header and records.
+        Header and records, which are taken apart.
     name, source : str
         As in `Trace`.
     procs, missing_estimate
@@ -1427,7 +1429,7 @@ def from_log(
     if size is None:
         raise SizeUnknown(f"{plain(log.path.name)}: the header has neither MaxProcs nor MaxNodes; give procs=")
     check_procs(size)
-    table, dropped, repaired = usable(log.records, size, missing_estimate)
+    table, dropped, repaired = usable(log.records, size, missing_estimate, spare=True)
     if len(log.skipped):
         dropped = pd.concat([dropped, _skipped(log.skipped)])
     if left_out is not None and len(left_out):
