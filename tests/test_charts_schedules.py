@@ -626,6 +626,62 @@ def test_arrivals_of_a_log_without_dates(three):
         charts.arrivals(dated(three.trace), start="2001-01-01")
 
 
+@pytest.fixture
+def in_cells(easy, monkeypatch):
+    """Let a Gantt chart of the smallest number of rectangles be one of cells."""
+    monkeypatch.setattr(timeline, "MOST_ROWS", 20)
+    monkeypatch.setattr(timeline, "CELLS", (12, 5))
+    return easy
+
+
+def cover(schedule, window, cells, weights):
+    """Add up what each cell is held, job by job and cell by cell."""
+    (begin, end), (columns, rows_) = window, cells
+    offset, first, last = schedule.processors()
+    held = np.zeros(cells)
+    for job, (start, until) in enumerate(zip(schedule.start, schedule.end, strict=True)):
+        for low, high in zip(
+            first[offset[job] : offset[job + 1]], last[offset[job] : offset[job + 1]] + 1, strict=True
+        ):
+            for column, row in np.ndindex(*cells):
+                left, right = (begin + (end - begin) * (column + side) / columns for side in (0, 1))
+                bottom, top = (schedule.machine.procs * (row + side) / rows_ for side in (0, 1))
+                wide = max(0, min(until, right) - max(start, left)) / (right - left)
+                high_ = max(0, min(high, top) - max(low, bottom)) / (top - bottom)
+                held[column, row] += weights[job] * wide * high_
+    return held
+
+
+def test_what_would_leave_out_most_is_drawn_in_cells(in_cells):
+    begin, end = in_cells.submit[0], in_cells.end.max()
+    found = rows(chart := charts.gantt(in_cells))
+    held = cover(in_cells, (begin, end), (12, 5), np.ones(len(in_cells)))
+    cells = found.assign(
+        column=((found["begin"] - found["begin"].min()) / np.ptp([*found["begin"], *found["end"]]) * 12).round(),
+        row=(found["low"] / (in_cells.machine.procs / 5)).round(),
+    )
+    for cell in cells.itertuples():
+        assert cell.held == pytest.approx(held[int(cell.column), int(cell.row)], abs=0.001)
+    assert len(found) == (held > 0.0005).sum()
+    kinds = sl.metrics.classes(in_cells.jobs, "kurian").astype(str).to_numpy()
+    parts = {kind: cover(in_cells, (begin, end), (12, 5), kinds == kind) for kind in set(kinds)}
+    for cell in cells.itertuples():
+        shares = {kind: part[int(cell.column), int(cell.row)] for kind, part in parts.items()}
+        assert shares[cell.color] == pytest.approx(max(shares.values()))
+    assert f"all {len(in_cells)} jobs, in cells of " in said(chart)
+    assert "the colour is what holds most of a cell, its strength how much is held" in said(chart)
+
+
+def test_cells_of_numbers_are_means_and_a_limit_asks_for_rectangles(in_cells):
+    found = rows(charts.gantt(in_cells, color="wait"))
+    waits = in_cells.jobs["wait_time"].to_numpy() / 3600
+    assert found["color"].between(0, waits.max()).all()
+    assert found["color"].nunique() > 5
+    assert "left out beyond 20 rectangles" in said(charts.gantt(in_cells, limit=20))
+    window = in_cells.trace.at(float(in_cells.submit[0])), in_cells.trace.at(float(in_cells.submit[5]))
+    assert "in cells" not in said(charts.gantt(in_cells, window=window))
+
+
 def test_as_many_rows_as_a_chart_takes():
     trace = sl.model_trace("lublin", jobs=6_000, procs=64)
     a, b = sl.simulate(trace, "easy"), sl.simulate(trace, "fcfs")

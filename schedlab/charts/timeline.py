@@ -34,6 +34,7 @@ TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 PANEL = 170  # height of one Gantt chart among others, in pixels
 LETTERS = 11  # size of what is written into rectangles, in pixels
 LETTER = 0.62  # width of a letter, of its size
+CELLS = (100, 50)  # of a Gantt chart of too many jobs: of time, of processors
 BINS = 600  # of a profile: about one for each pixel
 # Of names, after Okabe and Ito: jobs, users, nodes.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
@@ -98,7 +99,7 @@ def gantt(
     schedule,
     window=None,
     color: str = "class",
-    limit: int = MOST_ROWS,
+    limit: int | None = None,
     *,
     label: str | None = None,
     processors: tuple[int, int] | None = None,
@@ -108,6 +109,9 @@ def gantt(
     height: float | None = None,
 ) -> alt.Chart | alt.LayerChart:
     """Draw which processors each job held when: one rectangle for each interval of processors.
+
+    Of so many jobs that most of their work would be missing, it draws cells of time and processors instead: in the
+    colour that holds most of a cell, the stronger the more of it is held.
 
     Processors are those of `Schedule.processors`: nodes on a tree, else the lowest-numbered free ones at its start.
     Where sweeps were taken apart, tasks that start together are a rectangle with a dark border. Where no job runs,
@@ -122,12 +126,12 @@ def gantt(
     color : str
         "class" (Kurian's: short or long, narrow or wide), "sweeps" (sweeps, their tasks, other jobs; where sweeps
         were taken apart), "wait", "job_number", or a column of `Schedule.jobs`.
-    limit : int
+    limit : int, optional
         Rectangles at most, up to 5,000. Beyond that the jobs with the least processor-seconds in the window are left
-        out, and the subtitle says how many.
+        out, and the subtitle says how many. By default 5,000, or cells where that leaves out more than half.
     label : str, optional
         "job_number" or a column of `Schedule.jobs`, written into each rectangle that has room for it. Not where
-        colours stand for numbers, such as "wait".
+        colours stand for numbers, such as "wait"; no words are in cells.
     processors : (first, last), optional
         The processors that are drawn; all of them if left out.
     title, subtitle : str, optional
@@ -136,8 +140,9 @@ def gantt(
         Of the plot, in pixels.
     """
     check_kind(schedule, Schedule)
-    check_limit(limit)
-    drawn = _Gantt(schedule, _window(schedule, window), processors, limit)
+    if limit is not None:
+        check_limit(limit)
+    drawn = _Gantt(schedule, _window(schedule, window), processors, limit or MOST_ROWS, cells=limit is None)
     if drawn.empty:
         chart = drawn.nothing(WIDE // 2)
     else:
@@ -198,7 +203,7 @@ def gantts(
 class _Gantt:
     """What a Gantt chart draws of a schedule in a window: pieces, their jobs, and the intervals of their processors."""
 
-    def __init__(self, schedule, window, processors, limit):
+    def __init__(self, schedule, window, processors, limit, cells=False):
         begin, end = self.window = window
         self.schedule, self.clock = schedule, Clock(schedule.trace, begin, end)
         self.apart = schedule.outcome.in_pieces
@@ -218,6 +223,9 @@ class _Gantt:
             return
         largest = seen[np.argsort(-area[seen], kind="stable")]
         drawn = np.sort(largest[np.cumsum(intervals[largest]) <= limit])
+        self.in_cells = cells and area[drawn].sum() < area.sum() / 2
+        if self.in_cells:
+            drawn = seen
         self.jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs.iloc[drawn]
         self.start, self.until = np.maximum(start[drawn], begin), np.minimum(until[drawn], end)
         self.procs, self.area = procs[drawn], area[drawn]
@@ -229,10 +237,17 @@ class _Gantt:
         shown = bottom < top
         self.row, self.bottom, self.top = row[shown], bottom[shown], top[shown]
         left, missing = seen.size - drawn.size, 1 - self.area.sum() / area.sum()
+        what = "pieces" if self.apart else "jobs"
         if left:
             self.left_out = (
-                f"{left:,} of {seen.size:,} {'pieces' if self.apart else 'jobs'}, the smallest ({missing:.1%} of the "
+                f"{left:,} of {seen.size:,} {what}, the smallest ({missing:.1%} of the "
                 f"processor-hours), left out beyond {limit:,} rectangles"
+            )
+        if self.in_cells:
+            wide, high = (end - begin) / CELLS[0], (self.high - self.low) / CELLS[1]
+            self.left_out = (
+                f"all {seen.size:,} {what}, in cells of {_length(wide)} and {high:,.4g} processors: the colour is what "
+                "holds most of a cell, its strength how much is held"
             )
 
     def nothing(self, height, last=True):
@@ -256,6 +271,8 @@ class _Gantt:
 
     def chart(self, shown, encoded, fills, label, height, last=True):
         """Draw the rectangles, coloured as `_gantt_colour` says; the last of several charts has the times."""
+        if self.in_cells:
+            return self._cells(shown, encoded, height)
         jobs, clock = self.jobs, self.clock
         table = pd.DataFrame(
             {
@@ -321,6 +338,48 @@ class _Gantt:
         )
         return alt.layer(chart, text, width=WIDE, height=height)
 
+    def _cells(self, shown, encoded, height):
+        """Draw what is held of each cell of time and processors, and by what."""
+        (begin, end), (columns, rows) = self.window, CELLS
+        sides = [
+            columns * (np.stack([self.start, self.until])[:, self.row] - begin) / (end - begin),
+            rows * (np.stack([self.bottom, self.top]) - self.low) / (self.high - self.low),
+        ]
+        held = _held(*sides, np.ones(len(self.row)))
+        if shown.dtype.kind in "iuf":
+            colour = np.round(_held(*sides, shown[self.row]) / np.maximum(held, 1e-9), 3)  # the mean of what is held
+        else:
+            codes, names = pd.factorize(shown)
+            parts = [_held(*sides, (codes == code)[self.row]) for code in range(len(names))]
+            colour = np.asarray(names)[np.argmax(parts, axis=0)]
+        share = np.minimum(held.ravel(), 1)  # a log may hold more processors than there are
+        column, row = np.divmod(np.arange(columns * rows), rows)
+        edges, levels = np.linspace(begin, end, columns + 1), np.linspace(self.low, self.high, rows + 1)
+        table = pd.DataFrame(
+            {
+                "begin": self.clock.values(edges)[column],
+                "end": self.clock.values(edges)[column + 1],
+                "low": levels[row],
+                "high": levels[row + 1],
+                "color": colour.ravel(),
+                "held": np.round(share, 3),
+            }
+        )[share > 0.0005]
+        return (
+            alt.Chart(table)
+            .mark_rect()
+            .encode(
+                x=self.clock.x("begin"),
+                x2="end",
+                y=self._upward("low"),
+                y2="high",
+                color=encoded,
+                opacity=alt.Opacity("held:Q", scale=alt.Scale(domain=[0, 1], range=[0.05, 1]), legend=None),
+                tooltip=[alt.Tooltip("held:Q", title="held", format=".1%"), "color"],
+            )
+            .properties(width=WIDE, height=height)
+        )
+
     def _words(self, table, label, fills, wide, high):
         """Give what is written where: in each rectangle that has room for it."""
         if fills is None:
@@ -338,6 +397,22 @@ class _Gantt:
             }
         )
         return found[fits(np.char.str_len(words.astype(str)), width, height)]
+
+
+def _held(across, up, weights):
+    """Give the share of each cell that rectangles cover, each with its weight; float64, shape `CELLS`.
+
+    Sides are in cells, shape (2, n_rectangles). A side within cell i, at i + f, adds 1 - f to cell i and f to the next;
+    adding up along both axes then fills the rectangle.
+    """
+    corners = np.zeros((CELLS[0] + 2, CELLS[1] + 2))
+    for x, y, sign in ((x, y, (1 - 2 * i) * (1 - 2 * j)) for i, x in enumerate(across) for j, y in enumerate(up)):
+        left, low = (np.floor(side).astype("int64") for side in (x, y))
+        for i, j in np.ndindex(2, 2):
+            part = (x - left if i else 1 - x + left) * (y - low if j else 1 - y + low)
+            place = (left + i) * corners.shape[1] + low + j
+            corners += np.bincount(place, sign * weights * part, corners.size).reshape(corners.shape)
+    return corners.cumsum(axis=0).cumsum(axis=1)[: CELLS[0], : CELLS[1]]
 
 
 def fits(letters, width, height, size: int = LETTERS):

@@ -38,6 +38,10 @@ class Conservative(Queued):
 
     Notes
     -----
+    A compression pass visits every waiting job. At a load above 1, where the queue grows, a simulation takes time with
+    the square of the jobs and more: with 17,000 jobs waiting a job takes 0.5 ms, with 500 it takes 2.5 us.
+    ``compression="none"`` takes less than a microsecond.
+
     One pass can leave a machine idle while a job waits. In the example, job 1 ends at 3 s, 2 s early. The pass moves
     job 2 from 5 to 3 s. It finds nothing better than 7 s for job 3, which needs both processors while job 4 still holds
     one of them from 5 to 7 s. Then it moves job 4 to 3 s, and nobody looks at job 3 again. So the machine is idle from
