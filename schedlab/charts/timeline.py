@@ -1,6 +1,7 @@
 """Charts over time: which job held which processors when, and how machine and queue filled."""
 
 from collections.abc import Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 PANEL = 170  # height of one Gantt chart among others, in pixels
 LETTERS = 11  # size of what is written into rectangles, in pixels
 LETTER = 0.62  # width of a letter, of its size
+MANY = 200_000  # jobs whose rectangles are held at a time
 CELLS = (100, 50)  # of a Gantt chart of too many jobs: of time, of processors
 BINS = 600  # of a profile: about one for each pixel
 # Of names, after Okabe and Ito: jobs, users, nodes.
@@ -226,16 +228,12 @@ class _Gantt:
         self.in_cells = cells and area[drawn].sum() < area.sum() / 2
         if self.in_cells:
             drawn = seen
-        self.jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs.iloc[drawn]
+        jobs = _jobs_of_pieces(schedule, drawn) if self.apart else schedule.jobs
+        self.jobs = jobs if self.apart or drawn.size == len(jobs) else jobs.iloc[drawn]
         self.start, self.until = np.maximum(start[drawn], begin), np.minimum(until[drawn], end)
         self.procs, self.area = procs[drawn], area[drawn]
         self.tasks = tasks[drawn] if self.apart else np.full(drawn.size, -1)
-        # Of each rectangle its place among the pieces, and the processors.
-        row = np.repeat(np.arange(drawn.size), intervals[drawn])
-        interval = offset[drawn[row]] + np.arange(row.size) - np.searchsorted(row, row)
-        bottom, top = np.maximum(first[interval], self.low), np.minimum(last[interval] + 1, self.high)
-        shown = bottom < top
-        self.row, self.bottom, self.top = row[shown], bottom[shown], top[shown]
+        self.drawn, self.intervals = drawn, (offset, first, last)
         left, missing = seen.size - drawn.size, 1 - self.area.sum() / area.sum()
         what = "pieces" if self.apart else "jobs"
         if left:
@@ -249,6 +247,16 @@ class _Gantt:
                 f"all {seen.size:,} {what}, in cells of {_length(wide)} and {high:,.4g} processors: the colour is what "
                 "holds most of a cell, its strength how much is held"
             )
+
+    def rectangles(self, begin=0, end=None):
+        """Give of each rectangle its piece, from `begin` up to `end` among those drawn, and the processors."""
+        offset, first, last = self.intervals
+        drawn = self.drawn[begin:end]
+        row = np.repeat(np.arange(drawn.size), np.diff(offset)[drawn])
+        interval = offset[drawn[row]] + np.arange(row.size) - np.searchsorted(row, row)
+        bottom, top = np.maximum(first[interval], self.low), np.minimum(last[interval] + 1, self.high)
+        shown = bottom < top
+        return begin + row[shown], bottom[shown], top[shown]
 
     def nothing(self, height, last=True):
         """Draw the axes of a window without jobs, and say that it has none and when there are some."""
@@ -273,6 +281,7 @@ class _Gantt:
         """Draw the rectangles, coloured as `_gantt_colour` says; the last of several charts has the times."""
         if self.in_cells:
             return self._cells(shown, encoded, height)
+        self.row, self.bottom, self.top = self.rectangles()
         jobs, clock = self.jobs, self.clock
         table = pd.DataFrame(
             {
@@ -341,17 +350,24 @@ class _Gantt:
     def _cells(self, shown, encoded, height):
         """Draw what is held of each cell of time and processors, and by what."""
         (begin, end), (columns, rows) = self.window, CELLS
-        sides = [
-            columns * (np.stack([self.start, self.until])[:, self.row] - begin) / (end - begin),
-            rows * (np.stack([self.bottom, self.top]) - self.low) / (self.high - self.low),
-        ]
-        held = _held(*sides, np.ones(len(self.row)))
-        if shown.dtype.kind in "iuf":
-            colour = np.round(_held(*sides, shown[self.row]) / np.maximum(held, 1e-9), 3)  # the mean of what is held
+        numbers = shown.dtype.kind in "iuf"
+        # What is added up in each layer: all that is held and the numbers it has, or what each name holds.
+        codes, names = (np.ones(len(shown), int), ()) if numbers else pd.factorize(shown)
+        layers = np.zeros((2 if numbers else len(names), (columns + 2) * (rows + 2)))
+        for first in range(0, self.drawn.size, MANY):
+            row, bottom, top = self.rectangles(first, first + MANY)
+            across = columns * (np.stack([self.start, self.until])[:, row] - begin) / (end - begin)
+            up = rows * (np.stack([bottom, top]) - self.low) / (self.high - self.low)
+            _add_corners(layers, codes[row], across, up)
+            if numbers:
+                _add_corners(layers, np.zeros(len(row), int), across, up, shown[row])
+        filled = layers.reshape(-1, columns + 2, rows + 2).cumsum(axis=1).cumsum(axis=2)[:, :columns, :rows]
+        if numbers:
+            held = filled[1]
+            colour = np.round(filled[0] / np.maximum(held, 1e-9), 3)  # the mean of what is held
         else:
-            codes, names = pd.factorize(shown)
-            parts = [_held(*sides, (codes == code)[self.row]) for code in range(len(names))]
-            colour = np.asarray(names)[np.argmax(parts, axis=0)]
+            held = filled.sum(axis=0)
+            colour = np.asarray(names)[filled.argmax(axis=0)]
         share = np.minimum(held.ravel(), 1)  # a log may hold more processors than there are
         column, row = np.divmod(np.arange(columns * rows), rows)
         edges, levels = np.linspace(begin, end, columns + 1), np.linspace(self.low, self.high, rows + 1)
@@ -399,20 +415,34 @@ class _Gantt:
         return found[fits(np.char.str_len(words.astype(str)), width, height)]
 
 
-def _held(across, up, weights):
-    """Give the share of each cell that rectangles cover, each with its weight; float64, shape `CELLS`.
+def _add_corners(layers, layer, across, up, weights=1.0):
+    """Add rectangles to layers of cells, so that adding up a layer along both axes gives what is covered of each cell.
 
-    Sides are in cells, shape (2, n_rectangles). A side within cell i, at i + f, adds 1 - f to cell i and f to the next;
-    adding up along both axes then fills the rectangle.
+    A side within cell i, at i + f, adds 1 - f to cell i and f to the next.
+
+    Parameters
+    ----------
+    layers : float64 array, shape (n_layers, cells)
+        Modified in place; of `CELLS` and two more along each axis.
+    layer : int array, shape (n_rectangles,)
+        Which one each goes to.
+    across, up : float64 array, shape (2, n_rectangles)
+        Their sides, in cells.
+    weights : float or array, shape (n_rectangles,)
+        What a rectangle adds where it covers a cell.
     """
-    corners = np.zeros((CELLS[0] + 2, CELLS[1] + 2))
-    for x, y, sign in ((x, y, (1 - 2 * i) * (1 - 2 * j)) for i, x in enumerate(across) for j, y in enumerate(up)):
-        left, low = (np.floor(side).astype("int64") for side in (x, y))
-        for i, j in np.ndindex(2, 2):
-            part = (x - left if i else 1 - x + left) * (y - low if j else 1 - y + low)
-            place = (left + i) * corners.shape[1] + low + j
-            corners += np.bincount(place, sign * weights * part, corners.size).reshape(corners.shape)
-    return corners.cumsum(axis=0).cumsum(axis=1)[: CELLS[0], : CELLS[1]]
+    for (i, x), (j, y) in product(enumerate(across), enumerate(up)):
+        left, low = np.floor(x).astype("int64"), np.floor(y).astype("int64")
+        right, high = x - left, y - low
+        place = layer * layers.shape[1] + left * (CELLS[1] + 2) + low
+        signed = weights if i == j else -weights
+        for step, part in (
+            (0, (1 - right) * (1 - high)),
+            (1, (1 - right) * high),
+            (CELLS[1] + 2, right * (1 - high)),
+            (CELLS[1] + 3, right * high),
+        ):
+            layers += np.bincount(place + step, signed * part, layers.size).reshape(layers.shape)
 
 
 def fits(letters, width, height, size: int = LETTERS):

@@ -45,7 +45,8 @@ timed("conservative", lambda: sl.simulate(trace, "conservative"))
 timed("validate", easy.validate)
 measures = timed("metrics", easy.metrics)
 timed("profile", lambda: sl.charts.specified(sl.charts.profile(easy)))
-timed("Gantt", lambda: sl.charts.specified(sl.charts.gantt(easy)))
+if len(trace) <= 1_000_000:
+    timed("Gantt", lambda: sl.charts.specified(sl.charts.gantt(easy)))
 print(json.dumps({"took": took, "held": held, "jobs": len(trace), "table": int(trace.table.memory_usage().sum()),
                   "queue": measures["max_queue"]}))
 """
