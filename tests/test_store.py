@@ -500,6 +500,34 @@ def test_joining_while_others_read_loses_nothing(runs):
     assert len(sl.store(runs).table()) == 30
 
 
+def test_what_is_made_again_while_others_join_is_not_lost(runs, tmp_path, monkeypatch):
+    mended = str(tmp_path / "mended")
+
+    def run(a):
+        if not Path(mended).exists():
+            raise ValueError("not yet")
+        return a
+
+    monkeypatch.setattr(stores.Study, "join", lambda *_, **__: None)
+    again(run, a=[1, 2], errors="keep", store=runs)
+    monkeypatch.undo()
+    (study,) = sl.store(runs).studies()
+    write = stores.replacing
+
+    def mended_meanwhile(path):
+        stores.replacing = write
+        Path(mended).touch()
+        again(run, a=[1, 2], store=runs)
+        return write(path)
+
+    stores.replacing = mended_meanwhile
+    try:
+        study.join()
+    finally:
+        stores.replacing = write
+    assert sl.store(runs).table()["value"].tolist() == [1, 2]
+
+
 def test_small_files_are_joined_on_the_way(runs, monkeypatch):
     monkeypatch.setattr(stores, "JOIN_AT", 10)
     seen = []

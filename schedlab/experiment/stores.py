@@ -1,10 +1,10 @@
 """A folder that keeps the results of grids: Parquet files that appear whole or not at all, and nothing that is pickled.
 
 A store holds a folder a study, which is a function as its code and the package are: once either changes, its results
-lie in another one. A run is first a file of its own, named by its key. So a process that is killed loses what it was
-running, and any number of processes can write at the same time with no lock: no two write the same file, but where both
-ran the same, and then either is right. From time to time the small files are joined: the joint file is written first,
-the small ones are deleted then, and who reads meanwhile sees a run twice and takes it once, or looks again.
+lie in another one. A run is first a file of its own. So a process that is killed loses what it was running, and any
+number of processes can write at the same time with no lock: no two write the same file, and where two made the same
+run, either result is right. From time to time the small files are joined: the joint file is written first, the small
+ones are deleted then, and who reads meanwhile sees a run twice and takes it once, or looks again.
 """
 
 import io
@@ -58,6 +58,7 @@ RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns of all that a st
 ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
 MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
 JOINED = "joined-"
+ASKED_DIGITS = 16  # of a key, which tell a million runs apart
 JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint ones in a study
 BEAT = 5  # seconds between two signs of life
 DEAD = 12 * BEAT  # without one
@@ -178,7 +179,8 @@ class Store:
         study = Study(self.path / f"{name}-{plan.about[:16]}")
         if not look:
             self.make()
-            study.ask(plan)
+            with suppress(PermissionError):  # who may only read a store can still use what is there
+                study.ask(plan)
         return study
 
     def studies(self) -> list["Study"]:
@@ -259,9 +261,6 @@ class Store:
         return pd.DataFrame(rows, columns=["study", "function", "runs", "bytes", "last_asked", "why"])
 
 
-ASKED_DIGITS = 16  # of a key, which tell a million runs apart
-
-
 class Study:
     """The results of a function as its code is, in a folder. It may be sent to other processes."""
 
@@ -314,7 +313,8 @@ class Study:
         for table in _alike(_rows(pa, *one) for one in several):
             whole = io.BytesIO()  # faster than to let it open and write a file
             pq.write_table(table, whole, compression="none", use_dictionary=False, write_statistics=False)
-            with replacing(self.folder / f"{table.column('run_key')[0]}.parquet") as part:
+            # A name of its own: who joins small files must not delete what has taken the place of one that it has read.
+            with replacing(self.folder / f"{table.column('run_key')[0]}-{uuid4().hex[:8]}.parquet") as part:
                 part.write_bytes(whole.getbuffer())
 
     @contextmanager
