@@ -36,6 +36,8 @@ from .stores import RESERVED, Store, storing_in
 ERRORS = ("raise", "keep")
 THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, MultiprocessingBackend)  # of this computer
 REMOTE_BATCH = (3, 30)  # seconds that a worker elsewhere should have work for: at least, at most
+LAST_BATCH = (0.5, 1)  # the same towards the end, so that all workers end at about the same time
+END = 8 * REMOTE_BATCH[0]  # seconds before it; two batches a worker are under way by then
 
 
 class RunError(RuntimeError):
@@ -320,15 +322,16 @@ def _run(plan, known, threads, progress, errors, words):
     places, study = known.missing, known.study
     backend, jobs = get_active_backend(prefer="threads")
     together, near = isinstance(backend, THREADS), isinstance(backend, THREADS + PROCESSES)
-    if not near:
-        backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = REMOTE_BATCH
     jobs = threads or jobs or -1
+    workers, spent = backend.effective_n_jobs(jobs), 0.0
+    if not near:
+        _batch(backend, REMOTE_BATCH)
     pool = Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered")
     reserved = RESERVED if study else OF_FAILURES if errors == "keep" else ()
     done = iter(())
     try:
         with (
-            Progress(plan.names, places, known.found(), words, progress, backend.effective_n_jobs(jobs)) as bar,
+            Progress(plan.names, places, known.found(), words, progress, workers) as bar,
             nullcontext() if study is None else study.writing(len(places)) as writer,
             stoppable() as within,
             TemporaryDirectory() as folder,
@@ -353,7 +356,10 @@ def _run(plan, known, threads, progress, errors, words):
                 )
                 for place in places
             )
-            for place, result in done:
+            for count, (place, result) in enumerate(done, start=1):
+                spent += result.seconds
+                if not near and spent / count * (len(places) - count) < END * workers:
+                    _batch(backend, LAST_BATCH)
                 if writer is not None:
                     if not writing:
                         writer.keep(*about(place), result)
@@ -367,6 +373,11 @@ def _run(plan, known, threads, progress, errors, words):
             with suppress(BaseException):  # otherwise joblib warns that results are not used
                 done.throw(error)
         raise
+
+
+def _batch(backend, seconds):
+    """Let joblib put so many runs together as take at least, and at most, so many seconds."""
+    backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = seconds
 
 
 def _one(place, about, reserved, ticket, run, names, *values):
