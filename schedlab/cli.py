@@ -747,6 +747,8 @@ def _grid(options):
     """
     _check_folder(options.out)
     plan = studies.read_study(options.study)
+    if not len(plan):
+        raise ValueError(f"{plain(options.study)}: nothing to run: cases is empty")
     if options.status:
         _print_status(*studies.status(plan, options.store))
         return

@@ -2,7 +2,8 @@
 
 They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code, the values
 that it closes over, and the globals that it uses. Editing a helper function therefore changes the digest; moving it to
-another file does not. Files and logs count by what is in them.
+another file does not. The name of a log counts by what it stands for, and a path that is a value by what is in the file
+(`of_value`); what a function opens by names of its own does not count, nor does what it keeps in the file system.
 """
 
 import dis
@@ -13,8 +14,13 @@ import os
 import sys
 import sysconfig
 import types
+from collections import deque
 from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import resolve_name
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -34,16 +40,6 @@ _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
 _PAPERS = f"{_PACKAGE / 'papers'}{os.sep}"
-_FILES = (
-    ".swf",
-    ".swf.gz",
-    ".csv",
-    ".csv.gz",
-    ".tsv",
-    ".txt",
-    ".parquet",
-    ".pq",
-)  # what names of files with jobs end in
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # steps of Python's machine
 _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
@@ -70,10 +66,10 @@ def digest(*values) -> str:
     NoDigestError
         For something else, such as an open file.
     """
-    sha = hashlib.sha256()
+    sha, seen = hashlib.sha256(), {}
     try:
         for value in values:
-            _feed(sha, value, set())
+            _feed(sha, value, seen)
     except RecursionError:
         raise NoDigestError("a value that holds itself has no digest") from None
     return sha.hexdigest()[:LENGTH]
@@ -93,12 +89,19 @@ def sources() -> str:
     return sha.hexdigest()[:LENGTH]
 
 
+def of_value(value) -> str:
+    """Give a digest of a value of a run; if it is a text that names a file, what is in the file counts."""
+    if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
+        return digest(value, _content(value))
+    return digest(value)
+
+
 def code_digest(function: Callable) -> str:
     """Give a digest of a function's code and that of the users' functions that it calls, whatever values they use."""
     codes, left, seen = set(), [innermost(function)], set()
     while left:
         one = left.pop()
-        if inspect.isfunction(one) and id(one) not in seen and not _installed(one.__module__):
+        if inspect.isfunction(one) and id(one) not in seen and not is_installed(one.__code__.co_filename):
             seen.add(id(one))
             codes.add(digest(one.__code__))
             left += map(innermost, _outer(one, sorted(_names(one.__code__))).values())
@@ -120,7 +123,7 @@ def innermost(function: Callable) -> Callable:
 
 
 def _feed(sha, value, seen):
-    """Add a value to a hash; `seen` are the functions and classes that contain it, which may refer to themselves."""
+    """Add a value to a hash; `seen` numbers the functions and classes that are in it, which may refer to each other."""
     if isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
@@ -129,11 +132,11 @@ def _feed(sha, value, seen):
         _name(sha, repr(value))
     elif kind is str:
         _name(sha, value)
-        _name(sha, *filter(None, [archive.meaning(value), _content(value) if value.endswith(_FILES) else ""]))
+        _name(sha, *filter(None, [archive.meaning(value)]))
     elif kind in (tuple, list):
         _all(sha, value, seen)
     elif isinstance(value, Set):
-        _name(sha, *sorted(_alone(one, seen) for one in value))
+        _name(sha, *sorted(map(_alone, value)))
     elif kind in (dict, types.MappingProxyType):
         _all(sha, list(value.items()), seen)
     elif kind is range or kind is slice:
@@ -144,7 +147,7 @@ def _feed(sha, value, seen):
         _table(sha, value, seen)
     elif isinstance(value, Trace):
         if value not in _of_traces:
-            _of_traces[value] = _alone(_state(value), seen)
+            _of_traces[value] = _alone(_state(value))
         _name(sha, _of_traces[value])
     elif isinstance(value, functools.partial):
         _all(sha, (value.func, value.args, value.keywords), seen)
@@ -156,6 +159,7 @@ def _feed(sha, value, seen):
         _all(sha, (value.__func__, value.__self__), seen)
     elif hasattr(value, "__wrapped__") and _wraps(value):
         _feed(sha, value.__wrapped__, seen)
+        _feed(sha, dict(getattr(value, "registry", {})), seen)  # of `functools.singledispatch`
     elif inspect.isfunction(getattr(value, "py_func", value)):  # numba keeps the Python function in `py_func`
         _function(sha, getattr(value, "py_func", value), seen)
         _feed(sha, getattr(value, "targetoptions", None), seen)
@@ -176,14 +180,14 @@ def _feed(sha, value, seen):
         _all(sha, _state(value), seen)
         known = {each.name for each in fields(value)}
         if not _installed(kind.__module__):  # those installed keep there what follows from their fields
-            _feed(sha, {name: more for name, more in sorted(vars(value).items()) if name not in known}, seen)
+            _feed(sha, {name: more for name, more in _own(value) if name not in known}, seen)
     else:
         _other(sha, value, seen)
 
 
 def _name(sha, *words):
     for word in words:
-        sha.update(f"{len(word)}:{word}".encode())
+        sha.update(f"{len(word)}:{word}".encode(errors="surrogatepass"))
 
 
 def _all(sha, values, seen):
@@ -192,10 +196,19 @@ def _all(sha, values, seen):
         _feed(sha, value, seen)
 
 
-def _alone(value, seen):
+def _alone(value):
     sha = hashlib.sha256()
-    _feed(sha, value, seen)
+    _feed(sha, value, {})
     return sha.hexdigest()
+
+
+def _is_new(sha, one, seen):
+    """Tell whether a function or class is met for the first time; later its number stands for it."""
+    if id(one) in seen:
+        _name(sha, f"number {seen[id(one)][0]}")
+        return False
+    seen[id(one)] = (len(seen), one)  # which must not be freed, since another could get its address
+    return True
 
 
 def _array(sha, array, seen):
@@ -233,12 +246,12 @@ def _state(value):
 
 
 def _installed(module):
-    path = getattr(sys.modules.get(module), "__file__", None)
+    path = getattr(sys.modules.get(module), "__file__", None) if module != "__main__" else None
     return module in sys.builtin_module_names or (path is not None and is_installed(path))
 
 
 def is_installed(path):
-    return path.startswith(_INSTALLED) and not path.startswith(_PAPERS)
+    return path.startswith((*_INSTALLED, "<frozen ")) and not path.startswith(_PAPERS)
 
 
 def _class(sha, kind, seen):
@@ -246,17 +259,17 @@ def _class(sha, kind, seen):
     _name(sha, kind.__qualname__)
     if installed := _installed(kind.__module__):
         _name(sha, kind.__module__)
-    if installed or id(kind) in seen:
+    if installed or not _is_new(sha, kind, seen):
         return
     own = {
         name: value
         for name, value in vars(kind).items()
-        if not (name.startswith("__") and name.endswith("__")) or inspect.isfunction(value)
+        if not ((name.startswith("__") and name.endswith("__")) or name.startswith("_abc_"))
+        or inspect.isfunction(value)
     }
-    seen = seen | {id(kind)}
     for name in sorted(own):
         value = getattr(own[name], "__func__", getattr(own[name], "fget", own[name]))  # static and class methods
-        value = value.func if isinstance(value, functools.cached_property) else value
+        value = value.func if isinstance(value, cached_property) else value
         _name(sha, name)
         if not inspect.isdatadescriptor(value):
             _feed(sha, value, seen)
@@ -267,24 +280,23 @@ def _class(sha, kind, seen):
 def _function(sha, function, seen):
     """Add a function: its name, and of a user's function its code and the values that it uses, wherever it stands."""
     _name(sha, function.__qualname__)
-    if installed := _installed(function.__module__):
+    if installed := is_installed(function.__code__.co_filename):  # its module may be that of a function that it wraps
         _name(sha, function.__module__ or "")
     named = installed and "<" not in function.__qualname__  # not made by another, nor a lambda
-    if named or id(function) in seen:
+    if named or not _is_new(sha, function, seen):
         return
-    seen = seen | {id(function)}
     _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
     names = sorted(_names(function.__code__))
     for name, value in _outer(function, names).items():
         _name(sha, name)
-        _feed(sha, value, seen)
+        _feed(sha, str(value) if isinstance(value, Path) else value, seen)  # a folder of its own may hold the results
         _module(sha, value, names, seen)
 
 
 def _wraps(value):
     """Tell whether installed code wraps a function without changing its results: caches, `schedlab.remember`."""
     code = getattr(value, "__code__", None)
-    return code is None or is_installed(code.co_filename)
+    return _installed(type(value).__module__) if code is None else is_installed(code.co_filename)
 
 
 def _module(sha, value, names, seen):
@@ -300,9 +312,12 @@ def _module(sha, value, names, seen):
 def _outer(function, names):
     """Give what a function uses from outside: what it closes over, its user's globals, and modules that it imports."""
     closed = zip(function.__code__.co_freevars, map(_held, function.__closure__ or ()), strict=True)
-    if _installed(function.__module__):
+    if is_installed(function.__code__.co_filename):
         return dict(closed)
     outer = function.__globals__
+    with suppress(ImportError, ValueError):  # which the function will raise itself
+        for name in _imports(function.__code__):
+            import_module(resolve_name(name, outer.get("__package__") or ""))
     loaded = {name: sys.modules[name] for name in names if name in sys.modules and name not in outer}
     asked = sorted(_globals(function.__code__))
     return dict(closed) | loaded | {name: outer[name] for name in asked if name in outer}
@@ -327,6 +342,13 @@ def _globals(code):
     return own.union(*map(_globals, _inner(code)))
 
 
+def _imports(code):
+    """Give the modules that code imports, relative ones with their dots."""
+    steps = list(dis.get_instructions(code))
+    found = {"." * steps[i - 2].argval + step.argval for i, step in enumerate(steps) if step.opname == "IMPORT_NAME"}
+    return found.union(*map(_imports, _inner(code)))
+
+
 def _inner(code):
     return [const for const in code.co_consts if isinstance(const, types.CodeType)]
 
@@ -334,6 +356,7 @@ def _inner(code):
 def _code(sha, code, seen):
     """Add code: what it does, not where it is written."""
     sha.update(code.co_code)
+    sha.update(code.co_exceptiontable)
     _all(sha, [code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_flags], seen)
     _all(sha, code.co_consts, seen)
 
@@ -349,6 +372,12 @@ def _content(path):
         return ""
 
 
+def _own(value):
+    """Give what an object holds by name, but for what follows from the rest."""
+    kind, held = type(value), sorted(getattr(value, "__dict__", {}).items())
+    return [(name, more) for name, more in held if not isinstance(getattr(kind, name, None), cached_property)]
+
+
 def _stamp(path):
     return path.stat().st_mtime_ns, path.stat().st_size
 
@@ -361,7 +390,7 @@ def _file(path, *_):
 
 @functools.lru_cache(16)
 def _folder(files):
-    return hashlib.sha256("".join(_file(*one) for one in files).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{path} {_file(path, *stamp)}" for path, *stamp in files).encode()).hexdigest()
 
 
 def _other(sha, value, seen):
@@ -373,6 +402,12 @@ def _other(sha, value, seen):
         for base in (int, float, complex, str, bytes, tuple, list, set, frozenset):
             if isinstance(value, base):
                 _feed(sha, base(value), seen)
+        _feed(sha, dict(_own(value)), seen)
+        return
+    if isinstance(value, tuple | deque):
+        _all(sha, value, seen)
+        return
+    if isinstance(value, types.SimpleNamespace | np.vectorize):
         _feed(sha, vars(value), seen)
         return
     try:

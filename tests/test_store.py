@@ -1,7 +1,10 @@
 """Stores of results: kept whole or not at all, found again by any process, and the same table as without one."""
 
+import abc
 import contextlib
+import functools
 import json
+import math
 import os
 import re
 import signal
@@ -9,10 +12,15 @@ import subprocess
 import sys
 import threading
 import time
-from datetime import date, datetime, timedelta
+import warnings
+from collections import deque
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
 from functools import partial
+from importlib import import_module, reload
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -20,10 +28,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib.externals.loky import get_reusable_executor
 
 import schedlab as sl
 from schedlab import experiment
-from schedlab.digests import digest, sources
+from schedlab.digests import digest, of_value, sources
 from schedlab.experiment import stores
 from schedlab.experiment.grids import planned
 from schedlab.experiment.studies import read_study, shard_of, status
@@ -94,6 +103,8 @@ def times(a):
         "nanoseconds": pd.Timestamp(1 + a),
         "delta": timedelta(hours=a),
         "pandas": pd.Timedelta(a, "s"),
+        "offset": pd.Timestamp(at, tz=timezone(timedelta(hours=2))),
+        "never": pd.NaT,
     }
 
 
@@ -107,6 +118,10 @@ def kinds(a):
             "when": pd.to_datetime(["2024-01-01", None]),
             "long": pd.to_timedelta([1, 2], unit="h"),
             "truth": [True, False],
+            "seconds": np.array(["2024-01-01", "NaT"], "datetime64[s]"),
+            "numbered": pd.Categorical(np.array([1, 2], np.int8)),
+            "maybe": pd.Series([1, None], dtype=object),
+            "spans": pd.Series([timedelta(1), None], dtype=object),
         }
     )
 
@@ -266,12 +281,12 @@ def test_names_of_logs_count_by_what_they_stand_for(tmp_path, monkeypatch):
 def test_files_count_by_what_is_in_them(tmp_path):
     log = tmp_path / "log.swf"
     log.write_text("1")
-    text, path = digest(str(log)), digest(log)
+    text, path = of_value(str(log)), digest(log)
     log.write_text("2")
-    assert (digest(str(log)) != text, digest(log) != path) == (True, True)
+    assert (of_value(str(log)) != text, digest(log) != path) == (True, True)
     log.write_text("1")
     os.utime(log, (1, 1))
-    assert (digest(str(log)), digest(log)) == (text, path)
+    assert (of_value(str(log)), digest(log)) == (text, path)
 
 
 def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
@@ -286,6 +301,229 @@ def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
 def test_what_only_shows_results_does_not_count():
     code = "from schedlab import digests; print(digests.sources())"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == sources()
+
+
+# --- What a reviewer found ---
+
+
+def test_an_edit_of_a_module_that_is_imported_within_counts(tmp_path):
+    study = "import schedlab as sl\ndef run(x):\n    import my_hlp\n    return my_hlp.f(x)\n"
+    study += "print(sl.grid(run, x=[1, 2], store='runs', progress=False)['value'].tolist())"
+    (tmp_path / "study.py").write_text(study)
+    for factor in (2, 30):
+        (tmp_path / "my_hlp.py").write_text(f"def f(x):\n    return {factor} * x\n")
+        command = [sys.executable, "-B", "study.py"]
+        said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        assert said == f"[{factor}, {2 * factor}]\n"
+
+
+def test_what_a_try_covers_counts():
+    def one(x):
+        try:
+            a = int(x)
+            b = float(x)
+        except ValueError:
+            return 0
+        return a + b
+
+    def run(x):
+        try:
+            a = int(x)
+        except ValueError:
+            return 0
+        else:
+            b = float(x)
+        return a + b
+
+    one.__qualname__ = run.__qualname__
+    assert digest(one) != digest(run)
+
+
+def wrapped(factor):
+    @functools.wraps(math.fabs)
+    def inner(x):
+        return factor * math.fabs(x)
+
+    return inner
+
+
+def held_in(kind, factor):
+    return kind(lambda x: factor * x)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        wrapped,
+        partial(held_in, lambda one: SimpleNamespace(one=one)),
+        partial(held_in, lambda one: deque([one])),
+        partial(held_in, np.vectorize),
+    ],
+)
+def test_functions_count_wherever_they_are_held(made):
+    helpers = [made(2), made(2), made(3)]
+    first, same, other = (digest(lambda x, helper=helper: helper) for helper in helpers)
+    assert first == same != other
+
+
+def test_a_call_graph_of_many_functions_is_told_fast():
+    names = [f"f{i}" for i in range(14)]
+    calls = " + ".join(f"{name}(x)" for name in names)
+    space = {"__name__": "my_graph"}
+    exec("\n".join(f"def {name}(x):\n    return {calls}" for name in names), space)
+    begin = time.perf_counter()
+    digest(space["f0"])
+    assert time.perf_counter() - begin < 1
+
+
+def test_the_order_of_values_does_not_count(runs):
+    again(product_of, a=[1, 2], b=[3, 4], store=runs)
+    again(product_of, b=[3, 4], a=[1, 2], store=runs)
+    again(product_of, [{"b": 3, "a": 2}], store=runs)
+    assert len(sl.store(runs).table()) == 4
+
+
+def product_of(a, b):
+    return a * b
+
+
+def test_a_folder_that_a_function_names_may_hold_its_store(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "HERE", tmp_path)
+    again(in_folder, a=[1, 2], store=tmp_path / "runs")
+    again(in_folder, a=[1, 2], store=tmp_path / "runs")
+    assert len(sl.store(tmp_path / "runs").studies()) == 1
+
+
+def in_folder(a):
+    return len(HERE.name) * a  # noqa: F821
+
+
+class Lazy:
+    """A value that works something out when it is asked."""
+
+    @functools.cached_property
+    def worked_out(self):
+        return 5
+
+
+@dataclass(slots=True)
+class Slots:
+    a: int = 1
+
+
+class Base(abc.ABC):
+    @abc.abstractmethod
+    def b(self):
+        """Do something."""
+
+
+def test_values_of_many_kinds_have_digests():
+    lazy = Lazy()
+    before = digest(lazy)
+    assert lazy.worked_out == 5
+    assert digest(lazy) == before
+    assert digest(Slots(1)) == digest(Slots(1)) != digest(Slots(2))
+    assert digest(Base) == digest(Base)
+
+
+def test_a_relative_store_stays_where_it_was(tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        with joblib.parallel_config(backend="loky", n_jobs=2):
+            again(measures, a=range(2 if name == "one" else 3), store="runs")
+    monkeypatch.chdir(tmp_path)
+    assert [len(sl.store(tmp_path / name / "runs").table()) for name in ("one", "other")] == [2, 3]
+
+
+def test_of_two_tables_of_a_run_one_is_taken_whole(runs):
+    again(sometimes_nothing, a=[1, 2, 4], store=runs)
+    (study,) = sl.store(runs).studies()
+    keys = {len(study.found([key])[key].measured): key for key in sorted(study.keys())}
+    longer = study.found([keys[4]])[keys[4]]
+    for _ in range(2):
+        study.keep((keys[2], {"a": 2}, {}, longer))  # as a run that is not deterministic gives
+        assert len(study.found([keys[1]])[keys[1]].measured) == 1
+        assert len(study.found([keys[2]])[keys[2]].measured) in (2, 4)
+        table = sl.store(runs).table()
+        assert table.groupby("run_key").size().isin([1, 2, 4]).all()
+        study.join()
+
+
+def test_a_process_that_has_an_older_module_is_told_of(runs, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "my_edited.py").write_text("def f(x):\n    return 2 * x\n")
+    module = import_module("my_edited")
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        get_reusable_executor().shutdown()
+        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [2, 4]
+        (tmp_path / "my_edited.py").write_text("def f(x):\n    return 30 * x + 1\n")
+        reload(module)
+        with pytest.raises(ValueError, match="this process has an older version of what the function uses"):
+            again(lambda x: module.f(x), x=[1, 2], store=runs)
+        get_reusable_executor().shutdown()
+        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [31, 61]
+
+
+def test_values_named_as_columns_are_told_before_anything_runs(runs):
+    with pytest.raises(ValueError, match="^function: columns of a store; give values of the function other names"):
+        again(lambda function: pytest.fail("it ran"), function=[1, 2], store=runs)
+
+
+def test_a_measure_that_cannot_be_kept_is_a_failure_like_others(runs):
+    table = again(lambda a: {"x": 2**70 if a == 2 else a}, a=[1, 2, 3], errors="keep", store=runs)
+    assert table["error"].str[:20].tolist() == ["", "TypeError: measure x", ""]
+
+
+def test_odd_words_are_kept(runs):
+    def run(a):
+        raise ValueError("lone \udc80 surrogate")
+
+    table = again(run, a=[pd.NaT, "\udc80"], errors="keep", store=runs)
+    assert table["error"].tolist() == ["ValueError: lone \\udc80 surrogate"] * 2
+
+
+def test_values_of_one_digest_and_several_labels_are_read(runs):
+    class Config:
+        def __init__(self, k):
+            self.k = k
+
+    def run(config, x):
+        return config.k * x
+
+    for x in (1, 2):
+        again(run, config=[Config(1)], x=[x], store=runs)
+    assert len(sl.store(runs).table()) == 2
+
+
+def test_damaged_files_are_passed_over(runs):
+    again(measures, a=range(3), store=runs)
+    (study,) = sl.store(runs).studies()
+    (path,) = study.files()
+    content, draws = path.read_bytes(), np.random.default_rng(1)
+    for _ in range(25):
+        damaged = bytearray(content)
+        for place in draws.integers(0, len(content), 3):
+            damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(action="ignore"):
+            assert len(sl.store(runs).table()) in (0, 3)
+    for name in (stores.STUDY, f"{stores.ASKED}/{next((study.folder / stores.ASKED).iterdir()).name}"):
+        for text in ("[]", "null", "{}", ""):
+            (study.folder / name).write_text(text)
+            with warnings.catch_warnings(action="ignore"):
+                sl.store(runs).prune(dry_run=True)
+
+
+def test_a_study_finds_the_modules_beside_it(tmp_path):
+    (tmp_path / "beside_it.py").write_text("values = {'a': [1, 2]}")
+    (tmp_path / "study.py").write_text("from beside_it import values\ndef run(a):\n    return a")
+    assert len(read_study(tmp_path / "study.py")) == 2
+    (tmp_path / "study.py").write_text("raise SystemExit('no')")
+    with pytest.raises(ValueError, match="cannot be run: SystemExit: no"):
+        read_study(tmp_path / "study.py")
 
 
 # --- Failures ---
@@ -525,7 +763,7 @@ def test_what_is_made_again_while_others_join_is_not_lost(runs, tmp_path, monkey
         study.join()
     finally:
         stores.replacing = write
-    assert sl.store(runs).table()["value"].tolist() == [1, 2]
+    assert sorted(sl.store(runs).table()["value"]) == [1, 2]
 
 
 def test_small_files_are_joined_on_the_way(runs, monkeypatch):
@@ -608,7 +846,13 @@ def test_a_store_is_read_without_the_package(runs):
     assert "schedlab" not in code
 
 
-def test_what_nothing_asks_for_any_more_is_pruned(runs):
+@pytest.fixture
+def later(monkeypatch):
+    """Let another session begin."""
+    return lambda: monkeypatch.setattr(stores, "SESSION", f"{stores.SESSION}+")
+
+
+def test_what_nothing_asks_for_any_more_is_pruned(runs, later):
     def other(a):
         return -a
 
@@ -622,6 +866,9 @@ def test_what_nothing_asks_for_any_more_is_pruned(runs):
     def run(a):
         return 2 * a
 
+    again(run, a=[2], store=runs)
+    assert sl.store(runs).prune().empty  # there may be two functions of one name
+    later()
     again(run, a=[2], store=runs)
     shown = sl.store(runs).prune(dry_run=True)
     assert shown[["runs", "why"]].to_numpy().tolist() == [[2, "the function or the package has changed"]]
@@ -651,10 +898,11 @@ def test_a_function_that_closes_over_other_values_is_not_an_older_version(runs):
     assert {name.rpartition(".")[2] for name in store.table()["function"]} == {"run", "multiplied"}
 
 
-def test_an_edit_of_a_helper_makes_another_version(runs, monkeypatch):
+def test_an_edit_of_a_helper_makes_another_version(runs, monkeypatch, later):
     monkeypatch.setitem(globals(), "helper", lambda a: a)
     again(uses_helper, a=[1], store=runs)
     monkeypatch.setitem(globals(), "helper", lambda a: a + 1)
+    later()
     again(uses_helper, a=[1], store=runs)
     assert sl.store(runs).prune()["runs"].tolist() == [1]
 
@@ -691,7 +939,7 @@ def test_runs_that_nobody_has_asked_for_lately_are_pruned(runs, monkeypatch):
     assert sorted(store.table()["a"]) == [2, 3]
 
 
-@pytest.mark.parametrize("since", ["soon", 5, [1]])
+@pytest.mark.parametrize("since", ["soon", 5, [1], "-3 days", "0 days", timedelta(days=-1), "2024-13-01"])
 def test_an_instant_that_is_none(runs, since):
     again(measures, a=1, store=runs)
     with pytest.raises(ValueError, match="asked_since is .*, expected a date such as 2026-03-01"):
@@ -715,12 +963,14 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
         (lambda a: {"x": 2**70}, "measure x is 1180591620717411303424, a int, which no column of a store can hold"),
         (lambda a: pd.DataFrame({0: [1]}), "the run gives a column 0, expected names that are texts"),
         (lambda a: pd.DataFrame({"x": [object()]}), "the table of a run cannot be kept in a store"),
+        (lambda a: pd.DataFrame({"x": pd.Series([1, 2.5], dtype=object)}), "the column x would not come back"),
+        (lambda a: pd.DataFrame({"x": [(1, 2)]}), "the column x would not come back"),
         (lambda a: {"run_key": 1}, "the run gives run_key, which is among its values, too"),
         (lambda a: {"study": 1}, "the run gives study, which is among its values, too"),
     ],
 )
 def test_what_a_store_cannot_keep(runs, run, words):
-    with pytest.raises((TypeError, ValueError), match=words):
+    with pytest.raises((sl.RunError, ValueError), match=words):
         again(run, a=1, store=runs)
 
 

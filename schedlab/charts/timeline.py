@@ -360,7 +360,7 @@ class _Gantt:
             up = rows * (np.stack([bottom, top]) - self.low) / (self.high - self.low)
             _add_corners(layers, codes[row], across, up)
             if numbers:
-                _add_corners(layers, np.zeros(len(row), int), across, up, shown[row])
+                _add_corners(layers, np.zeros(len(row), int), across, up, np.nan_to_num(shown[row], posinf=0, neginf=0))
         filled = layers.reshape(-1, columns + 2, rows + 2).cumsum(axis=1).cumsum(axis=2)[:, :columns, :rows]
         if numbers:
             held = filled[1]

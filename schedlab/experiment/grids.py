@@ -4,7 +4,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from numbers import Integral
 from os import PathLike
@@ -22,14 +22,14 @@ from joblib.parallel import (
     get_active_backend,
 )
 
-from ..digests import NoDigestError, digest, sources
+from ..digests import NoDigestError, digest, of_value, sources
 from ..text import check_known
 from ..threads import stoppable
 from ..workload import archive
 from ..workload.trace import Trace, labels
 from . import memory
 from .progress import Progress
-from .results import OF_FAILURES, PLAIN, check_columns, result_of, tabled, without_numpy
+from .results import OF_FAILURES, PLAIN, check_columns, failed, result_of, tabled, without_numpy
 from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in
 
@@ -38,6 +38,12 @@ THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, Multip
 REMOTE_BATCH = (3, 30)  # seconds that a worker elsewhere should have work for: at least, at most
 LAST_BATCH = (0.5, 1)  # the same towards the end, so that all workers end at about the same time
 END = 8 * REMOTE_BATCH[0]  # seconds before it; two batches a worker are under way by then
+
+
+STALE = (
+    "this process has an older version of what the function uses; end it, and begin anew: "
+    "joblib.externals.loky.get_reusable_executor().shutdown()"
+)
 
 
 class RunError(RuntimeError):
@@ -127,6 +133,12 @@ def grid(
     return carried_out(plan, threads, progress, errors, words, store, retry)
 
 
+@lru_cache(32)
+def _version(sent):
+    """Digest a function that has arrived from another process, with what it uses here."""
+    return digest(arrived(sent), sources())
+
+
 class Plan:
     """What is to be run.
 
@@ -161,12 +173,16 @@ class Plan:
         NoDigestError
             Naming what has none.
         """
-        return [digest(self.about, {name: self._digest(name, one) for name, one in run.items()}) for run in self.runs]
+        return [digest(self.about, *self._digested(run)) for run in self.runs]
+
+    def _digested(self, run):
+        """Give names and digests of the values of a run; in whatever order they were given."""
+        return sorted((name, self._digest(name, value)) for name, value in run.items())
 
     def _digest(self, name, value):
         if id(value) not in self._digests:
             try:
-                self._digests[id(value)] = digest(value)
+                self._digests[id(value)] = of_value(value)
             except NoDigestError as error:
                 raise NoDigestError(f"{name}: {error}") from None
         return self._digests[id(value)]
@@ -284,6 +300,8 @@ class Known:
         found = memory.runs.found([(self._hand, key) for key in self.keys])
         self._found = {key: result for (_, key), result in found.items()}
         if store is not None:
+            if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
+                raise ValueError(f"{', '.join(both)}: columns of a store; give values of the function other names")
             self.study = store.study(plan, look)
             kept = self.study.found(self.keys)
             if not look:
@@ -343,6 +361,8 @@ def _run(plan, known, threads, progress, errors, words):
             # Workers on this computer write into the store themselves, at once; those elsewhere may not see it.
             writing = near and writer is not None
             one = delayed(within(_one))
+            # Processes live on, with the modules that they have loaded.
+            version = plan.about if near and not together and isinstance(known.keys[0], str) else None
             sent = (lambda _, value: value) if together else sender(Path(folder) if near else None)
             done = pool(
                 one(
@@ -350,6 +370,7 @@ def _run(plan, known, threads, progress, errors, words):
                     plan.names[place],
                     reserved,
                     writer.ticket(*about(place)) if writing else None,
+                    version,
                     sent("the function", plan.run),
                     tuple(plan.runs[place]),
                     *(sent(name, value) for name, value in plan.runs[place].items()),
@@ -380,15 +401,20 @@ def _batch(backend, seconds):
     backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = seconds
 
 
-def _one(place, about, reserved, ticket, run, names, *values):
+def _one(place, about, reserved, ticket, version, run, names, *values):
     """Make one run, in a worker; keep its result where that is done here."""
     if ticket is not None:
         ticket.begin()
+    if version is not None and _version(run) != version:
+        raise ValueError(STALE)
     run, *values = map(arrived, (run, *values))
     result = result_of(run, dict(zip(names, values, strict=True)))
     check_columns(about, result, reserved)
     if ticket is not None:
-        ticket.keep(result)
+        try:
+            ticket.keep(result)
+        except TypeError as error:  # what no column can hold
+            ticket.keep(result := failed(result, error))
     return place, result
 
 

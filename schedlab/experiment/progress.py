@@ -35,7 +35,7 @@ class Costs:
         table = pd.DataFrame(list(names))
         self.columns, self.codes, self.levels = [], [], []
         for name in table:
-            codes, levels = pd.factorize(table[name].map(repr) if table[name].dtype == object else table[name])
+            codes, levels = pd.factorize(table[name].map(str) if table[name].dtype == object else table[name])
             if len(levels) > 1:
                 self.columns.append(name)
                 self.codes.append(np.where(codes < 0, len(levels), codes))  # what is missing is a value, too
@@ -127,15 +127,15 @@ class Progress:
         workers: int,
     ):
         self.words, self.total, self.workers = words, len(places), max(workers, 1)
-        self.left_places, self.costs = dict.fromkeys(places), Costs(names) if shown else None
+        self.left_places, self.costs = dict.fromkeys(places), Costs(names) if shown and sys.stderr is not None else None
         self.done = self.failed = 0
         self.spent, self.begin = 0.0, time.monotonic()
         self.estimated, self.until, self.unknown = -RENEWED, None, ""
         self.bar = None
-        if shown:
+        if self.costs is not None:
             for place, result in known.items():
                 self.costs.learn(place, result.seconds)
-            self.in_lines = not sys.stderr.isatty() and "ipykernel" not in sys.modules
+            self.in_lines = not getattr(sys.stderr, "isatty", bool)() and "ipykernel" not in sys.modules
             self.over = Event()
 
     def __enter__(self):

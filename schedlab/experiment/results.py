@@ -6,7 +6,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from numbers import Real
 from pathlib import Path
@@ -81,8 +81,18 @@ def result_of(run: Callable, values: Mapping) -> Result:
     try:
         measured = _plain(run(**values))
     except Exception as error:  # whatever a user's function raises
-        measured = Failure(f"{type(error).__name__}: {error}", _place(error), error)
+        measured = _failure(error)
     return Result(measured, time.perf_counter() - begin, time.time(), HOST)
+
+
+def failed(result: Result, error: Exception) -> Result:
+    """Give a result as a failure, for what it measured cannot be kept."""
+    return replace(result, measured=_failure(error))
+
+
+def _failure(error):
+    words = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()  # as a file can hold it
+    return Failure(words, _place(error), error)
 
 
 def _place(error):

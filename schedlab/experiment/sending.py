@@ -29,6 +29,12 @@ class Sent:
     def __init__(self, name: str, pickled: bytes | Path):
         self.name, self.pickled = name, pickled
 
+    def __eq__(self, other):
+        return isinstance(other, Sent) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
     def __sizeof__(self):
         return LARGE  # whatever it is, let it be sent once
 

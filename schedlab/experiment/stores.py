@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from inspect import getsource
+from itertools import groupby
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
@@ -56,6 +57,7 @@ one label).
 OWN = ("run_key", "run_row", "run_seconds", "run_finished", "run_host", "run_origins")  # columns
 RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns of all that a store keeps
 ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
+SESSION = uuid4().hex
 MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
 JOINED = "joined-"
 ASKED_DIGITS = 16  # of a key, which tell a million runs apart
@@ -63,6 +65,8 @@ JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint 
 BEAT = 5  # seconds between two signs of life
 DEAD = 12 * BEAT  # without one
 MOMENT = 0.05  # seconds in which results from elsewhere are kept together
+# What Arrow raises of values that it cannot hold; its own errors are of these kinds.
+UNKEPT = (ValueError, TypeError, NotImplementedError, OverflowError)
 LOST = 86_400  # seconds after which a file that was never finished is deleted
 
 
@@ -135,7 +139,7 @@ class Store:
     """
 
     def __init__(self, path: "str | os.PathLike | Store"):
-        self.path = path.path if isinstance(path, Store) else Path(path).expanduser()
+        self.path = path.path if isinstance(path, Store) else Path(path).expanduser().absolute()
 
     def __repr__(self) -> str:
         studies = self.studies()
@@ -211,7 +215,6 @@ class Store:
         if not frames:
             return pd.DataFrame(columns=["function", *OF_FAILURES, *OWN[2:5], "run_key", "study"])
         found = pd.concat(frames, ignore_index=True)
-        found = found.drop_duplicates(["study", "run_key", "run_row"], ignore_index=True)
         found = found.assign(**{name: found[name].fillna("") if name in found else "" for name in OF_FAILURES})
         last = [*OF_FAILURES, "run_seconds", "run_finished", "run_host", "run_key", "study"]
         values = list(dict.fromkeys(name for _, parts in read for part in parts for name in part.given))
@@ -223,7 +226,8 @@ class Store:
         """Delete what nothing asks for any more, and give what that was.
 
         A script or notebook asks for what its grids were last given: results of a function as it was before an edit,
-        or with an earlier version of the package, go once whoever asked for them has asked for the newer ones.
+        or with an earlier version of the package, go once whoever asked for them has asked for the newer ones in a
+        later session.
 
         Parameters
         ----------
@@ -240,14 +244,17 @@ class Store:
         """
         since = _instant(asked_since)
         askers = {one.folder.name: one.asked() for one in self.studies()}
-        newest = {}  # the version of each function that somebody asked for last
+        newest = {}  # of each function that somebody asked for: the last version, and the session that asked for it
         for one in (one for asked in askers.values() for one in asked):
             key = (one["where"], one["function"])
-            newest[key] = max(newest.get(key, (0.0, [])), (one["at"], one["version"]))
+            newest[key] = max(newest.get(key, (0.0, "", "")), (one["at"], one["version"], one["session"]))
         rows = []
         for study in self.studies():
             asked = askers[study.folder.name]
-            current = [one for one in asked if newest[one["where"], one["function"]][1] == one["version"]]
+            # Two functions of one name may be asked for in one session, one after the other.
+            current = [
+                one for one in asked if {*newest[one["where"], one["function"]][1:]} & {one["version"], one["session"]}
+            ]
             wanted = {key for one in current if one["at"] >= since for key in one["keys"]}
             there = study.keys()
             gone = {key for key in there if key[:ASKED_DIGITS] not in wanted}
@@ -271,7 +278,8 @@ class Study:
     def facts(self) -> dict:
         """What is known of the function: name, where, source, versions; empty if that is not written yet."""
         with suppress(OSError, ValueError):
-            return json.loads((self.folder / STUDY).read_text(encoding="utf-8"))
+            if isinstance(found := json.loads((self.folder / STUDY).read_text(encoding="utf-8")), dict):
+                return found
         return {}
 
     @property
@@ -292,7 +300,7 @@ class Study:
             _write_json(self.folder / STUDY, facts | {"made": datetime.now(UTC).isoformat(timespec="seconds")})
         keys = sorted({key[:ASKED_DIGITS] for key in plan.keys})
         note = {"where": where, "function": name, "at": time.time(), "keys": keys}
-        note["version"] = [code_digest(plan.run), sources()]
+        note |= {"version": f"{code_digest(plan.run)} {sources()}", "session": SESSION}
         _write_json(self.folder / ASKED / f"{plan.asked_as(where)}.json", note)
 
     def asked(self) -> list[dict]:
@@ -339,7 +347,7 @@ class Study:
         parts = self.read(files)
         for table in _alike(part.table_of(lambda key: key not in without) for part in parts):
             with replacing(self.folder / f"{JOINED}{uuid4().hex}.parquet") as path:
-                pq.write_table(_once(table), path)
+                pq.write_table(table, path)
         for part in parts:
             part.path.unlink(missing_ok=True)
 
@@ -395,6 +403,10 @@ class Study:
                 ends = zip(part.keys(), part.table.column("run_finished").to_pylist(), strict=True)
                 stands = [place for place, (key, at) in enumerate(ends) if key not in made and at == last[key]]
                 part.table = _taken(part.table, stands)
+        there = set()
+        for part in parts:
+            part.table = _once(part.table, there)
+            there.update(part.keys())
         return parts
 
     def found(self, keys: Iterable[str]) -> dict[str, Result]:
@@ -540,6 +552,7 @@ class Ticket:
 def _parquet():
     try:
         import pyarrow
+        import pyarrow.compute
         from pyarrow import parquet
     except ModuleNotFoundError:
         words = 'a store needs pyarrow: pip install "schedlab[parquet]"'
@@ -583,10 +596,38 @@ def _rows(pa, key, shown, origins, result):
 def _column_types(pa, measured):
     try:
         own = pa.Table.from_pandas(measured, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+    except UNKEPT as error:
         raise TypeError(f"the table of a run cannot be kept in a store: {error}") from None
     kinds = {name: _kind(name, kind) for name, kind in measured.dtypes.items()}
-    return own, {name: kind for name, kind in kinds.items() if kind}
+    kinds = {name: kind for name, kind in kinds.items() if kind}
+    back = _as_it_was(own, kinds)
+    for name in measured:
+        if not (back[name].dtype == measured[name].dtype and _same(back[name], measured[name])):
+            raise TypeError(
+                f"the column {name} would not come back from a store as it is; give numbers, texts or times"
+            )
+    return own, kinds
+
+
+def _as_it_was(table, kinds):
+    """Make a table of pandas with the types that it had."""
+    found = table.to_pandas()
+    for name, kind in kinds.items():
+        if isinstance(kind, dict):
+            categories = pd.Index(kind["categories"], dtype=kind["dtype"])
+            found[name] = found[name].astype(pd.CategoricalDtype(categories, kind["ordered"]))
+        elif kind == "object":
+            found[name] = pd.Series(table.column(name).to_pylist(), found.index, dtype=object)
+        else:
+            found[name] = found[name].astype(kind)
+    return found
+
+
+def _same(one, other):
+    """Tell whether two columns hold the same values, of the same types."""
+    if one.dtype != "object":
+        return one.equals(other)
+    return list(map(repr, one)) == list(map(repr, other))
 
 
 def _kind(name, kind):
@@ -595,38 +636,36 @@ def _kind(name, kind):
         categories = kind.categories.tolist()
         if not all(isinstance(one, str | int | float) for one in categories):
             raise TypeError(f"the column {name} has categories such as {categories[0]!r}, expected texts or numbers")
-        return {"categories": categories, "ordered": kind.ordered}
-    return "object" if kind == "object" else None
+        return {"categories": categories, "dtype": str(kind.categories.dtype), "ordered": kind.ordered}
+    return str(kind) if kind == "object" or kind.kind in "mM" else None  # Parquet has no seconds
 
 
 def _cell(pa, value):
     """Give a value of a run as a column can hold it."""
     try:
         pa.scalar(value)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return str(value)
+    except UNKEPT:
+        return str(value).encode(errors="backslashreplace").decode()
     return value
 
 
 def _one_row(pa, measured):
     arrays, kinds = {}, {}
     for name, value in measured.items():
-        kind = None
-        if isinstance(value, pd.Timestamp | pd.Timedelta):
-            kind = (
-                pa.timestamp(value.unit, _zone(value)) if isinstance(value, pd.Timestamp) else pa.duration(value.unit)
-            )
-            kinds[name] = [type(value).__name__, value.unit]
         try:
-            arrays[name] = pa.array([value], kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            if value is pd.NaT:
+                arrays[name], kinds[name] = pa.nulls(1), ["NaT", ""]
+                continue
+            arrays[name] = pa.array([value])
+            if isinstance(value, pd.Timestamp | pd.Timedelta):
+                is_date = isinstance(value, pd.Timestamp)
+                kind = pa.timestamp(value.unit, arrays[name].type.tz) if is_date else pa.duration(value.unit)
+                arrays[name] = pa.array([value], kind)
+                kinds[name] = [type(value).__name__, value.unit]
+        except UNKEPT:
             words = f"measure {name} is {value!r}, a {type(value).__name__}, which no column of a store can hold"
             raise TypeError(f"{words}; give it as a number or a text") from None
     return pa.table(arrays) if arrays else pa.table({"_": [0]}).select([]), kinds
-
-
-def _zone(value):
-    return None if value.tz is None else str(value.tz)
 
 
 class Part:
@@ -651,9 +690,12 @@ class Part:
     def origins(self) -> Iterator[tuple[str, str, list]]:
         """Give column, label and origin of each value that has one."""
         texts = self.table.column("run_origins").to_pylist()
-        for text, place in {text: place for place, text in enumerate(texts)}.items():
-            for name, origin in json.loads(text).items():
-                yield name, self.table.column(name)[place].as_py(), origin
+        kept = {text: json.loads(text) for text in texts}
+        for name in dict.fromkeys(name for origins in kept.values() for name in origins):
+            labels = self.table.column(name).to_pylist()
+            for text, label in dict.fromkeys(zip(texts, labels, strict=True)):
+                if name in kept[text]:
+                    yield name, label, kept[text][name]
 
     def frame(self, names: Mapping) -> pd.DataFrame:
         """Give the rows, with the names that values have among all that are kept."""
@@ -692,8 +734,8 @@ class Part:
     def _alone(self, table):
         own = {name: table.column(name).to_pylist() for name in self.measures}
         for name, (kind, unit) in self.kinds.items():
-            make = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta}[kind]
-            own[name] = [make(value).as_unit(unit) for value in own[name]]
+            make = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta, "NaT": lambda _: pd.NaT}[kind]
+            own[name] = [make(value).as_unit(unit) if unit else make(value) for value in own[name]]
         if not own:
             return [{} for _ in range(len(table))]
         return [dict(zip(own, values, strict=True)) for values in zip(*own.values(), strict=True)]
@@ -701,21 +743,13 @@ class Part:
     def _tables(self, table, rows, columns, finished):
         pa, _ = _parquet()
         whole = table.filter(pa.compute.not_equal(table.column("run_row"), EMPTY)).select(self.measures)
-        kinds = {
-            name: pd.CategoricalDtype(**kind) if isinstance(kind, dict) else kind for name, kind in self.kinds.items()
-        }
-        whole = whole.to_pandas().astype(kinds)
-        found, begin = {}, 0
-        for place, key in enumerate(columns["run_key"]):
-            if rows[place] > 0:
-                continue
-            end = begin
-            if rows[place] == 0:
-                end += 1
-                while place + end - begin < len(rows) and rows[place + end - begin] > 0:
-                    end += 1
-            own = whole.iloc[begin:end].reset_index(drop=True)
-            found[key] = Result(own, columns["run_seconds"][place], finished[place], columns["run_host"][place])
+        whole = _as_it_was(whole, self.kinds)
+        found, begin = {}, 0  # rows of a run stand together; one whose table has none has a row here, and none there
+        for key, own in groupby(zip(columns["run_key"], rows, range(len(rows)), strict=True), lambda one: one[0]):
+            (_, first, place), *more = own
+            end = begin + (first != EMPTY) + len(more)
+            part = whole.iloc[begin:end].reset_index(drop=True)
+            found[key] = Result(part, columns["run_seconds"][place], finished[place], columns["run_host"][place])
             begin = end
         return found
 
@@ -730,13 +764,15 @@ def _alike(tables):
     return map(pa.concat_tables, alike.values())
 
 
-def _once(table):
-    """Leave out what is there twice."""
-    seen, chosen = set(), []
-    pairs = zip(table.column("run_key").to_pylist(), table.column("run_row").to_pylist(), strict=True)
-    for place, pair in enumerate(pairs):
-        if pair not in seen:
-            seen.add(pair)
+def _once(table, seen=()):
+    """Leave out runs that are there twice, or that were seen elsewhere: the rows of a run stand together."""
+    seen, chosen, last = set(seen), [], None
+    rows = table.column("run_row").to_pylist()
+    for place, (key, row) in enumerate(zip(table.column("run_key").to_pylist(), rows, strict=True)):
+        if row <= 0:  # the first one, or the only one, of a run
+            last = None if key in seen else key
+            seen.add(key)
+        if key == last:
             chosen.append(place)
     return _taken(table, chosen)
 
@@ -750,12 +786,15 @@ def _taken(table, chosen):
 
 def _read(path):
     """Read a file of results; None, with a warning, where it is none: cut short by a full disk or a power failure."""
-    pa, pq = _parquet()
+    _, pq = _parquet()
     try:
         table = pq.ParquetFile(path).read()
+        table.validate(full=True)
         json.loads(table.schema.metadata[b"schedlab"])
         return table
-    except (pa.ArrowInvalid, KeyError, TypeError, ValueError):
+    except FileNotFoundError:
+        raise
+    except Exception:  # a damaged file raises nearly anything
         warnings.warn(f"{path} cannot be read, and is passed over: its runs are missing", stacklevel=4)
         return None
 
@@ -776,18 +815,15 @@ def _instant(since):
     """Give seconds since 1970 of a date, or of a length of time before now; 0 for None."""
     if since is None:
         return 0.0
-    if isinstance(since, str):
-        with suppress(ValueError):
-            since = pd.Timedelta(since)
-    if isinstance(since, timedelta):
-        return time.time() - since.total_seconds()
     try:
-        return pd.Timestamp(since).tz_localize(None).timestamp() if isinstance(since, str | date) else _fail(since)
+        if isinstance(since, timedelta) or (isinstance(since, str) and re.fullmatch(r"\d+ ?[a-z]+", since)):
+            if (ago := pd.Timedelta(since).total_seconds()) > 0:
+                return time.time() - ago
+        elif isinstance(since, str | date):
+            instant = pd.Timestamp(since)
+            return (instant.tz_localize("UTC") if instant.tz is None else instant).timestamp()
     except ValueError:
-        _fail(since)
-
-
-def _fail(since):
+        pass  # as for what is neither
     raise ValueError(f"asked_since is {since!r}, expected a date such as 2026-03-01, or a time such as 30 days")
 
 
@@ -824,5 +860,6 @@ def _write_json(path, content):
 
 def _jsons(folder):
     for path in sorted(folder.glob("[!.]*.json")):
-        with suppress(OSError, ValueError):  # it has just gone
-            yield json.loads(path.read_text(encoding="utf-8"))
+        with suppress(OSError, ValueError):  # it has just gone, or is damaged
+            if isinstance(found := json.loads(path.read_text(encoding="utf-8")), dict) and found:
+                yield found

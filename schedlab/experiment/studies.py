@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -46,9 +47,10 @@ def read_study(path: str | os.PathLike) -> Plan:
     if not path.is_file():
         raise FileNotFoundError(f"{shown}: no such file, expected a study in Python:\n\n{EXAMPLE}")
     # Not as a module that others may import: workers get its functions as they are.
+    sys.path.insert(0, str(path.parent.resolve()))  # as where it is run as a script
     try:
         found = runpy.run_path(str(path), run_name="schedlab_study")
-    except Exception as error:  # whatever the user's file raises
+    except (Exception, SystemExit) as error:  # whatever the user's file raises
         raise ValueError(f"{shown} cannot be run: {type(error).__name__}: {error}") from error
     run, values, cases = (found.get(name) for name in TAKEN)
     if not callable(run):
