@@ -151,19 +151,21 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_lines(monkeypatch, kind):
     said = sys.stderr.getvalue()
     if kind is Terminal:
         assert "\r" in said
-        assert re.search(r"trying:  60%\|.*\| 3/5 \[00:01, 1 s left, 1 failed\]", said)
+        assert re.search(r"trying:  [468]0%\|.*\| [234]/5 \[00:0\d, \d s left, 1 failed\]", said)
     else:
         first, last = said.splitlines()
-        assert re.fullmatch(r"\d\d:\d\d:\d\d trying: 2 of 5, \d s left, 1 failed", first)
-        assert re.fullmatch(r"\d\d:\d\d:\d\d trying: 5 of 5, after 2 s, 1 failed", last)
+        assert re.fullmatch(r"\d\d:\d\d:\d\d trying: [12] of 5, .*\d s left.*", first)
+        assert re.fullmatch(r"\d\d:\d\d:\d\d trying: 5 of 5, after \d s, 1 failed", last)
 
 
 def test_a_file_gets_few_lines(monkeypatch):
     monkeypatch.setattr(progress, "SILENT", 0.02)
     monkeypatch.setattr(progress, "LINES", (0.1, 0.4))
     monkeypatch.setattr(sys, "stderr", io.StringIO())
+    begin = time.monotonic()
     sl.grid(lambda a: time.sleep(0.01) or a, a=range(150), threads=1)
-    assert 4 <= len(sys.stderr.getvalue().splitlines()) <= 9  # 1.5 s: after 0.02, 0.1, 0.2, 0.4, 0.4 s, ...
+    took = time.monotonic() - begin
+    assert 4 <= len(sys.stderr.getvalue().splitlines()) <= 4 + took / 0.4  # after 0.02, 0.1, 0.2, 0.4, 0.4 s, ...
 
 
 @pytest.mark.parametrize(

@@ -672,15 +672,21 @@ def test_a_killed_process_loses_what_it_was_running(tmp_path, study):
     assert (table["error"] != "").sum() == 1
 
 
+def status_of(tmp_path):
+    said, _ = command("study.py", "--store", "runs", "--status", cwd=tmp_path).communicate(timeout=60)
+    return said
+
+
 def test_the_status_says_what_is_done_failed_and_running(tmp_path, study):
     slow = study.read_text().replace("0.02", "0.02 if a < 2 else 60")
     study.write_text(slow)
     running = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
     try:
         wait_for(tmp_path, 10, running)
-        time.sleep(1.5)  # its next sign of life
-        said, _ = command(study, "--store", "runs", "--status", cwd=tmp_path).communicate(timeout=60)
-        assert said.startswith("8 done, 0 failed, 2 running, 22 to do\n")
+        expected = "8 done, 0 failed, 2 running, 22 to do\n"
+        until = time.monotonic() + 60
+        while not (said := status_of(tmp_path)).startswith(expected):  # it shows signs of life every few seconds
+            assert time.monotonic() < until, said
         assert f"process {running.pid}: 8 of 32 runs since " in said
         assert re.findall(r"(a=., b=.): running since ", said) == ["a=2, b=0", "a=2, b=1"]
     finally:

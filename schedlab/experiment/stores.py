@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cached_property
 from inspect import getsource
 from itertools import groupby
@@ -392,21 +392,7 @@ class Study:
                 with suppress(FileNotFoundError):  # it was joined: what holds it now is listed in the next round
                     if (table := _read(path)) is not None:
                         parts.append(Part(path, table, self.name))
-        made = set().union(*(part.keys() for part in parts if not part.failures))
-        last = {}
-        for part in parts:
-            if part.failures:
-                for key, at in zip(part.keys(), part.table.column("run_finished").to_pylist(), strict=True):
-                    last[key] = max(at, last.get(key, at))
-        for part in parts:
-            if part.failures:
-                ends = zip(part.keys(), part.table.column("run_finished").to_pylist(), strict=True)
-                stands = [place for place, (key, at) in enumerate(ends) if key not in made and at == last[key]]
-                part.table = _taken(part.table, stands)
-        there = set()
-        for part in parts:
-            part.table = _once(part.table, there)
-            there.update(part.keys())
+        _leave_out(parts)
         return parts
 
     def found(self, keys: Iterable[str]) -> dict[str, Result]:
@@ -681,6 +667,10 @@ class Part:
         """Give the key of each row."""
         return self.table.column("run_key").to_pylist()
 
+    def ends(self) -> list[tuple]:
+        """Give key and end of each row."""
+        return list(zip(self.keys(), self.table.column("run_finished").to_pylist(), strict=True))
+
     def table_of(self, wanted):
         """Give the rows of the runs whose keys fulfil a condition."""
         keys = self.keys()
@@ -736,6 +726,11 @@ class Part:
         for name, (kind, unit) in self.kinds.items():
             make = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta, "NaT": lambda _: pd.NaT}[kind]
             own[name] = [make(value).as_unit(unit) if unit else make(value) for value in own[name]]
+            if (getattr(table.schema.field(name).type, "tz", None) or "")[:1] in (
+                "+",
+                "-",
+            ):  # below pandas 3.0 as pytz's
+                own[name] = [value.tz_convert(timezone(value.utcoffset())) for value in own[name]]
         if not own:
             return [{} for _ in range(len(table))]
         return [dict(zip(own, values, strict=True)) for values in zip(*own.values(), strict=True)]
@@ -775,6 +770,21 @@ def _once(table, seen=()):
         if key == last:
             chosen.append(place)
     return _taken(table, chosen)
+
+
+def _leave_out(parts):
+    """Leave out failures of what was made since, all failures of a run but the last, and what is there twice."""
+    made = set().union(*(part.keys() for part in parts if not part.failures))
+    failures, last = [part for part in parts if part.failures], {}
+    for key, at in (one for part in failures for one in part.ends()):
+        last[key] = max(at, last.get(key, at))
+    for part in failures:
+        stands = [place for place, (key, at) in enumerate(part.ends()) if key not in made and at == last[key]]
+        part.table = _taken(part.table, stands)
+    there = set()
+    for part in parts:
+        part.table = _once(part.table, there)
+        there.update(part.keys())
 
 
 def _taken(table, chosen):

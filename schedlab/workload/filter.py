@@ -13,7 +13,7 @@ import pandas as pd
 
 from schedlab.kernels.swf_text import EXACT
 
-from .copies import copied
+from .copies import LAZY, copied
 
 SIZES = ("requested_procs", "allocated_procs")
 WHOLE = {"submit_time": np.floor} | dict.fromkeys(("run_time", "requested_time", *SIZES), np.ceil)
@@ -128,7 +128,7 @@ def usable(
         One row per value filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
     """
     check_missing_estimate(missing_estimate)
-    records = records if spare else copied(records)
+    records = records if spare and LAZY else copied(records)  # below pandas 3.0 it may be a part of another table
     part = _is_part(records)
     repairs = _renumber(records, part)
     left_out, reasons = _left_out(records, part, procs, missing_estimate == "drop")
