@@ -40,6 +40,13 @@ from schedlab.experiment.studies import read_study, shard_of, status
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.tables
 
+HERE = Path(__file__).parent  # tests put another folder in its place
+
+
+def helper(a):
+    """Stand for what a run uses; tests put others in its place."""
+    return a
+
 
 @pytest.fixture(autouse=True)
 def nothing_remembered():
@@ -395,7 +402,7 @@ def test_a_folder_that_a_function_names_may_hold_its_store(tmp_path, monkeypatch
 
 
 def in_folder(a):
-    return len(HERE.name) * a  # noqa: F821
+    return len(HERE.name) * a
 
 
 class Lazy:
@@ -914,7 +921,7 @@ def test_an_edit_of_a_helper_makes_another_version(runs, monkeypatch, later):
 
 
 def uses_helper(a):
-    return helper(a)  # noqa: F821
+    return helper(a)
 
 
 def test_another_notebooks_function_of_the_same_name_stays(runs, monkeypatch):

@@ -44,7 +44,7 @@ class Failure:
         """Leave out an error that no other process could read."""
         try:
             pickle.loads(pickle.dumps(self.error))
-        except Exception:  # whatever its class raises
+        except Exception:  # an error of a user's class, whose pickling may raise anything: the words are kept
             return {"words": self.words, "at": self.at, "error": None}
         return vars(self)
 

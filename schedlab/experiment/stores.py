@@ -804,7 +804,7 @@ def _read(path):
         return table
     except FileNotFoundError:
         raise
-    except Exception:  # a damaged file raises nearly anything
+    except Exception:  # of damaged files: OSError, UnicodeDecodeError, KeyError, Arrow's own; its runs are made again
         warnings.warn(f"{path} cannot be read, and is passed over: its runs are missing", stacklevel=4)
         return None
 
