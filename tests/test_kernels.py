@@ -12,10 +12,10 @@ import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import arrays, crowd, examples, trace_of, workloads
+from workloads import always_by_index, arrays, crowd, examples, trace_of, workloads
 
 import schedlab as sl
-from schedlab.schemes import Case, Jobs
+from schedlab.schemes import Case, Jobs, rigid
 from schedlab.schemes.conservative import COMPRESSION
 from schedlab.schemes.orders import NAMES
 
@@ -59,13 +59,29 @@ def test_fcfs_is_its_twin(workload, order, events):
 
 
 @examples(300)
-@given(workloads(), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS)
-def test_easy_is_its_twin(workload, order, backfill, events):
+@given(workloads(), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS, st.booleans())
+def test_easy_is_its_twin(workload, order, backfill, events, by_index):
     jobs, procs = workload
-    start, promise = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events)
+    with always_by_index(by_index):
+        start, promise = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events)
     own = None if backfill is None else as_twin_order(backfill)
     expected = twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
     assert (start, promise) == expected
+
+
+@pytest.mark.parametrize("events", ["batched", "each"])
+@pytest.mark.parametrize("backfill", [None, "sjf", "narrow"])
+@pytest.mark.parametrize("procs", [8, 1_000])
+def test_candidates_of_a_long_queue_are_those_that_a_look_at_each_job_finds(procs, backfill, events):
+    """With and without the index; it comes in midway if that is worth it, and may be asked again after a pause."""
+    half = crowd(procs, jobs=2_000 if numba.config.DISABLE_JIT == 0 else 400, procs=procs)
+    jobs = [*half, *(job._replace(submit=job.submit + 10**6) for job in half)]
+    scheme = sl.EASY(backfill=backfill)
+    with mock.patch.multiple(rigid, MANY=len(jobs)):
+        expected = run(scheme, jobs, procs, events)
+    for many, looks in ((0, 0), (50, 10), (300, 0)):
+        with mock.patch.multiple(rigid, MANY=many, LOOKS=looks):
+            assert run(scheme, jobs, procs, events) == expected
 
 
 PASSES = [
@@ -139,10 +155,11 @@ def test_fcfs_is_its_twin_where_jobs_run_on(workload, order, events):
 
 
 @examples(1_000)
-@given(workloads(overrun=True), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS)
-def test_easy_is_its_twin_where_jobs_run_on(workload, order, backfill, events):
+@given(workloads(overrun=True), ANY_ORDER, st.one_of(st.none(), ANY_ORDER), EVENTS, st.booleans())
+def test_easy_is_its_twin_where_jobs_run_on(workload, order, backfill, events, by_index):
     jobs, procs = workload
-    found = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events, "keep")
+    with always_by_index(by_index):
+        found = run(sl.EASY(order=order, backfill=backfill), jobs, procs, events, "keep")
     own = None if backfill is None else as_twin_order(backfill)
     assert found == twins.easy(jobs, procs, order=as_twin_order(order), backfill=own, events=events)
 

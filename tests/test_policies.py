@@ -13,7 +13,7 @@ import pytest
 import twin_policies
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from workloads import examples, trace_of, workloads
+from workloads import always_by_index, examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab.kernels.easy import easy
@@ -123,10 +123,11 @@ def simulated(jobs, procs, keys, scheme, **conventions):
     st.sampled_from(ORDERS),
     st.sampled_from(ORDERS),
     st.sampled_from(VETOES),
-    st.sampled_from([1, 2, 3, "all"]),
+    st.sampled_from([1, 1, 2, 3, "all"]),
     EVENTS,
+    st.booleans(),
 )
-def test_easy_is_its_twin(workload, data, order, backfill, may_backfill, reservations, events):
+def test_easy_is_its_twin(workload, data, order, backfill, may_backfill, reservations, events, by_index):
     jobs, procs = workload
     own = [data.draw(st.lists(st.integers(0, 2), min_size=len(jobs), max_size=len(jobs))) for _ in range(2)]
     keys = {"user": own[0], "queue": own[1], "total": [0] * len(jobs)}
@@ -137,7 +138,8 @@ def test_easy_is_its_twin(workload, data, order, backfill, may_backfill, reserva
         "may_backfill": may_backfill,
         "reservations": reservations,
     }
-    found = simulated(jobs, procs, keys, sl.EASY(**settings), events=events, overrun="keep")
+    with always_by_index(by_index):
+        found = simulated(jobs, procs, keys, sl.EASY(**settings), events=events, overrun="keep")
     sums = sums_of(functions, keys)
     given = (as_twin(function, sums_of([function], keys)) for function in functions)
     columns = {
@@ -259,7 +261,7 @@ def with_depth(trace, depth, events):
     order, veto, halt = scheme.queue(case), prepare_veto(None, case), np.zeros(1, np.int64)
     own = (case.jobs, case.machine.procs, order, order, False, veto)
     if depth is None:
-        return np.array(easy(*own, case.per_event, halt))
+        return np.array(easy(*own, len(case), 0, case.per_event, halt))
     return np.array(easy_depth(*own, depth, case.per_event, halt))
 
 

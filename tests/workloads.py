@@ -1,7 +1,9 @@
 """Small workloads for hypothesis: full of ties, zero run times, full-machine jobs and estimates of all kinds."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from unittest import mock
 
 import numpy as np
 from hypothesis import settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from twins import Job
 
 from schedlab.machine import Flat
-from schedlab.schemes import Case, Jobs
+from schedlab.schemes import Case, Jobs, rigid
 from schedlab.testing import trace_of  # noqa: F401 - tests take it from here
 
 # Making a strategy takes longer than drawing from it: `draw` is handed the same ones again.
@@ -62,6 +64,11 @@ def crowd(seed, jobs=90, procs=8):
     estimate = run + random.choice([0, 0, 5, 30], jobs)
     columns = (np.sort(random.integers(0, 10, jobs)), run, estimate, random.integers(1, procs + 1, jobs))
     return [Job(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def always_by_index(yes):
+    """Let EASY find all candidates by its index, which it else makes where hundreds wait."""
+    return mock.patch.multiple(rigid, MANY=0, LOOKS=0) if yes else nullcontext()
 
 
 def arrays(jobs):

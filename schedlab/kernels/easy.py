@@ -13,12 +13,14 @@ A veto may keep candidates back; it is asked only about those that pass their te
 
 When nothing was freed since the last pass and the head is the same, the reservation still holds and every older
 candidate still fails (time has gone on), unless the veto depends on the time: newcomers alone are looked at, and if one
-came, it alone.
+came, it alone. Where many wait, and the order of the candidates does not depend on the time, an index finds them
+(`candidates`).
 """
 
 import numpy as np
 
 from ._jit import kernel, part
+from .candidates import backfill_long, new_candidates, no_candidates
 from .cluster import (
     ARRIVED,
     FREE,
@@ -33,11 +35,11 @@ from .cluster import (
 from .priority import sort
 from .questions import ask, is_vetoed, look, sort_queue
 from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head, ends_by_shadow, reserve_for_head, still_blocked
-from .sorted_pairs import NEVER, back, front
+from .sorted_pairs import NEVER, back, front, size_of
 
 
 @kernel
-def easy(jobs, machine, order, backfill, own, veto, per_event, halt):
+def easy(jobs, machine, order, backfill, own, veto, many, looks, per_event, halt):
     """Simulate EASY backfilling.
 
     Parameters
@@ -50,6 +52,9 @@ def easy(jobs, machine, order, backfill, own, veto, per_event, halt):
         That order is not the order of the queue.
     veto : Veto
         Which candidates may start.
+    many, looks : int
+        Where more jobs wait than `many`, candidates are found by an index (`candidates`), once `looks` waiting jobs of
+        such queues have been looked at.
 
     Returns
     -------
@@ -62,6 +67,21 @@ def easy(jobs, machine, order, backfill, own, veto, per_event, halt):
     score = np.empty(n if order.moving or own else 0, np.float64)
     candidates = np.empty(n if own else 0, np.int64)
     reservation = np.full(3, NOBODY, np.int64)
+    index = no_candidates(backfill.rank)
+    if backfill.moving:
+        many = n
+    while _goes_on(c, reservation, order, backfill, own, veto, score, candidates, many, looks):
+        if index.place.size == 0:
+            index, looks = new_candidates(jobs.procs, backfill.rank, veto.moving), 0
+        backfill_long(c, index, reservation, veto)
+    if c.clock[NAN]:
+        raise ValueError("the order of the queue gives nan")
+    return c.start, c.promise
+
+
+@part
+def _goes_on(c, reservation, order, backfill, own, veto, score, candidates, many, looks):
+    """Go on until nothing is left, or to a pass in which the index is to backfill; tell which."""
     while advance(c, NEVER):
         sort_queue(c, order, score)
         look(c, backfill.question)
@@ -72,14 +92,16 @@ def easy(jobs, machine, order, backfill, own, veto, per_event, halt):
         elif not veto.moving and c.clock[ARRIVED] - c.clock[NEWCOMER] <= 1:
             _backfill_newcomer(c, reservation, veto)
             continue
+        if size_of(c.queue) > many:
+            looks -= size_of(c.queue)
+            if looks < 0:
+                return True
         if own:
             count = _gather(c, reservation, backfill, score, candidates)
             _backfill_in_own_order(c, reservation, veto, candidates, count)
         else:
             _backfill(c, reservation, veto)
-    if c.clock[NAN]:
-        raise ValueError("the order of the queue gives nan")
-    return c.start, c.promise
+    return False
 
 
 @part

@@ -259,10 +259,12 @@ def _start_heads(c, p):
 @part
 def _block_for(c, p, job, counts, bound):
     nodes, stage, procs = p.nodes, p.allocation.stage[job], c.jobs.procs[job]
-    block = find(nodes.base, counts, bound, stage, procs, p.allocation.best)
-    if block == NOWHERE and stage < _last_stage(p, stage):
-        block = find(nodes.base, counts, bound, stage + 1, procs, p.allocation.best)
-    return block
+    for each in range(stage, _last_stage(p, stage) + 1):
+        if procs <= bound[each]:
+            block = find(nodes.base, counts, bound, each, procs, p.allocation.best)
+            if block != NOWHERE:
+                return block
+    return NOWHERE
 
 
 @part

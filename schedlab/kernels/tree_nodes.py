@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import U, inlined, kernel, maker, part, routine
+from ._jit import U, kernel, maker, part, routine
 
 NOBODY = -1
 NOWHERE = -1
@@ -138,9 +138,10 @@ def first_node(nodes, block, stage):
 
 @routine
 def find(base, counts, bound, stage, procs, best):
-    """Find the first block of a stage that has so many nodes by `counts`, or the fullest such one."""
-    if procs > bound[stage]:
-        return NOWHERE
+    """Find the first block of a stage that has so many nodes by `counts`, or the fullest such one.
+
+    Ask only for what `bound` allows: most tries end there, and a call costs more than that look.
+    """
     found, most = NOWHERE, 0
     for block in range(base[stage], base[stage + 1]):
         count = counts[block]
@@ -179,12 +180,14 @@ def take(nodes, ranges, job, procs, block, open_only, seed):
         _draw(nodes, job, procs, seed)
         first = 0
     low, high, left = NOBODY, NOBODY, procs
-    node = first
+    node = border = first
     while left > 0:
         if seed:
             suits = nodes.owner[node] == job
         else:
-            node = _after_full_blocks(nodes, node)
+            if node == border:
+                node = _after_full_blocks(nodes, node)
+                border = node + nodes.size[1]
             suits = nodes.owner[node] == NOBODY and not (open_only and nodes.held[node])
         if suits:
             left -= 1
@@ -202,11 +205,10 @@ def take(nodes, ranges, job, procs, block, open_only, seed):
     return used
 
 
-@inlined  # called for each node: a twentieth of EASY with reservations by count
+@part
 def _after_full_blocks(nodes, node):
-    """Skip the largest block without free nodes that begins here, and those after it."""
-    stage = 1
-    while node % nodes.size[1] == 0 and nodes.free[nodes.base[1] + node // nodes.size[1]] == 0:
+    """Skip the largest block without free nodes that begins with a node, where a block does, and those after it."""
+    while nodes.free[nodes.base[1] + node // nodes.size[1]] == 0:
         stage = 1
         while (
             stage + 1 < nodes.size.size

@@ -1,0 +1,203 @@
+"""Which jobs behind the head of a long queue may start, found without looking at every job that waits.
+
+All jobs have a place: by width (processors), and among those of one width in the order in which candidates are tried.
+Over the estimates of those that wait stands a tree, whose nodes know the least of the `FAN` nodes below them. The jobs
+that fit are then those of the first places, and one descent tells that none of them ends in time, which is what most
+passes find. Where some do, each width that has one costs a descent more.
+
+Making the index costs as much as some tens of looks at each job of the log, and each start and arrival costs a little
+more: it pays where many jobs wait for long. It is brought up to date when it is asked.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import maker, part, routine
+from .cluster import ARRIVED, BEGUN, FREE, NOW, WAITS, place_in_queue
+from .questions import is_vetoed
+from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head
+from .sorted_pairs import NEVER
+
+FAN = 16  # two lines of cache
+
+
+class Candidates(NamedTuple):
+    """The index; empty until it is first needed, modified in place.
+
+    Attributes
+    ----------
+    place : int64, shape (n_jobs,)
+        Of each job.
+    job : int64, shape (n_jobs,)
+        The job at each place.
+    rank : int64, shape (n_jobs,)
+        Place of each job in the order in which candidates are tried.
+    width : int64, shape (n_widths,)
+        Processors, ascending.
+    first : int64, shape (n_widths + 1,)
+        The first place of each width; the last is the number of jobs.
+    least : int64, shape (n_nodes,)
+        The nodes of the tree, those of the places first: the estimate of a job that waits, `NEVER` of any other.
+    level : int64, shape (n_levels,)
+        The first node of each level of the tree, from the places up.
+    seen : int64, shape (2,)
+        How many starts and arrivals the index knows of.
+    aside : int64, shape (n_jobs,) or (0,)
+        Scratch: the jobs that a veto keeps back in this pass.
+    """
+
+    place: np.ndarray
+    job: np.ndarray
+    rank: np.ndarray
+    width: np.ndarray
+    first: np.ndarray
+    least: np.ndarray
+    level: np.ndarray
+    seen: np.ndarray
+    aside: np.ndarray
+
+
+@maker
+def no_candidates(rank):
+    """Give an index that knows nothing yet."""
+    none = np.empty(0, np.int64)
+    return Candidates(none, none, rank, none, none, none, none, none, none)
+
+
+@maker
+def new_candidates(procs, rank, vetoes):
+    """Make the index of jobs; `vetoes` tells whether a veto that depends on the time is to be asked."""
+    n = procs.size
+    count = np.zeros(procs.max() + 1, np.int64)
+    for job in range(n):
+        count[procs[job]] += 1
+    width = np.flatnonzero(count)
+    first = np.zeros(width.size + 1, np.int64)
+    for i in range(width.size):
+        first[i + 1] = first[i] + count[width[i]]
+        count[width[i]] = first[i]  # from here on: the next place of that width
+    ranked, job_at, place = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for job in range(n):
+        ranked[rank[job]] = job
+    for job in ranked:
+        place[job] = count[procs[job]]
+        job_at[place[job]] = job
+        count[procs[job]] += 1
+    nodes, size, levels = 0, n, 0
+    while size > 1 or levels == 0:
+        size = (size + FAN - 1) // FAN
+        nodes += FAN * size
+        levels += 1
+    level = np.zeros(levels, np.int64)
+    size = n
+    for i in range(levels - 1):
+        size = (size + FAN - 1) // FAN
+        level[i + 1] = level[i] + FAN * size
+    least = np.full(nodes, NEVER, np.int64)
+    seen, aside = np.zeros(2, np.int64), np.empty(n if vetoes else 0, np.int64)
+    return Candidates(place, job_at, rank, width, first, least, level, seen, aside)
+
+
+@routine
+def backfill_long(c, candidates, reservation, veto):
+    """Start what may start behind the head, in the order in which candidates are tried.
+
+    Who may not start when another is found will not in this pass: there will be no more processors, and no more time.
+    """
+    kept = 0
+    if c.clock[FREE] > 0:
+        _catch_up(c, candidates, veto)
+    while c.clock[FREE] > 0:
+        job = _first_to_try(c, candidates, reservation)
+        if job == NOBODY:
+            break
+        _enter(candidates, job, NEVER)
+        if veto.moving and is_vetoed(c, veto, job):
+            candidates.aside[kept] = job
+            kept += 1
+        else:
+            begin_behind_head(c, reservation, place_in_queue(c, job))
+    for i in range(kept):
+        _enter(candidates, candidates.aside[i], c.jobs.estimate[candidates.aside[i]])
+
+
+@part
+def _catch_up(c, candidates, veto):
+    """Learn what has begun and arrived since; who may never start ahead of the head is not entered at all."""
+    seen = candidates.seen
+    for i in range(seen[0], c.clock[BEGUN]):
+        job = c.begun[i]
+        if candidates.least[candidates.place[job]] < NEVER:
+            _enter(candidates, job, NEVER)
+    for job in range(seen[1], c.clock[ARRIVED]):
+        if c.start[job] == WAITS and (veto.moving or not is_vetoed(c, veto, job)):
+            _enter(candidates, job, c.jobs.estimate[job])
+    seen[0], seen[1] = c.clock[BEGUN], c.clock[ARRIVED]
+
+
+@routine
+def _enter(candidates, job, estimate):
+    """Put the estimate of a job in the tree."""
+    least, level = candidates.least, candidates.level
+    node = candidates.place[job]
+    least[node] = estimate
+    for i in range(1, level.size):
+        node //= FAN
+        below = level[i - 1] + FAN * node
+        lowest = least[below]
+        for other in range(below + 1, below + FAN):
+            lowest = min(lowest, least[other])
+        if least[level[i] + node] == lowest:
+            return
+        least[level[i] + node] = lowest
+
+
+@part
+def _first_to_try(c, candidates, reservation):
+    """Find who is the first to be tried of all that may start, or `NOBODY`."""
+    free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
+    found = _first_of(candidates, 0, min(free, extra), NEVER - 1, NOBODY)
+    return _first_of(candidates, min(free, extra), free, longest, found)
+
+
+@routine
+def _first_of(candidates, more, most, longest, found):
+    """Find who is tried first: a job, or one of more than `more` processors, `most` at most, that lasts no longer."""
+    place, end = _end_of(candidates, more), _end_of(candidates, most)
+    while True:
+        place = _next_within(candidates, place, longest)
+        if place >= end:
+            return found
+        job = candidates.job[place]
+        if found == NOBODY or candidates.rank[job] < candidates.rank[found]:
+            found = job
+        place = candidates.first[np.searchsorted(candidates.first, place, side="right")]
+
+
+@part
+def _end_of(candidates, procs):
+    """Give the place after those of jobs that have at most so many processors."""
+    return candidates.first[np.searchsorted(candidates.width, procs, side="right")]
+
+
+@part
+def _next_within(candidates, place, longest):
+    """Give the first place from one on whose job lasts no longer, or a place after all."""
+    least, level = candidates.least, candidates.level
+    i, node, end = 0, place, 0
+    while node >= end:
+        while node % FAN == 0 and i + 1 < level.size:  # all below the node is asked for
+            node //= FAN
+            i += 1
+        end = node - node % FAN + FAN
+        if end > FAN and i + 1 == level.size:
+            return NEVER
+        while node < end and least[level[i] + node] > longest:
+            node += 1
+    while i > 0:
+        i -= 1
+        node *= FAN
+        while least[level[i] + node] > longest:
+            node += 1
+    return node
