@@ -124,7 +124,9 @@ def innermost(function: Callable) -> Callable:
 
 def _feed(sha, value, seen):
     """Add a value to a hash; `seen` numbers the functions and classes that are in it, which may refer to each other."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = np.array(value)  # as a number it would have no unit
+    elif isinstance(value, np.generic):
         value = value.item()
     kind = type(value)
     _name(sha, kind.__name__)
@@ -234,6 +236,7 @@ def _table(sha, table, seen):
             _all(sha, column.tolist(), seen)
         elif isinstance(column.dtype, pd.CategoricalDtype):
             _table(sha, column.dtype.categories, seen)
+            _name(sha, str(column.dtype.ordered))
             _array(sha, pd.Categorical(column).codes, seen)
         elif isinstance(column.dtype, np.dtype):
             _array(sha, column.to_numpy(), seen)
@@ -273,7 +276,7 @@ def _class(sha, kind, seen):
         _name(sha, name)
         if not inspect.isdatadescriptor(value):
             _feed(sha, value, seen)
-    for base in kind.__bases__:
+    for base in (*kind.__bases__, type(kind)):
         _class(sha, base, seen)
 
 
@@ -373,8 +376,10 @@ def _content(path):
 
 
 def _own(value):
-    """Give what an object holds by name, but for what follows from the rest."""
-    kind, held = type(value), sorted(getattr(value, "__dict__", {}).items())
+    """Give what an object holds by name, also in slots, but for what follows from the rest."""
+    kind, state = type(value), object.__getstate__(value)
+    named, slots = state if isinstance(state, tuple) else (state, None)
+    held = sorted(((named or {}) | (slots or {})).items())
     return [(name, more) for name, more in held if not isinstance(getattr(kind, name, None), cached_property)]
 
 

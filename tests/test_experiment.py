@@ -544,9 +544,32 @@ class Seed(int):
     """A number of a kind of its own."""
 
 
+class WithSlot:
+    """Holds a value in a slot; those of its children are beside their own."""
+
+    __slots__ = ("held",)
+
+
+def with_slot(held):
+    """Give an object of a child class, which holds the value in a slot of its parent."""
+    one = type("Child", (WithSlot,), {})()
+    one.held = held
+    return one
+
+
+def of_metaclass(factor):
+    """Give a class that differs from others only by what its class says."""
+    return type("Meta", (type,), {"factor": factor})("Made", (), {})
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (np.timedelta64(1, "s"), np.timedelta64(1, "ns")),
+        (np.timedelta64(1, "ns"), 1),
+        (pd.Series(pd.Categorical(["a", "b"])), pd.Series(pd.Categorical(["a", "b"], ordered=True))),
+        (with_slot(1), with_slot(2)),
+        (of_metaclass(1), of_metaclass(2)),
         (re.compile("1").match, re.compile("2").match),
         ({1: 5.0}.get, {1: 6.0}.get),
         (Seed(1), Seed(2)),

@@ -2,6 +2,7 @@
 
 import abc
 import contextlib
+import errno
 import functools
 import json
 import math
@@ -960,6 +961,27 @@ def test_an_instant_that_is_none(runs, since):
 
 
 # --- What cannot be ---
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "runs").touch()
+    with pytest.raises(ValueError, match="runs: expected a folder, which a store is; there is a file"):
+        sl.grid(lambda load: load, load=[1], store=tmp_path / "runs", progress=False)
+
+
+def test_results_are_read_from_a_store_on_a_file_system_that_nobody_may_write(runs, monkeypatch):
+    """The root user, as whom tests may run, is refused by no permissions; what a disk says is simulated."""
+
+    def refused(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def double(load):
+        return 2 * load
+
+    table = sl.grid(double, load=[1, 2], store=runs, progress=False)
+    experiment.forget()
+    monkeypatch.setattr(stores.Study, "ask", refused)
+    pd.testing.assert_frame_equal(sl.grid(double, load=[1, 2], store=runs, progress=False), table)
 
 
 def test_a_folder_with_other_files_is_no_store(tmp_path):

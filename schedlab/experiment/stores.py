@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta, timezone
+from errno import EACCES, EPERM, EROFS
 from functools import cached_property
 from inspect import getsource
 from itertools import groupby
@@ -67,6 +68,7 @@ DEAD = 12 * BEAT  # without one
 MOMENT = 0.05  # seconds in which results from elsewhere are kept together
 # What Arrow raises of values that it cannot hold; its own errors are of these kinds.
 UNKEPT = (ValueError, TypeError, NotImplementedError, OverflowError)
+READ_ONLY = (EACCES, EPERM, EROFS)
 LOST = 86_400  # seconds after which a file that was never finished is deleted
 
 
@@ -153,11 +155,13 @@ class Store:
         Raises
         ------
         ValueError
-            If it holds something else.
+            If it holds something else, or is a file.
         ModuleNotFoundError
             Without pyarrow.
         """
         _parquet()
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{plain(str(self.path))}: expected a folder, which a store is; there is a file")
         self.path.mkdir(parents=True, exist_ok=True)
         about = self.path / ABOUT
         if not about.is_file():
@@ -183,8 +187,11 @@ class Store:
         study = Study(self.path / f"{name}-{plan.about[:16]}")
         if not look:
             self.make()
-            with suppress(PermissionError):  # who may only read a store can still use what is there
+            try:
                 study.ask(plan)
+            except OSError as error:
+                if error.errno not in READ_ONLY:  # who may only read a store can still use what is there
+                    raise
         return study
 
     def studies(self) -> list["Study"]:
