@@ -241,6 +241,20 @@ def test_sweeps_have_stores_too(runs, monkeypatch):
     assert kept[["load", "scheme", "seed"]].drop_duplicates().shape == (8, 3)
 
 
+def test_the_table_of_a_store_tells_sweeps_of_different_settings_apart(runs):
+    trace = sl.model_trace("lublin", jobs=60, procs=16, seed=2)
+    for how in ({"tau": 60.0}, {"shake": 5, "seed": 1}, {"machine": sl.KaryTree(4, 2), "events": "batched"}):
+        sl.sweep(trace, store=runs, progress=False, **how)
+    table = sl.store(runs).table().sort_values("run_finished")
+    assert len(table) == 3
+    assert table[["tau", "shake", "by"]].value_counts().to_dict() == {
+        (60.0, 60, "run_time"): 1,
+        (10.0, 5, "run_time"): 1,
+        (10.0, 60, "run_time"): 1,
+    }
+    assert table.loc[table["events"].notna(), "machine"].tolist() == [str(sl.KaryTree(4, 2))]
+
+
 def test_grids_in_a_block_share_its_store(runs, made, lines):
     def run(a):
         made(a)

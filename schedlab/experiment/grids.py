@@ -150,10 +150,18 @@ class Plan:
         The values of each run.
     names : sequence of mapping
         For each run, the first columns of its rows.
+    settings : mapping, optional
+        What all runs have in common: more columns of a store, where they meet runs of other settings.
     """
 
-    def __init__(self, run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping]):
-        self.run, self.runs, self.names = run, list(runs), list(names)
+    def __init__(
+        self,
+        run: Callable,
+        runs: Sequence[Mapping],
+        names: Sequence[Mapping],
+        settings: Mapping[str, str | float] | None = None,
+    ):
+        self.run, self.runs, self.names, self.settings = run, list(runs), list(names), dict(settings or {})
         self._digests = {}  # by identity: the same trace is in many runs
 
     def __len__(self) -> int:
@@ -210,7 +218,7 @@ class Plan:
                 history = value.history if isinstance(value, Trace) else ()
                 shown[name] = value.title if isinstance(value, Trace) else _name_of(value)
                 origins[name] = [self._digest(name, value)[:12], *history]
-        return shown, origins
+        return shown | self.settings, origins
 
 
 def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
@@ -226,7 +234,9 @@ def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) 
     return Plan(run, runs, named(runs))
 
 
-def table_of(run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], **how) -> pd.DataFrame:
+def table_of(
+    run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], settings: Mapping | None = None, **how
+) -> pd.DataFrame:
     """Do what `grid` does, for a list of runs.
 
     Parameters
@@ -237,6 +247,8 @@ def table_of(run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], *
         The values of each run.
     names : sequence of mapping
         For each run, the first columns of its rows.
+    settings : mapping, optional
+        As of `Plan`.
     **how
         threads, progress, errors, words, store and retry, as of `grid`.
 
@@ -250,7 +262,7 @@ def table_of(run: Callable, runs: Sequence[Mapping], names: Sequence[Mapping], *
     RunError
         Naming the values of a run that failed.
     """
-    return carried_out(Plan(run, runs, names), **how)
+    return carried_out(Plan(run, runs, names, settings), **how)
 
 
 def carried_out(

@@ -58,7 +58,7 @@ def sweep(
     progress : bool
         Show a progress bar, if it takes over a second.
     store : path or Store, optional
-        As of `grid`.
+        As of `grid`. The table of the store also has the columns by, shake, tau, and those of `conventions`.
     **conventions
         machine, overrun and events, as in `simulate`.
 
@@ -95,8 +95,10 @@ def sweep(
             moved = None if made else each
             run = {"trace": copy, "load": target, "by": by, "scheme": using, "seed": moved, "shake": shake, "tau": tau}
             runs.append(run | {"conventions": conventions})
+    settings = {"by": by, "shake": shake, "tau": tau} | {name: str(value) for name, value in conventions.items()}
+    how = {"threads": threads, "progress": progress, "words": "simulating", "store": store}
     try:
-        return table_of(_simulated, runs, names, threads=threads, progress=progress, words="simulating", store=store)
+        return table_of(_simulated, runs, names, settings, **how)
     except RunError as error:
         raise (error.__cause__ or error) from None
 
