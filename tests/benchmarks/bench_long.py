@@ -1,6 +1,10 @@
 """Long logs: seconds and bytes a job, from reading to a picture, for logs of growing length on a large machine.
 
     python tests/benchmarks/bench_long.py [--jobs 100000 1000000 10000000] [--procs 1000000] [--load 0.9]
+        [--schemes easy fcfs conservative]
+    python tests/benchmarks/bench_long.py --jobs 1000000 --procs 512 --load 1.2 --schemes easy easy-sjbf
+
+The second is of long queues; there conservative backfilling would take hours.
 
 The logs are made up (log-normal run times, sizes that are powers of two), written to a temporary folder, and read in a
 process of their own. Memory is the most that the process held beyond what it holds with the package loaded.
@@ -32,21 +36,22 @@ def timed(name, call):
     return found
 
 small = sl.simulate(sl.model_trace("lublin", jobs=300, procs=1024), "easy")
-for scheme in ("fcfs", "conservative"):
+for scheme in sys.argv[2:]:
     sl.simulate(small.trace, scheme)
 sl.charts.specified(sl.charts.gantt(small.validate()))
 small.metrics()
 took, held, base = {}, {}, peak()
 trace = timed("read", lambda: sl.read_swf(sys.argv[1]))
 timed("read again", lambda: sl.read_swf(sys.argv[1]))
-easy = timed("EASY", lambda: sl.simulate(trace, "easy"))
-timed("FCFS", lambda: sl.simulate(trace, "fcfs"))
-timed("conservative", lambda: sl.simulate(trace, "conservative"))
-timed("validate", easy.validate)
-measures = timed("metrics", easy.metrics)
-timed("profile", lambda: sl.charts.specified(sl.charts.profile(easy)))
+first, *others = sys.argv[2:]
+schedule = timed(first, lambda: sl.simulate(trace, first))
+for scheme in others:
+    timed(scheme, lambda: sl.simulate(trace, scheme))
+timed("validate", schedule.validate)
+measures = timed("metrics", schedule.metrics)
+timed("profile", lambda: sl.charts.specified(sl.charts.profile(schedule)))
 if len(trace) <= 1_000_000:
-    timed("Gantt", lambda: sl.charts.specified(sl.charts.gantt(easy)))
+    timed("Gantt", lambda: sl.charts.specified(sl.charts.gantt(schedule)))
 print(json.dumps({"took": took, "held": held, "jobs": len(trace), "table": int(trace.table.memory_usage().sum()),
                   "queue": measures["max_queue"]}))
 """
@@ -77,13 +82,15 @@ def main():
     parser.add_argument("--jobs", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--procs", type=int, default=1_000_000)
     parser.add_argument("--load", type=float, default=0.9)
+    parser.add_argument("--schemes", nargs="+", default=["easy", "fcfs", "conservative"])
     options = parser.parse_args()
     for jobs in options.jobs:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder, "long.swf")
             write(log, jobs, options.procs, options.load)
             size = log.stat().st_size
-            done = subprocess.run([sys.executable, "-c", MEASURE, log], check=True, capture_output=True, text=True)
+            command = [sys.executable, "-c", MEASURE, log, *options.schemes]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
         found = json.loads(done.stdout)
         ratio = found["held"]["read"] / found["table"]
         print(
