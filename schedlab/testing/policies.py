@@ -70,7 +70,7 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     PolicyError
         If it is no function of values of a job.
     CheckError
-        If a check fails.
+        If a check fails; its attribute `report` has the results of all.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
         checks.append(_speed(policy, asked, row, trace))
     report = Report(f"{what} {asked.name}", tuple(checks))
     if raises and not report.passed:
-        raise CheckError(str(report))
+        raise CheckError(report)
     return report
 
 

@@ -12,6 +12,11 @@ from schedlab.schedule import Schedule
 class CheckError(AssertionError):
     """A check of `schedlab.testing` has failed; the message says which, and shows an example."""
 
+    @property
+    def report(self) -> "Report":
+        """The results of all checks."""
+        return self.args[0]
+
 
 @dataclass(frozen=True)
 class Check:

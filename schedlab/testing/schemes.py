@@ -71,7 +71,7 @@ def check_scheme(
     Raises
     ------
     CheckError
-        If a check fails.
+        If a check fails; its attribute `report` has the results of all.
     ValueError
         For a scheme that needs more than rigid jobs.
 
@@ -111,7 +111,7 @@ def check_scheme(
         checks.append(_check(f"starts every job when {like} does", _likeness(scheme, like), all_of_them))
     report = Report(f"scheme {scheme}", tuple(checks))
     if raises and not report.passed:
-        raise CheckError(str(report))
+        raise CheckError(report)
     return report
 
 
