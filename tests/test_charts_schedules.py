@@ -682,6 +682,15 @@ def test_cells_of_numbers_are_means_and_a_limit_asks_for_rectangles(in_cells):
     assert "in cells" not in said(charts.gantt(in_cells, window=window))
 
 
+def test_the_mean_of_a_cell_is_of_jobs_that_have_a_number(in_cells):
+    """Every second job has none, and of cells that only such jobs hold there is no mean; all are drawn."""
+    number = np.where(np.arange(len(in_cells)) % 2, np.nan, 5.0)
+    trace = replace(in_cells.trace, table=in_cells.trace.table.assign(number=number))
+    found = rows(charts.gantt(replace(in_cells, trace=trace), color="number"))
+    assert len(found) == len(rows(charts.gantt(in_cells)))
+    assert set(found["color"].dropna()) == {5.0}
+
+
 def test_as_many_rows_as_a_chart_takes():
     trace = sl.model_trace("lublin", jobs=6_000, procs=64)
     a, b = sl.simulate(trace, "easy"), sl.simulate(trace, "fcfs")

@@ -977,6 +977,22 @@ def test_an_instant_that_is_none(runs, since):
 # --- What cannot be ---
 
 
+@pytest.mark.parametrize("kind", ["int64", "float32", "uint8", "float64"])
+def test_arrays_of_numbers_in_a_table_come_back(runs, kind):
+    def run(load):
+        arrays = [np.arange(load + i, dtype=kind) for i in range(3)]
+        if kind == "float64":
+            arrays[0] = np.array([1.5, np.nan])
+        return pd.DataFrame({"group": ["a", "b", "c"], "widths": arrays})
+
+    first = sl.grid(run, load=[2, 5_000], store=runs, progress=False)
+    experiment.forget()
+    again = sl.grid(run, load=[2, 5_000], store=runs, progress=False)
+    assert again["group"].tolist() == first["group"].tolist()
+    for one, other in zip(first["widths"], again["widths"], strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+
+
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "runs").touch()
     with pytest.raises(ValueError, match="runs: expected a folder, which a store is; there is a file"):

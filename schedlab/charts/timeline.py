@@ -42,6 +42,7 @@ BINS = 600  # of a profile: about one for each pixel
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
 MOST_COLOURS = 7  # with the others a line of the legend
 OTHER = "other"
+GREY = "#cccccc"  # of the others, and of what has no number
 # Numbers that only name.
 IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
 DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # from so many days on, so written
@@ -332,6 +333,7 @@ class _Gantt:
             )
             .properties(width=WIDE, height=height)
         )
+        chart = _with_grey(chart, table)
         if self.high > self.size:
             there = alt.Chart({"values": [{"size": self.size}]})
             there = there.mark_rule(color=INK, strokeDash=[6, 3]).encode(y=alt.Y("size:Q"))
@@ -351,20 +353,23 @@ class _Gantt:
         """Draw what is held of each cell of time and processors, and by what."""
         (begin, end), (columns, rows) = self.window, CELLS
         numbers = shown.dtype.kind in "iuf"
-        # What is added up in each layer: all that is held and the numbers it has, or what each name holds.
-        codes, names = (np.ones(len(shown), int), ()) if numbers else pd.factorize(shown)
-        layers = np.zeros((2 if numbers else len(names), (columns + 2) * (rows + 2)))
+        # A layer each adds up the numbers, what is held with one, and all that is held; or what each name holds.
+        codes, names = (np.full(len(shown), 2), ()) if numbers else pd.factorize(shown)
+        layers = np.zeros((3 if numbers else len(names), (columns + 2) * (rows + 2)))
+        finite = np.isfinite(shown) if numbers else None
         for first in range(0, self.drawn.size, MANY):
             row, bottom, top = self.rectangles(first, first + MANY)
             across = columns * (np.stack([self.start, self.until])[:, row] - begin) / (end - begin)
             up = rows * (np.stack([bottom, top]) - self.low) / (self.high - self.low)
             _add_corners(layers, codes[row], across, up)
             if numbers:
-                _add_corners(layers, np.zeros(len(row), int), across, up, np.nan_to_num(shown[row], posinf=0, neginf=0))
+                _add_corners(layers, np.zeros(len(row), int), across, up, np.where(finite, shown, 0.0)[row])
+                _add_corners(layers, np.ones(len(row), int), across, up, finite[row].astype(float))
         filled = layers.reshape(-1, columns + 2, rows + 2).cumsum(axis=1).cumsum(axis=2)[:, :columns, :rows]
         if numbers:
-            held = filled[1]
-            colour = np.round(filled[0] / np.maximum(held, 1e-9), 3)  # the mean of what is held
+            total, with_one, held = filled
+            # The mean of what is held; of cells in which no job has a number there is none, as of such a job itself.
+            colour = np.round(np.divide(total, with_one, where=with_one > 1e-9, out=np.full(held.shape, np.nan)), 3)
         else:
             held = filled.sum(axis=0)
             colour = np.asarray(names)[filled.argmax(axis=0)]
@@ -381,7 +386,7 @@ class _Gantt:
                 "held": np.round(share, 3),
             }
         )[share > 0.0005]
-        return (
+        chart = (
             alt.Chart(table)
             .mark_rect()
             .encode(
@@ -395,6 +400,7 @@ class _Gantt:
             )
             .properties(width=WIDE, height=height)
         )
+        return _with_grey(chart, table)
 
     def _words(self, table, label, fills, wide, high):
         """Give what is written where: in each rectangle that has room for it."""
@@ -413,6 +419,13 @@ class _Gantt:
             }
         )
         return found[fits(np.char.str_len(words.astype(str)), width, height)]
+
+
+def _with_grey(chart, table):
+    """Add what has no number, which Vega-Lite leaves out."""
+    if not table["color"].isna().any():
+        return chart
+    return alt.layer(chart, chart.transform_filter("!isValid(datum.color)").encode(color=alt.value(GREY)))
 
 
 def _add_corners(layers, layer, across, up, weights=1.0):
@@ -531,12 +544,15 @@ def _gantt_colour(jobs, color, area, tasks):
     if column not in IDENTIFIERS and values.dtype.kind in "iuf":
         scale = alt.Scale(scheme="viridis", type="sqrt", reverse=True)  # root: most waits are short, some are days
         if column in DURATIONS:
-            return np.round(values / 3600, 3), _legend("color:Q", f"{name} (hours)", scale), None
-        return values, _legend("color:Q", name, scale), None
+            values, name = np.round(values / 3600, 3), f"{name} (hours)"
+        if np.isfinite(values).all():
+            return values, _legend("color:Q", name, scale), None
+        values = np.where(np.isfinite(values), values, np.nan)
+        return values, _legend("color:Q", f"{name}; grey: none", scale), None
     values = values.astype(str)
     most = pd.Series(area).groupby(values).sum().nlargest(MOST_COLOURS).index.tolist()
     shown = np.where(np.isin(values, most), values, OTHER)
-    several = {OTHER: "#cccccc"} if OTHER in shown else {}
+    several = {OTHER: GREY} if OTHER in shown else {}
     states = {state: colour for state, colour in STATES.items() if state in most}
     others = sorted(set(most) - set(states))
     own = states | dict(zip(others, PALETTE, strict=False)) | several

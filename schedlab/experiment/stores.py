@@ -26,6 +26,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from uuid import uuid4
 
+import numpy as np
 import pandas as pd
 
 from .. import __version__
@@ -57,6 +58,7 @@ one label).
 """
 OWN = ("run_key", "run_row", "run_seconds", "run_finished", "run_host", "run_origins")  # columns
 RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns of all that a store keeps
+ARRAYS = "arrays of numbers"  # what a column holds
 ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
 SESSION = uuid4().hex
 MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
@@ -591,7 +593,7 @@ def _column_types(pa, measured):
         own = pa.Table.from_pandas(measured, preserve_index=False)
     except UNKEPT as error:
         raise TypeError(f"the table of a run cannot be kept in a store: {error}") from None
-    kinds = {name: _kind(name, kind) for name, kind in measured.dtypes.items()}
+    kinds = {name: ARRAYS if _of_arrays(one) else _kind(name, one.dtype) for name, one in measured.items()}
     kinds = {name: kind for name, kind in kinds.items() if kind}
     back = _as_it_was(own, kinds)
     for name in measured:
@@ -606,6 +608,8 @@ def _as_it_was(table, kinds):
     """Make a table of pandas with the types that it had."""
     found = table.to_pandas()
     for name, kind in kinds.items():
+        if kind == ARRAYS:
+            continue
         if isinstance(kind, dict):
             categories = pd.Index(kind["categories"], dtype=kind["dtype"])
             found[name] = found[name].astype(pd.CategoricalDtype(categories, kind["ordered"]))
@@ -616,10 +620,21 @@ def _as_it_was(table, kinds):
     return found
 
 
+def _of_arrays(column):
+    """Tell whether a column holds arrays of numbers, which it gets back as it is."""
+    return (
+        len(column) > 0
+        and column.dtype == "object"
+        and all(isinstance(one, np.ndarray) and one.ndim == 1 and one.dtype.kind in "iuf" for one in column)
+    )
+
+
 def _same(one, other):
     """Tell whether two columns hold the same values, of the same types."""
     if one.dtype != "object":
         return one.equals(other)
+    if _of_arrays(other):
+        return all(a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
     return list(map(repr, one)) == list(map(repr, other))
 
 
