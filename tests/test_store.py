@@ -993,6 +993,29 @@ def test_arrays_of_numbers_in_a_table_come_back(runs, kind):
         np.testing.assert_array_equal(one, other, strict=True)
 
 
+def test_columns_named_by_numbers_come_back(runs):
+    def run(load):
+        return pd.DataFrame({"group": ["a"], 10: [load], 60.5: [2.0]})
+
+    first = sl.grid(run, load=[1, 2], store=runs, progress=False)
+    experiment.forget()
+    pd.testing.assert_frame_equal(sl.grid(run, load=[1, 2], store=runs, progress=False), first)
+    assert {"10", "60.5"} <= {*sl.store(runs).table()}
+    with pytest.raises(sl.experiment.RunError, match="a column 10, expected names that are texts or numbers"):
+        sl.grid(lambda load: pd.DataFrame({10: [load], "10": [1]}), load=[1], store=runs, progress=False)
+
+
+def test_what_cannot_be_kept_in_the_store_of_a_block_is_given_all_the_same(runs):
+    def run(load):
+        return pd.DataFrame({"group": [{"a": {load}}]})
+
+    for _ in range(2):  # the second time from the memory of the session
+        with experiment.storing(runs):
+            table = sl.grid(run, load=[1, 2], progress=False)
+        assert table["group"].tolist() == [{"a": {1}}, {"a": {2}}]
+    assert len(sl.store(runs).table()) == 0
+
+
 def test_a_file_is_no_store(tmp_path):
     (tmp_path / "runs").touch()
     with pytest.raises(ValueError, match="runs: expected a folder, which a store is; there is a file"):
@@ -1026,7 +1049,7 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
     ("run", "words"),
     [
         (lambda a: {"x": 2**70}, "measure x is 1180591620717411303424, a int, which no column of a store can hold"),
-        (lambda a: pd.DataFrame({0: [1]}), "the run gives a column 0, expected names that are texts"),
+        (lambda a: pd.DataFrame({None: [1]}), "the run gives a column None, expected names that are texts or numbers"),
         (lambda a: pd.DataFrame({"x": [object()]}), "the table of a run cannot be kept in a store"),
         (lambda a: pd.DataFrame({"x": pd.Series([1, 2.5], dtype=object)}), "the column x would not come back"),
         (lambda a: pd.DataFrame({"x": [(1, 2)]}), "the column x would not come back"),

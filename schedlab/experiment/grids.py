@@ -315,6 +315,7 @@ class Known:
             if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
                 raise ValueError(f"{', '.join(both)}: columns of a store; give values of the function other names")
             self.study = store.study(plan, look)
+            self.study.optional = not asked
             kept = self.study.found(self.keys)
             if not look:
                 self._keep(key for key in self._found if key not in kept)
@@ -324,7 +325,8 @@ class Known:
         """Keep in the store what was run before in this session without it."""
         places = {key: place for place, key in enumerate(self.keys)}
         for key in keys:
-            self.study.keep((key, *self.plan.described(places[key]), self._found[key]))
+            with suppress(TypeError) if self.study.optional else nullcontext():
+                self.study.keep((key, *self.plan.described(places[key]), self._found[key]))
 
     @property
     def missing(self) -> list[int]:
@@ -426,7 +428,10 @@ def _one(place, about, reserved, ticket, version, run, names, *values):
         try:
             ticket.keep(result)
         except TypeError as error:  # what no column can hold
-            ticket.keep(result := failed(result, error))
+            if ticket.study.optional:
+                ticket.end()
+            else:
+                ticket.keep(result := failed(result, error))
     return place, result
 
 

@@ -278,10 +278,16 @@ class Store:
 
 
 class Study:
-    """The results of a function as its code is, in a folder. It may be sent to other processes."""
+    """The results of a function as its code is, in a folder. It may be sent to other processes.
+
+    Attributes
+    ----------
+    optional : bool
+        A result that no store can hold is none the worse for it; otherwise its run has failed.
+    """
 
     def __init__(self, folder: Path):
-        self.folder = folder
+        self.folder, self.optional = folder, False
 
     @cached_property
     def facts(self) -> dict:
@@ -314,7 +320,7 @@ class Study:
 
     def asked(self) -> list[dict]:
         """Give who asked for what, and when."""
-        return list(_jsons(self.folder / ASKED))
+        return [{"session": "", **one} for one in _jsons(self.folder / ASKED)]  # not noted at first
 
     # --- Writing ---
 
@@ -469,8 +475,9 @@ class Writer:
     def _keep_alone(self, one):
         try:
             self.study.keep(one)
-        except (TypeError, OSError) as error:  # to be raised where results are given
-            self.errors.append(error)
+        except (TypeError, OSError) as error:
+            if not (self.study.optional and isinstance(error, TypeError)):
+                self.errors.append(error)  # to be raised where results are given
 
     def _check(self):
         if self.errors:
@@ -536,6 +543,10 @@ class Ticket:
     def keep(self, result: Result) -> None:
         """Keep its result."""
         self.study.keep((self.key, self.shown, self.origins, result))
+        self.end()
+
+    def end(self) -> None:
+        """Note that the run has ended."""
         if self.writer is not None:
             with self.writer.lock:
                 self.writer.begun.pop(self.key, None)
@@ -557,13 +568,18 @@ def _parquet():
 
 def _rows(pa, key, shown, origins, result):
     """Give what is kept of a run as a table of Arrow."""
-    measured, kinds = result.measured, {}
+    measured, kinds, more = result.measured, {}, {}
     if result.failed:
         own = pa.table({"error": [measured.words], "error_at": [measured.at]})
         count, numbers = 1, [ALONE]
     elif isinstance(measured, pd.DataFrame):
-        if odd := [name for name in measured if not isinstance(name, str)]:
-            raise TypeError(f"the run gives a column {odd[0]!r}, expected names that are texts, to be kept in a store")
+        names = measured.columns.tolist()
+        if odd := [name for name in names if not isinstance(name, str)]:
+            texts = list(map(str, names))  # Parquet has no others
+            if len(set(texts)) < len(texts) or not all(type(name) in (int, float) for name in odd):
+                words = f"a column {odd[0]!r}, expected names that are texts or numbers, to be kept in a store"
+                raise TypeError(f"the run gives {words}")
+            measured, more = measured.set_axis(texts, axis=1), {"names": names}
         own, kinds = _column_types(pa, measured)
         count, numbers = max(len(measured), 1), [*range(len(measured))] or [EMPTY]
         if not len(measured):
@@ -582,6 +598,7 @@ def _rows(pa, key, shown, origins, result):
     }
     table = pa.table({**about, **dict(zip(own.schema.names, own.columns, strict=True)), **tail})
     notes = {"values": list(shown), "measures": [] if result.failed else own.schema.names, "kinds": kinds}
+    notes |= more
     pandas = (own.schema.metadata or {}).get(b"pandas")
     return table.replace_schema_metadata(
         {b"schedlab": json.dumps(notes).encode(), **({b"pandas": pandas} if pandas else {})}
@@ -683,6 +700,7 @@ class Part:
         self.path, self.table, self.function = path, table, function
         notes = json.loads(table.schema.metadata[b"schedlab"])
         self.given, self.measures, self.kinds = notes["values"], notes["measures"], notes["kinds"]
+        self.names = notes.get("names")  # of the columns of a run's table, if not all are texts
         self.failures = "error" in table.schema.names and "error" not in self.measures
 
     def keys(self) -> list[str]:
@@ -761,6 +779,8 @@ class Part:
         pa, _ = _parquet()
         whole = table.filter(pa.compute.not_equal(table.column("run_row"), EMPTY)).select(self.measures)
         whole = _as_it_was(whole, self.kinds)
+        if self.names is not None:
+            whole.columns = self.names
         found, begin = {}, 0  # rows of a run stand together; one whose table has none has a row here, and none there
         for key, own in groupby(zip(columns["run_key"], rows, range(len(rows)), strict=True), lambda one: one[0]):
             (_, first, place), *more = own
