@@ -370,10 +370,10 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
     Law, "Simulation Modeling and Analysis", section 10.2: paired-t, common random numbers. Fieller, "Some problems in
     interval estimation", Journal of the Royal Statistical Society B 16(2), 1954.
     """
-    one, other = a.jobs, b.jobs
-    if not (one.index.equals(other.index) and one["submit_time"].equals(other["submit_time"])):
+    one, other = a.column("submit_time"), b.column("submit_time")
+    if not (one.index.equals(other.index) and one.equals(other)):
         raise ValueError(f"{a.trace.name} and {b.trace.name} are not the same jobs with the same submit times")
-    x, y = (_measured(table, measure) for table in (one, other))
+    x, y = (_measured(schedule, measure) for schedule in (a, b))
     difference = _batch_means(x - y, confidence, warm_up)
     x, y = x[difference.warm_up :], y[difference.warm_up :]
     found = Comparison(difference, _ratio(x, y, confidence, difference.warm_up))
@@ -381,12 +381,9 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
     return found
 
 
-def _measured(jobs, measure):
-    if callable(measure):
-        return np.asarray(measure(jobs), dtype="float64")
-    if measure not in jobs.columns:
-        raise ValueError(f"unknown measure {measure!r}; known: {', '.join(jobs.columns)}, or a function of the jobs")
-    return jobs[measure].to_numpy(dtype="float64")
+def _measured(schedule, measure):
+    found = measure(schedule.jobs) if callable(measure) else schedule.column(measure)
+    return np.asarray(found, dtype="float64")
 
 
 def _ratio(x, y, confidence, left_out):

@@ -324,14 +324,23 @@ import sys
 import schedlab as sl
 sl.{room}
 assert "altair" in sys.modules and "rfc3987_syntax" not in sys.modules
+"""
+    assert run(code) == ""  # what fails in there fails here
+
+
+def test_jsonschema_works_as_if_its_parser_had_not_been_deferred():
+    pytest.importorskip("rfc3987_syntax")
+    code = """
+import schedlab as sl
+sl.charts
 from jsonschema import Draft7Validator
-checker = Draft7Validator.FORMAT_CHECKER  # jsonschema works as if nothing had happened
+checker = Draft7Validator.FORMAT_CHECKER
 assert checker.conforms("http://example.org/ä", "iri") and not checker.conforms("no iri", "iri")
 assert checker.conforms("../ä", "iri-reference") and not checker.conforms("\\\\", "iri-reference")
 import rfc3987_syntax
 assert rfc3987_syntax.RFC3987_SYNTAX_TERMS and rfc3987_syntax.is_valid_syntax("iri", "a:b")
 """
-    assert run(code) == ""  # what fails in there fails here
+    assert run(code) == ""
 
 
 def test_what_is_deferred_loads_when_anything_else_of_it_is_asked_for(monkeypatch, tmp_path):

@@ -86,21 +86,22 @@ def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path, capfd):
+    trace = sl.model_trace("lublin", jobs=30, procs=16)
+    trace.to_swf(tmp_path / "log.swf")
     in_a_process(
         "import numba\n"
         "numba.version_info = numba.version_info._replace(short=(9, 9))\n"
         "import schedlab as sl\n"
         "from schedlab import compiling\n"
-        "from schedlab.kernels import fcfs\n"
+        "from schedlab.kernels.swf_text import scan_records\n"  # the quickest to compile, and made of parts
         "compiling.not_here()\n"  # others need not be compiled meanwhile
-        "print(sl.simulate(sl.model_trace('lublin', jobs=30, procs=16), 'fcfs').start.tolist())\n"
-        "library = fcfs.fcfs.overloads[fcfs.fcfs.signatures[0]].library\n"
+        f"print(sl.read_swf({str(tmp_path / 'log.swf')!r}, lenient=True).jobs['submit_time'].tolist())\n"
+        "library = scan_records.overloads[scan_records.signatures[0]].library\n"
         "assert type(library).__name__ == 'JITCodeLibrary', library",
         Path(sl.__file__).parents[1],
         SCHEDLAB_CACHE=str(tmp_path),
     )
-    schedule = sl.simulate(sl.model_trace("lublin", jobs=30, procs=16), "fcfs").validate()
-    assert capfd.readouterr().out == f"{schedule.start.tolist()}\n"
+    assert capfd.readouterr().out == f"{trace.jobs['submit_time'].tolist()}\n"
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
@@ -126,10 +127,10 @@ import time
 import schedlab as sl
 from schedlab.kernels._jit import CACHE
 trace = sl.model_trace("lublin", jobs=30, procs=16)
-for scheme in ("fcfs", "easy", "fcfs"):
+for scheme in (sl.FCFS(), sl.FCFS(order="sjf")):
     sl.simulate(trace, scheme)
 deadline = time.monotonic() + 300
-while not list(CACHE.rglob("processors*.nbc")):  # not used here
+while not list(CACHE.rglob("swf_text*.nbc")):  # not used here
     assert time.monotonic() < deadline
     time.sleep(0.1)
 """
@@ -188,7 +189,7 @@ def test_a_broken_file_of_a_kernel_is_written_anew(tmp_path, suffix, left):
     precompile.compile_group("others")
     kept = tmp_path / "numba" / CACHE.name
     shutil.copytree(CACHE, kept)
-    broken = sorted(kept.rglob(f"processors*.{suffix}"))
+    broken = sorted(kept.rglob(f"swf_text*.{suffix}"))
     before = [path.read_bytes() for path in broken]
     for path in broken:
         path.write_bytes(path.read_bytes()[:left])

@@ -358,7 +358,7 @@ def test_a_pair_must_be_of_the_same_jobs(trace, schedule):
     for other in (trace.shake(60), trace.head(1499)):
         with pytest.raises(ValueError, match="are not the same jobs with the same submit times"):
             sl.paired(schedule, sl.simulate(other))
-    with pytest.raises(ValueError, match="unknown measure 'speed'; known: submit_time, "):
+    with pytest.raises(ValueError, match="unknown column 'speed'; known: submit_time, "):
         sl.paired(schedule, schedule, "speed")
 
 

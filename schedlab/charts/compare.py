@@ -263,12 +263,11 @@ def scatter(
     check_limit(limit)
     for one in (a, b):
         check_kind(one, Schedule)
-    first, second = a.jobs, b.jobs
-    check_columns(first, [column])
+    first, second = a.column(column), b.column(column)
     if not first.index.equals(second.index):
         raise ValueError(f"the schedules are not of the same jobs: {about(a)}, and {about(b)}")
     names = [str(a.scheme), str(b.scheme)]
-    x, y = (jobs[column].to_numpy(dtype=float) for jobs in (first, second))
+    x, y = (one.to_numpy(dtype=float) for one in (first, second))
     ends, drawn, zeros = logarithmic(column, np.concatenate([x, y]))
     every = -(-len(x) // limit)
     scale, unit = (3600, " (hours)") if column in DURATIONS else (1, "")
@@ -277,8 +276,8 @@ def scatter(
             "x": drawn[: len(x)],
             "y": drawn[len(x) :],
             "job": first.index,
-            "procs": first["procs"].to_numpy(),
-            "run": np.round(first["run_time"].to_numpy() / 3600, 3),
+            "procs": a.procs,
+            "run": np.round(a.run / 3600, 3),
             "first": np.round(x / scale, 3),
             "second": np.round(y / scale, 3),
         }

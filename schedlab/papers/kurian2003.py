@@ -140,7 +140,7 @@ def _draw(traces, load, seed, shares, schemes, local="easy", breakdown=BREAKDOWN
 
 def _base(schedule):
     """Give what a schedule with tasks is compared with: of one without, the class of each job, and the measures."""
-    return metrics.classes(schedule.jobs, "kurian").to_numpy(), _measured(schedule)
+    return schedule.classes("kurian").to_numpy(), _measured(schedule)
 
 
 def _measured(schedule):

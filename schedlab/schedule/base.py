@@ -319,6 +319,34 @@ class Schedule:
             table["nodes"] = self.allocations()
         return table
 
+    def column(self, name: str) -> pd.Series:
+        """Give one column of `jobs`, without making those that take longer, such as `started_by`.
+
+        Parameters
+        ----------
+        name : str
+            Of the column.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        jobs = self._table if name in self._table.columns else self.jobs
+        check_known("column", name, jobs.columns)
+        return jobs[name].copy()
+
+    def classes(self, by) -> pd.Series:
+        """Give the class of each job.
+
+        Parameters
+        ----------
+        by : str, mapping, function or Series
+            As in `metrics`.
+        """
+        whole = callable(by) or (isinstance(by, str) and by == "started_by")
+        return metrics.classes(self.jobs if whole else self._table, by, self.trace.names)
+
     # -- measures ----------------------------------------------------------------------------------------
 
     def metrics(
@@ -361,15 +389,12 @@ class Schedule:
             effective_load (sequential work; without speed-up data as if all were perfectly efficient).
         """
         per_job = self._per_job(tau)
-        labels = None if by is None else metrics.classes(self._labelled(by), by, self.trace.names)
+        labels = None if by is None else self.classes(by)
         if ci is not None:
             return metrics.MeasureTable(statistics.intervals(per_job[list(MEANS)], ci, labels, warm_up=warm_up))
         if by is not None:
             return metrics.MeasureTable(_means(per_job.groupby(labels, observed=False, dropna=False)))
         return self._measures(per_job, self.timeline(), window)
-
-    def _labelled(self, by):
-        return self.jobs if isinstance(by, str) and by == "started_by" else self._table
 
     def _measures(self, per_job, timeline, window="makespan"):
         values = _means_of_all(per_job) | self._whole(window, timeline)

@@ -67,7 +67,7 @@ class Sites:
             return metrics.MeasureTable(table.set_axis(pd.RangeIndex(len(self), name="site")))
         per_job = pd.concat([schedule._per_job(tau) for schedule in self.schedules], ignore_index=True)[list(MEANS)]
         if by is not None:
-            labels = pd.concat([metrics.classes(schedule.jobs, by) for schedule in self.schedules], ignore_index=True)
+            labels = pd.concat([schedule.classes(by) for schedule in self.schedules], ignore_index=True)
             groups = per_job.groupby(labels, observed=False, dropna=False)
             means = groups.mean()
             means.insert(0, "jobs", groups.size())
