@@ -907,6 +907,16 @@ def test_what_nothing_asks_for_any_more_is_pruned(runs, later):
     assert len(sl.store(runs).studies()) == 2
 
 
+@pytest.mark.parametrize("broken", [{"version": ["a", "b"]}, {"at": "today"}, {"keys": None}])
+def test_a_note_that_is_not_understood_asks_for_nothing(runs, broken):
+    again(lambda a: a, a=[1, 2], store=runs)
+    (path,) = runs.rglob("_asked/*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | broken))
+    assert sl.store(runs).prune(dry_run=True)["runs"].tolist() == [2]
+    again(lambda a: a, a=[1, 2], store=runs)
+    assert sl.store(runs).prune().empty
+
+
 def test_a_function_that_closes_over_other_values_is_not_an_older_version(runs):
     def times(factor):
         def run(a):

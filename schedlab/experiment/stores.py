@@ -62,6 +62,7 @@ ARRAYS = "arrays of numbers"  # what a column holds
 ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
 SESSION = uuid4().hex
 MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
+NOTE = {"where": str, "function": str, "at": float, "keys": list, "version": str, "session": str}  # of who asked
 JOINED = "joined-"
 ASKED_DIGITS = 16  # of a key, which tell a million runs apart
 JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint ones in a study
@@ -319,8 +320,9 @@ class Study:
         _write_json(self.folder / ASKED / f"{plan.asked_as(where)}.json", note)
 
     def asked(self) -> list[dict]:
-        """Give who asked for what, and when."""
-        return [{"session": "", **one} for one in _jsons(self.folder / ASKED)]  # not noted at first
+        """Give who asked for what, and when; a note of another shape is as good as damaged."""
+        notes = ({"session": "", **note} for note in _jsons(self.folder / ASKED))  # sessions were not noted at first
+        return [note for note in notes if all(isinstance(note.get(name), kind) for name, kind in NOTE.items())]
 
     # --- Writing ---
 
