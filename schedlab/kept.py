@@ -2,7 +2,7 @@
 
 Full-size runs take long. Their results are kept as small tables and pictures, so that notebooks and the report show
 them beside a quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They
-are stale when the kernels have changed since.
+are stale when the kernels that they came from have changed since.
 
 The quick ledger is kept, too: it is what a quick run is expected to give, and `moved` names what differs.
 """
@@ -18,22 +18,26 @@ import os
 import platform
 import re
 import shutil
+import sys
 import warnings
 import zlib
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pandas as pd
+from numba.core.dispatcher import Dispatcher
 
 from . import __version__
 from .display.ledgers import CASE, LEDGER, SAME, Ledger
 from .paths import data_dir
 
 PACKAGES = ("numpy", "numba", "pandas")
-COMPILING = ("_jit.py", "_compiler.py")  # files of kernels
+KERNELS = f"{__package__}.kernels"
+COMPILING = ("_jit", "_compiler")  # modules of kernels
 TIMED = ("SAB-15",)  # claims on times that this machine takes
 FULL, QUICK = "", "quick-"  # what the files of a size begin with
 NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
@@ -45,15 +49,57 @@ def folder() -> Path:
     return data_dir() / "results"
 
 
+def kernels_of(paper: str) -> dict[str, str]:
+    """Give the kernels that a paper uses, by module, each with the digest of what it does now.
+
+    They are those that this process has run or made ready to, and those that were kept of the paper before: results may
+    have come from a store.
+    """
+    used = set((made(paper) or {}).get("kernels", ()))
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{KERNELS}."):
+            compiled = [each for each in vars(module).values() if isinstance(each, Dispatcher)]
+            used |= {name for each in compiled if each.signatures and each.__module__ == name}
+    return {name: digest for name in sorted(used) if (digest := kernel_digest(name)) is not None}
+
+
 @cache  # every figure that a notebook shows asks for it
-def kernels_digest() -> str:
-    """Digest what the kernels do: their sources without comments and docstrings, and without how they are compiled."""
-    sources = sorted(path for path in (Path(__file__).parent / "kernels").rglob("*.py") if path.name not in COMPILING)
-    return hashlib.sha256("\n".join(map(_code, sources)).encode()).hexdigest()[:16]
+def kernel_digest(name: str) -> str | None:
+    """Digest what a kernel's module does, with those that it imports; None where there is no such module.
+
+    Comments and docstrings do not count, nor does how kernels are compiled.
+    """
+    found, left = {}, [name]
+    while left:
+        one = left.pop()
+        if one not in found and (source := _source(one)) is not None:
+            tree = ast.parse(source)
+            found[one] = _without_docstrings(tree)
+            left += _imported(tree, one)
+    return hashlib.sha256("\n".join(found[one] for one in sorted(found)).encode()).hexdigest()[:16] if found else None
 
 
-def _code(source):
-    tree = ast.parse(source.read_text(encoding="utf-8"))
+def _source(name):
+    """Give the source of a module of kernels; None for another, and for how they are compiled."""
+    folder, own = Path(__file__).parent / "kernels", name.removeprefix(f"{KERNELS}.").replace(".", "/")
+    if not name.startswith(f"{KERNELS}.") or own in COMPILING:
+        return None
+    paths = (folder / f"{own}.py", folder / own / "__init__.py")
+    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), None)
+
+
+def _imported(tree, name):
+    """Give what a module imports from others, whether these are modules or names in them."""
+    package = (
+        name if (Path(__file__).parent / "kernels" / name.rpartition(".")[2]).is_dir() else name.rpartition(".")[0]
+    )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            origin = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (origin, *(f"{origin}.{alias.name}" for alias in node.names))
+
+
+def _without_docstrings(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -78,7 +124,7 @@ def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterabl
     new, old = (place.with_name(f".{paper}-{os.getpid()}-{name}") for name in ("new", "old"))
     new.mkdir(parents=True)
     try:
-        _write(new, {FULL: ledger, QUICK: quick}, figures, seconds)
+        _write(new, {FULL: ledger, QUICK: quick}, figures, seconds, kernels_of(paper))
         if place.exists():
             place.rename(old)
         new.rename(place)
@@ -90,7 +136,7 @@ def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterabl
     ledger_of.cache_clear()
 
 
-def _write(place, ledgers, figures, seconds):
+def _write(place, ledgers, figures, seconds, kernels):
     for size, ledger in ledgers.items():
         ledger[[name for name in LEDGER if name != "cases"]].to_csv(place / f"{size}ledger.csv", index=False)
         cases = [{"row": number, **case} for number, several in enumerate(ledger["cases"]) for case in several]
@@ -112,7 +158,7 @@ def _write(place, ledgers, figures, seconds):
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
         "seconds": round(seconds),
         "size": "full",
-        "kernels": kernels_digest(),
+        "kernels": kernels,
     }
     (place / "made.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
@@ -132,8 +178,8 @@ def made(paper: str) -> dict | None:
 
 
 def stale(paper: str) -> bool:
-    """Tell whether the kernels have changed since the results of a paper were kept."""
-    return made(paper)["kernels"] != kernels_digest()
+    """Tell whether the kernels that a paper uses have changed since its results were kept."""
+    return any(kernel_digest(name) != digest for name, digest in made(paper)["kernels"].items())
 
 
 @cache

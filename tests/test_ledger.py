@@ -358,8 +358,9 @@ def test_damaged_results_are_named_and_passed_over(folder, figure, name):
 
 
 def test_a_stale_figure_says_so(folder, figure, monkeypatch):
+    sl.simulate(sl.model_trace("lublin", jobs=20, procs=16), "easy")
     kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
-    monkeypatch.setattr(kept, "kernels_digest", lambda: "another")
+    monkeypatch.setattr(kept, "kernel_digest", lambda name: "another")
     assert "; the kernels have changed since" in replace(figure, data=figure.data * 2, paper="tiny").kept()
 
 
@@ -414,19 +415,63 @@ def test_a_figure_of_a_family_is_named_by_its_maker():
     assert function.__doc__.startswith("Rebuild Figure 4.\n\nParameters")
 
 
-def test_a_change_of_the_kernels_makes_what_is_kept_stale(folder, figure, monkeypatch):
+def test_a_change_of_a_kernel_makes_stale_what_came_from_it(folder, figure, monkeypatch):
+    sl.simulate(sl.model_trace("lublin", jobs=20, procs=16), "easy")
     kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
+    assert "schedlab.kernels.easy" in kept.made("tiny")["kernels"]
     assert not kept.stale("tiny")
-    monkeypatch.setattr(kept, "kernels_digest", lambda: "another")
+    digest = kept.kernel_digest
+    monkeypatch.setattr(kept, "kernel_digest", lambda name: digest(name) if name.endswith("easy") else "another")
+    only_easy = {"schedlab.kernels.easy": digest("schedlab.kernels.easy")}
+    monkeypatch.setattr(kept, "made", lambda paper: {"kernels": only_easy})
+    assert not kept.stale("tiny")
+    monkeypatch.setattr(kept, "kernel_digest", lambda name: None)  # it is there no more
     assert kept.stale("tiny")
 
 
-def test_the_digest_of_the_kernels_passes_over_comments_and_docstrings(tmp_path):
-    first, same, other = (tmp_path / name for name in ("a.py", "b.py", "c.py"))
-    first.write_text('"""One."""\ndef f(a):\n    """Two."""\n    return a + 1  # three\n')
-    same.write_text('"""Other words."""\ndef f(a):\n    return a + 1\n')
-    other.write_text('"""One."""\ndef f(a):\n    return a + 2\n')
-    assert kept._code(first) == kept._code(same) != kept._code(other)
+def test_kernels_of_results_that_come_from_a_store_are_still_known(folder, figure, monkeypatch):
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
+    made = kept.made("tiny")
+    made["kernels"] = {"schedlab.kernels.gang.slices": "old", "schedlab.kernels.gone": "old"}
+    (folder / "tiny" / "made.json").write_text(json.dumps(made))
+    kept.keep("tiny", ledger(rows()), ledger(rows()), [figure], 1)
+    now = kept.made("tiny")["kernels"]
+    assert now["schedlab.kernels.gang.slices"] == kept.kernel_digest("schedlab.kernels.gang.slices")
+    assert "schedlab.kernels.gone" not in now
+
+
+def test_the_digest_of_a_kernel_counts_what_it_does_and_what_it_imports(tmp_path, monkeypatch):
+    kernels = tmp_path / "kernels"
+    (kernels / "gang").mkdir(parents=True)
+    monkeypatch.setattr(kept, "__file__", str(tmp_path / "kept.py"))
+    texts = {
+        "fcfs.py": '"""One."""\nfrom .cluster import begin\ndef f(a):\n    """Two."""\n    return begin(a) + 1  # 3\n',
+        "cluster.py": "from ._jit import part\nbegin = abs\n",
+        "gang/slices.py": "from ..cluster import begin\nfrom . import state\n",
+        "gang/state.py": "SIZE = 3\n",
+        "_jit.py": "part = None\n",
+    }
+
+    def digests(changed=None, text=None):
+        for name, usual in texts.items():
+            (kernels / name).write_text(text if name == changed else usual)
+        kept.kernel_digest.cache_clear()
+        return [kept.kernel_digest(f"schedlab.kernels.{name}") for name in ("fcfs", "gang.slices", "cluster")]
+
+    usual = digests()
+    assert len(set(usual)) == 3
+    same = '"""Other words."""\nfrom .cluster import begin\ndef f(a):\n    return begin(a) + 1\n'
+    assert digests("fcfs.py", same) == usual
+    assert digests("_jit.py", "part = 1\n") == usual
+    changes = {
+        ("fcfs.py", same.replace("1", "2")): [True, False, False],
+        ("gang/state.py", "SIZE = 4\n"): [False, True, False],
+        ("cluster.py", "begin = round\n"): [True, True, True],
+    }
+    for (name, text), moved in changes.items():
+        assert [one != other for one, other in zip(digests(name, text), usual, strict=True)] == moved
+    assert kept.kernel_digest("schedlab.kernels.nothing") is None
+    kept.kernel_digest.cache_clear()
 
 
 def test_the_full_size_stands_beside_this_run(folder):
