@@ -40,6 +40,7 @@ _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
 _PAPERS = f"{_PACKAGE / 'papers'}{os.sep}"
+CONSTANTS = (bool, int, float, str)  # global ones are as good as code
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # steps of Python's machine
 _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
@@ -97,15 +98,35 @@ def of_value(value) -> str:
 
 
 def code_digest(function: Callable) -> str:
-    """Give a digest of a function's code and that of the users' functions that it calls, whatever values they use."""
-    codes, left, seen = set(), [innermost(function)], set()
+    """Give a digest of a function's code and that of the users' functions and classes that it uses, with constants.
+
+    Other values do not count: a function that is made twice, to close over different ones, is not an edited one.
+    """
+    codes, left, seen = set(), [function], {}
     while left:
-        one = left.pop()
-        if inspect.isfunction(one) and id(one) not in seen and not is_installed(one.__code__.co_filename):
-            seen.add(id(one))
+        one = innermost(left.pop())
+        if id(one) in seen:
+            continue
+        seen[id(one)] = one
+        if not inspect.isfunction(one):
+            left += _methods(one)
+        elif not is_installed(one.__code__.co_filename):
             codes.add(digest(one.__code__))
-            left += map(innermost, _outer(one, sorted(_names(one.__code__))).values())
+            outer, names = _outer(one), _names(one.__code__)
+            modules = map(vars, filter(_own_module, outer.values()))
+            left += [*outer.values(), *(held[name] for held in modules for name in names & held.keys())]
+            constants = outer.keys() - set(one.__code__.co_freevars)
+            codes |= {digest(name, outer[name]) for name in constants if type(outer[name]) in CONSTANTS}
     return digest(sorted(codes))
+
+
+def _methods(value):
+    """Give the functions of a user's class, and its bases, or of that of a value."""
+    kind = value if isinstance(value, type) else type(value)
+    if _installed(kind.__module__):
+        return []
+    own = [getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(kind).values()]
+    return [*filter(inspect.isfunction, own), *kind.__bases__]
 
 
 def innermost(function: Callable) -> Callable:
@@ -290,7 +311,7 @@ def _function(sha, function, seen):
         return
     _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
     names = sorted(_names(function.__code__))
-    for name, value in _outer(function, names).items():
+    for name, value in _outer(function).items():
         _name(sha, name)
         _feed(sha, str(value) if isinstance(value, Path) else value, seen)  # a folder of its own may hold the results
         _module(sha, value, names, seen)
@@ -302,9 +323,13 @@ def _wraps(value):
     return _installed(type(value).__module__) if code is None else is_installed(code.co_filename)
 
 
+def _own_module(value):
+    return isinstance(value, types.ModuleType) and not _installed(value.__name__)
+
+
 def _module(sha, value, names, seen):
     """Add what a function uses of a module that is not installed: of ``helpers.f()``, f."""
-    if isinstance(value, types.ModuleType) and not _installed(value.__name__):
+    if _own_module(value):
         for name in names:
             if hasattr(value, name):
                 _name(sha, name)
@@ -312,18 +337,24 @@ def _module(sha, value, names, seen):
                 _module(sha, getattr(value, name), [other for other in names if other != name], seen)
 
 
-def _outer(function, names):
+def _outer(function):
     """Give what a function uses from outside: what it closes over, its user's globals, and modules that it imports."""
     closed = zip(function.__code__.co_freevars, map(_held, function.__closure__ or ()), strict=True)
     if is_installed(function.__code__.co_filename):
         return dict(closed)
-    outer = function.__globals__
-    with suppress(ImportError, ValueError):  # which the function will raise itself
-        for name in _imports(function.__code__):
-            import_module(resolve_name(name, outer.get("__package__") or ""))
-    loaded = {name: sys.modules[name] for name in names if name in sys.modules and name not in outer}
-    asked = sorted(_globals(function.__code__))
-    return dict(closed) | loaded | {name: outer[name] for name in asked if name in outer}
+    outer, asked = function.__globals__, sorted(_globals(function.__code__))
+    used = {name: outer[name] for name in asked if name in outer}
+    return used | _imported(function) | dict(closed)
+
+
+def _imported(function):
+    """Give the modules that a function imports when it runs, by their full names."""
+    found = {}
+    for name in sorted(_imports(function.__code__)):
+        with suppress(Exception):  # which the function will raise itself
+            full = resolve_name(name, function.__globals__.get("__package__") or "")
+            found[full] = import_module(full)
+    return found
 
 
 def _held(cell):
@@ -346,9 +377,13 @@ def _globals(code):
 
 
 def _imports(code):
-    """Give the modules that code imports, relative ones with their dots."""
-    steps = list(dis.get_instructions(code))
-    found = {"." * steps[i - 2].argval + step.argval for i, step in enumerate(steps) if step.opname == "IMPORT_NAME"}
+    """Give the modules that code imports, relative ones with their dots, and what it imports from them."""
+    steps, found = list(dis.get_instructions(code)), set()
+    for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
+        if step.opname == "IMPORT_NAME":
+            module = "." * level.argval + step.argval
+            within = f"{module}." if step.argval else module
+            found |= {module, *(f"{within}{name}" for name in names.argval or ())}
     return found.union(*map(_imports, _inner(code)))
 
 

@@ -339,6 +339,36 @@ def test_an_edit_of_a_module_that_is_imported_within_counts(tmp_path):
         assert said == f"[{factor}, {2 * factor}]\n"
 
 
+WITHIN = {  # what a study imports where it runs: a module that it has above, too, a name of one, a neighbour
+    "above": ("import helpers", "import helpers", "helpers.f(x)"),
+    "name": ("import helpers", "from helpers import f as g", "g(x)"),
+    "relative": ("", "from .helpers import f", "f(x)"),
+    "package": ("", "from . import helpers", "helpers.f(x)"),
+    "beside what fails": (
+        "",
+        "import helpers\n    try:\n        import a_missing_one\n    except ImportError: ...",
+        "helpers.f(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WITHIN)
+def test_an_edit_of_a_module_counts_however_it_is_imported_within(tmp_path, case):
+    above, within, value = WITHIN[case]
+    package = tmp_path / "pk" if case in ("relative", "package") else tmp_path
+    package.mkdir(exist_ok=True)
+    (package / "study.py").write_text(f"{above}\ndef run(x):\n    {within}\n    return {value}\n")
+    (package / "__init__.py").write_text("")
+    words = "from pk import study" if package != tmp_path else "import study"
+    words += "\nimport schedlab as sl\nprint(sl.grid(study.run, x=1, store='runs', progress=False)['value'].tolist())"
+    for factor in (2, 30):
+        (package / "helpers.py").write_text(f"def f(x):\n    return {factor} * x\n")
+        said = subprocess.run(
+            [sys.executable, "-B", "-c", words], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        assert said.stdout == f"[{factor}]\n"
+
+
 def test_what_a_try_covers_counts():
     def one(x):
         try:
@@ -815,7 +845,9 @@ def test_a_file_that_was_cut_short_is_passed_over_and_said(runs, made, lines):
     again(run, a=[1], store=runs)
     (path,) = runs.glob("*/*.parquet")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.warns(UserWarning, match=r"parquet cannot be read, and is passed over: its runs are missing"):
+    with pytest.warns(
+        UserWarning, match=r"parquet is passed over: it is damaged, or from another version of schedlab; delete it"
+    ):
         assert again(run, a=[1], store=runs)["value"].tolist() == [1]
     assert lines() == ["1", "1"]
 
@@ -874,6 +906,57 @@ def test_a_store_is_read_without_the_package(runs):
     assert "schedlab" not in code
 
 
+@pytest.mark.parametrize("table", [False, True])
+def test_the_words_in_a_store_give_what_was_repeated_with_success(runs, tmp_path, table, counting):
+    mended = tmp_path / "mended"
+
+    def run(a):
+        if a % 2 and not os.path.exists(str(mended)):
+            raise ValueError("not yet")
+        return pd.DataFrame({"x": np.full(a, a)}) if table else {"x": a}
+
+    again(run, a=range(4), store=runs, errors="keep")
+    mended.touch()
+    again(run, a=range(4), store=runs, errors="keep", retry=True)
+    code = (runs / "README.txt").read_text().partition("In Python:\n")[2].partition("Columns:")[0]
+    read = []
+    for trial in range(4):  # whatever the names of the files are
+        for path in [*runs.glob("*/[!.]*.parquet")]:
+            path.rename(path.with_name(f"{hash((path.name, trial)) % 10**9}.parquet"))
+        exec(dedent(code), found := {})
+        read.append(sorted(found["table"]["x"].dropna().astype(int)))
+        assert found["table"]["error"].isna().all()
+    assert read == 4 * [[1, 2, 2, 3, 3, 3] if table else [0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda a: {f"m{i}": None if (a * 7 + i * 5) % 3 == 0 else a / (i + 1) for i in range(6)},
+        lambda a: pd.DataFrame({"size": pd.Categorical([f"c{a}", f"c{a + 1}"]), "x": [a, None]}),
+        lambda a: pd.DataFrame({"name": [None if a % 2 else "n"] * 2, "text": [None, "u" if a % 3 else None]}),
+        lambda a: {"at": pd.NaT if a % 2 else pd.Timestamp("2024-01-01", tz="Europe/Rome") + pd.Timedelta(a, "s")},
+    ],
+)
+def test_runs_of_which_some_lack_a_value_or_have_other_categories_lie_in_few_files(runs, run):
+    expected = again(run, a=range(40))
+    again(run, a=range(40), store=runs)
+    assert len([*runs.glob("*/*.parquet")]) <= 2
+    pd.testing.assert_frame_equal(again(run, a=range(40), store=runs), expected, check_exact=True)
+    for a in (1, 4):  # the types are those of these runs
+        pd.testing.assert_frame_equal(again(run, a=a, store=runs), again(run, a=a), check_exact=True)
+    assert len(sl.store(runs).table()) == len(expected)
+
+
+def test_what_cannot_be_joined_is_not_written_again_and_again(runs, monkeypatch):
+    written = []
+    replacing = stores.replacing
+    monkeypatch.setattr(stores, "replacing", lambda path: written.append(path.name) or replacing(path))
+    monkeypatch.setattr(stores, "JOIN_AT", 10)
+    again(lambda a: {f"m{a % 24}": a}, a=range(240), store=runs, threads=1)
+    assert sum(name.startswith(stores.JOINED) for name in written) < 2 * 240
+
+
 @pytest.fixture
 def later(monkeypatch):
     """Let another session begin."""
@@ -915,6 +998,52 @@ def test_a_note_that_is_not_understood_asks_for_nothing(runs, broken):
     assert sl.store(runs).prune(dry_run=True)["runs"].tolist() == [2]
     again(lambda a: a, a=[1, 2], store=runs)
     assert sl.store(runs).prune().empty
+
+
+def pruned(folder, *scripts):
+    """Run scripts one after the other, each in a session, and give what would be pruned then: functions and runs."""
+    for name, text in scripts:
+        (folder / name).write_text("import schedlab as sl\nkw = dict(store='runs', progress=False)\n" + text)
+        subprocess.run([sys.executable, "-B", name], cwd=folder, check=True)
+    return sl.store(folder / "runs").prune(dry_run=True)[["function", "runs"]].to_numpy().tolist()
+
+
+RUN = "def run(a):\n    return {}\nsl.grid(run, a=[1, 2], **kw)\n"
+
+
+def test_an_edit_of_what_a_function_uses_makes_its_results_old(tmp_path):
+    for before, after in (
+        ("K = 1\n" + RUN.format("K * a"), "K = 2\n" + RUN.format("K * a")),
+        ("class C:\n    def f(self, a):\n        return {}\n" + RUN.format("C().f(a)"),) * 2,
+        ("class C:\n    def __call__(self, a):\n        return {}\nrun = C()\nsl.grid(run, a=[1, 2], **kw)\n",) * 2,
+    ):
+        folder = tmp_path / str(len(os.listdir(tmp_path)))
+        folder.mkdir()
+        scripts = [("study.py", text.format(way)) for text, way in ((before, "a"), (after, "2 * a"))]
+        ((_, runs),) = pruned(folder, *scripts)
+        assert runs == 2
+
+
+def test_results_of_others_of_the_same_name_are_not_old(tmp_path):
+    both = "sl.grid(lambda a: a, a=[1], **kw)\n", "sl.grid(lambda a: -a, a=[1], **kw)\n"
+    assert pruned(tmp_path, ("lambdas.py", "".join(both)), ("lambdas.py", both[0])) == []
+    two = RUN.format("a"), RUN.format("-a")
+    assert pruned(tmp_path, ("names.py", "".join(two)), ("names.py", two[0])) == []
+    nameless = "import sys\nsys.modules['__main__'].__file__ = ''\nexec({!r})"
+    assert pruned(tmp_path, ("one.py", nameless.format(two[0])), ("other.py", nameless.format(two[1]))) == []
+
+
+def test_a_study_that_has_just_begun_is_not_pruned(runs, monkeypatch):
+    found, shown = stores.Study.found, []
+
+    def looked(self, keys):
+        shown.append(sl.store(runs).prune())
+        return found(self, keys)
+
+    monkeypatch.setattr(stores.Study, "found", looked)
+    again(lambda a: a, a=[1, 2], store=runs)
+    assert shown[0].empty
+    assert len(sl.store(runs).table()) == 2
 
 
 def test_a_function_that_closes_over_other_values_is_not_an_older_version(runs):

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +19,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta, timezone
 from errno import EACCES, EPERM, EROFS
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import getsource
 from itertools import groupby
 from pathlib import Path
@@ -50,19 +51,27 @@ Without schedlab, any reader of Parquet will do. In Python:
     import pandas as pd
     from pathlib import Path
     files = sorted(Path("{folder}").glob("*/[!.]*.parquet"))
-    table = pd.concat(map(pd.read_parquet, files)).drop_duplicates(["run_key", "run_row"])
+    table = pd.concat(map(pd.read_parquet, files)).sort_values("run_finished", kind="stable")
+    if "error" in table:  # leave out failures of runs that were repeated with success
+        done = table["error"].isna()
+        table = table[done | ~table["run_key"].isin(table["run_key"][done])]
+    table = table.drop_duplicates(["run_key", "run_row"], keep="last").query("run_row > -2")
 
-Columns: the values of the run, what it measured, error and error_at (of failed runs), and of every run run_key, run_row
-(-1, or the row within the run's table), run_seconds, run_finished, run_host and run_origins (what tells apart values of
-one label).
+Columns: the values of the run, what it measured, error and error_at (of failed runs), and of every run run_key,
+run_row, run_seconds, run_finished, run_host, run_origins (what tells apart values of one label) and run_kinds (types
+that Parquet does not have). run_row is the row within the table that the run gave; -1 where it gave no table, -2 where
+its table has no rows.
 """
-OWN = ("run_key", "run_row", "run_seconds", "run_finished", "run_host", "run_origins")  # columns
+FORMAT = 2  # of the files; others are passed over
+OWN = ("run_key", "run_row", "run_seconds", "run_finished", "run_host", "run_origins", "run_kinds")  # columns
 RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns of all that a store keeps
 ARRAYS = "arrays of numbers"  # what a column holds
 ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
 SESSION = uuid4().hex
+_versions = {}  # of the functions that this session has asked for, by who asked and their names
 MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
-NOTE = {"where": str, "function": str, "at": float, "keys": list, "version": str, "session": str}  # of who asked
+# Of who asked. "several": others of this name are in use, too, so that a new one does not take the place of this one.
+NOTE = {"where": str, "function": str, "at": float, "keys": list, "version": str, "session": str, "several": bool}
 JOINED = "joined-"
 ASKED_DIGITS = 16  # of a key, which tell a million runs apart
 JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint ones in a study
@@ -235,9 +244,10 @@ class Store:
     def prune(self, *, asked_since: str | datetime | timedelta | None = None, dry_run: bool = False) -> pd.DataFrame:
         """Delete what nothing asks for any more, and give what that was.
 
-        A script or notebook asks for what its grids were last given: results of a function as it was before an edit,
-        or with an earlier version of the package, go once whoever asked for them has asked for the newer ones in a
-        later session.
+        Results of a function as it was before an edit, or with an earlier version of the package, go once the same
+        script or notebook has asked for the newer ones in a later session. These stay until `asked_since` says
+        otherwise: results that were asked for from a prompt or a notebook without a name, those of lambdas, and those
+        of functions of one name in one script.
 
         Parameters
         ----------
@@ -260,21 +270,19 @@ class Store:
             newest[key] = max(newest.get(key, (0.0, "", "")), (one["at"], one["version"], one["session"]))
         rows = []
         for study in self.studies():
-            asked = askers[study.folder.name]
-            # Two functions of one name may be asked for in one session, one after the other.
+            name, asked, there = study.name, askers[study.folder.name], study.keys()
             current = [
-                one for one in asked if {*newest[one["where"], one["function"]][1:]} & {one["version"], one["session"]}
+                one for one in asked if one["several"] or _is_current(one, newest[one["where"], one["function"]])
             ]
             wanted = {key for one in current if one["at"] >= since for key in one["keys"]}
-            there = study.keys()
             gone = {key for key in there if key[:ASKED_DIGITS] not in wanted}
-            if gone or not there:
+            if gone or not (there or current):  # one that is asked for and has no runs has just begun
                 freed = round(study.bytes() * len(gone) / max(len(there), 1))
-                why = "not asked for since then" if current else "the function or the package has changed"
+                why = f"not asked for since {asked_since}" if current else "the function or the package has changed"
                 if not dry_run:
                     study.delete(gone)
                 last = max((one["at"] for one in asked), default=0)
-                rows.append((study.folder.name, study.name, len(gone), freed, pd.Timestamp(last, unit="s"), why))
+                rows.append((study.folder.name, name, len(gone), freed, pd.Timestamp(last, unit="s"), why))
         return pd.DataFrame(rows, columns=["study", "function", "runs", "bytes", "last_asked", "why"])
 
 
@@ -288,7 +296,7 @@ class Study:
     """
 
     def __init__(self, folder: Path):
-        self.folder, self.optional = folder, False
+        self.folder, self.optional, self.most_joined = folder, False, MOST_JOINED
 
     @cached_property
     def facts(self) -> dict:
@@ -316,12 +324,18 @@ class Study:
             _write_json(self.folder / STUDY, facts | {"made": datetime.now(UTC).isoformat(timespec="seconds")})
         keys = sorted({key[:ASKED_DIGITS] for key in plan.keys})
         note = {"where": where, "function": name, "at": time.time(), "keys": keys}
-        note |= {"version": f"{code_digest(plan.run)} {sources()}", "session": SESSION}
+        version = f"{code_digest(plan.run)} {sources()}"
+        versions = _versions.setdefault((where, name), {version})
+        several = "<lambda>" in name or (where.endswith(".py") and bool(versions - {version}))
+        versions.add(version)
+        note |= {"version": version, "session": SESSION, "several": several}
         _write_json(self.folder / ASKED / f"{plan.asked_as(where)}.json", note)
 
     def asked(self) -> list[dict]:
         """Give who asked for what, and when; a note of another shape is as good as damaged."""
-        notes = ({"session": "", **note} for note in _jsons(self.folder / ASKED))  # sessions were not noted at first
+        notes = (
+            {"session": "", "several": False, **note} for note in _jsons(self.folder / ASKED)
+        )  # not noted at first
         return [note for note in notes if all(isinstance(note.get(name), kind) for name, kind in NOTE.items())]
 
     # --- Writing ---
@@ -357,14 +371,17 @@ class Study:
         _, pq = _parquet()
         without, files = set(without), self.files()
         joined = [path for path in files if path.name.startswith(JOINED)]
-        if not without and len(joined) < MOST_JOINED:
+        if not without and len(joined) < self.most_joined:
             files = [path for path in files if path not in joined]
             if len(files) < 2:
                 return
         parts = self.read(files)
-        for table in _alike(part.table_of(lambda key: key not in without) for part in parts):
+        tables = _alike(part.table_of(lambda key: key not in without) for part in parts)
+        for table in tables:
             with replacing(self.folder / f"{JOINED}{uuid4().hex}.parquet") as path:
                 pq.write_table(table, path)
+        if len(joined) >= self.most_joined:  # there are as many kinds of tables: they cannot become fewer
+            self.most_joined = MOST_JOINED + len(tables)
         for part in parts:
             part.path.unlink(missing_ok=True)
 
@@ -597,14 +614,19 @@ def _rows(pa, key, shown, origins, result):
         "run_finished": pa.array([round(1000 * result.finished)] * count, pa.timestamp("ms", "UTC")),
         "run_host": pa.array([result.host] * count),
         "run_origins": pa.array([json.dumps(origins)] * count),
+        "run_kinds": pa.array([json.dumps(kinds)] * count),
     }
     table = pa.table({**about, **dict(zip(own.schema.names, own.columns, strict=True)), **tail})
-    notes = {"values": list(shown), "measures": [] if result.failed else own.schema.names, "kinds": kinds}
-    notes |= more
-    pandas = (own.schema.metadata or {}).get(b"pandas")
-    return table.replace_schema_metadata(
-        {b"schedlab": json.dumps(notes).encode(), **({b"pandas": pandas} if pandas else {})}
-    )
+    notes = {"format": FORMAT, "values": list(shown), "measures": [] if result.failed else own.schema.names} | more
+    about = {b"schedlab": json.dumps(notes).encode()}
+    if pandas := _of_pandas(own.schema):  # the types that only pandas has; others would depend on the values
+        own_types = [one for one in pandas["columns"] if one["pandas_type"] not in ("categorical", "empty")]
+        about[b"pandas"] = json.dumps(pandas | {"columns": own_types}).encode()
+    return table.replace_schema_metadata(about)
+
+
+def _of_pandas(schema):
+    return json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
 
 
 def _column_types(pa, measured):
@@ -613,8 +635,7 @@ def _column_types(pa, measured):
     except UNKEPT as error:
         raise TypeError(f"the table of a run cannot be kept in a store: {error}") from None
     kinds = {name: ARRAYS if _of_arrays(one) else _kind(name, one.dtype) for name, one in measured.items()}
-    kinds = {name: kind for name, kind in kinds.items() if kind}
-    back = _as_it_was(own, kinds)
+    back = _as_it_was(own.to_pandas(), kinds, lambda name: own.column(name).to_pylist())
     for name in measured:
         if not (back[name].dtype == measured[name].dtype and _same(back[name], measured[name])):
             raise TypeError(
@@ -623,18 +644,15 @@ def _column_types(pa, measured):
     return own, kinds
 
 
-def _as_it_was(table, kinds):
-    """Make a table of pandas with the types that it had."""
-    found = table.to_pandas()
+def _as_it_was(found, kinds, values):
+    """Give a table of pandas the types that it had; `values` gives those of a column as Python's own."""
     for name, kind in kinds.items():
-        if kind == ARRAYS:
-            continue
         if isinstance(kind, dict):
             categories = pd.Index(kind["categories"], dtype=kind["dtype"])
             found[name] = found[name].astype(pd.CategoricalDtype(categories, kind["ordered"]))
         elif kind == "object":
-            found[name] = pd.Series(table.column(name).to_pylist(), found.index, dtype=object)
-        else:
+            found[name] = pd.Series(values(name), found.index, dtype=object)
+        elif kind != ARRAYS and str(found[name].dtype) != kind:
             found[name] = found[name].astype(kind)
     return found
 
@@ -658,13 +676,13 @@ def _same(one, other):
 
 
 def _kind(name, kind):
-    """Note what Parquet does not keep of the type of a column."""
+    """Note the type of a column."""
     if isinstance(kind, pd.CategoricalDtype):
         categories = kind.categories.tolist()
         if not all(isinstance(one, str | int | float) for one in categories):
             raise TypeError(f"the column {name} has categories such as {categories[0]!r}, expected texts or numbers")
         return {"categories": categories, "dtype": str(kind.categories.dtype), "ordered": kind.ordered}
-    return str(kind) if kind == "object" or kind.kind in "mM" else None  # Parquet has no seconds
+    return str(kind)
 
 
 def _cell(pa, value):
@@ -701,7 +719,7 @@ class Part:
     def __init__(self, path: Path, table, function: str):
         self.path, self.table, self.function = path, table, function
         notes = json.loads(table.schema.metadata[b"schedlab"])
-        self.given, self.measures, self.kinds = notes["values"], notes["measures"], notes["kinds"]
+        self.given, self.measures = notes["values"], notes["measures"]
         self.names = notes.get("names")  # of the columns of a run's table, if not all are texts
         self.failures = "error" in table.schema.names and "error" not in self.measures
 
@@ -741,7 +759,7 @@ class Part:
                 for label, origin in zip(found[name], own, strict=True)
             ]
         found["run_finished"] = found["run_finished"].dt.tz_localize(None)
-        return found.drop(columns="run_origins").assign(function=self.function)
+        return found.drop(columns=["run_origins", "run_kinds"]).assign(function=self.function)
 
     def results(self, wanted: set) -> dict[str, Result]:
         """Give the results of the runs that are wanted."""
@@ -749,58 +767,95 @@ class Part:
         if not len(table := self.table_of(wanted.__contains__)):
             return {}
         rows = table.column("run_row").to_pylist()
+        texts = table.column("run_kinds").to_pylist()
+        known = {text: json.loads(text) for text in set(texts)}
+        kinds = [known[text] for text in texts]
         columns = {name: table.column(name).to_pylist() for name in ("run_key", "run_seconds", "run_host")}
         finished = [one / 1000 for one in table.column("run_finished").cast(pa.int64()).to_pylist()]
         if self.failures:
             texts = (table.column(name).to_pylist() for name in OF_FAILURES)
             measured = [Failure(words, at) for words, at in zip(*texts, strict=True)]
         elif rows[0] == ALONE:
-            measured = self._alone(table)
+            measured = self._alone(table, kinds)
         else:
-            return self._tables(table, rows, columns, finished)
+            return self._tables(table, rows, kinds, columns, finished)
         return {
             key: Result(one, seconds, at, host)
             for one, at, key, seconds, host in zip(measured, finished, *columns.values(), strict=True)
         }
 
-    def _alone(self, table):
+    def _alone(self, table, kinds):
         own = {name: table.column(name).to_pylist() for name in self.measures}
-        for name, (kind, unit) in self.kinds.items():
-            make = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta, "NaT": lambda _: pd.NaT}[kind]
-            own[name] = [make(value).as_unit(unit) if unit else make(value) for value in own[name]]
-            if (getattr(table.schema.field(name).type, "tz", None) or "")[:1] in (
-                "+",
-                "-",
-            ):  # below pandas 3.0 as pytz's
-                own[name] = [value.tz_convert(timezone(value.utcoffset())) for value in own[name]]
+        for place, its in enumerate(kinds):
+            for name, (kind, unit) in its.items():
+                own[name][place] = _time(kind, unit, own[name][place])
         if not own:
             return [{} for _ in range(len(table))]
         return [dict(zip(own, values, strict=True)) for values in zip(*own.values(), strict=True)]
 
-    def _tables(self, table, rows, columns, finished):
+    def _tables(self, table, rows, kinds, columns, finished):
         pa, _ = _parquet()
-        whole = table.filter(pa.compute.not_equal(table.column("run_row"), EMPTY)).select(self.measures)
-        whole = _as_it_was(whole, self.kinds)
-        if self.names is not None:
-            whole.columns = self.names
+        kept = table.filter(pa.compute.not_equal(table.column("run_row"), EMPTY)).select(self.measures)
+        whole, values = kept.to_pandas(), cache(lambda name: kept.column(name).to_pylist())
         found, begin = {}, 0  # rows of a run stand together; one whose table has none has a row here, and none there
         for key, own in groupby(zip(columns["run_key"], rows, range(len(rows)), strict=True), lambda one: one[0]):
             (_, first, place), *more = own
             end = begin + (first != EMPTY) + len(more)
             part = whole.iloc[begin:end].reset_index(drop=True)
+            part = _as_it_was(part, kinds[place], lambda name, begin=begin, end=end: values(name)[begin:end])
+            if self.names is not None:
+                part.columns = self.names
             found[key] = Result(part, columns["run_seconds"][place], finished[place], columns["run_host"][place])
             begin = end
         return found
 
 
+def _time(kind, unit, value):
+    """Give a time of pandas as it was."""
+    if kind == "NaT":
+        return pd.NaT
+    value = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta}[kind](value).as_unit(unit)
+    zone = getattr(value, "tz", None)
+    if zone is not None and str(zone).startswith(("pytz.FixedOffset", "+", "-")):  # below pandas 3.0 as pytz's
+        value = value.tz_convert(timezone(value.utcoffset()))
+    return value
+
+
 def _alike(tables):
-    """Put tables of the same columns below one another."""
+    """Put tables of the same columns below one another; where a column has no values, any type will do."""
     pa, _ = _parquet()
-    alike = {}
+    groups = []
     for table in tables:
-        if len(table):
-            alike.setdefault(table.schema.serialize().to_pybytes(), []).append(table)
-    return map(pa.concat_tables, alike.values())
+        if not len(table):
+            continue
+        for group in groups:
+            if (schema := _common(pa, group[0], table.schema)) is not None:
+                group[0] = schema
+                group.append(table)
+                break
+        else:
+            groups.append([table.schema, table])
+    found = []
+    for schema, *several in groups:
+        joint = pa.concat_tables([table.replace_schema_metadata() for table in several], promote_options="default")
+        found.append(joint.select(schema.names).unify_dictionaries().replace_schema_metadata(schema.metadata))
+    return found
+
+
+def _common(pa, one, other):
+    """Give the schema of two tables together; None if they have different columns."""
+    if one.equals(other, check_metadata=True):
+        return one
+    if one.names != other.names or one.metadata[b"schedlab"] != other.metadata[b"schedlab"]:
+        return None
+    pairs = list(zip(one, other, strict=True))
+    if any(a.type != b.type and not pa.types.is_null(a.type) and not pa.types.is_null(b.type) for a, b in pairs):
+        return None
+    metadata = one.metadata
+    if b"pandas" in metadata:
+        columns = {each["field_name"]: each for schema in (other, one) for each in _of_pandas(schema)["columns"]}
+        metadata |= {b"pandas": json.dumps(_of_pandas(one) | {"columns": list(columns.values())}).encode()}
+    return pa.schema([b if pa.types.is_null(a.type) else a for a, b in pairs], metadata)
 
 
 def _once(table, seen=()):
@@ -844,12 +899,14 @@ def _read(path):
     try:
         table = pq.ParquetFile(path).read()
         table.validate(full=True)
-        json.loads(table.schema.metadata[b"schedlab"])
+        if json.loads(table.schema.metadata[b"schedlab"])["format"] != FORMAT:
+            raise ValueError("of another version of schedlab")
         return table
     except FileNotFoundError:
         raise
     except Exception:  # of damaged files: OSError, UnicodeDecodeError, KeyError, Arrow's own; its runs are made again
-        warnings.warn(f"{path} cannot be read, and is passed over: its runs are missing", stacklevel=4)
+        words = "it is damaged, or from another version of schedlab; delete it"
+        warnings.warn(f"{path} is passed over: {words}", stacklevel=4)
         return None
 
 
@@ -894,13 +951,20 @@ def asker(run) -> str:
         return str(path.resolve())
     main = __import__("__main__")
     notebook = os.environ.get("JPY_SESSION_NAME") or getattr(main, "__vsc_ipynb_file__", "")
-    return notebook or str(getattr(main, "__file__", "a session"))
+    script = None if "ipykernel" in sys.modules else getattr(main, "__file__", None)
+    return notebook or script or f"session {SESSION}"  # of which no later one asks for the same in its place
 
 
 def _source(run):
     with suppress(OSError, TypeError):
         return getsource(innermost(run))
     return ""
+
+
+def _is_current(note, newest):
+    """Tell whether a note is of the last version of a function, or of the session that asked for that."""
+    _, version, session = newest
+    return note["version"] == version or note["session"] == session  # which may use two functions of one name
 
 
 def _words(values):
