@@ -756,7 +756,8 @@ def _grid(options):
     made = carried_out(mine, options.threads, errors="keep", store=options.store, retry=options.retry)
     failed = int((made["error"] != "").sum()) if len(made) else 0
     if (table := studies.table(plan, options.store)) is None:
-        print(f"{len(mine):,} of {len(plan):,} runs are done; other parts are not")
+        counts, *_ = studies.status(plan, options.store)
+        print(f"{counts['done'] + counts['failed']:,} of {len(plan):,} runs are done; other parts are not")
     elif options.out:
         _write(options.out, lambda path: table.map(cell).to_csv(path, index=False))
     else:
@@ -768,8 +769,8 @@ def _grid(options):
 def _print_status(counts, processes, failures):
     print(", ".join(f"{count:,} {what}" for what, count in counts.items()))
     for one in processes:
-        about = f"{plain(one['host'])}, process {one['process']}: {one['done']:,} of {one['count']:,} runs"
-        _print_indented(f"{about} since {_clock(one['since'])}")
+        how = f"{one['done']:,} of {one['count']:,} runs" if one["count"] else "a worker"
+        _print_indented(f"{plain(one['host'])}, process {one['process']}: {how} since {_clock(one['since'])}")
         for run in one["running"]:
             _print_indented(f"{plain(run['values'])}: running since {_clock(run['since'])}")
     if len(failures):

@@ -81,6 +81,30 @@ def test_a_scheme_of_which_nothing_is_known_is_named():
     assert unknown == "scheme=iterative"
 
 
+def test_names_that_no_run_has_had_together_are_named_if_both_matter():
+    names = [{"log": log, "scheme": scheme, "seed": seed} for log in "ab" for scheme in "xy" for seed in range(3)]
+    costs = Costs(names)
+    took = {("a", "x"): 1.0, ("a", "y"): 3.0, ("b", "x"): 10.0}
+    for place, one in enumerate(names):
+        if (pair := (one["log"], one["scheme"])) in took:
+            costs.learn(place, took[pair])
+    left = [place for place, one in enumerate(names) if (one["log"], one["scheme"]) == ("b", "y")]
+    assert costs.expected(left)[1] == "log=b, scheme=y"  # which may take a thousand times as long
+    costs.learn(left[0], 3000.0)
+    assert costs.expected(left[1:])[1] == ""
+
+
+@pytest.mark.parametrize("sizes", [(100, 200, 400, 800, 1600), (1600, 800, 400, 200, 100)])
+def test_a_trend_of_numbers_goes_on(sizes):
+    names = [{"jobs": jobs, "seed": seed} for jobs in sizes for seed in range(4)]
+    costs = Costs(names)
+    for place, one in enumerate(names[:12]):  # three sizes
+        costs.learn(place, one["jobs"] ** 1.5)
+    seconds, unknown = costs.expected(range(12, 20))
+    assert unknown.startswith("jobs=")
+    assert seconds.sum() == pytest.approx(sum(one["jobs"] ** 1.5 for one in names[12:]), rel=0.2)
+
+
 def test_before_anything_is_done_nothing_is_known():
     seconds, unknown = Costs(NAMES).expected([0, 1])
     assert np.isnan(seconds).all()

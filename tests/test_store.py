@@ -748,6 +748,30 @@ def test_the_status_says_what_is_done_failed_and_running(tmp_path, study):
     assert len(calls(tmp_path)) == 10
 
 
+def test_the_status_is_of_a_plan_and_knows_what_other_processes_run(runs):
+    def run(a):
+        time.sleep(a)
+        return a
+
+    def going_on():
+        with joblib.parallel_config(backend="loky", n_jobs=2):
+            sl.grid(run, a=[0, 3, 3.5], store=runs, progress=False)
+
+    plan, other = planned(run, a=[0, 3, 3.5]), planned(run, a=[0, 9])
+    thread = threading.Thread(target=going_on)
+    thread.start()
+    until = time.monotonic() + 60
+    while (found := status(plan, runs))[0]["running"] < 2:
+        assert time.monotonic() < until, found
+        time.sleep(0.1)
+    counts, processes, _ = found
+    assert counts == {"done": 1, "failed": 0, "running": 2, "to do": 0}
+    assert sorted(run["values"] for one in processes for run in one["running"]) == ["a=3", "a=3.5"]
+    assert status(other, runs)[0] == {"done": 1, "failed": 0, "running": 0, "to do": 1}
+    thread.join()
+    assert status(plan, runs)[0] == {"done": 3, "failed": 0, "running": 0, "to do": 0}
+
+
 def test_a_status_leaves_a_store_as_it_is(tmp_path, study):
     plan = read_study(study)
     counts, processes, failures = status(plan, tmp_path / "runs")
@@ -763,7 +787,12 @@ def test_a_process_that_gives_no_sign_of_life_is_not_running(runs):
     (study.folder / stores.MARKS / "a.json").write_text(json.dumps(mark | {"alive": time.time() - stores.DEAD - 1}))
     (study.folder / stores.MARKS / "b.json").write_text(json.dumps(mark | {"alive": time.time()}))
     (study.folder / stores.MARKS / "c.json").write_text("{")
-    assert len(study.running()) == 1
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    mark |= {"host": stores.HOST, "process": ended.pid, "alive": time.time()}
+    (study.folder / stores.MARKS / "d.json").write_text(json.dumps(mark))
+    (study.folder / stores.MARKS / "e.json").write_text(json.dumps(mark | {"process": os.getpid()}))
+    assert [one["process"] for one in study.running()] == [1, os.getpid()]
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 50])
@@ -1328,10 +1357,17 @@ def test_what_is_large_travels_once_to_a_worker(dask, tmp_path):
         assert set(map(str, table["process"])) <= set(arrived[1:])
 
 
-def test_what_comes_from_elsewhere_and_cannot_be_kept_ends_the_grid(dask, runs):
-    with pytest.raises(TypeError, match="measure x is .*, which no column of a store can hold"):
-        again(lambda a: {"x": 2**70 if a == 3 else a}, a=range(6), store=runs)
-    assert 3 not in set(sl.store(runs).table()["a"])
+def test_what_comes_from_elsewhere_and_cannot_be_kept_is_a_failure(dask, runs):
+    def run(a):
+        return {"x": 2**70 if a == 3 else a}
+
+    with pytest.raises(
+        sl.RunError, match="a=3 failed: TypeError: measure x is .*, which no column of a store can hold"
+    ):
+        again(run, a=range(6), store=runs)
+    table = again(run, a=range(6), store=runs, errors="keep")
+    assert (table["error"] != "").tolist() == [False, False, False, True, False, False]
+    assert sorted(sl.store(runs).table()["a"]) == [*range(6)]
 
 
 def test_what_cannot_be_sent_is_told_at_once(dask):

@@ -4,7 +4,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from numbers import Integral
 from os import PathLike
@@ -397,7 +397,7 @@ def _run(plan, known, threads, progress, errors, words):
                     _batch(backend, LAST_BATCH)
                 if writer is not None:
                     if not writing:
-                        writer.keep(*about(place), result)
+                        result = _kept(partial(writer.keep, *about(place)), result, study.optional)
                     writer.came()
                 if result.failed and errors == "raise":
                     raise _failed(plan.names[place], result.measured) from result.measured.error
@@ -417,22 +417,25 @@ def _batch(backend, seconds):
 
 def _one(place, about, reserved, ticket, version, run, names, *values):
     """Make one run, in a worker; keep its result where that is done here."""
-    if ticket is not None:
-        ticket.begin()
-    if version is not None and _version(run) != version:
-        raise ValueError(STALE)
-    run, *values = map(arrived, (run, *values))
-    result = result_of(run, dict(zip(names, values, strict=True)))
-    check_columns(about, result, reserved)
-    if ticket is not None:
-        try:
-            ticket.keep(result)
-        except TypeError as error:  # what no column can hold
-            if ticket.study.optional:
-                ticket.end()
-            else:
-                ticket.keep(result := failed(result, error))
+    with nullcontext() if ticket is None else ticket:
+        if version is not None and _version(run) != version:
+            raise ValueError(STALE)
+        run, *values = map(arrived, (run, *values))
+        result = result_of(run, dict(zip(names, values, strict=True)))
+        check_columns(about, result, reserved)
+        if ticket is not None:
+            result = _kept(ticket.keep, result, ticket.study.optional)
     return place, result
+
+
+def _kept(keep, result, optional):
+    """Keep a result and give it back; as a failure, if no store can hold it and one was asked for."""
+    try:
+        keep(result)
+    except TypeError as error:  # what no column can hold
+        if not optional:
+            keep(result := failed(result, error))
+    return result
 
 
 def _failed(names, failure):

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from threading import Event, Thread
@@ -16,6 +17,7 @@ RENEWED = 0.3  # seconds after which the remaining time is estimated anew
 ROUNDS = 8  # of fitting: effects are of a few columns, which are all but independent in a product of values
 DOUBT = 0.1  # runs that each value counts as having cost what all others do
 LITTLE = np.log(1.5)  # a number that changes the cost by less than this matters little
+TREND = 3  # numbers that tell one
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {left}]"
 
 
@@ -23,7 +25,7 @@ class Costs:
     """What runs cost, learnt from those that are done.
 
     The logarithm of the seconds of a run is taken for a sum: one term for all, and one for each of its values. A number
-    that no run has had yet costs what the numbers beside it do.
+    that no run has had yet costs what the numbers beside it do; beyond them their trend goes on.
 
     Parameters
     ----------
@@ -53,7 +55,8 @@ class Costs:
         -------
         seconds : array of float64
         unknown : str
-            A value that many of them have and of which nothing is known, as "scheme=EASY"; empty if there is none.
+            A value that many of them have and no run has had yet, as "scheme=EASY"; or two names that matter and that
+            no run has had together, as "log=KTH-SP2, scheme=EASY"; empty if there are none.
         """
         places, done = np.asarray(places, int), ~np.isnan(self.seconds)
         if not done.any():
@@ -75,8 +78,30 @@ class Costs:
             asked = np.where(doubtful, np.bincount(codes[places], minlength=len(effect)), 0)
             if asked.max() > most:
                 most, unknown = asked.max(), f"{self.columns[column]}={self.levels[column][asked.argmax()]}"
+        unknown = unknown or self._pair(places, done, effects, counts)
         total = mean + sum(effect[codes[places]] for codes, effect in self._with(effects))
         return np.exp(total + rest.var() / 2), unknown  # the mean of what spreads evenly in logarithms
+
+    def _pair(self, places, done, effects, counts):
+        """Name the values of the two columns of names that matter most, if runs to come have them and none has yet."""
+        spans = [
+            0.0 if _numbers(levels[:-1]).all() else np.ptp(effect[count > 0])
+            for levels, effect, count in zip(self.levels, effects, counts, strict=True)
+        ]
+        two = [column for column in np.argsort(spans)[::-1][:2] if spans[column] > LITTLE]
+        if len(two) < 2:
+            return ""
+        pairs = np.stack([self.codes[column] for column in two], axis=1)
+        had, ahead = set(map(tuple, pairs[done])), Counter(map(tuple, pairs[places]))
+        new = {
+            pair: count
+            for pair, count in ahead.items()
+            if pair not in had and all(counts[column][code] for column, code in zip(two, pair, strict=True))
+        }
+        if not new:
+            return ""
+        most = max(new, key=new.get)
+        return ", ".join(f"{self.columns[i]}={self.levels[i][code]}" for i, code in sorted(zip(two, most, strict=True)))
 
     def _with(self, effects):
         return zip(self.codes, effects, strict=True)
@@ -87,16 +112,25 @@ def _fill(levels, effect, known):
 
     It can within what is known, and beyond where the number seems to matter little, as that of a seed.
     """
-    numbers = np.array([isinstance(one, Real) and not isinstance(one, bool) for one in levels])
+    numbers = _numbers(levels)
     seen, new = np.flatnonzero(numbers & known), np.flatnonzero(numbers & ~known)
     sure = np.zeros(len(levels), bool)
     if seen.size and new.size:
-        at = np.array([float(one) if is_number else 0.0 for one, is_number in zip(levels, numbers, strict=True)])
+        at = np.array([float(one) if is_number else 1.0 for one, is_number in zip(levels, numbers, strict=True)])
+        at = np.log(at) if (at > 0).all() else at
         seen = seen[np.argsort(at[seen])]
+        first, last = at[seen[[0, -1]]]
         effect[new] = np.interp(at[new], at[seen], effect[seen])
-        within = (at[new] > at[seen[0]]) & (at[new] < at[seen[-1]])
+        if seen.size >= TREND:  # which goes on as far again as it is known, at most
+            slope, _ = np.polyfit(at[seen], effect[seen], 1)
+            effect[new] += slope * np.clip(at[new] - np.clip(at[new], first, last), first - last, last - first)
+        within = (at[new] > first) & (at[new] < last)
         sure[new] = within | (seen.size > 1 and np.ptp(effect[seen]) < LITTLE)
     return sure
+
+
+def _numbers(levels):
+    return np.array([isinstance(one, Real) and not isinstance(one, bool) for one in levels], bool)
 
 
 class Progress:
@@ -190,7 +224,7 @@ class Progress:
             return "time left unknown"
         words = f"{span(max(self.until - time.monotonic(), 0))} left"
         if self.unknown:
-            words = f"at least {words}, none with {self.unknown} yet"
+            words = f"perhaps {words} ({self.unknown} not measured yet)"
         return f"{words}, {self.failed} failed" if self.failed else words
 
     def _lines(self):

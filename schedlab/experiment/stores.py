@@ -18,13 +18,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta, timezone
-from errno import EACCES, EPERM, EROFS
+from errno import EACCES, EPERM, EROFS, ESRCH
 from functools import cache, cached_property
 from inspect import getsource
 from itertools import groupby
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
+from typing import ClassVar
 from uuid import uuid4
 
 import numpy as np
@@ -292,7 +293,7 @@ class Study:
     Attributes
     ----------
     optional : bool
-        A result that no store can hold is none the worse for it; otherwise its run has failed.
+        If true, a result that cannot be stored is returned but not kept; otherwise its run counts as failed.
     """
 
     def __init__(self, folder: Path):
@@ -348,8 +349,13 @@ class Study:
         TypeError
             For a measure that no column can hold.
         """
-        pa, pq = _parquet()
-        for table in _alike(_rows(pa, *one) for one in several):
+        pa, _ = _parquet()
+        self.write(_rows(pa, *one) for one in several)
+
+    def write(self, tables: Iterable) -> None:
+        """Write tables of Arrow, those of the same columns into one file."""
+        _, pq = _parquet()
+        for table in _alike(tables):
             whole = io.BytesIO()  # faster than to let it open and write a file
             pq.write_table(table, whole, compression="none", use_dictionary=False, write_statistics=False)
             # A name of its own: who joins small files must not delete what has taken the place of one that it has read.
@@ -443,34 +449,119 @@ class Study:
     def running(self) -> list[dict]:
         """Give the processes that are at work: host, process, since, done, count and what they run, each since when.
 
-        One that gave no sign of life for some time is left out.
+        A worker has no count. A process that has ended, or gave no sign of life for some time, is left out.
         """
-        return [one for one in _jsons(self.folder / MARKS) if time.time() - one["alive"] < DEAD]
+        marks = [one for one in _jsons(self.folder / MARKS) if time.time() - one["alive"] < DEAD]
+        return [one for one in marks if (one["count"] or one["running"]) and not _has_ended(one)]
+
+
+def _has_ended(mark):
+    """Tell whether a process of this computer has ended, though nothing says so."""
+    if mark["host"] != HOST or os.name != "posix":
+        return False
+    try:
+        os.kill(mark["process"], 0)  # which sends nothing
+    except OSError as error:
+        return error.errno == ESRCH
+    return False
+
+
+class Mark:
+    """Signs of life: a file that tells what this process runs of a study, renewed until it ends.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the study.
+    count : int
+        How many runs it is to make; 0 for a worker, which is not told.
+    """
+
+    of_workers: ClassVar[dict[Path, "Mark"]] = {}  # by folder; they end by themselves
+
+    def __init__(self, folder: Path, count: int = 0):
+        self.folder, self.count, self.done, self.since = folder, count, 0, time.time()
+        self.begun, self.lock, self.over = {}, Lock(), Event()
+        self.path = folder / MARKS / f"{HOST}-{os.getpid()}-{uuid4().hex[:8]}.json"
+        self.thread = Thread(target=self._beat, daemon=True)
+
+    @classmethod
+    def here(cls, folder: Path) -> "Mark":
+        """Give the mark of this process, which is a worker."""
+        if folder not in cls.of_workers:
+            cls.of_workers[folder] = cls(folder)
+            cls.of_workers[folder].start()
+        return cls.of_workers[folder]
+
+    def start(self) -> None:
+        """Begin to show signs of life."""
+        for path in self.path.parent.glob("*.json"):  # those of processes that were killed
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > LOST:
+                    path.unlink()
+        self.write()
+        self.thread.start()
+
+    def stop(self) -> None:
+        """Show no more of them."""
+        self.over.set()
+        self.thread.join()
+        self.path.unlink(missing_ok=True)
+
+    def begin(self, key: str, shown: Mapping) -> None:
+        """Note that a run begins."""
+        with self.lock:
+            self.begun[key] = (shown, time.time())
+
+    def end(self, key: str) -> None:
+        """Note that a run has ended."""
+        with self.lock:
+            self.begun.pop(key, None)
+
+    def write(self) -> None:
+        """Say what is being run."""
+        with self.lock:
+            begun = list(self.begun.items())
+        running = [{"key": key, "values": _words(shown), "since": since} for key, (shown, since) in begun]
+        about = {"host": HOST, "process": os.getpid(), "since": self.since, "alive": time.time()}
+        with suppress(OSError):  # a full disk is told by what cannot be kept
+            _write_json(self.path, about | {"done": self.done, "count": self.count, "running": running})
+
+    def _beat(self):
+        pause, idle = 1, 0
+        while not self.over.wait(pause):
+            idle = 0 if self.begun or self.count else idle + 1
+            if idle > 1:  # a worker that others may use now, for something else
+                self.of_workers.pop(self.folder, None)
+                self.path.unlink(missing_ok=True)
+                return
+            self.write()
+            pause = BEAT
 
 
 class Writer:
     """A process that makes runs of a study: it shows signs of life, and joins what has become many."""
 
     def __init__(self, study: Study, count: int):
-        self.study, self.count, self.done, self.small = study, count, 0, 0
-        self.begun, self.lock, self.since = {}, Lock(), time.time()
+        self.study, self.mark, self.small = study, Mark(study.folder, count), 0
         self.arrived, self.errors = SimpleQueue(), []
-        self.path = study.folder / MARKS / f"{HOST}-{os.getpid()}-{uuid4().hex[:8]}.json"
 
     def ticket(self, key: str, shown: Mapping, origins: Mapping) -> "Ticket":
-        """Give leave to keep the result of a run where it is made."""
-        return Ticket(self.study, key, shown, origins, self)
+        """Permit a worker to keep the result of a run."""
+        return Ticket(self.study, key, shown, origins, self.mark)
 
     def keep(self, key: str, shown: Mapping, origins: Mapping, result: Result) -> None:
         """Keep a result that has come from elsewhere, together with those that come in the same moment.
 
         Raises
         ------
-        TypeError, OSError
+        TypeError
+            For a measure that no column can hold.
+        OSError
             If one of those before could not be kept.
         """
         self._check()
-        self.arrived.put((key, shown, origins, result))
+        self.arrived.put(_rows(_parquet()[0], key, shown, origins, result))
 
     def _keep_arrived(self):
         """Keep what comes until an end is put; a batch of runs comes at once, and a file takes a millisecond."""
@@ -482,20 +573,9 @@ class Writer:
                 while True:
                     several.append(self.arrived.get_nowait())
             over = None in several
-            several = [one for one in several if one is not None]
             try:
-                self.study.keep(*several)
-            except TypeError:  # of one of them: the others are kept
-                for one in several:
-                    self._keep_alone(one)
+                self.study.write(table for table in several if table is not None)
             except OSError as error:
-                self.errors.append(error)
-
-    def _keep_alone(self, one):
-        try:
-            self.study.keep(one)
-        except (TypeError, OSError) as error:
-            if not (self.study.optional and isinstance(error, TypeError)):
                 self.errors.append(error)  # to be raised where results are given
 
     def _check(self):
@@ -504,7 +584,7 @@ class Writer:
 
     def came(self) -> None:
         """Note that a result is there."""
-        self.done += 1
+        self.mark.done += 1
         self.small += 1
         if self.small >= JOIN_AT:
             self.small = 0
@@ -512,63 +592,39 @@ class Writer:
 
     @contextmanager
     def alive(self) -> Iterator[None]:
-        """Show that this process works, until the block ends."""
-        over = Event()
-
-        def beat():
-            pause = 1
-            while not over.wait(pause):
-                self.mark()
-                pause = BEAT
-
-        self.mark()
-        threads = [Thread(target=target, daemon=True) for target in (beat, self._keep_arrived)]
-        for thread in threads:
-            thread.start()
+        """Show that this process works, and keep what comes, until the block ends."""
+        keeping = Thread(target=self._keep_arrived, daemon=True)
+        self.mark.start()
+        keeping.start()
         try:
             yield
         finally:
-            over.set()
             self.arrived.put(None)
-            for thread in threads:
-                thread.join()
-            self.path.unlink(missing_ok=True)
+            keeping.join()
+            self.mark.stop()
         self._check()
-
-    def mark(self) -> None:
-        """Say what is being run."""
-        with self.lock:
-            running = [{"values": _words(shown), "since": since} for shown, since in self.begun.values()]
-        about = {"host": HOST, "process": os.getpid(), "since": self.since, "alive": time.time()}
-        with suppress(OSError):  # a full disk is told by what cannot be kept
-            _write_json(self.path, about | {"done": self.done, "count": self.count, "running": running})
 
 
 class Ticket:
-    """Leave to keep the result of one run; in another process it keeps, but shows no signs of life."""
+    """Permission to keep the result of one run, for a worker: as a context it shows that the run is going on."""
 
-    def __init__(self, study: Study, key: str, shown: Mapping, origins: Mapping, writer: Writer | None = None):
-        self.study, self.key, self.shown, self.origins, self.writer = study, key, shown, origins, writer
+    def __init__(self, study: Study, key: str, shown: Mapping, origins: Mapping, mark: Mark | None = None):
+        self.study, self.key, self.shown, self.origins, self.mark = study, key, shown, origins, mark
 
     def __reduce__(self):
         return Ticket, (self.study, self.key, self.shown, self.origins)
 
-    def begin(self) -> None:
-        """Note that the run begins."""
-        if self.writer is not None:
-            with self.writer.lock:
-                self.writer.begun[self.key] = (self.shown, time.time())
+    def __enter__(self):
+        self.mark = self.mark or Mark.here(self.study.folder)
+        self.mark.begin(self.key, self.shown)
+        return self
+
+    def __exit__(self, *_):
+        self.mark.end(self.key)
 
     def keep(self, result: Result) -> None:
         """Keep its result."""
         self.study.keep((self.key, self.shown, self.origins, result))
-        self.end()
-
-    def end(self) -> None:
-        """Note that the run has ended."""
-        if self.writer is not None:
-            with self.writer.lock:
-                self.writer.begun.pop(self.key, None)
 
 
 # --- Rows and files -----------------------------------------------------------------------------------------

@@ -93,9 +93,14 @@ def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dic
     """
     known = Known(plan, store, look=True)
     results = known.found()
+    missing = {key for place, key in enumerate(known.keys) if place not in results}
     failed = [place for place, result in results.items() if result.failed]
-    processes = known.study.running()
-    running = sum(len(one["running"]) for one in processes)
+    processes = []
+    for one in known.study.running():
+        mine = [run for run in one["running"] if run["key"] in missing]
+        if mine or not one["running"]:  # otherwise it makes runs of another plan
+            processes.append(one | {"running": mine})
+    running = len({run["key"] for one in processes for run in one["running"]})
     counts = {"done": len(results) - len(failed), "failed": len(failed), "running": running}
     counts["to do"] = max(len(plan) - len(results) - running, 0)
     return counts, processes, tabled([plan.names[i] for i in failed], [results[i] for i in failed], True)
