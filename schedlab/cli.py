@@ -474,7 +474,7 @@ def _count(text):
 @_argument
 def _shard(text):
     number, _, count = text.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+    if not (text.isascii() and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise ValueError(f"expected a part such as 3/16, from 1/16 to 16/16, got {text!r}")
     return int(number), int(count)
 
@@ -743,7 +743,7 @@ def _grid(options):
     """Run the grid of a study, and keep each result as soon as it is there.
 
     A run that fails does not stop the others. The call that finds all runs done, whichever part it was for, gives the
-    table. Exit code 1 means that runs have failed.
+    table. Exit code 1 means that runs of this part have failed.
     """
     _check_folder(options.out)
     plan = studies.read_study(options.study)
@@ -763,7 +763,8 @@ def _grid(options):
     else:
         _print(table if (table["error"] != "").any() else table.drop(columns=["error", "error_at"]))
     if failed:
-        raise ValueError(f"{failed:,} runs failed; --status lists them, --retry runs them again")
+        words = f"{failed:,} {'run' if failed == 1 else 'runs'} failed"
+        raise ValueError(f"{words}; --status lists them, --retry runs them again")
 
 
 def _print_status(counts, processes, failures):

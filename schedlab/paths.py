@@ -132,6 +132,10 @@ def replacing(path: Path | str) -> Iterator[Path]:
     try:
         yield part
         os.replace(part, path)
+    except OSError as error:
+        if error.filename is None:  # as where the disk is full
+            error.filename = str(path)
+        raise
     finally:
         part.unlink(missing_ok=True)
 

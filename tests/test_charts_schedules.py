@@ -668,8 +668,8 @@ def test_what_would_leave_out_most_is_drawn_in_cells(in_cells):
     for cell in cells.itertuples():
         shares = {kind: part[int(cell.column), int(cell.row)] for kind, part in parts.items()}
         assert shares[cell.color] == pytest.approx(max(shares.values()))
-    assert f"all {len(in_cells)} jobs, in cells of " in said(chart)
-    assert "the colour is what holds most of a cell, its strength how much is held" in said(chart)
+    assert f"all {len(in_cells)} jobs; a cell covers " in said(chart)
+    assert "colour: who uses most of it; opacity: how much is used" in said(chart)
 
 
 def test_cells_of_numbers_are_means_and_a_limit_asks_for_rectangles(in_cells):

@@ -347,7 +347,10 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
         (lambda: sl.grid(product_of, [{"a": 1}], a=[1]), "a: given in the cases and beside them"),
         (lambda: sl.grid(product_of, c=1), "the function takes a, b, seed; with c: .*'a'|'c'"),
         (lambda: sl.grid(lambda threads: {}, threads=2), "threads: parameters of grid"),
-        (lambda: sl.grid(lambda a: {"a": 1}, a=1), "the run gives a, which is among its values, too"),
+        (
+            lambda: sl.grid(lambda a: {"a": 1}, a=1),
+            "the run gives a, which is also one of its values; rename the measure",
+        ),
         (lambda: sl.grid(lambda a: "abc", a=1), "the run gave a str, expected measures"),
         (lambda: sl.grid(product_of, a=1, threads=0), "threads must be a whole number greater than 0, got 0"),
     ],
@@ -588,7 +591,7 @@ def test_what_holds_itself_has_no_digest():
 
 
 def test_a_measure_called_error_is_not_lost():
-    with pytest.raises(ValueError, match="the run gives error, which is among its values, too"):
+    with pytest.raises(ValueError, match="the run gives error, which is a reserved column; rename the measure"):
         sl.grid(lambda a: {"error": a}, a=[1], errors="keep", progress=False)
 
 
@@ -661,7 +664,7 @@ def test_times_and_equal_lists_stand_in_the_table_as_they_are():
         (lambda a: {"x": np.arange(3)}, "measure x is a ndarray, expected a number, a text or a time"),
         (lambda a: pd.Series([1, 2], index=["x", "x"]), "the run gives x more than once"),
         (lambda a: pd.DataFrame([[1, 2]], columns=["x", "x"]), "the run gives x more than once"),
-        (lambda a: {"a": 1}, "the run gives a, which is among its values, too"),
+        (lambda a: {"a": 1}, "the run gives a, which is also one of its values; rename the measure"),
     ],
 )
 def test_what_a_run_may_not_give(run, message):
@@ -676,7 +679,7 @@ def test_a_clash_is_told_after_the_first_run():
         done.append(a)
         return {"a": a}
 
-    with pytest.raises(ValueError, match="among its values"):
+    with pytest.raises(ValueError, match="one of its values"):
         sl.grid(run, a=range(50), threads=1, progress=False)
     assert len(done) < 10
 

@@ -513,14 +513,18 @@ def test_a_process_that_has_an_older_module_is_told_of(runs, tmp_path, monkeypat
         assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [2, 4]
         (tmp_path / "my_edited.py").write_text("def f(x):\n    return 30 * x + 1\n")
         reload(module)
-        with pytest.raises(ValueError, match="this process has an older version of what the function uses"):
+        with pytest.raises(
+            ValueError, match="this worker has loaded an older version of your code; restart the workers"
+        ):
             again(lambda x: module.f(x), x=[1, 2], store=runs)
         get_reusable_executor().shutdown()
         assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [31, 61]
 
 
 def test_values_named_as_columns_are_told_before_anything_runs(runs):
-    with pytest.raises(ValueError, match="^function: columns of a store; give values of the function other names"):
+    with pytest.raises(
+        ValueError, match="^function is a reserved column of a store; give the function's parameters other names"
+    ):
         again(lambda function: pytest.fail("it ran"), function=[1, 2], store=runs)
 
 
@@ -715,7 +719,7 @@ def test_a_killed_process_loses_what_it_was_running(tmp_path, study):
     last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
     _, err = last.communicate(timeout=120)
     assert last.returncode == 1
-    assert "1 runs failed" in err
+    assert "1 run failed" in err
     made = pd.Series([(a, b) for _, a, b in calls(tmp_path)]).value_counts()
     assert len(made) == 32
     assert made.sum() <= 32 + 3 * 2  # what two threads were at, three times
@@ -1216,13 +1220,16 @@ def test_a_folder_with_other_files_is_no_store(tmp_path):
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        (lambda a: {"x": 2**70}, "measure x is 1180591620717411303424, a int, which no column of a store can hold"),
+        (lambda a: {"x": 2**70}, "measure x is 1180591620717411303424, which no column of a store can hold"),
         (lambda a: pd.DataFrame({None: [1]}), "the run gives a column None, expected names that are texts or numbers"),
         (lambda a: pd.DataFrame({"x": [object()]}), "the table of a run cannot be kept in a store"),
-        (lambda a: pd.DataFrame({"x": pd.Series([1, 2.5], dtype=object)}), "the column x would not come back"),
-        (lambda a: pd.DataFrame({"x": [(1, 2)]}), "the column x would not come back"),
-        (lambda a: {"run_key": 1}, "the run gives run_key, which is among its values, too"),
-        (lambda a: {"study": 1}, "the run gives study, which is among its values, too"),
+        (
+            lambda a: pd.DataFrame({"x": pd.Series([1, 2.5], dtype=object)}),
+            "the column x cannot be stored without loss",
+        ),
+        (lambda a: pd.DataFrame({"x": [(1, 2)]}), "the column x cannot be stored without loss"),
+        (lambda a: {"run_key": 1}, "the run gives run_key, which is a reserved column; rename the measure"),
+        (lambda a: {"study": 1}, "the run gives study, which is a reserved column; rename the measure"),
     ],
 )
 def test_what_a_store_cannot_keep(runs, run, words):
@@ -1376,3 +1383,42 @@ def test_what_cannot_be_sent_is_told_at_once(dask):
         again(lambda to: 1, to=[lock])
     with pytest.raises(ValueError, match="^the function cannot be sent to other processes: .*lock"):
         again(lambda a: lock.locked(), a=1)
+
+
+# --- What is wrong is said ---
+
+
+@pytest.mark.parametrize("errors", ["raise", "keep"])
+def test_a_name_that_no_file_can_hold_is_a_failure(runs, errors):
+    for store in (None, runs):
+        if errors == "raise":
+            with pytest.raises(sl.RunError, match="a name that no file can hold"):
+                again(lambda a: {"\ud800": 1}, a=1, store=store)
+        else:
+            assert "no file can hold" in again(lambda a: {"\ud800": 1}, a=1, store=store, errors="keep")["error"][0]
+
+
+def test_large_numbers_are_kept(runs):
+    def run(a):
+        return {"x": 2**63 + a}
+
+    again(run, a=[1, 2], store=runs)
+    assert again(run, a=[1, 2], store=runs)["x"].tolist() == [2**63 + 1, 2**63 + 2]
+
+
+def test_files_of_another_version_are_passed_over(runs, monkeypatch):
+    again(measures, a=[1, 2], store=runs)
+    monkeypatch.setattr(stores, "FORMAT", stores.FORMAT + 1)
+    with pytest.warns(UserWarning, match="from another version of schedlab; delete it"):
+        assert len(sl.store(runs).table()) == 0
+
+
+@pytest.mark.parametrize("cases", [3, "abc", [1], {"a": 1}])
+def test_cases_are_mappings(cases):
+    with pytest.raises(TypeError, match="cases is .*, expected mappings such as"):
+        sl.grid(lambda a: a, cases, progress=False)
+
+
+def test_a_shard_is_of_plain_digits(tmp_path, study):
+    said = command(study, "--store", "runs", "--shard", "\uff11/3", cwd=tmp_path).communicate(timeout=60)[1]
+    assert "expected a part such as 3/16" in said

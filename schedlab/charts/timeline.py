@@ -245,8 +245,8 @@ class _Gantt:
         if self.in_cells:
             wide, high = (end - begin) / CELLS[0], (self.high - self.low) / CELLS[1]
             self.left_out = (
-                f"all {seen.size:,} {what}, in cells of {_length(wide)} and {high:,.4g} processors: the colour is what "
-                "holds most of a cell, its strength how much is held"
+                f"all {seen.size:,} {what}; a cell covers {_length(wide)} x {high:,.3g} processors; colour: who uses "
+                "most of it; opacity: how much is used"
             )
 
     def rectangles(self, begin=0, end=None):

@@ -1,4 +1,4 @@
-"""Run a function over a grid of values: what was not run before, on whatever backend joblib has."""
+"""Run a function over a grid of values on any joblib backend, skipping runs whose results are known."""
 
 import inspect
 from collections import Counter
@@ -37,11 +37,12 @@ ERRORS = ("raise", "keep")
 THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, MultiprocessingBackend)  # of this computer
 REMOTE_BATCH = (3, 30)  # seconds that a worker elsewhere should have work for: at least, at most
 LAST_BATCH = (0.5, 1)  # the same towards the end, so that all workers end at about the same time
+LOST_WORKERS = ("KilledWorker", "FutureCancelledError")  # errors of Dask
 END = 8 * REMOTE_BATCH[0]  # seconds before it; two batches a worker are under way by then
 
 
 STALE = (
-    "this process has an older version of what the function uses; end it, and begin anew: "
+    "this worker has loaded an older version of your code; restart the workers: "
     "joblib.externals.loky.get_reusable_executor().shutdown()"
 )
 
@@ -87,12 +88,11 @@ def grid(
     words : str
         The label of the progress bar.
     store : path or Store, optional
-        A folder that keeps results between sessions, made where it is missing: each run's as soon as it is there. What
-        is kept there is not run again, whoever ran it: other sessions, other functions' grids over the same values,
-        other processes that use the folder at the same time. See `schedlab.store`. Needs pyarrow.
+        A folder that keeps results between sessions, created if missing. Each result is saved as soon as its run ends.
+        What is kept there is not run again, whether another session, another grid of the same function, or another
+        process that uses the folder at the same time has run it. See `schedlab.store`. Needs pyarrow.
     retry : bool
-        Run again what has failed before and is kept as a failure in the store. Without ``errors="keep"`` failures are
-        always run again.
+        Rerun runs that the store holds as failures. Without ``errors="keep"`` failures are always rerun.
     **values
         For each parameter of the function one value, or several: a list, tuple, range, array or any other iterable.
         A text is one value. To pass a tuple as one value, put it in a list: ``sigma=[(0, 2)]``.
@@ -113,8 +113,8 @@ def grid(
     Notes
     -----
     Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Runs of a
-    few milliseconds are mostly Python, of which one thread runs at a time: two threads bring whole logs 1.4 times as
-    far as one, and 5,000 jobs under EASY nothing. Choose another backend with
+    few milliseconds are mostly Python, of which one thread runs at a time: two threads run whole logs 1.4 times as fast
+    as one, and runs of 5,000 jobs under EASY gain nothing. Choose another backend with
     ``joblib.parallel_config(backend=...)``: "loky" for processes, "dask" for a cluster. Processes need a function that
     can be pickled; each gets a trace once. Workers of a cluster get several short runs at a time.
 
@@ -224,7 +224,7 @@ class Plan:
 def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
     """Make the plan of a grid: every combination of values, as `grid` takes them."""
     sets = {name: several(name, value, not is_several(value)) for name, value in values.items()}
-    cases = [{}] if cases is None else [dict(case) for case in cases]
+    cases = [{}] if cases is None else _cases(cases)
     combined = [dict(zip(sets, combination, strict=True)) for combination in product(*sets.values())]
     for case in cases:
         if both := case.keys() & sets.keys():
@@ -313,7 +313,8 @@ class Known:
         self._found = {key: result for (_, key), result in found.items()}
         if store is not None:
             if both := sorted({name for names in plan.names for name in names} & set(RESERVED)):
-                raise ValueError(f"{', '.join(both)}: columns of a store; give values of the function other names")
+                columns = "is a reserved column" if len(both) == 1 else "are reserved columns"
+                raise ValueError(f"{', '.join(both)} {columns} of a store; give the function's parameters other names")
             self.study = store.study(plan, look)
             self.study.optional = not asked
             kept = self.study.found(self.keys)
@@ -407,6 +408,8 @@ def _run(plan, known, threads, progress, errors, words):
         if hasattr(done, "throw"):
             with suppress(BaseException):  # otherwise joblib warns that results are not used
                 done.throw(error)
+        if type(error).__name__ in LOST_WORKERS:
+            raise RuntimeError("a Dask worker ended during a run, perhaps for lack of memory; see its log") from error
         raise
 
 
@@ -463,6 +466,14 @@ def several(name: str, given, single: bool) -> list:
     return [without_numpy(one) for one in found]
 
 
+def _cases(given):
+    if isinstance(given, Iterable) and not isinstance(given, str | Mapping):
+        cases = list(given)
+        if all(isinstance(case, Mapping) for case in cases):
+            return [dict(case) for case in cases]
+    raise TypeError(f"cases is {given!r}, expected mappings such as [{{'load': 0.7, 'scheme': 'easy'}}]")
+
+
 def _check_names(run, runs):
     """Raise if the function does not take the values."""
     parameters = inspect.signature(run).parameters
@@ -473,7 +484,8 @@ def _check_names(run, runs):
         try:
             inspect.signature(run).bind(**values)
         except TypeError as error:
-            raise TypeError(f"the function takes {', '.join(parameters)}; with {', '.join(values)}: {error}") from None
+            taken, given = (", ".join(names) or "no parameters" for names in (parameters, values))
+            raise TypeError(f"the function takes {taken}; with {given}: {error}") from None
 
 
 def named(runs: Sequence[Mapping]) -> list[dict]:

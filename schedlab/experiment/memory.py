@@ -30,7 +30,7 @@ class Memory:
             return {key: self.runs[key] for key in keys if key in self.runs}
 
     def keep(self, key, result) -> None:
-        """Keep a result, but for a failure, which is tried again."""
+        """Keep a result unless it is a failure, which is tried again."""
         if not result.failed:
             with self.lock:
                 self.runs[key] = result

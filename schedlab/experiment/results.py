@@ -132,6 +132,11 @@ def without_numpy(value):
 
 
 def _check_once(names):
+    for name in names:
+        try:
+            str(name).encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the run gives {str(name)!r}, a name that no file can hold") from None
     if twice := [str(name) for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"the run gives {', '.join(twice)} more than once")
 
@@ -150,7 +155,8 @@ def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) 
     given = [] if result.failed else [*result.measured]
     columns = Counter([*about, *given, *reserved])
     if both := [name for name, count in columns.items() if count > 1]:
-        raise ValueError(f"the run gives {', '.join(sorted(both))}, which is among its values, too")
+        what = "is a reserved column" if set(both) & set(reserved) else "is also one of its values"
+        raise ValueError(f"the run gives {', '.join(sorted(both))}, which {what}; rename the measure")
 
 
 def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> pd.DataFrame:

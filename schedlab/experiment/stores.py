@@ -38,7 +38,7 @@ from ..text import plain
 from ..workload.trace import told_apart
 from .results import HOST, OF_FAILURES, Failure, Result
 
-ABOUT = "README.txt"  # by which a folder is known for a store
+ABOUT = "README.txt"  # marks a folder as a store
 WORDS = """\
 This folder keeps the results of grids of schedlab: one row a run (or several, where a run gives a table), in Parquet.
 
@@ -364,7 +364,16 @@ class Study:
 
     @contextmanager
     def writing(self, count: int) -> Iterator["Writer"]:
-        """Show that this process makes so many runs, until the block ends; then join small files."""
+        """Show that this process makes so many runs, until the block ends; then join small files.
+
+        Raises
+        ------
+        PermissionError
+            If the store can only be read.
+        """
+        if not os.access(self.folder, os.W_OK):
+            words = f"this store is read-only, and {count:,} {'run is' if count == 1 else 'runs are'} missing"
+            raise PermissionError(EACCES, words, str(self.folder.parent))
         writer = Writer(self, count)
         try:
             with writer.alive():
@@ -695,7 +704,7 @@ def _column_types(pa, measured):
     for name in measured:
         if not (back[name].dtype == measured[name].dtype and _same(back[name], measured[name])):
             raise TypeError(
-                f"the column {name} would not come back from a store as it is; give numbers, texts or times"
+                f"the column {name} cannot be stored without loss; give numbers, texts or times of one type"
             )
     return own, kinds
 
@@ -757,15 +766,16 @@ def _one_row(pa, measured):
             if value is pd.NaT:
                 arrays[name], kinds[name] = pa.nulls(1), ["NaT", ""]
                 continue
-            arrays[name] = pa.array([value])
+            is_large = isinstance(value, int) and 2**63 <= value < 2**64
+            arrays[name] = pa.array([value], pa.uint64()) if is_large else pa.array([value])
             if isinstance(value, pd.Timestamp | pd.Timedelta):
                 is_date = isinstance(value, pd.Timestamp)
                 kind = pa.timestamp(value.unit, arrays[name].type.tz) if is_date else pa.duration(value.unit)
                 arrays[name] = pa.array([value], kind)
                 kinds[name] = [type(value).__name__, value.unit]
         except UNKEPT:
-            words = f"measure {name} is {value!r}, a {type(value).__name__}, which no column of a store can hold"
-            raise TypeError(f"{words}; give it as a number or a text") from None
+            words = f"measure {name} is {value!r}, which no column of a store can hold"
+            raise TypeError(f"{words}; give it as a float or a text") from None
     return pa.table(arrays) if arrays else pa.table({"_": [0]}).select([]), kinds
 
 

@@ -56,7 +56,8 @@ def read_study(path: str | os.PathLike) -> Plan:
     if not callable(run):
         raise ValueError(f"{shown} defines no function run, expected a study such as:\n\n{EXAMPLE}")
     if not isinstance(values or {}, Mapping) or (values is None and cases is None):
-        raise ValueError(f"{shown}: values is {values!r}, expected a mapping such as {{'load': [0.7, 0.8]}}")
+        words = "expected a mapping such as {'load': [0.7, 0.8]}; the file only names them, and does not call grid"
+        raise ValueError(f"{shown}: values is {values!r}, {words}")
     try:
         return planned(run, cases, **(values or {}))
     except (TypeError, ValueError) as error:

@@ -2,8 +2,8 @@
 
 All jobs have a place: by width (processors), and among those of one width in the order in which candidates are tried.
 Over the estimates of those that wait stands a tree, whose nodes know the least of the `FAN` nodes below them. The jobs
-that fit are then those of the first places, and one descent tells that none of them ends in time, which is what most
-passes find. Where some do, each width that has one costs a descent more.
+that fit are then those of the first places. Most passes find that none of them ends in time, which takes one descent.
+Each width with such a job costs one more descent.
 
 Making the index costs as much as some tens of looks at each job of the log, and each start and arrival costs a little
 more: it pays where many jobs wait for long. It is brought up to date when it is asked.
@@ -103,7 +103,7 @@ def new_candidates(procs, rank, vetoes):
 def backfill_long(c, candidates, reservation, veto):
     """Start what may start behind the head, in the order in which candidates are tried.
 
-    Who may not start when another is found will not in this pass: there will be no more processors, and no more time.
+    A job that cannot start now cannot start later in this pass: processors and time only shrink.
     """
     kept = 0
     if c.clock[FREE] > 0:
