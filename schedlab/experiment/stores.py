@@ -699,6 +699,10 @@ def _column_types(pa, measured):
         own = pa.Table.from_pandas(measured, preserve_index=False)
     except UNKEPT as error:
         raise TypeError(f"the table of a run cannot be kept in a store: {error}") from None
+    for place, one in enumerate(own.columns):
+        if pa.types.is_dictionary(one.type):  # whose type would depend on how many categories there are
+            values = pa.chunked_array([part.dictionary_decode() for part in one.chunks], one.type.value_type)
+            own = own.set_column(place, own.field(place).with_type(one.type.value_type), values)
     kinds = {name: ARRAYS if _of_arrays(one) else _kind(name, one.dtype) for name, one in measured.items()}
     back = _as_it_was(own.to_pandas(), kinds, lambda name: own.column(name).to_pylist())
     for name in measured:
@@ -904,7 +908,7 @@ def _alike(tables):
     found = []
     for schema, *several in groups:
         joint = pa.concat_tables([table.replace_schema_metadata() for table in several], promote_options="default")
-        found.append(joint.select(schema.names).unify_dictionaries().replace_schema_metadata(schema.metadata))
+        found.append(joint.select(schema.names).replace_schema_metadata(schema.metadata))
     return found
 
 
