@@ -71,6 +71,8 @@ _HOME = {
     "IntervalWarning": "statistics",
     "over_seeds": "statistics",
     "paired": "statistics",
+    "gaps": "bounds",
+    "lower_bounds": "bounds",
     "fair_start_miss": "fairness",
     "fair_starts": "fairness",
     "fairness_table": "fairness",

@@ -29,7 +29,6 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 import pandas as pd
-from numba.core.dispatcher import Dispatcher
 
 from . import __version__
 from .display.ledgers import CASE, LEDGER, SAME, Ledger
@@ -58,8 +57,8 @@ def kernels_of(paper: str) -> dict[str, str]:
     used = set((made(paper) or {}).get("kernels", ()))
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{KERNELS}."):
-            compiled = [each for each in vars(module).values() if isinstance(each, Dispatcher)]
-            used |= {name for each in compiled if each.signatures and each.__module__ == name}
+            own = [each for each in vars(module).values() if getattr(each, "__module__", None) == name]
+            used |= {name for each in own if getattr(each, "signatures", ())}  # it is compiled for some arguments
     return {name: digest for name in sorted(used) if (digest := kernel_digest(name)) is not None}
 
 

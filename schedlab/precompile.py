@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from . import gang
+from .bounds import lower_bounds
 from .compiling import not_here
 from .kernels._jit import CACHE
 from .kernels.iterative import decision
@@ -48,6 +49,10 @@ def _others(trace):
         schedule.processors(), schedule.started_by
 
 
+def _bounds(trace):
+    lower_bounds(trace, rounds=2)
+
+
 def _decision(trace):
     """Decide once, as Sabin's live figures do."""
     ends, held = np.array([10]), np.array([1])
@@ -69,7 +74,7 @@ LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "conservative", "look
 
 def groups() -> dict[str, list[Callable]]:
     """Give what is compiled together: calls with a trace, by name. The schemes of a module share most of it."""
-    found = {"gang": [_gang], "trees": [_trees], "others": [_others], "moldable": [_decision]}
+    found = {"gang": [_gang], "trees": [_trees], "others": [_others, _bounds], "moldable": [_decision]}
     found["conservative"] = [_reservations]  # which have most in common
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")

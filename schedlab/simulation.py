@@ -76,7 +76,7 @@ def simulate(
     1000
     """
     check_trace(trace)
-    scheme, machine = scheme_named(scheme), _machine(machine, trace)
+    scheme, machine = scheme_named(scheme), machine_for(machine, trace)
     _check_conventions(overrun, events)
     case, origin = case_of(trace, scheme, machine, overrun, events)
     return Schedule(trace, scheme, machine, case.overrun, case.events, scheme.outcome(case), origin)
@@ -150,7 +150,7 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "ki
     """
     check_trace(trace)
     _check_conventions(overrun, "batched")
-    machine = _machine(machine, trace)
+    machine = machine_for(machine, trace)
     if not isinstance(machine, Flat):
         raise ValueError(f"steps are of one machine without a topology, got {machine}")
     return Steps(trace, machine, overrun)
@@ -250,7 +250,7 @@ def simulate_sites(
     for speed in speeds:
         if isinstance(speed, bool) or not isinstance(speed, Integral) or speed < 1:
             raise ValueError(f"speeds are whole numbers of at least 1, compared with each other, got {speed!r}")
-    machines = [_machine(one, trace) for one, trace in zip(machines or [None] * n, traces, strict=True)]
+    machines = [machine_for(one, trace) for one, trace in zip(machines or [None] * n, traces, strict=True)]
     for machine in machines:
         if not isinstance(machine, Flat):
             raise ValueError(f"sites are machines without a topology, got {machine}")
@@ -315,7 +315,8 @@ def simulate_each(runs: Iterable[tuple], *, threads: int | None = None, **conven
         yield from executor.map(one, runs)
 
 
-def _machine(machine, trace):
+def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, trace: Trace):
+    """Give the machine that is meant, if a trace can run on it; parameters as of `simulate`."""
     if machine is None:
         machine = trace.procs
     if isinstance(machine, int | np.integer):

@@ -38,6 +38,7 @@ ROOMS = (
     "gang",
     "simulation",
     "fairness",
+    "bounds",
     "experiment",
     "charts",
     "testing",

@@ -1,0 +1,252 @@
+"""What no schedule can beat: lower bounds on the measures of a trace, whatever a scheme knows, and in whatever order.
+
+A schedule of a trace gives each job a start, not before its submission, from which it holds its processors for its run
+time; at no instant are more held than there are. Everything here follows from that alone. A scheme that knows all run
+times and all arrivals in advance cannot do better; one that must decide as jobs come will rarely come near.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from .kernels.relaxations import least_busy_time, least_turnaround, raise_prices
+from .machine import Flat, KaryTree, Partitions
+from .metrics import TAU
+from .schedule import Schedule
+from .schemes import EASY
+from .schemes.cases import MOST_WORK, case_of, check_trace
+from .simulation import machine_for
+from .threads import interruptible
+from .workload.trace import KILL_BACKFILLED, Trace
+
+PROOFS = ("run times", "area", "wide jobs", "shortest first", "prices")
+SHARES = (1, 2, 3, 4)  # k: jobs wider than a (k + 1)th of the machine, of which at most k run at a time
+BINS = 32_000  # of the finest prices
+LEVELS = (16, 4, 1)  # how much coarser prices are at first
+ROUNDS = 150  # at each level
+SLACK = 1e-9  # of what was added up: room for the rounding of floating-point numbers
+
+
+def lower_bounds(
+    trace: Trace,
+    machine: Flat | KaryTree | Partitions | Mapping | int | None = None,
+    *,
+    overrun: str = "kill",
+    tau: float = TAU,
+    rounds: int = ROUNDS,
+) -> pd.DataFrame:
+    """Bound the mean wait, turnaround and bounded slowdown and the makespan of a trace from below.
+
+    The bounds hold for every schedule that runs each job once, without interruption, on the processors that it asks
+    for. Schemes that choose the widths of jobs or split sweeps may beat them.
+
+    Parameters
+    ----------
+    trace : Trace
+        The workload.
+    machine : Flat, KaryTree, Partitions, mapping or int, optional
+        As in `simulate`. A tree counts by its nodes alone.
+    overrun : {"kill", "extend", "keep"}
+        As in `simulate`: how long jobs run.
+    tau : float, seconds
+        Of the bounded slowdown.
+    rounds : int
+        How long to look for good prices, at each of three levels; 0 leaves "prices" out.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure (wait_time, turnaround, makespan in seconds; bounded_slowdown): `bound`, the largest of all;
+        `by`, how it was proved; then one column for each proof, nan where it says nothing of that measure.
+
+    Raises
+    ------
+    ValueError
+        Where run times depend on the schedule: a machine with a speed-up, ``overrun="kill-backfilled"``.
+
+    Notes
+    -----
+    The proofs, for jobs with submission r, start s, run time p, width w on P processors:
+
+    - "run times": nothing ends before r + p.
+    - "area": let one machine do w processor-seconds of each running job a second, P at most in all. The mean busy time
+      of a job, the mean instant at which its work is done, is s + p / 2 in any schedule, so that the sum of the waits
+      s - r follows from the sum of mean busy times. That sum is least where the available job of most weight for its
+      work always goes first [1]_, [2]_. For the makespan: what is submitted from r on takes its work / P after r.
+    - "wide jobs": of jobs wider than P / (k + 1) at most k run at a time. More generally, the argument for the area
+      holds with any function of w / P that adds up to at most 1 wherever the widths add up to at most P [3]_. Tried
+      are k = 1 to 4.
+    - "shortest first": the same machine, with its whole rate for the job of least remaining work, has the least sum of
+      turnarounds of all that may interrupt jobs [4]_.
+    - "prices": let each processor-second have a price that depends on when it is, and let each job start where its wait
+      and its processors together cost it least, whatever the others do. For any schedule, what jobs pay for processors
+      is at most what the whole machine is worth at these prices; so what all jobs would pay at least, less what the
+      machine is worth, bounds the cost of waiting from below, whatever the prices [5]_, [6]_. Good ones are searched
+      for by a subgradient method. This is the linear relaxation of the time-indexed formulation.
+
+    The bounded slowdown is 1 plus a cost of waiting (1 / max(p, tau) a second, once a job of less than tau has waited
+    for the difference), so that the same proofs with these weights hold. All bounds are checked in the tests against
+    the best schedules of thousands of small instances.
+
+    References
+    ----------
+    .. [1] Goemans, Queyranne, Schulz, Skutella and Wang, "Single machine scheduling with release dates", SIAM Journal
+       on Discrete Mathematics 15(2), 2002.
+    .. [2] Turek, Ludwig, Wolf, Fleischer, Tiwari, Glasgow, Schwiegelshohn and Yu, "Scheduling parallelizable tasks to
+       minimize average response time", SPAA 1994: squashed area.
+    .. [3] Fekete and Schepers, "New classes of fast lower bounds for bin packing problems", Mathematical Programming
+       91, 2001: dual feasible functions, u(k).
+    .. [4] Schrage, "A proof of the optimality of the shortest remaining processing time discipline", Operations
+       Research 16(3), 1968.
+    .. [5] Dyer and Wolsey, "Formulating the single machine sequencing problem with release dates as a mixed integer
+       program", Discrete Applied Mathematics 26, 1990.
+    .. [6] Avella, Boccia and D'Auria, "Near-optimal solutions of large-scale single-machine scheduling problems",
+       INFORMS Journal on Computing 17(2), 2005.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.9)
+    >>> bounds = sl.lower_bounds(trace)
+    >>> bool(bounds.loc["wait_time", "bound"] <= sl.simulate(trace, "easy").metrics()["wait_time"])
+    True
+    """
+    check_trace(trace)
+    machine = machine_for(machine, trace)
+    if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
+        raise ValueError("bounds are of jobs whose run times are known; here they depend on the schedule")
+    case, _ = case_of(trace, EASY(), Flat(machine.procs) if isinstance(machine, KaryTree) else machine, overrun)
+    parts = [part for part in case.parts() if len(part)] if isinstance(machine, Partitions) else [case]
+    count, jobs = len(case), case.jobs
+    least = [_of_part(part, tau, rounds) for part in parts]
+    waits, slowed = (pd.DataFrame([each[name] for each in least]).sum() / count for name in ("wait", "slowdown"))
+    rows = {
+        "wait_time": waits,
+        "turnaround": waits + jobs.run.mean(),
+        "bounded_slowdown": slowed + 1,
+        "makespan": pd.DataFrame([each["makespan"] for each in least]).max(),
+    }
+    table = pd.DataFrame(rows).T.reindex(columns=PROOFS).rename_axis("measure")
+    table.insert(0, "bound", table.max(axis=1))
+    table.insert(1, "by", table[list(PROOFS)].idxmax(axis=1))
+    return table
+
+
+def _of_part(case, tau, rounds):
+    """Give by proof the least costs of waiting (seconds; slowdown) and the least makespan of a machine's jobs."""
+    submit, run, _, procs = case.jobs
+    capacity = case.machine.procs
+    longest = np.maximum(run, tau)
+    costs = {"wait": (np.ones(run.size), np.zeros(run.size, np.int64))}
+    costs["slowdown"] = 1 / longest, np.ceil(longest - run).astype(np.int64)
+    machines = {"area": [(procs, capacity)], "wide jobs": [_wide(procs, capacity, k) for k in SHARES]}
+    found = {name: {"run times": 0.0} for name in costs}
+    found["makespan"] = {"run times": int((submit + run).max())}
+    for proof, several in machines.items():
+        several = [one for one in several if one[1] * (float(submit[-1]) + run.sum()) < MOST_WORK]
+        found["makespan"][proof] = max((_makespan(case.jobs, *one) for one in several), default=0)
+        for name, cost in costs.items():
+            found[name][proof] = max((_by_area(case.jobs, *one, *cost) for one in several), default=0.0)
+        found["wait"]["shortest first"] = max(
+            [found["wait"].get("shortest first", 0.0), *(_by_remaining(case.jobs, *one) for one in several)]
+        )
+    if rounds:
+        reference = EASY().simulate(case)
+        for name, cost in costs.items():
+            found[name]["prices"] = _by_prices(case, reference, *cost, rounds)
+    return found
+
+
+def _wide(procs, capacity, k):
+    """Give the widths of jobs, and of the machine, by which at most k of what is wider than a (k + 1)th run at a time.
+
+    The function u(k) of [3], times k (k + 1).
+    """
+    whole, rest = np.divmod((k + 1) * procs, capacity)
+    return np.where(rest == 0, whole * k, whole * (k + 1)), k * (k + 1)
+
+
+def _makespan(jobs, procs, capacity):
+    after = np.cumsum((jobs.run * procs)[::-1])[::-1]  # the work that is submitted from each job on
+    return float((jobs.submit + after / capacity).max())
+
+
+def _by_area(jobs, procs, capacity, slope, free):
+    """Bound the cost of waiting by mean busy times: of all jobs, or of those whose waits cost from the beginning."""
+    most = 0.0
+    for counted in [np.ones(slope.size, bool)] if not free.any() else [np.ones(slope.size, bool), free == 0]:
+        width = np.where(counted, procs, 0)
+        work = jobs.run * width
+        order = np.argsort(-np.divide(slope, work, out=np.full(work.size, np.inf), where=work > 0), kind="stable")
+        rank = np.empty(order.size, np.int64)
+        rank[order] = np.arange(order.size)
+        least = interruptible(least_busy_time, jobs.submit, jobs.run, width, capacity, slope, rank)
+        known = slope[work > 0] @ (jobs.run[work > 0] / 2)
+        most = max(most, _safe(least - known - slope[counted] @ free[counted], least + known))
+    return most
+
+
+def _by_remaining(jobs, procs, capacity):
+    least = interruptible(least_turnaround, jobs.submit, jobs.run, procs, capacity)
+    known = float(jobs.run[procs > 0].sum())
+    return _safe(least - known, least + known)
+
+
+def _by_prices(case, reference, slope, free, rounds):
+    submit, run, _, procs = case.jobs
+    horizon = int(reference.end.max()) + 1
+    finest, target = -(-horizon // BINS), 0.5 * float(slope @ np.maximum(reference.start - submit - free, 0))
+    most, price, before = 0.0, None, 1
+    for level in dict.fromkeys(LEVELS if finest > 1 else (1,)):
+        step = finest * level
+        places = np.arange(-(-horizon // step))
+        price = np.zeros(places.size) if price is None else price[places * step // before]
+        before = step
+        given = (submit, run, procs, case.machine.procs, slope, free, price, step, rounds, target)
+        value = interruptible(raise_prices, *given)
+        most = max(most, _safe(value, abs(value) + case.machine.procs * step * float(price.sum())))
+    return most
+
+
+def _safe(value, summed):
+    """Give a bound that rounding has not made too large: at least 0, and less by what may be wrong with its sums."""
+    return max(0.0, float(value) - SLACK * float(summed))
+
+
+def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Tell how far schedules are from the best possible, at most.
+
+    Parameters
+    ----------
+    schedules : Schedule or list of Schedule
+        Of one trace on one machine.
+    bounds : DataFrame, optional
+        As of `lower_bounds`; those of the first schedule's trace by default.
+
+    Returns
+    -------
+    DataFrame
+        One row a scheme and measure: value, bound, by, and above (percent): the value is at most this far above that of
+        any schedule.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.9)
+    >>> found = sl.gaps([sl.simulate(trace, scheme) for scheme in ("fcfs", "easy")])
+    >>> found.columns.tolist()
+    ['scheme', 'measure', 'value', 'bound', 'by', 'above']
+    """
+    schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)
+    if bounds is None:
+        first = schedules[0]
+        bounds = lower_bounds(first.trace, first.machine, overrun=first.overrun)
+    rows = []
+    for schedule in schedules:
+        measures = schedule.metrics()
+        for measure, bound, by in bounds[["bound", "by"]].itertuples():
+            value = measures[measure]
+            above = 100 * (value / bound - 1) if bound else np.inf if value else 0.0
+            rows.append((str(schedule.scheme), measure, value, bound, by, above))
+    return pd.DataFrame(rows, columns=["scheme", "measure", "value", "bound", "by", "above"])

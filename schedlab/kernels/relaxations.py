@@ -1,0 +1,265 @@
+"""What no schedule can beat: three relaxations of the problem that any scheduler of rigid jobs solves.
+
+A schedule gives each job a start, from which it holds its processors for its run time; at no instant are more held than
+there are. Each relaxation drops some of that, so that its optimum is at most that of the best schedule; the proofs are
+in `schedlab.bounds`.
+
+- `least_busy_time`: jobs may be interrupted, and the machine does processor-seconds of work at one rate for all. What
+  is least is the sum of weighted mean busy times (the mean instant at which a job's work is done): the available job of
+  most weight for its work goes first. Goemans et al., SIAM J. Discrete Math. 15(2), 2002.
+- `least_turnaround`: the same machine; what is least is the sum of turnarounds: the job of least remaining work goes
+  first. Schrage, Operations Research 16(3), 1968.
+- `raise_prices`: instants may be oversubscribed at a price for each processor-second, and each job starts where waiting
+  and processors together cost it least. Whatever the prices, all that jobs pay, less what the machine sold at these
+  prices would bring, is at most the optimum; rounds of a subgradient method look for prices that make it large. Dyer
+  and Wolsey, Discrete Applied Mathematics 26, 1990; Avella, Boccia and D'Auria, INFORMS J. Computing 17(2), 2005.
+
+Arrays are in order of submission; times are seconds.
+"""
+
+import numpy as np
+
+from ._jit import kernel, part
+from .sorted_pairs import first_item, first_key, insert, is_empty, new_pairs, pop
+
+STALL = 8  # rounds without a gain after which steps become shorter
+SHORTER, MUCH_SHORTER = 0.7, 0.25  # the latter until there is a first gain
+INERTIA = 0.7  # of the direction of the last round
+LOWEST = 1e-6  # length of a step at which the search ends
+
+
+@kernel
+def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
+    """Give the least sum of weight x (mean busy time - submission).
+
+    Parameters
+    ----------
+    submit, run : int64, shape (n_jobs,), seconds
+    procs : int64, shape (n_jobs,)
+        Work of a job in a second of its run time; 0 for a job that counts for nothing.
+    capacity : int
+        Work that the machine does in a second.
+    weight : float64, shape (n_jobs,)
+    rank : int64, shape (n_jobs,)
+        Place of each job in the order of weight for work, highest first; each place once.
+    halt : int64, shape (1,)
+        Set from outside to end; the result is then meaningless. So in all three.
+
+    Returns
+    -------
+    float
+        Seconds x weight.
+    """
+    count = submit.size
+    left, done = np.empty(count, np.int64), np.zeros(count)
+    waiting = new_pairs(2 * count)
+    now, arrived, total = np.int64(0), 0, 0.0  # a tick is a second for each unit of capacity
+    while (arrived < count or not is_empty(waiting)) and not halt[0]:
+        if is_empty(waiting):
+            now = max(now, submit[arrived] * capacity)
+        while arrived < count and submit[arrived] * capacity <= now:
+            left[arrived] = run[arrived] * procs[arrived]
+            if left[arrived] > 0:
+                insert(waiting, rank[arrived], arrived)
+            arrived += 1
+        if is_empty(waiting):
+            continue
+        job = first_item(waiting)
+        until = now + left[job]
+        if arrived < count:
+            until = min(until, submit[arrived] * capacity)
+        since, to = now - submit[job] * capacity, until - submit[job] * capacity
+        done[job] += 0.5 * (since + to) * (to - since)
+        left[job] -= until - now
+        now = until
+        if left[job] == 0:
+            pop(waiting)
+            total += weight[job] * done[job] / (run[job] * procs[job])
+    return total / capacity
+
+
+@kernel
+def least_turnaround(submit, run, procs, capacity, halt):
+    """Give the least sum of turnarounds of a machine that does the work of one job at a time and may interrupt it.
+
+    Parameters
+    ----------
+    submit, run : int64, shape (n_jobs,), seconds
+    procs : int64, shape (n_jobs,)
+        Work of a job in a second of its run time; 0 for a job that counts for nothing.
+    capacity : int
+        Work that the machine does in a second.
+    halt : int64, shape (1,)
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
+    count = submit.size
+    waiting = new_pairs(2 * count)
+    now, arrived, total = np.int64(0), 0, 0.0
+    while (arrived < count or not is_empty(waiting)) and not halt[0]:
+        if is_empty(waiting):
+            now = max(now, submit[arrived] * capacity)
+        while arrived < count and submit[arrived] * capacity <= now:
+            if run[arrived] * procs[arrived] > 0:
+                insert(waiting, run[arrived] * procs[arrived], arrived)
+            arrived += 1
+        if is_empty(waiting):
+            continue
+        job, left = first_item(waiting), first_key(waiting)
+        until = now + left
+        if arrived < count:
+            until = min(until, submit[arrived] * capacity)
+        pop(waiting)
+        if until - now < left:
+            insert(waiting, left - (until - now), job)
+        else:
+            total += until - submit[job] * capacity
+        now = until
+    return total / capacity
+
+
+@kernel
+def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds, target, halt):
+    """Look for prices of processor-seconds that make the bound large.
+
+    Parameters
+    ----------
+    submit, run : int64, shape (n_jobs,), seconds
+    procs : int64, shape (n_jobs,)
+    capacity : int
+        Processors of the machine.
+    slope : float64, shape (n_jobs,)
+        What a second of waiting costs a job.
+    free : int64, shape (n_jobs,), seconds
+        How long it waits before that begins to cost.
+    price : float64, shape (n_bins,)
+        Of a processor-second in each `step` seconds from 0 on, and nothing thereafter; modified in place: the best
+        prices found.
+    step : int
+        Seconds of a bin.
+    rounds : int
+        At most.
+    target : float
+        What the bound is expected to come near, in the unit of the result.
+    halt : int64, shape (1,)
+
+    Returns
+    -------
+    float
+        The sum over jobs of ``slope x max(0, wait - free)`` is at least this, in any schedule.
+    """
+    bins = price.size
+    tried, best = price.copy(), price.copy()
+    paid, sold, sold_at_best, turn = np.empty(bins + 1), np.empty(bins), np.empty(bins), np.zeros(bins)
+    whole = np.empty(bins + 2, np.int64)
+    highest, length, stalled, gained = -np.inf, 1.0, 0, False
+    for _ in range(rounds):
+        if halt[0]:
+            break
+        paid[0] = 0.0
+        for i in range(bins):
+            paid[i + 1] = paid[i] + tried[i] * step
+        asked = _start_where_cheapest(submit, run, procs, slope, free, tried, paid, step, sold, whole)
+        value = asked - capacity * paid[bins]
+        if value > highest:
+            gained = highest > -np.inf
+            highest, stalled = value, 0
+            best[:], sold_at_best[:] = tried, sold
+        else:
+            stalled += 1
+        if stalled >= (STALL if gained else 1):  # go back, and on from there in shorter steps
+            length *= SHORTER if gained else MUCH_SHORTER
+            if length < LOWEST:
+                break
+            value, stalled = highest, 0
+            tried[:], sold[:], turn[:] = best, sold_at_best, 0.0
+        square = 0.0
+        for i in range(bins):
+            over = sold[i] - capacity * step
+            if tried[i] <= 0 and over < 0:
+                over = 0.0
+            square += over * over
+            turn[i] = INERTIA * turn[i] + (1 - INERTIA) * over
+        if square == 0:
+            break
+        stride = length * (max(target, highest + 0.3 * abs(highest)) - value) / square
+        for i in range(bins):
+            tried[i] = max(0.0, tried[i] + stride * turn[i])
+    price[:] = best
+    return highest
+
+
+@part
+def _start_where_cheapest(submit, run, procs, slope, free, price, paid, step, sold, whole):
+    """Start each job where waiting and processors cost it least; give the sum, and what is sold of each bin.
+
+    `whole` has room for the changes, from bin to bin, of the processors that are held for all of it.
+    """
+    bins = price.size
+    sold[:], whole[:], total = 0.0, 0, 0.0
+    for job in range(submit.size):
+        width, lasts, begins = procs[job], run[job], submit[job]
+        if lasts == 0:
+            continue
+        cheapest = width * (_paid_until(begins + lasts, price, paid, step) - _paid_until(begins, price, paid, step))
+        start = begins
+        if cheapest > 0:
+            # A sum of pieces that are straight lines is least at an end of one: where the wait begins to cost, and
+            # where a price changes at the start or at the end of the job.
+            costs_from = begins + free[job]
+            latest = costs_from + cheapest / slope[job]
+            at = costs_from
+            cost = width * (_paid_until(at + lasts, price, paid, step) - _paid_until(at, price, paid, step))
+            if cost < cheapest:
+                cheapest, start = cost, at
+                latest = costs_from + cheapest / slope[job]
+            over, rest = lasts // step, lasts % step
+            i = begins // step + 1
+            while i <= bins and i * step <= latest:
+                at = i * step
+                end = min(i + over, bins)
+                cost = slope[job] * max(0, at - costs_from) + width * (paid[end] - paid[i])
+                if end < bins:
+                    cost += width * price[end] * rest
+                if cost < cheapest:
+                    cheapest, start = cost, at
+                    latest = costs_from + cheapest / slope[job]
+                i += 1
+            i = (begins + lasts) // step + 1
+            while i <= bins and i * step - lasts <= latest:
+                at = i * step - lasts
+                before = i - over - (rest > 0)
+                cost = slope[job] * max(0, at - costs_from) + width * (paid[i] - paid[before])
+                if rest > 0:
+                    cost -= width * price[before] * (step - rest)
+                if cost < cheapest:
+                    cheapest, start = cost, at
+                    latest = costs_from + cheapest / slope[job]
+                i += 1
+        total += cheapest
+        first, last = start // step, (start + lasts) // step
+        if first >= bins:
+            continue
+        if first == last:
+            sold[first] += width * lasts
+        else:
+            sold[first] += width * ((first + 1) * step - start)
+            whole[first + 1] += width
+            whole[min(last, bins)] -= width
+            if last < bins:
+                sold[last] += width * (start + lasts - last * step)
+    held = 0
+    for i in range(bins):
+        held += whole[i]
+        sold[i] += held * step
+    return total
+
+
+@part
+def _paid_until(instant, price, paid, step):
+    """Give what a processor costs from 0 until an instant."""
+    i = instant // step
+    return paid[i] + price[i] * (instant - i * step) if i < price.size else paid[price.size]
