@@ -133,7 +133,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         yield part
         os.replace(part, path)
     except OSError as error:
-        if error.filename is None:  # as where the disk is full
+        if error.errno is not None and error.filename is None:  # as where the disk is full
             error.filename = str(path)
         raise
     finally:

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -353,20 +354,27 @@ WITHIN = {  # what a study imports where it runs: a module that it has above, to
 
 
 @pytest.mark.parametrize("case", WITHIN)
-def test_an_edit_of_a_module_counts_however_it_is_imported_within(tmp_path, case):
+def test_an_edit_of_a_module_counts_however_it_is_imported_within(tmp_path, monkeypatch, case):
     above, within, value = WITHIN[case]
-    package = tmp_path / "pk" if case in ("relative", "package") else tmp_path
-    package.mkdir(exist_ok=True)
-    (package / "study.py").write_text(f"{above}\ndef run(x):\n    {within}\n    return {value}\n")
+    package = tmp_path / "pk"
+    package.mkdir()
     (package / "__init__.py").write_text("")
-    words = "from pk import study" if package != tmp_path else "import study"
-    words += "\nimport schedlab as sl\nprint(sl.grid(study.run, x=1, store='runs', progress=False)['value'].tolist())"
-    for factor in (2, 30):
+    (package / "study.py").write_text(f"{above}\ndef run(x):\n    {within}\n    return {value}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def digest_with(factor):
         (package / "helpers.py").write_text(f"def f(x):\n    return {factor} * x\n")
-        said = subprocess.run(
-            [sys.executable, "-B", "-c", words], cwd=tmp_path, check=True, capture_output=True, text=True
-        )
-        assert said.stdout == f"[{factor}]\n"
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("pk", "helpers", "study")]:
+            monkeypatch.delitem(sys.modules, name)
+        run = import_module("pk.study" if case in ("relative", "package") else "study").run
+        before = digest(run)
+        assert run(1) == factor
+        assert digest(run) == before  # also when all is imported
+        return before
+
+    assert digest_with(2) == digest_with(2) != digest_with(30)
 
 
 def test_what_a_try_covers_counts():
@@ -1033,37 +1041,47 @@ def test_a_note_that_is_not_understood_asks_for_nothing(runs, broken):
     assert sl.store(runs).prune().empty
 
 
-def pruned(folder, *scripts):
+@pytest.fixture
+def pruned(tmp_path, later):
     """Run scripts one after the other, each in a session, and give what would be pruned then: functions and runs."""
-    for name, text in scripts:
-        (folder / name).write_text("import schedlab as sl\nkw = dict(store='runs', progress=False)\n" + text)
-        subprocess.run([sys.executable, "-B", name], cwd=folder, check=True)
-    return sl.store(folder / "runs").prune(dry_run=True)[["function", "runs"]].to_numpy().tolist()
+
+    def told(*scripts, runs="runs"):
+        for name, text in scripts:
+            later()
+            experiment.forget()
+            stores._versions.clear()
+            kw = f"kw = dict(store={str(tmp_path / runs)!r}, progress=False)"
+            (tmp_path / name).write_text(f"import schedlab as sl\n{kw}\n{text}")
+            runpy.run_path(str(tmp_path / name))
+        return sl.store(tmp_path / runs).prune(dry_run=True)[["function", "runs"]].to_numpy().tolist()
+
+    return told
 
 
 RUN = "def run(a):\n    return {}\nsl.grid(run, a=[1, 2], **kw)\n"
 
 
-def test_an_edit_of_what_a_function_uses_makes_its_results_old(tmp_path):
-    for before, after in (
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
         ("K = 1\n" + RUN.format("K * a"), "K = 2\n" + RUN.format("K * a")),
         ("class C:\n    def f(self, a):\n        return {}\n" + RUN.format("C().f(a)"),) * 2,
         ("class C:\n    def __call__(self, a):\n        return {}\nrun = C()\nsl.grid(run, a=[1, 2], **kw)\n",) * 2,
-    ):
-        folder = tmp_path / str(len(os.listdir(tmp_path)))
-        folder.mkdir()
-        scripts = [("study.py", text.format(way)) for text, way in ((before, "a"), (after, "2 * a"))]
-        ((_, runs),) = pruned(folder, *scripts)
-        assert runs == 2
+    ],
+)
+def test_an_edit_of_what_a_function_uses_makes_its_results_old(pruned, before, after):
+    ((_, runs),) = pruned(("study.py", before.format("a")), ("study.py", after.format("2 * a")))
+    assert runs == 2
 
 
-def test_results_of_others_of_the_same_name_are_not_old(tmp_path):
+def test_results_of_others_of_the_same_name_are_not_old(pruned, monkeypatch):
     both = "sl.grid(lambda a: a, a=[1], **kw)\n", "sl.grid(lambda a: -a, a=[1], **kw)\n"
-    assert pruned(tmp_path, ("lambdas.py", "".join(both)), ("lambdas.py", both[0])) == []
+    assert pruned(("lambdas.py", "".join(both)), ("lambdas.py", both[0])) == []
     two = RUN.format("a"), RUN.format("-a")
-    assert pruned(tmp_path, ("names.py", "".join(two)), ("names.py", two[0])) == []
-    nameless = "import sys\nsys.modules['__main__'].__file__ = ''\nexec({!r})"
-    assert pruned(tmp_path, ("one.py", nameless.format(two[0])), ("other.py", nameless.format(two[1]))) == []
+    assert pruned(("names.py", "".join(two)), ("names.py", two[0]), runs="others") == []
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    nameless = [f"exec({text!r})" for text in two]  # as from a prompt
+    assert pruned(("one.py", nameless[0]), ("other.py", nameless[1]), runs="third") == []
 
 
 def test_a_study_that_has_just_begun_is_not_pruned(runs, monkeypatch):

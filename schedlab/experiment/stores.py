@@ -1015,7 +1015,8 @@ def _name_of(run):
 
 def asker(run) -> str:
     """Say who asks: the notebook or script, or the file that a function stands in."""
-    code = getattr(innermost(run), "__code__", None)
+    function = innermost(run)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     path = Path(code.co_filename) if code is not None else None
     if path is not None and path.is_file() and "ipykernel" not in str(path):
         return str(path.resolve())
