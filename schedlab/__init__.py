@@ -79,6 +79,7 @@ _HOME = {
 }
 _ROOMS = (
     "charts",
+    "conformance",
     "decisions",
     "experiment",
     "gang",

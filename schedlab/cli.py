@@ -16,7 +16,7 @@ from threading import Timer, current_thread, main_thread
 
 import pandas as pd
 
-from schedlab import __version__, metrics, papers
+from schedlab import __version__, conformance, metrics, papers
 from schedlab.display.ledgers import as_json, as_markdown, counted, summary
 from schedlab.experiment import studies, sweep
 from schedlab.experiment.grids import carried_out
@@ -312,6 +312,16 @@ def _parser():
     claims.add_argument("--out", type=_file(".csv"), metavar="FILE.csv", help="write the ledger as a table")
     claims.set_defaults(run=_claims)
 
+    judged = commands.add_parser(
+        "conformance", help="say which conventions a simulator follows", description=_conformance.__doc__
+    )
+    judged.add_argument("results", nargs="?", metavar="FOLDER", help="what a simulator made of the logs, a file each")
+    judged.add_argument("--export", metavar="FOLDER", help="write the logs, to be run by a simulator")
+    judged.add_argument("--scheme", type=_scheme, metavar="SCHEME", help="judge a scheme of schedlab, such as easy")
+    judged.add_argument("--of", choices=conformance.KINDS, help="only cases about this scheme (default: all)")
+    _convention_arguments(judged)
+    judged.set_defaults(run=_conformance)
+
     compiling = commands.add_parser("compile", help="compile all kernels now, not each at its first use")
     compiling.description = _compile.__doc__
     compiling.set_defaults(run=_compile)
@@ -401,18 +411,22 @@ def _workload_arguments(parser):
         "effective: run times and estimates, until the sequential work is that load",
     )
     parser.add_argument(
+        "--machine",
+        type=_pairs(None),
+        metavar="NAME=P,...",
+        help="partitions with processors and a queue of their own: each job runs in the one that it names",
+    )
+    _convention_arguments(parser)
+
+
+def _convention_arguments(parser):
+    parser.add_argument(
         "--overrun",
         choices=OVERRUN,
         default="kill",
         help="jobs that outlive their estimate: kill ends them there (default); extend gives them a longer estimate "
         "from the beginning; keep lets them run on, which the scheduler learns as the estimate expires (under fcfs, "
         "easy and DPSA)",
-    )
-    parser.add_argument(
-        "--machine",
-        type=_pairs(None),
-        metavar="NAME=P,...",
-        help="partitions with processors and a queue of their own: each job runs in the one that it names",
     )
     parser.add_argument(
         "--events",
@@ -824,6 +838,31 @@ def _claims(options):
             if row.reason:
                 _print_indented(f"{row.id}: {row.reason}")
         print()
+
+
+def _conformance(options):
+    """Say which conventions a simulator follows, by small logs that each isolate one choice.
+
+    Without arguments: the cases, with the schedule under each convention. Exit code 1 means that some case follows none
+    of its scheme.
+    """
+    if options.export:
+        print("\n".join(str(path) for path in conformance.export(options.export)))
+        return
+    given = options.results if options.results is not None else options.scheme
+    if given is None:
+        for case in conformance.cases():
+            print(f"{case.number} {case.scheme}: {case.title}\n")
+            _print_indented(case.words)
+            for answer in case.answers:
+                _print_indented(f"{', '.join(map(str, answer.starts))}: {answer.convention}. {answer.words}")
+            print()
+        return
+    how = {} if options.scheme is None else {"overrun": options.overrun, "events": options.events}
+    verdicts = conformance.judge(given, options.of, **how)
+    print(verdicts)
+    if not verdicts.passed:
+        raise ValueError("not all cases follow their scheme")
 
 
 def _compile(_):

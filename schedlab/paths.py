@@ -126,6 +126,11 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
     Yields the path of a temporary file in the same folder. It replaces `path` when the block ends, and is removed if
     the block raises.
+
+    Parameters
+    ----------
+    path : path
+        The file.
     """
     path = Path(path)
     part = path.with_name(f".{uuid4().hex}.{path.name}")

@@ -21,6 +21,11 @@ def plain(words: str) -> str:
     Control characters are written as Python writes them (``\x1b``, ``\n``). ``</`` and ``<!`` get a blank between:
     Altair puts charts into the script of a page without escaping them, and the script would end there.
 
+    Parameters
+    ----------
+    words : str
+        Of any origin.
+
     Examples
     --------
     >>> print(plain("my log\x1b[31m"))

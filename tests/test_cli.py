@@ -22,7 +22,7 @@ from schedlab.workload.trace import SIMULATED
 
 pytestmark = pytest.mark.tables
 
-COMMANDS = ("traces", "show", "simulate", "compare", "grid", "figures", "claims", "compile")
+COMMANDS = ("traces", "show", "simulate", "compare", "grid", "figures", "claims", "conformance", "compile")
 JOBS = 48
 
 
@@ -944,3 +944,19 @@ def test_what_takes_long_says_so_on_standard_error(run, monkeypatch, log, comman
     assert (code, out) == (0, quick)
     assert "simulating\n" in err
     assert "compiling" not in err  # the kernels are in the cache
+
+
+def test_conformance_lists_writes_and_judges(run, tmp_path):
+    code, out, err = run("conformance")
+    assert (code, err) == (0, "")
+    assert "6 EASY: Candidates that would delay the head of the queue" in out
+    code, out, _ = run("conformance", "--export", str(tmp_path / "logs"))
+    assert code == 0
+    assert len(out.splitlines()) == len([*(tmp_path / "logs").iterdir()]) == 16
+    code, out, err = run("conformance", "--scheme", "easy", "--events", "each")
+    assert (code, err) == (0, "")
+    assert "case 3 (Two early completions at one instant): a pass after each completion" in out
+    (tmp_path / "06-candidates-against-the-head.csv").write_text("job,start\n1,0\n2,22\n3,2\n")
+    code, out, err = run("conformance", str(tmp_path))
+    assert (code, err) == (1, "schedlab: not all cases follow their scheme\n")
+    assert out.startswith("not EASY: case 6 (Candidates that would delay the head of the queue): whatever fits starts.")

@@ -39,6 +39,7 @@ ROOMS = (
     "simulation",
     "fairness",
     "bounds",
+    "conformance",
     "experiment",
     "charts",
     "testing",

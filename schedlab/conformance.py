@@ -1,0 +1,447 @@
+"""The conformance suite: small logs that each isolate one choice of a scheduler, and what any simulator made of them.
+
+Two simulators of "EASY" seldom give the same schedule, because they differ in what no paper says: what ends at the
+shadow time, which of two events of one instant comes first, what a missing estimate means. Each case is a log of two to
+five jobs, with the schedule that follows from each convention, worked by hand. Run a simulator on the logs, and `judge`
+says which conventions it follows, and where it follows none.
+"""
+
+import csv
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cache
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .machine import Flat
+from .paths import data_dir, replacing
+from .schedule import Schedule
+from .schemes import Scheme
+from .simulation import simulate
+from .text import check_known, plain
+from .workload import swf
+from .workload.trace import read_swf
+
+NONE = -1  # in place of a start: the job never starts
+ACCASIM = "%Y-%m-%d %H:%M:%S"
+# Names of columns, in any case: of Batsim and evalys, of schedlab and SWF, and plain ones.
+JOB = ("job_id", "job_number", "jobid", "job", "id")
+START = ("starting_time", "start_time", "start", "begin")
+KINDS = ("FCFS", "SJF", "EASY", "conservative")  # of schemes that cases are about
+SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The schedule of a case under one convention.
+
+    Attributes
+    ----------
+    convention : str
+        In words.
+    starts : tuple of int
+        Of jobs 1, 2, ..., in seconds; -1 for a job that never starts.
+    words : str
+        Why.
+    follows : bool
+        Whether it is a convention of the scheme that the case is about; otherwise it is another scheme, or a mistake.
+    ours : mapping
+        The settings of schedlab that follow it: scheme, its settings, overrun and events; empty where none do.
+    """
+
+    convention: str
+    starts: tuple[int, ...]
+    words: str
+    follows: bool = True
+    ours: Mapping = field(default_factory=dict)
+
+    def __post_init__(self):
+        object.__setattr__(self, "starts", tuple(self.starts))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A log that isolates one choice.
+
+    Attributes
+    ----------
+    number : int
+    name, scheme, title, words : str
+        The scheme is "FCFS", "SJF", "EASY" or "conservative".
+    answers : tuple of Answer
+    path : Path
+        The log, in SWF.
+    """
+
+    number: int
+    name: str
+    scheme: str
+    title: str
+    words: str
+    answers: tuple[Answer, ...]
+    path: Path
+
+    @property
+    def records(self) -> pd.DataFrame:
+        """The records of the log as they are, by job number."""
+        return swf.read_log(self.path).records.set_index("job_number").sort_index()
+
+    @property
+    def procs(self) -> int:
+        """Processors of the machine."""
+        return swf.read_log(self.path).header.procs
+
+    def schedule(self, answer: Answer) -> Schedule:
+        """Give the schedule of an answer, such as for a Gantt chart, without the jobs that never start.
+
+        Parameters
+        ----------
+        answer : Answer
+            One of `answers`.
+        """
+        trace = read_swf(self.path)
+        trace = trace.where([answer.starts[job - 1] != NONE for job in trace.table.index])
+        begin = int(trace.table["submit_time"].iloc[0])
+        starts = tuple(answer.starts[job - 1] - begin for job in trace.table.index)
+        return simulate(trace, _Told(starts), overrun=answer.ours.get("overrun", "kill"))
+
+
+@dataclass(frozen=True)
+class _Told(Scheme):
+    """A schedule that is told, not decided."""
+
+    starts: tuple[int, ...]
+
+    overruns = ("kill", "extend", "keep")
+
+    def simulate(self, case):
+        return case.outcome(np.array(self.starts, np.int64))
+
+
+def folder() -> Path:
+    """Give the folder of the cases."""
+    return data_dir() / "conformance"
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Give all cases.
+
+    Examples
+    --------
+    >>> from schedlab import conformance
+    >>> case = conformance.cases()[0]
+    >>> case.title, [answer.starts for answer in case.answers][0]
+    ('Extra processors at the shadow time', (0, 10, 2, 3))
+    """
+    table = tomllib.loads((folder() / "cases.toml").read_text(encoding="utf-8"))["case"]
+    return tuple(
+        Case(
+            **{each.name: row[each.name] for each in fields(Case) if each.name in row},
+            answers=tuple(Answer(**answer) for answer in row["answer"]),
+            path=folder() / f"{row['number']:02d}-{row['name']}.swf",
+        )
+        for row in table
+    )
+
+
+def export(to: str | PathLike) -> list[Path]:
+    """Write the logs into a folder, to be run by a simulator.
+
+    Parameters
+    ----------
+    to : path
+        The folder, created if missing.
+
+    Returns
+    -------
+    list of Path
+    """
+    to = Path(to)
+    to.mkdir(parents=True, exist_ok=True)
+    found = []
+    for case in cases():
+        with replacing(to / case.path.name) as part:
+            part.write_bytes(case.path.read_bytes())
+        found.append(to / case.path.name)
+    return found
+
+
+# --- What a simulator made of them ---
+
+
+def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], scheme: str | None = None, **conventions):
+    """Say which conventions a simulator follows.
+
+    Parameters
+    ----------
+    given : path, Scheme or mapping
+        - A folder with a file for each case, of the name of its log (``06-candidates-against-the-head.csv``): SWF with
+          waits; the jobs file of Batsim or evalys, or any CSV with columns for the job and its start; a CSV of these
+          two columns without names; or AccaSim's dispatching plan.
+        - A scheme of schedlab, which is run on the cases of its kind.
+        - The starts themselves: by the name of the case, by job number.
+    scheme : {"FCFS", "SJF", "EASY", "conservative"}, optional
+        Only cases that are about this one. By default those that there is a file for; for a scheme, its own.
+    **conventions
+        overrun and events, as in `simulate`, where a scheme is given.
+
+    Returns
+    -------
+    Verdicts
+        One row a case.
+
+    Raises
+    ------
+    ValueError
+        Naming file and line of what cannot be read, or where there is no file for any case.
+    """
+    if scheme is None and isinstance(given, Scheme):
+        scheme = _kind_of(given)
+    known = cases() if scheme is None else [case for case in cases() if case.scheme == _kind(scheme)]
+    if isinstance(given, Scheme):
+        starts = {case.name: _simulated(case, given, conventions) for case in known}
+    elif isinstance(given, Mapping):
+        starts = {case.name: given[case.name] for case in known if case.name in given}
+    else:
+        files = [(case, _file(Path(given), case)) for case in known]
+        starts = {case.name: read_starts(path, case) for case, path in files if path is not None}
+        if not starts:
+            example = f"{known[0].path.stem}.csv"
+            raise ValueError(f"{plain(str(given))}: no file of any case, expected such as {example}")
+    rows = [_verdict(case, starts[case.name]) for case in known if case.name in starts]
+    return Verdicts(rows, columns=["case", "scheme", "title", "starts", "follows", "convention", "words"])
+
+
+def _kind(scheme):
+    return check_known("scheme", scheme, KINDS)
+
+
+def _kind_of(scheme):
+    if scheme.in_order:
+        return "FCFS"
+    if scheme.one_reservation:
+        return "EASY"
+    if scheme.promises(Flat(1)):
+        return "conservative"
+    raise ValueError(f'{scheme}: say which cases it should be judged by, with scheme="EASY"')
+
+
+def _simulated(case, scheme, conventions):
+    schedule = simulate(read_swf(case.path), scheme, **conventions)
+    return dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
+
+
+def _file(folder, case):
+    if not folder.is_dir():
+        raise ValueError(f"{plain(str(folder))}: no such folder, expected one with a file for each case")
+    found = [folder / f"{case.path.stem}{suffix}" for suffix in SUFFIXES]
+    return next((path for path in found if path.is_file()), None)
+
+
+def _verdict(case, starts):
+    starts = tuple(int(starts.get(job, NONE)) for job in case.records.index)
+    answer = next((answer for answer in case.answers if answer.starts == starts), None)
+    about = (case.number, case.scheme, case.title, starts)
+    if answer is not None:
+        return (*about, answer.follows, answer.convention, answer.words)
+    return (*about, False, "", fault(case, starts))
+
+
+def fault(case: Case, starts: tuple[int, ...]) -> str:
+    """Say what is wrong with a schedule that follows no known convention, in a sentence.
+
+    Parameters
+    ----------
+    case : Case
+        The log that was simulated.
+    starts : tuple of int
+        Of jobs 1, 2, ...
+    """
+    records = case.records
+    submit, run, procs, estimate = (
+        records[name].tolist() for name in ("submit_time", "run_time", "requested_procs", "requested_time")
+    )
+    estimate = [run[i] if estimate[i] < 0 else estimate[i] for i in range(len(run))]
+    jobs = range(len(run))
+    if missing := [i for i in jobs if starts[i] == NONE]:
+        return f"job {missing[0] + 1} never starts"
+    for i in jobs:
+        if starts[i] < submit[i]:
+            return f"job {i + 1} starts at {starts[i]}, before its submission at {submit[i]}"
+    for now in sorted({*starts}):
+        held = sum(procs[i] for i in jobs if starts[i] <= now < starts[i] + min(run[i], estimate[i]))
+        if held > case.procs:
+            return f"at {now} jobs hold {held} processors of {case.procs}"
+    order = sorted(jobs, key=lambda i: (submit[i], list(records.index)[i]))
+    for i in sorted(jobs, key=lambda i: starts[i]):
+        now = starts[i]
+        waiting = [j for j in order if submit[j] <= now < starts[j]]
+        ahead = [j for j in waiting if order.index(j) < order.index(i)]
+        if not ahead:
+            continue
+        head = ahead[0]
+        if case.scheme in ("FCFS", "SJF"):
+            return f"job {i + 1} starts at {now}, ahead of job {head + 1}, which waits since {submit[head]}"
+        others = [j for j in jobs if j != i and starts[j] <= now < starts[j] + run[j]]
+        shadow, left = _shadow(head, now, others, starts, estimate, procs, case.procs)
+        if now + estimate[i] > shadow and procs[i] > left:
+            delayed = f", and waits until {starts[head]}" if starts[head] > shadow else ""
+            return (
+                f"job {i + 1} starts at {now} and may run until {now + estimate[i]}, though job {head + 1}, the head "
+                f"of the queue, could start at {shadow}{delayed}"
+            )
+    for i in order:
+        free = [
+            now
+            for now in sorted({submit[i], *(starts[j] + run[j] for j in jobs)})
+            if submit[i] <= now < starts[i]
+            and not any(submit[j] <= now < starts[j] for j in order[: order.index(i)])
+            and case.procs - sum(procs[j] for j in jobs if starts[j] <= now < starts[j] + run[j]) >= procs[i]
+        ]
+        if free:
+            return f"job {i + 1} is first in the queue and fits at {free[0]}, but starts at {starts[i]}"
+    return "follows no convention that is known here"
+
+
+def _shadow(head, now, running, starts, estimate, procs, machine):
+    """Give when the head of the queue could start by the estimates of what runs, and how many processors it leaves."""
+    free = machine - sum(procs[j] for j in running)
+    shadow = now
+    ends = sorted((max(starts[j] + estimate[j], now + 1), procs[j]) for j in running)
+    for end, freed in ends:
+        if free >= procs[head] and end > shadow:
+            break
+        free, shadow = free + freed, end
+    return shadow, free - procs[head]
+
+
+class Verdicts(pd.DataFrame):
+    """What `judge` found; it shows itself in words.
+
+    Columns: case, scheme, title, starts, follows (whether the case's scheme is followed by some convention), convention
+    (empty where none is known), and words.
+    """
+
+    @property
+    def _constructor(self):
+        return pd.DataFrame
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case follows its scheme."""
+        return bool(self["follows"].all())
+
+    def __str__(self) -> str:
+        lines = []
+        for row in self.itertuples():
+            about = f"case {row.case} ({row.title})"
+            if row.follows:
+                lines.append(f"{row.scheme}, {about}: {row.convention}")
+            else:
+                told = f"{row.convention}. {row.words}" if row.convention else row.words
+                lines.append(f"not {row.scheme}: {about}: {told}")
+        count, total = int((~self["follows"]).sum()), len(self)
+        cases = f"{total} {'case' if total == 1 else 'cases'}"
+        lines.append(f"all of {cases} follow their scheme" if not count else f"{count} of {cases} not as their scheme")
+        return "\n".join(lines)
+
+
+# --- Files of others ---
+
+
+def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
+    """Read when the jobs of a case start, from the output of any simulator.
+
+    Parameters
+    ----------
+    path : path
+        SWF, CSV or AccaSim's dispatching plan; told apart by what is in it.
+    case : Case
+        For submit times, where the file counts from others.
+
+    Returns
+    -------
+    dict of int to int
+        By job number.
+
+    Raises
+    ------
+    ValueError
+        Naming file, line, field, value and what was expected.
+    """
+    path = Path(path)
+    lines = [
+        (number, line.strip())
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith((";", "#"))
+    ]
+    if not lines:
+        raise ValueError(f"{plain(str(path))}: no jobs in the file")
+    first = lines[0][1]
+    if len(first.split()) == len(swf.FIELDS):
+        read = _of_swf
+    elif first.count(";") > 3 and "__" in first:
+        read = _of_accasim
+    else:
+        return _of_csv(path, lines)
+    return dict(read(path, number, line, case) for number, line in lines)
+
+
+def _of_swf(path, number, line, case):
+    words = zip(swf.FIELDS[:3], line.split(), strict=False)
+    job, submit, wait = (_whole(path, number, name, word) for name, word in words)
+    return job, NONE if wait < 0 else submit + wait
+
+
+def _of_accasim(path, number, line, case):
+    job, _, times, *_ = line.split(";")
+    queued, *_, start = times.split("__")
+    try:
+        wait = datetime.strptime(start, ACCASIM) - datetime.strptime(queued, ACCASIM)
+    except ValueError:
+        expected = "expected a time such as 2001-01-31 12:00:00"
+        raise ValueError(f"{plain(str(path))}:{number}: start is {start!r}, {expected}") from None
+    job = _whole(path, number, "job_id", job)
+    if job not in case.records.index:
+        raise ValueError(f"{plain(str(path))}:{number}: job {job} is not in case {case.number}")
+    return job, int(case.records.loc[job, "submit_time"] + wait.total_seconds())
+
+
+def _of_csv(path, lines):
+    separator = max(",;\t", key=lines[0][1].count)
+    rows = [(number, next(csv.reader([line], delimiter=separator))) for number, line in lines]
+    names = [name.strip().casefold() for name in rows[0][1]]
+    job, start = (next((names.index(name) for name in known if name in names), None) for known in (JOB, START))
+    if job is None and start is None and len(names) == 2:  # without names
+        job, start = 0, 1
+    elif job is None or start is None:
+        missing, known = ("job", JOB) if job is None else ("start", START)
+        expected = f"expected a column {known[0]} or {known[-2]}, or two columns without names"
+        raise ValueError(f"{plain(str(path))}:{rows[0][0]}: no {missing} among {', '.join(names)}; {expected}")
+    else:
+        rows = rows[1:]
+    found = {}
+    for number, row in rows:
+        if len(row) <= max(job, start):
+            raise ValueError(f"{plain(str(path))}:{number}: {len(row)} fields, expected {len(names)}")
+        key = _whole(path, number, names[job], row[job].rpartition("!")[2])  # Batsim's "w0!1"
+        found[key] = _whole(path, number, names[start], row[start] or str(NONE))
+    return found
+
+
+def _whole(path, number, name, word):
+    """Read a number of seconds, or of a job; a fraction that is none, as Batsim's 10.000001, is rounded off."""
+    try:
+        value = float(word)
+        whole = round(value)
+        if abs(value - whole) < 0.01:
+            return whole
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError(f"{plain(str(path))}:{number}: {name} is {word!r}, expected a whole number")

@@ -1,0 +1,194 @@
+"""The conformance suite: its answers, wrong schedulers that it catches, and the files of other simulators."""
+
+import re
+
+import pandas as pd
+import pytest
+from museum import BUGS, ByHand
+
+import schedlab as sl
+from schedlab import conformance
+from schedlab.conformance import NONE, cases, export, fault, judge, read_starts
+from schedlab.schemes import by_name
+from schedlab.workload import swf
+
+CASES = {case.number: case for case in cases()}
+ANSWERS = [(case, answer) for case in cases() for answer in case.answers]
+OURS = [(case, answer) for case, answer in ANSWERS if answer.ours]
+
+
+def named(one):
+    return str(one.number) if hasattr(one, "number") else one.convention
+
+
+@pytest.mark.parametrize(("case", "answer"), OURS, ids=named)
+def test_schedlab_gives_the_answer_that_is_said_to_be_its_own(case, answer):
+    settings = dict(answer.ours)
+    conventions = {name: settings.pop(name) for name in ("overrun", "events") if name in settings}
+    scheme = by_name()[settings.pop("scheme")](**settings)
+    found = judge(scheme, case.scheme, **conventions).set_index("case").loc[case.number]
+    assert (found["starts"], found["convention"]) == (answer.starts, answer.convention)
+
+
+def test_cases_tell_conventions_apart():
+    assert [case.number for case in cases()] == [*range(1, 17)]
+    for case in cases():
+        starts = [answer.starts for answer in case.answers]
+        assert len(set(starts)) == len(starts) >= 2, case.name
+        assert len({answer.convention for answer in case.answers}) == len(starts)
+        assert case.answers[0].follows
+        assert all(len(one) == len(case.records) for one in starts)
+        assert all(text.endswith(".") for text in (case.words, *(answer.words for answer in case.answers)))
+    assert {case.scheme for case in cases()} == set(conformance.KINDS)
+
+
+@pytest.mark.parametrize(("case", "answer"), ANSWERS, ids=named)
+def test_an_answer_is_a_schedule_that_can_be_drawn(case, answer):
+    schedule = case.schedule(answer)
+    assert schedule.start.tolist() == [answer.starts[job - 1] for job in schedule.trace.table.index]
+    assert sl.charts.gantt(schedule).to_dict()
+
+
+def test_logs_are_in_the_standard_format_and_their_headers_say_what_they_ask():
+    for case in cases():
+        log = swf.read_log(case.path)
+        assert (log.header.procs, len(log.skipped)) == (case.procs, 0)
+        assert case.title in case.path.read_text()
+        assert log.records["requested_procs"].max() <= case.procs
+
+
+# --- What is caught ---
+
+CAUGHT = {
+    "first fit": "not EASY: case 6 (Candidates that would delay the head of the queue): whatever fits starts. Job 3 "
+    "starts at 2 and delays job 2 from 10 to 22.",
+    "no extra processors": "not EASY: case 1 (Extra processors at the shadow time): only what ends by the shadow time",
+    "shadow time excluded": "not EASY: case 2 (A candidate that ends exactly at the shadow time): must end before",
+    "one end at a time": "EASY, case 3 (Two early completions at one instant): a pass after each completion",
+    "arrivals before ends": "EASY, case 4 (An arrival at the instant of a completion): arrivals first",
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_the_museum_is_caught_or_named(bug):
+    verdicts = judge(ByHand(bug), "EASY")
+    assert CAUGHT[bug] in str(verdicts)
+    assert verdicts.passed != ("not EASY" in str(verdicts))
+
+
+def test_schemes_that_are_right_pass_as_what_they_are():
+    for scheme, kind in (("fcfs", "FCFS"), ("easy", "EASY"), ("conservative", "conservative")):
+        verdicts = judge(by_name()[scheme]())
+        assert verdicts.passed
+        assert set(verdicts["scheme"]) == {kind}
+        assert str(verdicts).endswith("follow their scheme")
+    assert judge(ByHand(), "EASY").passed
+    with pytest.raises(ValueError, match='say which cases it should be judged by, with scheme="EASY"'):
+        judge(sl.FCFS(order="sjf"))
+    with pytest.raises(ValueError, match="unknown scheme 'easy'; known: FCFS, SJF, EASY, conservative"):
+        judge(sl.EASY(), "easy")
+
+
+@pytest.mark.parametrize(
+    ("number", "starts", "words"),
+    [
+        (1, (0, NONE, 2, 3), "job 2 never starts"),
+        (1, (0, 0, 2, 3), "job 2 starts at 0, before its submission at 1"),
+        (1, (0, 5, 2, 3), "at 5 jobs hold 7 processors of 4"),
+        (2, (0, 11, 3), "job 3 starts at 3 and may run until 11, though job 2, the head of the queue, could start at "
+         "10, and waits until 11"),
+        (2, (0, 12, 17), "job 2 is first in the queue and fits at 10, but starts at 12"),
+        (11, (0, 12, 10), "job 3 starts at 10, ahead of job 2, which waits since 1"),
+        (13, (0, 10, 16), "job 3 is first in the queue and fits at 15, but starts at 16"),
+        (6, (0, 10, 15), "follows no convention that is known here"),
+    ],
+)  # fmt: skip
+def test_what_follows_nothing_is_told_in_a_sentence(number, starts, words):
+    assert fault(CASES[number], starts) == words
+
+
+# --- Files of others ---
+
+
+def as_swf(case, starts):
+    records = case.records
+    lines = (
+        f"{job} {row.submit_time} {starts[job] - row.submit_time} {row.run_time} " + " ".join(14 * ["-1"])
+        for job, row in zip(records.index, records.itertuples(), strict=True)
+    )
+    return "; written by another simulator\n" + "\n".join(lines)
+
+
+def as_batsim(case, starts):
+    lines = (f"w0!{job},w0,{start + 0.000001:.6f},0.0" for job, start in starts.items())
+    return "\n".join(["job_id,workload_name,starting_time,waiting_time", *lines])
+
+
+def as_evalys(case, starts):
+    return "\n".join(["jobID;starting_time", *(f"{job};{start}" for job, start in starts.items())])
+
+
+def as_pairs(case, starts):
+    return "\n".join(f"{job},{start}" for job, start in starts.items())
+
+
+def as_accasim(case, starts):
+    def clock(second):
+        return pd.Timestamp(1_000_000_000 + int(second), unit="s").strftime("%Y-%m-%d %H:%M:%S")
+
+    told = [(job, case.records.loc[job, "submit_time"], start) for job, start in starts.items()]
+    return "\n".join(
+        f"{job};1;{clock(queued)}__n_1,core=1__{clock(start)};{clock(start)};1;1;0;9;" for job, queued, start in told
+    )
+
+
+@pytest.mark.parametrize("write", [as_swf, as_batsim, as_evalys, as_pairs, as_accasim])
+def test_files_of_other_simulators_are_read(tmp_path, write):
+    ours = judge(sl.EASY())
+    for row in ours.itertuples():
+        starts = dict(enumerate(row.starts, start=1))
+        (tmp_path / f"{CASES[row.case].path.stem}.csv").write_text(write(CASES[row.case], starts))
+    found = judge(tmp_path, "EASY")
+    pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(ours))
+    assert judge(tmp_path)["case"].tolist() == ours["case"].tolist()  # those that there is a file for
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no jobs in the file"),
+        ("job,start\n1,0\n2,soon\n", ":3: start is 'soon', expected a whole number"),
+        ("job,start\n1,0.4\n", ":2: start is '0.4', expected a whole number"),
+        ("job,start,end\n1\n", ":2: 1 fields, expected 3"),
+        ("name,when,where\n1,2,3\n", ":1: no job among name, when, where; expected a column job_id or job"),
+        ("job_id,when,where\n1,2,3\n", ":1: no start among job_id, when, where; expected a column starting_time"),
+        ("1;1;2001-01-31 12:00:00__n__noon;x;1;1;0;9;", ":1: start is 'noon', expected a time such as 2001"),
+        ("7;1;2001-01-31 12:00:00__n__2001-01-31 12:00:00;x;1;1;0;9;", ":1: job 7 is not in case 1"),
+        ("1 0 x " + " ".join(15 * ["-1"]), ":1: wait_time is 'x', expected a whole number"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_with_file_and_line(tmp_path, text, words):
+    path = tmp_path / f"{CASES[1].path.stem}.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}:.*") as error:
+        read_starts(path, CASES[1])
+    assert words in str(error.value)
+
+
+def test_a_folder_without_results_is_told(tmp_path):
+    with pytest.raises(ValueError, match=r"no file of any case, expected such as 01-extra-processors.csv"):
+        judge(tmp_path)
+    with pytest.raises(ValueError, match="no such folder"):
+        judge(tmp_path / "gone")
+
+
+def test_logs_are_exported(tmp_path):
+    paths = export(tmp_path / "logs")
+    assert [path.name for path in paths] == [case.path.name for case in cases()]
+    assert all(path.read_bytes() == case.path.read_bytes() for path, case in zip(paths, cases(), strict=True))
+
+
+def test_jobs_that_a_file_does_not_name_never_start():
+    verdicts = judge({"extra-processors": {1: 0, 2: 10}})
+    assert verdicts.loc[0, "starts"] == (0, 10, NONE, NONE)
+    assert verdicts.loc[0, "words"] == "job 3 never starts"
