@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from . import display
 from .machine import Flat
 from .paths import data_dir, replacing
 from .schedule import Schedule
@@ -110,6 +111,30 @@ class Case:
         starts = tuple(answer.starts[job - 1] - begin for job in trace.table.index)
         return simulate(trace, _Told(starts), overrun=answer.ours.get("overrun", "kill"))
 
+    def chart(self):
+        """Draw the schedules of all answers as Gantt charts below one another.
+
+        Returns
+        -------
+        altair chart
+        """
+        from .charts import gantts  # here, since Altair takes long to load
+
+        schedules = {answer.convention: self.schedule(answer) for answer in self.answers}
+        return gantts(schedules, color="job_number", label="job_number", title=str(self), width=480)
+
+    def __str__(self) -> str:
+        return f"Case {self.number}, {self.scheme}: {self.title}"
+
+    def _repr_html_(self) -> str:
+        from .charts import svg
+
+        parts = [display.line(self.words, strong=str(self))]
+        for answer in self.answers:
+            starts = ", ".join("never" if start == NONE else str(start) for start in answer.starts)
+            parts.append(display.line(f"{answer.words} Starts: {starts}.", strong=answer.convention))
+        return display.page(*parts, display.image(svg(self.chart()), self.title))
+
 
 @dataclass(frozen=True)
 class _Told(Scheme):
@@ -148,6 +173,25 @@ def cases() -> tuple[Case, ...]:
         )
         for row in table
     )
+
+
+def case(number: int) -> Case:
+    """Give one case; it displays itself, with a Gantt chart of each answer.
+
+    Parameters
+    ----------
+    number : int
+        From 1 on.
+
+    Raises
+    ------
+    ValueError
+        For another number.
+    """
+    known = {each.number: each for each in cases()}
+    if number not in known:
+        raise ValueError(f"unknown case {number!r}; known: 1 to {len(known)}")
+    return known[number]
 
 
 def export(to: str | PathLike) -> list[Path]:
