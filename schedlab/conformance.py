@@ -396,6 +396,23 @@ class Verdicts(pd.DataFrame):
         return "\n".join(lines)
 
 
+def others() -> pd.DataFrame:
+    """Give what other simulators made of the logs.
+
+    Returns
+    -------
+    DataFrame
+        One row a simulator and case: simulator, version, its scheme, case, title, convention, follows (the scheme that
+        the case is about).
+    """
+    rows = []
+    for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
+        about = case(int(run.case))
+        verdict = _verdict(about, dict(enumerate(map(int, run.starts.split()), start=1)))
+        rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], verdict[5], verdict[4]))
+    return pd.DataFrame(rows, columns=["simulator", "version", "scheme", "case", "title", "convention", "follows"])
+
+
 # --- Files of others ---
 
 
@@ -444,8 +461,8 @@ def _of_swf(path, number, line, case):
 
 
 def _of_accasim(path, number, line, case):
-    job, _, times, *_ = line.split(";")
-    queued, *_, start = times.split("__")
+    before, *_, after = line.split("__")  # job, user, queued; nodes; start, end and more
+    (job, *_, queued), start = before.split(";"), after.split(";")[0]
     try:
         wait = datetime.strptime(start, ACCASIM) - datetime.strptime(queued, ACCASIM)
     except ValueError:

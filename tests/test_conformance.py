@@ -138,7 +138,7 @@ def as_accasim(case, starts):
 
     told = [(job, case.records.loc[job, "submit_time"], start) for job, start in starts.items()]
     return "\n".join(
-        f"{job};1;{clock(queued)}__n_1,core=1__{clock(start)};{clock(start)};1;1;0;9;" for job, queued, start in told
+        f"{job};1;{clock(queued)}__1;1#2;1#__{clock(start)};{clock(start)};1;1;NA;9;" for job, queued, start in told
     )
 
 
@@ -162,8 +162,8 @@ def test_files_of_other_simulators_are_read(tmp_path, write):
         ("job,start,end\n1\n", ":2: 1 fields, expected 3"),
         ("name,when,where\n1,2,3\n", ":1: no job among name, when, where; expected a column job_id or job"),
         ("job_id,when,where\n1,2,3\n", ":1: no start among job_id, when, where; expected a column starting_time"),
-        ("1;1;2001-01-31 12:00:00__n__noon;x;1;1;0;9;", ":1: start is 'noon', expected a time such as 2001"),
-        ("7;1;2001-01-31 12:00:00__n__2001-01-31 12:00:00;x;1;1;0;9;", ":1: job 7 is not in case 1"),
+        ("1;1;2001-01-31 12:00:00__1;1#__noon;x;1;1;NA;9;", ":1: start is 'noon', expected a time such as 2001"),
+        ("7;1;2001-01-31 12:00:00__1;1#__2001-01-31 12:00:00;x;1;1;NA;9;", ":1: job 7 is not in case 1"),
         ("1 0 x " + " ".join(15 * ["-1"]), ":1: wait_time is 'x', expected a whole number"),
     ],
 )
@@ -192,3 +192,20 @@ def test_jobs_that_a_file_does_not_name_never_start():
     verdicts = judge({"extra-processors": {1: 0, 2: 10}})
     assert verdicts.loc[0, "starts"] == (0, 10, NONE, NONE)
     assert verdicts.loc[0, "words"] == "job 3 never starts"
+
+
+def test_what_other_simulators_made_of_the_logs_is_shown():
+    table = conformance.others()
+    assert (table["convention"] != "").all()
+    easy = table[table["scheme"] == "EASYBackfilling"].set_index("case")["convention"]
+    assert easy[[5, 6]].tolist() == ["the reservation is kept", "whatever fits starts"]
+    assert table[table["scheme"] == "FirstInFirstOut"]["follows"].all()
+
+
+def test_a_case_displays_itself():
+    shown = conformance.case(12)._repr_html_()
+    assert "Case 12, FCFS: A job of length zero" in shown
+    assert "Starts: 0, never, 5." in shown
+    assert "data:image/svg+xml" in shown
+    with pytest.raises(ValueError, match="unknown case 99; known: 1 to 16"):
+        conformance.case(99)
