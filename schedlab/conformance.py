@@ -121,7 +121,8 @@ class Case:
         from .charts import gantts  # here, since Altair takes long to load
 
         schedules = {answer.convention: self.schedule(answer) for answer in self.answers}
-        return gantts(schedules, color="job_number", label="job_number", title=str(self), width=480)
+        how = {"color": "job_number", "label": "job_number", "width": 480, "height": 100 * len(schedules)}
+        return gantts(schedules, title=str(self), **how)
 
     def __str__(self) -> str:
         return f"Case {self.number}, {self.scheme}: {self.title}"
