@@ -22,9 +22,7 @@ BUDGETS = {
     "test_threads.py::test_control_c_ends_any_simulation_within_a_second": 6,  # it waits while a process simulates
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes, in processes that compile them
     "test_testing.py::test_the_bugs_of_the_museum_are_found": 8,  # in hundreds of workloads, in plain Python
-    "test_precompile.py::test_a_broken_file_of_a_kernel_is_written_anew": 8,  # its group is compiled in a process
-    "test_precompile.py::test_with_another_numba_kernels_are_compiled_in_its_usual_way": 8,  # they compile in processes
-    "test_precompile.py::test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile": 15,
+    "test_precompile.py::test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile": 8,
 }
 # All of them: nine minutes on two cores that have two threads each and are shared with others.
 SUITE, SUITE_PATIENCE = 1_000, 2

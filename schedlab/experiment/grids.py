@@ -90,7 +90,8 @@ def grid(
     store : path or Store, optional
         A folder that keeps results between sessions, created if missing. Each result is saved as soon as its run ends.
         What is kept there is not run again, whether another session, another grid of the same function, or another
-        process that uses the folder at the same time has run it. See `schedlab.store`. Needs pyarrow.
+        process that uses the folder at the same time has run it. Installed packages count by their names: after an
+        upgrade of one on which results depend, begin another store. See `schedlab.store`. Needs pyarrow.
     retry : bool
         Rerun runs that the store holds as failures. Without ``errors="keep"`` failures are always rerun.
     **values
