@@ -1,5 +1,6 @@
 """Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
 
+from .arena import against_bounds, changes, winners
 from .compare import beside_model, distribution, scatter, weekly
 from .gang import memberships, shares, slices
 from .grouped import bars, ratios
@@ -42,9 +43,11 @@ __all__ = [
     "MOST_ROWS",
     "PAGE",
     "WIDTH",
+    "against_bounds",
     "arrivals",
     "bars",
     "beside_model",
+    "changes",
     "colours",
     "dashes",
     "distribution",
@@ -72,4 +75,5 @@ __all__ = [
     "themed",
     "tree",
     "weekly",
+    "winners",
 ]

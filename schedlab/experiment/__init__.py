@@ -11,6 +11,7 @@ result: a tidy table with one row per run, or per run and class of jobs.
 - `progress`: how much is left, and for how long
 - `studies`: a grid in a file, for job arrays
 - `sweeps`: `sweep`
+- `arena`: every scheme on every log, with ties and lower bounds
 """
 
 from .grids import RunError, grid, table_of

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 # In the order of the report.
-PAPERS = ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017")
+PAPERS = ("base", "sabin2006", "silva2000", "kurian2003", "grudenic2010", "pascual2008", "lelong2017", "arena")
 
 
 def modules(names: Iterable[str] = ()) -> list:

@@ -1,0 +1,237 @@
+"""Charts of an arena: which scheme wins where, how far each is from the bound, and how classes of jobs fare."""
+
+import colorsys
+import re
+
+import numpy as np
+import pandas as pd
+
+from ._altair import alt
+from .theme import (
+    AXES,
+    IN_HOURS,
+    INK,
+    axis,
+    check_columns,
+    check_kind,
+    check_numbers,
+    colours,
+    headed,
+    log_scale,
+    panels,
+    unchecked,
+)
+from .timeline import ink_on
+
+CELL, ROW = 122, 38  # of a cell with two lines in it, in pixels
+PALE = 0.25  # of the winner's colour, where others are tied with it
+ALL_TIED = "#D0D0D0"
+STEP = 15  # from scheme to scheme, in pixels
+NARROW, LINE = 64, 20  # of a cell with a number in it, in pixels
+BETTER, WORSE = "#0072B2", "#D55E00"
+FULL = 60  # percent of change from which on a colour is at its strongest
+
+
+@unchecked
+def winners(
+    table: pd.DataFrame, *, title: str = "", subtitle: str = "", width: float | None = None, height: float | None = None
+) -> alt.LayerChart:
+    """Draw which scheme wins where: a cell for each log and load, with ties said.
+
+    A cell in the full colour of its winner is won: every other scheme is worse, with the confidence of the arena. In a
+    pale cell others are tied with the winner; in a grey one all are.
+
+    Parameters
+    ----------
+    table : DataFrame
+        `Arena.wins`.
+    title, subtitle : str
+        The subtitle should name the measure.
+    width, height : float, optional
+        Of the plot, in pixels.
+    """
+    check_kind(table, pd.DataFrame)
+    check_columns(table, ["log", "load", "winner", "tied", "next", "behind"])
+    shown = table.copy()
+    others = shown["tied"].map(lambda names: len(list(filter(None, names.split("; ")))))
+    nobody = shown["next"].eq("")
+    won = [_hex(colour) for colour in colours(list(shown["winner"]))]
+    shown["fill"] = [_mixed(colour) if tied else colour for colour, tied in zip(won, others, strict=True)]
+    shown.loc[nobody, "fill"] = ALL_TIED
+    shown["ink"] = [ink_on(fill) for fill in shown["fill"]]
+    shown["first"] = shown["winner"].where(~nobody, "all tied")
+    ahead = shown["behind"].map(
+        lambda percent: f"{percent:,.0f} % ahead" if percent >= 10 else f"{percent:.1f} % ahead"
+    )
+    tied = others.map(lambda count: f"tied with {count} other{'s' * (count > 1)}")
+    shown["second"] = tied.where(others > 0, ahead).where(~nobody, "")
+    loads, logs = list(dict.fromkeys(shown["load"])), list(dict.fromkeys(shown["log"]))
+    along = alt.X("load:O", title=AXES["load"], sort=loads, axis=_plain(format=".2~f"))
+    down = alt.Y("log:N", title=None, sort=logs, axis=_plain())
+    tooltip = [
+        alt.Tooltip("log:N"),
+        alt.Tooltip("load:Q", title=AXES["load"], format=".2~f"),
+        alt.Tooltip("winner:N", title="best mean"),
+        alt.Tooltip("tied:N", title="tied with it"),
+        alt.Tooltip("next:N", title="best of the others"),
+        alt.Tooltip("behind:Q", title="worse by (%)", format=",.3~g"),
+    ]
+    cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), tooltip=tooltip)
+    layers = [cells]
+    for words, shift, size in (("first", -7, 11), ("second", 8, 9)):
+        letters = alt.Chart().mark_text(fontSize=size, dy=shift)
+        layers.append(letters.encode(text=f"{words}:N", color=alt.Color("ink:N", scale=None), tooltip=tooltip))
+    wide = CELL * len(loads)
+    layers = [one.encode(x=along, y=down) for one in layers]
+    chart = alt.layer(*layers, data=shown, width=wide, height=ROW * len(logs))
+    said = "full colour: every other scheme is worse; pale: tied with others; grey: all are tied"
+    return headed(chart, title, wide, subtitle, said, size=(width, height))
+
+
+@unchecked
+def against_bounds(
+    table: pd.DataFrame,
+    measure: str,
+    panel: str = "log",
+    *,
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.FacetChart:
+    """Draw what each scheme reaches, and what none can beat, on logarithmic axes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `Arena.cells`: one row for each scheme in each panel, with value and bound.
+    measure : str
+        Whose values they are.
+    panel : str
+        The column with one panel for each value: "log" or "load".
+    title, subtitle : str
+        The subtitle should name the load or the log.
+    width, height : float, optional
+        Of all panels together, in pixels.
+
+    Raises
+    ------
+    ValueError
+        If several rows share their place, or a value is below 0.
+    """
+    check_kind(table, pd.DataFrame)
+    check_columns(table, ["scheme", panel, "value", "bound"])
+    check_numbers(table, ["value", "bound"])
+    doubled = table.duplicated(["scheme", panel])
+    if doubled.any():
+        row = table[doubled].iloc[0]
+        raise ValueError(f"the table has several rows of {row['scheme']} at {panel} {row[panel]}; choose one {panel}")
+    if (table["value"] < 0).any():
+        raise ValueError(f"a value is {table['value'].min()}, expected 0 or more")
+    shown = table[["scheme", panel, "value", "bound"]].assign(**{panel: table[panel].map(str)})
+    if measure in IN_HOURS:
+        shown[["value", "bound"]] /= 3600
+    # The bound of a panel is one, also beside schemes that may beat it.
+    shown["bound"] = shown.groupby(panel)["bound"].transform("max")
+    shown["above"] = 100 * (shown["value"] / shown["bound"].where(shown["bound"] > 0) - 1)
+    least = shown[["value", "bound"]].where(lambda part: part > 0).min(axis=1).groupby(shown[panel]).transform("min")
+    shown["from"] = shown["bound"].where(shown["bound"] > 0, least / 2)
+    shown["value"] = shown["value"].where(shown["value"] > 0, least / 2)
+    schemes, several = list(dict.fromkeys(shown["scheme"])), list(dict.fromkeys(shown[panel]))
+    shown["colour"] = shown["scheme"].map(dict(zip(schemes, colours(schemes), strict=True)))
+    columns, wide, _ = panels(len(several), width, None)
+    wide = wide - 60 if width is None else wide  # names of schemes are longer than numbers
+    down = alt.Y("scheme:N", title=None, sort=schemes, axis=alt.Axis(labelLimit=180, ticks=False, domain=False))
+    words = AXES.get(measure, measure.replace("_", " "))
+    along = alt.X("value:Q", title=words, scale=log_scale(), axis=axis(tickCount=4, format="~s", grid=False))
+    tooltip = [
+        alt.Tooltip("scheme:N"),
+        alt.Tooltip(f"{panel}:N"),
+        alt.Tooltip("value:Q", title=words, format=",.4~g"),
+        alt.Tooltip("bound:Q", title="no schedule is below", format=",.4~g"),
+        alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
+    ]
+    colour = alt.Color("colour:N", scale=None)
+    stems = alt.Chart().mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("from:Q"), x2="value", color=colour)
+    dots = alt.Chart().mark_circle(size=55, opacity=1).encode(x=along, color=colour)
+    wall = alt.Chart().mark_tick(thickness=2, size=STEP, color=INK).encode(x=alt.X("bound:Q"))
+    wall = wall.transform_filter("datum.bound > 0")
+    layers = [one.encode(y=down, tooltip=tooltip) for one in (stems, wall, dots)]
+    high = STEP * len(schemes) if height is None else height / -(-len(several) // columns)
+    chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
+    facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=alt.Header(labelLimit=wide))
+    chart = chart.facet(facet=facet, columns=columns).resolve_scale(x="independent")
+    said = "black line: no schedule at all is below; each panel has its own scale"
+    return headed(chart, title, round(wide * columns), subtitle, said)
+
+
+@unchecked
+def changes(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    value: str,
+    *,
+    title: str = "",
+    subtitle: str = "",
+    width: float | None = None,
+    height: float | None = None,
+) -> alt.LayerChart:
+    """Draw changes in percent as a table of coloured cells: blue is better (less), orange is worse.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a cell.
+    x, y : str
+        Columns that name the cell's place.
+    value : str
+        The column of changes, in percent; cells without a number stay empty.
+    title, subtitle : str
+        The subtitle should say of what, and against what.
+    width, height : float, optional
+        Of the plot, in pixels.
+    """
+    check_kind(table, pd.DataFrame)
+    check_columns(table, [x, y, value])
+    check_numbers(table, [value])
+    shown = table[[x, y, value]].dropna().rename(columns={value: "value"})
+    shown["fill"] = [_toned(percent) for percent in shown["value"]]
+    shown["ink"] = [ink_on(fill) for fill in shown["fill"]]
+    shown["text"] = [f"{percent:+,.0f}" if abs(percent) >= 0.5 else "0" for percent in shown["value"]]
+    along, down = list(dict.fromkeys(table[x])), list(dict.fromkeys(table[y]))
+    across = alt.X(f"{x}:N", title=None, sort=along, axis=_plain(orient="top", labelLimit=NARROW))
+    place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=200))}
+    tooltip = [*(alt.Tooltip(f"{name}:N") for name in (y, x)), alt.Tooltip("value:Q", title=value, format="+,.3~g")]
+    cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), **place)
+    words = alt.Chart().mark_text(fontSize=11).encode(text="text:N", color=alt.Color("ink:N", scale=None), **place)
+    layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
+    wide = NARROW * len(along)
+    chart = alt.layer(*layers, data=shown, width=wide, height=LINE * len(down))
+    return headed(chart, title, max(wide, 3 * NARROW), subtitle, size=(width, height))
+
+
+def _plain(**settings):
+    return alt.Axis(labelAngle=0, ticks=False, domain=False, **settings)
+
+
+def _toned(percent):
+    """Give the colour of a change: the stronger, the larger it is."""
+    # By the ratio's logarithm: twice as much is as strong as half as much.
+    share = min(1.0, abs(np.log1p(max(percent, -99.0) / 100)) / np.log1p(FULL / 100))
+    return _mixed(BETTER if percent < 0 else WORSE, 0.08 + 0.82 * share) if abs(percent) >= 0.5 else "#FFFFFF"
+
+
+def _mixed(colour, share=PALE):
+    """Mix a colour with white."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * part + (1 - share) * 255):02X}" for part in parts)
+
+
+def _hex(colour):
+    """Give a colour of `colours` as "#rrggbb"."""
+    if colour.startswith("#"):
+        return colour
+    hue, saturation, light = (int(part) for part in re.findall(r"\d+", colour))
+    parts = colorsys.hls_to_rgb(hue / 360, light / 100, saturation / 100)
+    return "#" + "".join(f"{round(255 * part):02X}" for part in parts)

@@ -1,0 +1,496 @@
+"""The arena: every scheme on every log, with intervals from shaken copies, beside what no scheme can beat."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from os import PathLike
+
+import numpy as np
+import pandas as pd
+
+from ..bounds import ROUNDS, lower_bounds
+from ..machine import Flat, KaryTree
+from ..metrics import LONG, TAU, WIDE
+from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
+from ..schemes import scheme as scheme_named
+from ..schemes.cases import check_trace
+from ..simulation import simulate
+from ..statistics import ratio_over_seeds
+from ..text import check_known
+from ..workload import archive
+from ..workload.trace import Trace, labels, load_trace
+from .grids import RunError, is_several, several, table_of
+from .memory import remember
+from .stores import Store
+
+RIGID = "rigid"
+LOADS = (0.6, 0.7, 0.8, 0.9, 0.95)
+SHAKE = 60  # seconds
+MEASURES = (
+    "wait_time",
+    "turnaround",
+    "bounded_slowdown",
+    "p95_wait_time",
+    "max_wait_time",
+    "makespan",
+    "utilization",
+    "loss_of_capacity_share",
+)  # of a whole schedule, as `Schedule.metrics` has them
+BOUNDED = ("wait_time", "turnaround", "bounded_slowdown", "makespan")  # there are lower bounds of these
+CLASSES = ("SN", "SW", "LN", "LW")  # short or long, narrow or wide: as of `metrics.classes` by "kurian"
+JUDGED = (*MEASURES, "gini", "unfair", *(f"{name} {one}" for one in CLASSES for name in BOUNDED[:3]))
+BETWEEN = "; "  # names that are tied: some have commas
+LARGEST = ("utilization",)  # measures of which the largest is the best
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A scheme in the arena, and what it needs beside the log.
+
+    Attributes
+    ----------
+    scheme : Scheme or name
+    name : str, optional
+        In tables and charts; that of the scheme by default.
+    kind : str
+        "rigid" competes for the wins. Any other kind is only shown beside them: it changes the jobs or the machine.
+    change : function, optional
+        Of a trace and a seed: gives the trace that the scheme gets, such as one with moldable jobs.
+    machine : function, optional
+        Of a trace: gives the machine, such as a `KaryTree`.
+    """
+
+    scheme: Scheme
+    name: str = ""
+    kind: str = RIGID
+    change: Callable[[Trace, int], Trace] | None = None
+    machine: Callable[[Trace], Flat | KaryTree] | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "scheme", scheme_named(self.scheme))
+        object.__setattr__(self, "name", self.name or str(self.scheme))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# Of the five papers and their neighbours, whatever schedules rigid jobs as they are.
+ENTRANTS = (
+    FCFS(),
+    EASY(),
+    EASY(order="sjf"),
+    EASY(backfill="sjf"),
+    EASY(order="saf"),
+    EASY(order="wfp3"),
+    EASY(order="f1"),
+    EASY(reservations=4),
+    Conservative(),
+    Entrant(Conservative(compression="none"), "Conservative, uncompressed"),
+    Entrant(Conservative(compress_on="completion", repeat=True), "Conservative, repeated"),
+    DPSA(variant="p"),
+    DPSA(variant="n"),
+    DPSA(variant="w"),
+)
+
+
+def arena(
+    traces: Trace | str | Iterable[Trace | str] | None = None,
+    schemes: Scheme | str | Entrant | Iterable[Scheme | str | Entrant] = ENTRANTS,
+    loads: float | Iterable[float] = LOADS,
+    seeds: int | Iterable[int] = range(5),
+    *,
+    measure: str = "bounded_slowdown",
+    rounds: int | None = ROUNDS,
+    shake: int = SHAKE,
+    by: str = "run_time",
+    tau: float = TAU,
+    confidence: float = 0.95,
+    threads: int | None = None,
+    progress: bool = True,
+    store: str | PathLike | Store | None = None,
+) -> "Arena":
+    """Let schemes compete on logs at several loads, on the same shaken copies, beside lower bounds.
+
+    Parameters
+    ----------
+    traces : Trace or name, or several, optional
+        By default all logs of the archive that are at hand.
+    schemes : Scheme, name or Entrant, or several
+        By default `ENTRANTS` of this module.
+    loads : float, or several
+        Offered loads that each trace is scaled to.
+    seeds : int, or several
+        Of the copies: submissions of each are moved by up to `shake` seconds (`Trace.shake`). All schemes get the same
+        copies, so that they are compared pair by pair.
+    measure : str
+        What decides, unless a method is told otherwise: one of `JUDGED`, such as "wait_time", "turnaround",
+        "bounded_slowdown", or one of a class of jobs, such as "wait_time SW" (short and wide).
+    rounds : int, optional
+        How long to look for good lower bounds, as in `lower_bounds`; None to do without bounds.
+    shake : int, seconds
+        How far submissions move at most.
+    by : {"run_time", "interarrival"}
+        How loads are scaled (`Trace.scale_load`).
+    tau : float, seconds
+        Of the bounded slowdown.
+    confidence : float
+        Of the statement which schemes win in a cell.
+    threads, progress, store
+        As of `grid`.
+
+    Returns
+    -------
+    Arena
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an unknown measure, scheme or trace, or two entrants of one name.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    >>> result = sl.arena(trace, ["fcfs", "easy"], loads=0.8, seeds=range(3), measure="wait_time")
+    >>> result.wins()[["load", "winner", "tied"]].values.tolist()
+    [[0.8, 'EASY', '']]
+    """
+    check_known("measure", measure, JUDGED)
+    if traces is None:
+        traces = logs()
+        if not traces:
+            raise ValueError("no log of the archive is at hand; give traces, or set SCHEDLAB_DATA")
+    given = [load_trace(one) if isinstance(one, str) else one for one in several("traces", traces, _is_one(traces))]
+    for one in given:
+        check_trace(one)
+    setting = Setting(
+        tuple(several("loads", loads, isinstance(loads, Real))),
+        tuple(several("seeds", seeds, isinstance(seeds, Integral))),
+        shake,
+        by,
+        tau,
+    )
+    called = dict(zip(labels(given), given, strict=True))
+    entrants = _entrants(several("schemes", schemes, not is_several(schemes)))
+    how = {"threads": threads, "progress": progress, "store": store}
+    runs = _runs(called, entrants, setting, how)
+    found = pd.DataFrame() if rounds is None else _bounds(called, setting, rounds, how)
+    return Arena(runs, found, setting, measure, confidence, called)
+
+
+def logs() -> list[str]:
+    """Name the logs of the archive that are at hand."""
+    known = archive.list_traces()
+    return known.loc[known["local"].ne("") & known["jobs"].notna(), "name"].tolist()
+
+
+def _is_one(given):
+    return isinstance(given, Trace | str)
+
+
+def _entrants(given):
+    entrants = [one if isinstance(one, Entrant) else Entrant(one) for one in given]
+    names = [one.name for one in entrants]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"two entrants are called {twice[0]!r}; give one of them another name: Entrant(scheme, name)")
+    return entrants
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the traces of an arena are made: at which loads, of which seeds, shaken by how much."""
+
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...]
+    shake: int = SHAKE
+    by: str = "run_time"
+    tau: float = TAU
+
+
+def _cells(traces, setting):
+    """Give the columns and the values of each copy of each trace at each load."""
+    for name, trace in traces.items():
+        for load in setting.loads:
+            for seed in setting.seeds:
+                values = {"trace": trace, "load": load, "seed": seed, "shake": setting.shake, "by": setting.by}
+                yield {"log": name, "load": load, "seed": seed}, values
+
+
+def _runs(traces, entrants, setting, how):
+    names, runs = [], []
+    for about, values in _cells(traces, setting):  # all entrants in turn: a copy is made once for them
+        for one in entrants:
+            names.append(about | {"scheme": one.name, "kind": one.kind})
+            runs.append(values | {"entrant": one, "tau": setting.tau})
+    return _tabled(_measured, runs, names, setting, how | {"words": "simulating"})
+
+
+def _bounds(traces, setting, rounds, how):
+    names, runs = [], []
+    for about, values in _cells(traces, setting):
+        names.append(about)
+        runs.append(values | {"tau": setting.tau, "rounds": rounds})
+    return _tabled(_bounded, runs, names, setting, how | {"words": "bounding"})
+
+
+def _tabled(function, runs, names, setting, how):
+    about = {"shake": setting.shake, "by": setting.by, "tau": setting.tau}
+    try:
+        return table_of(function, runs, names, about, **how)
+    except RunError as error:
+        raise (error.__cause__ or error) from None
+
+
+@remember(4)
+def _copy(trace, load, seed, shake, by):
+    return trace.scale_load(load, by=by).shake(shake, seed)
+
+
+@remember(4)
+def _first_come(trace, load, seed, shake, by):
+    return simulate(_copy(trace, load, seed, shake, by), FCFS()).start
+
+
+def _measured(trace, load, seed, shake, by, entrant, tau):
+    copy = _copy(trace, load, seed, shake, by)
+    changed = copy if entrant.change is None else entrant.change(copy, seed)
+    schedule = simulate(changed, entrant.scheme, machine=entrant.machine and entrant.machine(changed))
+    measures = schedule.metrics(tau=tau)[list(MEASURES)].to_dict()
+    measures["gini"] = schedule.gini()
+    measures["unfair"] = float((schedule.start > _first_come(trace, load, seed, shake, by)).mean())
+    return measures | _by_class(copy, schedule, tau)
+
+
+def _by_class(copy, schedule, tau):
+    """Give the means of each class of jobs, by what they ask for."""
+    long, wide = copy.table["run_time"].to_numpy() >= LONG, copy.table["requested_procs"].to_numpy() >= WIDE
+    of_class = {"SN": ~long & ~wide, "SW": ~long & wide, "LN": long & ~wide, "LW": long & wide}
+    turnaround, run = schedule.end - schedule.submit, schedule.run
+    columns = {
+        "wait_time": schedule.start - schedule.submit,
+        "turnaround": turnaround,
+        "bounded_slowdown": np.maximum(turnaround / np.maximum(run, tau), 1),
+    }
+    return {
+        f"{name} {one}": float(values[jobs].mean()) if jobs.any() else float("nan")
+        for one, jobs in of_class.items()
+        for name, values in columns.items()
+    }
+
+
+def _bounded(trace, load, seed, shake, by, tau, rounds):
+    return lower_bounds(_copy(trace, load, seed, shake, by), tau=tau, rounds=rounds)["bound"].to_dict()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Arena:
+    """What an `arena` found.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        One row a run: log, load, seed, scheme, kind (of the `Entrant`), and the measures, seconds where they are times.
+    bounds : DataFrame
+        One row a copy: log, load, seed, and a lower bound on each of `BOUNDED`. Empty where none were asked for.
+    setting : Setting
+    measure : str
+        What decides.
+    confidence : float
+    traces : dict of str to Trace
+        By the names in `runs`; empty for kept results, whose logs are loaded by their names when they are needed.
+    """
+
+    runs: pd.DataFrame
+    bounds: pd.DataFrame
+    setting: Setting
+    measure: str = "bounded_slowdown"
+    confidence: float = 0.95
+    traces: dict[str, Trace] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        logs, schemes = self.runs["log"].nunique(), self.runs["scheme"].nunique()
+        return f"<Arena: {schemes} schemes on {logs} logs at {len(self.setting.loads)} loads, {len(self.runs):,} runs>"
+
+    def judged_by(self, measure: str) -> "Arena":
+        """Give the same results, decided by another measure.
+
+        Parameters
+        ----------
+        measure : str
+            One of `JUDGED`.
+        """
+        return replace(self, measure=check_known("measure", measure, JUDGED))
+
+    def of_kind(self, *kinds: str) -> "Arena":
+        """Give the results of some kinds of entrants alone.
+
+        Parameters
+        ----------
+        *kinds : str
+            Such as "rigid".
+        """
+        return replace(self, runs=self.runs[self.runs["kind"].isin(kinds)])
+
+    def with_schemes(
+        self, *schemes: Scheme | str | Entrant, threads: int | None = None, progress: bool = True, store=None
+    ) -> "Arena":
+        """Let more schemes compete on the same copies; nothing else is simulated again.
+
+        Parameters
+        ----------
+        *schemes : Scheme, name or Entrant
+            The newcomers. One of a name that is there already takes its place.
+        threads, progress, store
+            As of `grid`.
+        """
+        entrants = _entrants(schemes)
+        names = self.runs["log"].unique()
+        traces = {name: self.traces[name] if name in self.traces else load_trace(name) for name in names}
+        how = {"threads": threads, "progress": progress, "store": store}
+        more = _runs(traces, entrants, self.setting, how)
+        kept = self.runs[~self.runs["scheme"].isin([one.name for one in entrants])]
+        return replace(self, runs=pd.concat([kept, more], ignore_index=True), traces=traces)
+
+    def cells(self, measure: str | None = None) -> pd.DataFrame:
+        """Give the mean of a measure over the copies, by log, load and scheme, with the lower bound where there is one.
+
+        Parameters
+        ----------
+        measure : str, optional
+            That which decides if left out.
+
+        Returns
+        -------
+        DataFrame
+            One row a scheme in a cell: log, load, scheme, kind, value, bound, and above (percent above the bound, nan
+            where there is none or the bound is 0).
+        """
+        measure = check_known("measure", measure or self.measure, JUDGED)
+        by = ["log", "load", "scheme", "kind"]
+        table = self.runs.groupby(by, sort=False)[measure].mean().rename("value").reset_index()
+        table["bound"] = np.nan
+        if measure in BOUNDED and len(self.bounds):
+            least = self.bounds.groupby(["log", "load"])[measure].mean()
+            table["bound"] = least.reindex(pd.MultiIndex.from_frame(table[["log", "load"]])).to_numpy()
+            # What changes the jobs or the machine may beat what bounds the schedules of these jobs on that machine.
+            table.loc[table["kind"] != RIGID, "bound"] = np.nan
+        table["above"] = 100 * (table["value"] / table["bound"].where(table["bound"] > 0) - 1)
+        return table
+
+    def wins(self, measure: str | None = None) -> pd.DataFrame:
+        """Tell which rigid scheme has the best mean in each cell, and which others cannot be told from it.
+
+        Two schemes are told apart where the interval of the ratio of their means over the copies does not reach 1. The
+        intervals hold together (Bonferroni): with the stated confidence no scheme that is as good as the winner of a
+        cell is missing among those that are tied with it.
+
+        Parameters
+        ----------
+        measure : str, optional
+            That which decides if left out.
+
+        Returns
+        -------
+        DataFrame
+            One row a cell that has jobs of the measure: log, load, winner, value; tied (names, joined by "; "; with a
+            single copy all others are); next, the best of those that are not tied; behind, by how many percent next is
+            worse, with low and high.
+        """
+        measure = check_known("measure", measure or self.measure, JUDGED)
+        rigid = self.runs[self.runs["kind"] == RIGID]
+        if rigid.empty:
+            raise ValueError("no rigid scheme is in the arena; kinds: " + ", ".join(self.runs["kind"].unique()))
+        rows = [
+            {"log": log, "load": load} | self._win(cell.pivot_table(measure, "seed", "scheme"), measure)
+            for (log, load), cell in rigid.dropna(subset=measure).groupby(["log", "load"], sort=False)
+        ]
+        return pd.DataFrame(rows)
+
+    def _win(self, values, measure):
+        sign = -1 if measure in LARGEST else 1
+        means = (sign * values.mean()).sort_values(kind="stable")
+        winner = means.index[0]
+        others = {}
+        for other in means.index[1:]:
+            each = 1 - (1 - self.confidence) / (len(means) - 1)
+            ratio, low, high = _ratio(values[other], values[winner], each)
+            others[other] = (ratio, low, high) if sign == 1 else (ratio, high, low)
+        tied = [other for other, (_, low, _) in others.items() if not sign * (low - 1) > 0]
+        clear = [other for other in others if other not in tied]
+        row = {
+            "winner": winner,
+            "value": values[winner].mean(),
+            "tied": BETWEEN.join(tied),
+            "next": "",
+            "behind": np.nan,
+        }
+        row |= {"low": np.nan, "high": np.nan}
+        if clear:
+            behind = [100 * sign * (one - 1) for one in others[clear[0]]]
+            row |= {"next": clear[0]} | dict(zip(("behind", "low", "high"), behind, strict=True))
+        return row
+
+    def ranks(self, measure: str | None = None) -> pd.DataFrame:
+        """Rank the rigid schemes.
+
+        Parameters
+        ----------
+        measure : str, optional
+            That which decides if left out.
+
+        Returns
+        -------
+        DataFrame
+            One row a scheme, the best mean rank first: scheme, rank (mean over cells; equal values share one), best and
+            worst rank, wins (cells won alone), tied (cells in which it wins or is tied with the winner), cells.
+        """
+        cells = self.cells(measure)
+        cells = cells[cells["kind"] == RIGID]
+        largest = (measure or self.measure) in LARGEST
+        cells["rank"] = cells.groupby(["log", "load"])["value"].rank(ascending=not largest)
+        table = cells.groupby("scheme", sort=False)["rank"].agg(["mean", "min", "max", "size"])
+        table.columns = ["rank", "best", "worst", "cells"]
+        won, shared = dict.fromkeys(table.index, 0), dict.fromkeys(table.index, 0)
+        for winner, tied in self.wins(measure)[["winner", "tied"]].itertuples(index=False):
+            won[winner] += not tied
+            for name in (winner, *filter(None, tied.split(BETWEEN))):
+                shared[name] += 1
+        table.insert(3, "wins", pd.Series(won))
+        table.insert(4, "tied", pd.Series(shared))
+        return table.sort_values("rank", kind="stable").reset_index()
+
+    def price(self, measures: Iterable[str] = ("max_wait_time", "gini", "loss_of_capacity_share"), base: str = "EASY"):
+        """Set what schemes gain beside what it costs, relative to one of them.
+
+        Parameters
+        ----------
+        measures : iterable of str
+            The costs: any of `JUDGED`.
+        base : str
+            The scheme that the others are compared with.
+
+        Returns
+        -------
+        DataFrame
+            One row a scheme: scheme, kind, and for the measure that decides and for each cost the change against the
+            base in percent, as the geometric mean of the ratios over all cells in which the base is not 0.
+        """
+        columns = {}
+        for measure in (self.measure, *measures):
+            cells = self.cells(measure)
+            values = cells.pivot_table("value", ["log", "load"], "scheme", sort=False)
+            check_known("base", base, values.columns)
+            ratios = values.div(values[base].where(values[base] > 0), axis=0)
+            logs = np.log(ratios.where(ratios > 0))
+            columns[measure] = 100 * np.expm1(logs.mean())
+        table = pd.DataFrame(columns)
+        kinds = self.runs.drop_duplicates("scheme").set_index("scheme")["kind"]
+        table.insert(0, "kind", kinds.reindex(table.index))
+        return table.reindex(kinds.index).rename_axis("scheme").reset_index()
+
+
+def _ratio(other, winner, confidence):
+    """Compare two columns over the copies; equal ones throughout are one and the same, without an interval."""
+    if (other.to_numpy() == winner.to_numpy()).all():
+        return 1.0, 1.0, 1.0
+    return ratio_over_seeds(other, winner, confidence)

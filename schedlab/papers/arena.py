@@ -1,0 +1,248 @@
+"""The arena: every scheme on many logs, which one wins where, what a win costs, and how far it is from the best."""
+
+import math
+
+import pandas as pd
+
+from schedlab import charts, kept, load_trace
+from schedlab.experiment.arena import ENTRANTS, RIGID, Arena, Entrant, Setting, arena
+from schedlab.experiment.memory import remember
+from schedlab.machine import KaryTree
+from schedlab.schemes import EASY, FairShareMoldable, OpportuneShredding
+from schedlab.statistics import ratios_of_means
+from schedlab.workload.archive import standing_in
+from schedlab.workload.speedup import Downey
+from schedlab.workload.trace import Trace
+
+from .figure import Paper, rebuilt
+from .ledger import Check, cases, claimed, claims_of, judged
+
+TITLE = "The arena: which scheme wins where"
+PAPER = Paper(
+    authors="The schedlab developers",
+    title="Rigid schemes on the logs of the archive",
+    venue="this package",
+    year=2026,
+    says="What four papers say of backfilling on average, held against all logs and loads at once.",
+    found=(
+        ("Short candidates first lowers the mean bounded slowdown of EASY", "ARE-1"),
+        ("Long narrow jobs wait less under EASY than under conservative backfilling", "ARE-2"),
+        ("Lookahead lowers the mean bounded slowdown of EASY", "ARE-4"),
+    ),
+)
+# Whole logs of one machine. Left out: OSC-Clust-2000, whose own load is 0.13, so that all run times would have to be
+# six times as long; RICC-2010 and CEA-Curie-2011, which take as long as all others together.
+LOGS = {
+    "quick": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
+    "full": (
+        "NASA-iPSC-1993",
+        "LANL-CM5-1994",
+        "SDSC-Par-1996",
+        "CTC-SP2-1996",
+        "KTH-SP2-1996",
+        "SDSC-SP2-1998",
+        "SDSC-BLUE-2000",
+        "Sandia-Ross-2001",
+        "HPC2N-2002",
+        "SDSC-DS-2004",
+        "LLNL-Atlas-2006",
+        "LLNL-Thunder-2007",
+    ),
+}
+JOBS = {"quick": 5_000, "full": None}  # the first of a log
+LOADS = {"quick": (0.7, 0.9), "full": (0.6, 0.7, 0.8, 0.9, 0.95)}
+COPIES = {"quick": 4, "full": 6}
+ROUNDS = {"quick": 30, "full": 150}  # of the search for bounds
+SHOWN = 0.9  # the load of pictures that show one
+BASE = "EASY"
+SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # of moldable jobs; of sweeps; of the tree
+CLASSES = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}
+COSTS = {
+    "max_wait_time": "longest wait",
+    "gini": "inequality",
+    "loss_of_capacity_share": "loss of capacity",
+}
+
+
+def moldable(trace: Trace, seed: int) -> Trace:
+    """Make a fifth of the jobs moldable, as Sabin, Lang and Sadayappan draw them."""
+    return trace.with_speedup(Downey(A="system", sigma=(0, 2)), share=SHARE, seed=seed)
+
+
+def sweeping(trace: Trace, seed: int) -> Trace:
+    """Make sweeps of a twentieth of the jobs, as Kurian draws them."""
+    return trace.with_sweeps(SWEEPS, seed=seed)
+
+
+def tree(trace: Trace) -> KaryTree:
+    """Give the smallest 4-ary tree that holds the machine, on which jobs need nodes of one block."""
+    return KaryTree(ARITY, max(1, math.ceil(math.log(trace.procs, ARITY) - 1e-9)))
+
+
+# What changes the jobs or the machine: shown beside the others, and out of the competition.
+OTHERS = (
+    Entrant(FairShareMoldable(), "20 % of jobs moldable (fair share)", "jobs changed", change=moldable),
+    Entrant(OpportuneShredding(), "5 % of jobs are sweeps (OJS)", "jobs changed", change=sweeping),
+    Entrant(EASY(reservation="block"), "EASY, nodes of one block", "machine changed", machine=tree),
+)
+
+
+@remember(32)
+def log(name: str, jobs: int | None) -> Trace:
+    """Give a log, or the first jobs of it; a stand-in where it is not at hand."""
+    trace = load_trace(name, or_standin=True)
+    return trace if jobs is None else trace.head(jobs)
+
+
+def results(size: str, progress: bool = True) -> Arena:
+    """Run the arena, in a size.
+
+    Parameters
+    ----------
+    size : {"quick", "full"}
+    progress : bool
+        Show progress bars.
+    """
+    traces = [log(name, JOBS[size]) for name in LOGS[size]]
+    copies = range(COPIES[size])
+    return arena(traces, (*ENTRANTS, *OTHERS), LOADS[size], copies, rounds=ROUNDS[size], progress=progress)
+
+
+def kept_results() -> Arena:
+    """Give the kept results of the full size, to look at in other ways or to add schemes to.
+
+    Raises
+    ------
+    FileNotFoundError
+        If none are kept.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> full = sl.papers.arena.kept_results()
+    >>> full.judged_by("wait_time").ranks().columns.tolist()
+    ['scheme', 'rank', 'best', 'worst', 'wins', 'tied', 'cells']
+    """
+    runs, bounds = (kept.numbers_of("arena", name) for name in ("winners", "bounds"))
+    if runs is None or bounds is None:
+        raise FileNotFoundError(f"no results of the arena are kept in {kept.folder()}; run: schedlab figures arena")
+    return Arena(runs, bounds, Setting(LOADS["full"], tuple(range(COPIES["full"]))))
+
+
+def _notes(size):
+    return standing_in(LOGS[size])
+
+
+def _sample(size):
+    part = "Whole logs" if JOBS[size] is None else f"The first {JOBS[size]:,} jobs of each log"
+    return (
+        f"{part}; {COPIES[size]} copies at each load, whose submissions are moved by up to a minute; run times and "
+        "estimates are scaled to the load."
+    )
+
+
+@rebuilt("Which scheme wins where", _notes)
+def winners(size: str, progress: bool) -> tuple:
+    """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties said."""
+    found = results(size, progress)
+    subtitle = "least mean bounded slowdown (tau = 10 s), over shaken copies"
+    chart = charts.winners(found.wins(), title="Which scheme wins where", subtitle=subtitle)
+    caption = f"A tie is what the copies cannot tell apart, at 95 % for each cell as a whole. {_sample(size)}"
+    return caption, found.runs, chart, _readable(found.ranks())
+
+
+def _readable(ranks):
+    return ranks.rename(
+        columns={"rank": "mean rank", "best": "best rank", "worst": "worst rank", "tied": "won or tied"}
+    ).round(1)
+
+
+@rebuilt("What no schedule can beat", _notes)
+def bounds(size: str, progress: bool) -> tuple:
+    """Draw the mean turnaround of every scheme beside a lower bound on that of any schedule."""
+    found = results(size, progress)
+    cells = found.cells("turnaround")
+    subtitle = f"offered load {SHOWN:g}; mean of {COPIES[size]} copies"
+    title = "Mean turnaround, beside what no schedule can beat"
+    chart = charts.against_bounds(cells[cells["load"] == SHOWN], "turnaround", title=title, subtitle=subtitle)
+    rigid = cells[cells["kind"] == RIGID]
+    best = rigid.loc[rigid.groupby(["log", "load"], sort=False)["value"].idxmin()]
+    table = best.rename(columns={"above": "above the bound by at most (%)", "scheme": "best scheme", "load": "load"})
+    table["mean turnaround (h)"], table["bound (h)"] = table["value"] / 3600, table["bound"] / 3600
+    shown = ["log", "load", "best scheme", "mean turnaround (h)", "bound (h)", "above the bound by at most (%)"]
+    caption = (
+        "The bound holds for every schedule of these jobs, even one that knows all arrivals and run times in advance. "
+        f"Entrants whose jobs or machine are changed may beat it. {_sample(size)}"
+    )
+    return caption, found.bounds, chart, table[shown].reset_index(drop=True)
+
+
+@rebuilt("The price of a win", _notes)
+def price(size: str, progress: bool) -> tuple:
+    """Draw what each scheme gains in mean bounded slowdown beside what it costs, against EASY."""
+    data = results(size, progress).price(COSTS, BASE)
+    columns = {"bounded_slowdown": "mean bounded slowdown", **COSTS}
+    several = [
+        data[["scheme", name]].rename(columns={name: "change (%)"}).assign(measure=words)
+        for name, words in columns.items()
+    ]
+    subtitle = "change against EASY (%): geometric mean over logs and loads; blue is less"
+    chart = charts.changes(
+        pd.concat(several), "measure", "scheme", "change (%)", title="The price of a win", subtitle=subtitle
+    )
+    return f"What is gained in the first column is paid for in the others. {_sample(size)}", data, chart
+
+
+@rebuilt("Classes of jobs", _notes)
+def classes(size: str, progress: bool) -> tuple:
+    """Draw how the mean wait of each class of jobs changes against EASY."""
+    found, rows = results(size, progress), []
+    for one, words in CLASSES.items():
+        table = found.judged_by(f"wait_time {one}").price((), BASE)
+        rows.append(table[["scheme"]].assign(**{"class": words, "change (%)": table[f"wait_time {one}"]}))
+    data = pd.concat(rows, ignore_index=True)
+    subtitle = "mean wait, change against EASY (%): geometric mean over logs and loads; blue is less"
+    chart = charts.changes(
+        data, "class", "scheme", "change (%)", title="Who waits less, and who more", subtitle=subtitle
+    )
+    caption = f"Short: under an hour; narrow: under 32 processors, by what jobs ask for. {_sample(size)}"
+    return caption, data, chart
+
+
+FIGURES = (winners, bounds, price, classes)
+
+
+def _changes(runs, scheme, base, measure):
+    """Give each run's part of the change (percent) of a measure over the copies, from one scheme to another."""
+    by = ["log", "load"]
+    new, old = (runs[runs["scheme"] == name].set_index([*by, "seed"])[measure] for name in (scheme, base))
+    table = pd.DataFrame({"new": new, "old": old}).dropna().reset_index()
+    return table.assign(change=100 * (ratios_of_means(table, "new", "old", by) - 1), scheme=scheme)
+
+
+@claimed
+def claims(size: str, progress: bool) -> list[dict]:
+    """Give the ledger of what four papers say of backfilling."""
+    runs, said = results(size, progress).runs, claims_of("arena")
+    looked_up = {
+        "ARE-1": [("EASY-SJBF", BASE, "bounded_slowdown")],
+        "ARE-2": [(BASE, "Conservative", "wait_time LN")],
+        "ARE-3": [("Conservative", BASE, "wait_time SW")],
+        "ARE-4": [(scheme, BASE, "bounded_slowdown") for scheme in ("DPSAp", "DPSAn")],
+    }
+    by, words = ["scheme", "log", "load"], "{1}, change against {0}"
+    rows = []
+    for name, pairs in looked_up.items():
+        data = pd.concat([_changes(runs, *pair) for pair in pairs])
+        _, base, measure = pairs[0]
+        quantity = words.format(base, measure.replace("_", " "))
+        check = Check(quantity, cases(data, "change", by), "lower")
+        rows.append(judged(said[name], check, _traces(size), why=WHY.get(name, "")))
+    return rows
+
+
+WHY = {}
+
+
+def _traces(size):
+    return ", ".join(log(name, JOBS[size]).title for name in LOGS[size])
