@@ -2,6 +2,7 @@
 
 import colorsys
 import re
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ CELL, ROW = 122, 38  # of a cell with two lines in it, in pixels
 PALE = 0.25  # of the winner's colour, where others are tied with it
 ALL_TIED = "#D0D0D0"
 STEP = 15  # from scheme to scheme, in pixels
-NARROW, LINE = 64, 20  # of a cell with a number in it, in pixels
+NARROW, LINE = 84, 20  # of a cell with a number in it, in pixels
+HEAD = 13  # letters in a line over such a cell
 BETTER, WORSE = "#0072B2", "#D55E00"
 FULL = 60  # percent of change from which on a colour is at its strongest
 
@@ -199,8 +201,10 @@ def changes(
     shown["fill"] = [_toned(percent) for percent in shown["value"]]
     shown["ink"] = [ink_on(fill) for fill in shown["fill"]]
     shown["text"] = [f"{percent:+,.0f}" if abs(percent) >= 0.5 else "0" for percent in shown["value"]]
-    along, down = list(dict.fromkeys(table[x])), list(dict.fromkeys(table[y]))
-    across = alt.X(f"{x}:N", title=None, sort=along, axis=_plain(orient="top", labelLimit=NARROW))
+    shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
+    along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
+    heads = _plain(orient="top", labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
+    across = alt.X(f"{x}:N", title=None, sort=along, axis=heads)
     place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=200))}
     tooltip = [*(alt.Tooltip(f"{name}:N") for name in (y, x)), alt.Tooltip("value:Q", title=value, format="+,.3~g")]
     cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), **place)
