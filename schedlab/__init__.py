@@ -74,6 +74,7 @@ _HOME = {
     "IntervalWarning": "statistics",
     "over_seeds": "statistics",
     "paired": "statistics",
+    "compositions": "composing",
     "gaps": "bounds",
     "lower_bounds": "bounds",
     "fair_start_miss": "fairness",

@@ -32,6 +32,7 @@ ROOMS = (
     "digests",
     "machine",
     "schemes",
+    "composing",
     "metrics",
     "statistics",
     "schedule",

@@ -447,8 +447,10 @@ def test_numbers_of_numpy_make_the_same_tree():
 
 def test_what_a_tree_cannot_do():
     trace, tree = trace_of([(0, 1, 1, 1)], 4), sl.KaryTree(2, 2)
-    with pytest.raises(ValueError, match="Conservative cannot run on 2-ary 2-tree of 4 nodes, .*: EASY and FCFS place"):
-        sl.simulate(trace, "conservative", machine=tree)
+    with pytest.raises(
+        ValueError, match="Greedy cannot run on .* of 4 nodes, .*: Conservative, DPSA, EASY and FCFS pl"
+    ):
+        sl.simulate(trace.with_speedup(sl.Downey()), "greedy", machine=tree)
     with pytest.raises(ValueError, match="EASY-SJBF cannot run on .*: on nodes, candidates are tried in the order"):
         sl.simulate(trace, "easy-sjbf", machine=tree)
     with pytest.raises(ValueError, match="events are batched on 2-ary 2-tree of 4 nodes, contiguous, got 'each'"):

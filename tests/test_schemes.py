@@ -121,7 +121,7 @@ def test_what_a_scheme_does_not_take_is_refused():
         ({"events": "each"}, "events are batched under OneByOne, got 'each'"),
         ({"overrun": "keep"}, "overrun 'keep' is for DPSA, EASY and FCFS, not for OneByOne: take 'kill' or 'extend'"),
         ({"overrun": "kill-backfilled"}, "overrun 'kill-backfilled' is for jobs on nodes, not for OneByOne"),
-        ({"machine": sl.KaryTree(2, 2)}, "OneByOne cannot run on 2-ary 2-tree .*: EASY and FCFS place jobs on nodes"),
+        ({"machine": sl.KaryTree(2, 2)}, "OneByOne cannot run on 2-ary 2-tree .*: Conservative, DPSA, EASY"),
     ):
         with pytest.raises(ValueError, match=message):
             sl.simulate(trace, OneByOne(), **settings)

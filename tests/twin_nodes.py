@@ -1,16 +1,17 @@
 """
 Naive twins of two schemes that plan with exact nodes in a k-ary n-tree: conservative backfilling, in which every
-waiting job holds a reservation of nodes, and EASY with lookahead (DPSA), which looks for the fullest set of jobs to backfill.
+waiting job holds a reservation of nodes, and EASY with lookahead (DPSA), which backfills the set of jobs that
+together use the most nodes.
 
 They are to be checked by eye, like `twin_tree`, whose terms and conventions hold here too (trace order, rounds of an
-instant, blocks, a job on [start, end)), and import nothing from the package. Decisions where the text leaves room:
+instant, blocks, a job on [start, end)), and import nothing from the package. Points that are easily missed:
 
-* The order of *arrival* is submit time, then trace order. Newcomers get their reservations, and random draws their
-  numbers, by it, whatever the queue order is.
-* A job whose estimate is 0 needs its nodes free for a second, but its entry in the plan holds nothing, so others may
-  be given the same nodes. It starts on the nodes it was given, even if another job has come to run there.
-* "rebuild" does so in every pass, and may so put off a job whose reservation has just come due.
-* A candidate of the lookahead that cannot start beside the others was tried too, and counts towards the budget.
+* The order of *arrival* is submit time, then trace order. It decides in which order newcomers get their reservations
+  and which numbers random draws start from, whatever the queue order is.
+* A job whose estimate is 0 is placed where nodes are free for a second, but its entry in the plan holds nothing, so
+  others may be given the same nodes. It starts on its nodes even if another job has come to run there.
+* "rebuild" is done in every pass, and may put off a job whose reservation has just come due.
+* A candidate of the lookahead that cannot start beside the others counts towards the budget all the same.
 """
 
 from collections import namedtuple

@@ -131,7 +131,8 @@ class Settings(NamedTuple):
 
 
 @maker
-def _new_choice(n):
+def new_choice(n):
+    """Make room for the candidates of a pass."""
     return Choice(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -167,7 +168,7 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
     score = np.empty(n if order.moving else 0, np.float64)
     reservation = np.full(3, NOBODY, np.int64)
-    choice = _new_choice(n)
+    choice = new_choice(n)
     bits, totals = np.empty(0, np.uint64), np.empty(1024, np.int64)
     worths = np.empty(1024 if ranked else 0, np.float64)
     facts = np.zeros(7, np.int64)
@@ -182,13 +183,13 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
             reserve_for_head(c, reservation)
         elif settled:
             oldest = c.clock[NEWCOMER]
-        _gather(c, reservation, choice, settings.depth, oldest)
+        gather(c, reservation, choice, settings.depth, oldest)
         if choice.size[N_CANDIDATES] == 0:
             continue
         facts[FACT_DECISIONS] += 1
         facts[FACT_LONGEST] = max(facts[FACT_LONGEST], choice.size[N_CANDIDATES])
-        _arrange(c, choice, settings.variant)
-        _mark_long(c, reservation, choice)
+        arrange(c, choice, settings.variant)
+        mark_long(c, reservation, choice)
         if ranked:
             _appraise(c, choice, settings.worth)
         if settings.search == DEPTH_FIRST:
@@ -228,7 +229,7 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
 
 
 @part
-def _gather(c, reservation, choice, depth, oldest):
+def gather(c, reservation, choice, depth, oldest):
     """List the waiting jobs behind the head that need no more than the free processors."""
     queue, procs, free = c.queue, c.jobs.procs, c.clock[FREE]
     count = 0
@@ -247,7 +248,7 @@ def _gather(c, reservation, choice, depth, oldest):
 
 
 @part
-def _arrange(c, choice, variant):
+def arrange(c, choice, variant):
     """Put the candidates in the order of the list."""
     if variant == PRIORITY:
         return
@@ -263,7 +264,7 @@ def _arrange(c, choice, variant):
 
 
 @part
-def _mark_long(c, reservation, choice):
+def mark_long(c, reservation, choice):
     """Tell short from long candidates, and bound what they can use."""
     size, procs = choice.size, c.jobs.procs
     size[N_SHORT] = 0

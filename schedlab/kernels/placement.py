@@ -142,7 +142,8 @@ class Placement(NamedTuple):
 
 
 @maker
-def _new_placement(tree, allocation, rule, kills):
+def new_placement(tree, allocation, rule, kills):
+    """Make free nodes, and room for who will have them."""
     n = allocation.stage.size
     nodes = new_nodes(tree.arity, tree.stages, tree.installed, rule == BY_BLOCK and not allocation.whole)
     ranges = new_ranges(n, n + 4 * tree.installed)
@@ -151,7 +152,8 @@ def _new_placement(tree, allocation, rule, kills):
 
 
 @maker
-def _with_room(p, more):
+def roomier(p, more):
+    """Give the same with room for so many ranges more."""
     ranges = with_room(p.ranges, more)
     return Placement(p.nodes, ranges, p.seat, p.killed, p.advanced, p.tree, p.allocation, p.rule, p.kills)
 
@@ -198,13 +200,13 @@ def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
     """
     own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a place or a kill shortens run times
     c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
-    p = _new_placement(tree, allocation, rule, kills)
+    p = new_placement(tree, allocation, rule, kills)
     score = np.empty(jobs.submit.size if order.moving else 0, np.float64)
     reservation = np.zeros(6, np.int64)
     reservation[HEAD], reservation[ALARM] = NOBODY, NEVER
     shortest = jobs.estimate.min()
     while not _simulated(c, p, reservation, order, veto, score, shortest):
-        p = _with_room(p, 4 * tree.installed)
+        p = roomier(p, 4 * tree.installed)
     if c.clock[NAN]:
         raise ValueError("the order of the queue gives nan")
     offset, first, last = in_job_order(p.ranges.begin, p.ranges.count, p.ranges.first, p.ranges.last)
@@ -226,8 +228,8 @@ def _simulated(c, p, reservation, order, veto, score, shortest):
         look(c, veto.question)
         stands = still_blocked(c, reservation)
         if not stands:
-            _start_heads(c, p)
-            _reserve(c, p, reservation)
+            start_heads(c, p)
+            reserve(c, p, reservation)
         newcomers = c.clock[ARRIVED] - c.clock[NEWCOMER]
         if not stands or newcomers > 1 or veto.moving:
             place, last = front(c.queue) + 1, NEVER
@@ -244,20 +246,22 @@ def _simulated(c, p, reservation, order, veto, score, shortest):
 
 
 @part
-def _start_heads(c, p):
+def start_heads(c, p):
+    """Start jobs from the front of the queue, up to the first that cannot be placed."""
     head = front(c.queue)
     while head < back(c.queue):
         job = c.queue.item[head]
-        block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
+        block = block_for(c, p, job, p.nodes.free, p.nodes.bound)
         if block == NOWHERE and p.kills and p.rule != NO_RESERVATION and _make_room(c, p, job):
-            block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
+            block = block_for(c, p, job, p.nodes.free, p.nodes.bound)
         if block == NOWHERE:
             return
-        head = _start(c, p, head, block, False)
+        head = start(c, p, head, block, False)
 
 
 @part
-def _block_for(c, p, job, counts, bound):
+def block_for(c, p, job, counts, bound):
+    """Find the block that a job would get by some counts of nodes, or `NOWHERE`."""
     nodes, stage, procs = p.nodes, p.allocation.stage[job], c.jobs.procs[job]
     for each in range(stage, _last_stage(p, stage) + 1):
         if procs <= bound[each]:
@@ -273,7 +277,7 @@ def _last_stage(p, stage):
 
 
 @part
-def _start(c, p, place, block, open_only):
+def start(c, p, place, block, open_only):
     """Start a waiting job in a block; give the place of its successor."""
     job, run = c.queue.item[place], c.jobs.run
     used = take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.allocation.seed[job])
@@ -286,22 +290,40 @@ def _start(c, p, place, block, open_only):
 def _try_to_advance(c, p, reservation, veto, place):
     """Start a job behind the head, if it may; give the place of its successor."""
     job = c.queue.item[place]
-    procs = c.jobs.procs[job]
-    lasts = c.clock[NOW] + c.jobs.estimate[job] > reservation[SHADOW]
-    too_many = p.allocation.whole and procs > reservation[EXTRA]
-    if procs > c.clock[FREE] or (lasts and (p.rule == BY_COUNT or too_many)):
+    lasts = outlasts(c, reservation, job)
+    if c.jobs.procs[job] > c.clock[FREE]:
         return place + 1
-    open_only = lasts and not p.allocation.whole
-    if open_only:
-        block = _block_for(c, p, job, p.nodes.open, p.nodes.open_bound)
-    else:
-        block = _block_for(c, p, job, p.nodes.free, p.nodes.bound)
+    block = block_beside(c, p, reservation, job, lasts)
     if block == NOWHERE or is_vetoed(c, veto, job):
         return place + 1
+    return start_beside(c, p, reservation, place, block, lasts)
+
+
+@part
+def outlasts(c, reservation, job):
+    """Tell whether a job would end after the shadow time if it started now."""
+    return c.clock[NOW] + c.jobs.estimate[job] > reservation[SHADOW]
+
+
+@part
+def block_beside(c, p, reservation, job, lasts):
+    """Find the block in which a job may start beside the reservation, or `NOWHERE`."""
+    too_many = p.allocation.whole and c.jobs.procs[job] > reservation[EXTRA]
+    if lasts and (p.rule == BY_COUNT or too_many):
+        return NOWHERE
+    if lasts and not p.allocation.whole:
+        return block_for(c, p, job, p.nodes.open, p.nodes.open_bound)
+    return block_for(c, p, job, p.nodes.free, p.nodes.bound)
+
+
+@part
+def start_beside(c, p, reservation, place, block, lasts):
+    """Start a job behind the head in a block; give the place of its successor."""
+    job = c.queue.item[place]
     if lasts and p.allocation.whole:
-        reservation[EXTRA] -= procs
+        reservation[EXTRA] -= c.jobs.procs[job]
     p.advanced[job] = True
-    return _start(c, p, place, block, open_only)
+    return start(c, p, place, block, lasts and not p.allocation.whole)
 
 
 @part
@@ -368,7 +390,7 @@ def _kill(c, p, job):
 
 
 @part
-def _reserve(c, p, reservation):
+def reserve(c, p, reservation):
     """Give the head a reservation, which must not have found a place."""
     if not waiting(c):
         reservation[HEAD] = NOBODY

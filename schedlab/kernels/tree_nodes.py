@@ -233,19 +233,19 @@ def _close(nodes, ranges, low, high):
         if nodes.open.size:
             shift(nodes.open, nodes.base[stage], nodes.size[stage], low, high, -1)
     if nodes.open.size:
-        _put_back_held(nodes, low, high + 1)
+        _count_held(nodes, low, high + 1, 1)
 
 
 @routine
-def _put_back_held(nodes, first, last):
-    """Count the held nodes of a range, which has been counted off the open nodes, in again: they were not open."""
+def _count_held(nodes, first, last, amount):
+    """Count the held nodes of a range in again, or off: they are not open, but were counted as if they were."""
     node = first
     while node < last:
         begin = node
         while node < last and nodes.held[node]:
             node += 1
         if begin < node:
-            _shift_open(nodes, begin, node - 1, 1)
+            _shift_open(nodes, begin, node - 1, amount)
         else:
             node += 1
 
@@ -310,6 +310,19 @@ def release(nodes, ranges, job):
         for stage in range(1, nodes.size.size):
             most = shift(nodes.free, nodes.base[stage], nodes.size[stage], first, last, 1)
             nodes.bound[stage] = max(nodes.bound[stage], most)
+
+
+@routine
+def put_back(nodes, ranges, job):
+    """Undo the last `take`."""
+    release(nodes, ranges, job)
+    if nodes.open.size:
+        for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
+            _shift_open(nodes, ranges.first[place], ranges.last[place], 1)
+            _count_held(nodes, ranges.first[place], ranges.last[place] + 1, -1)
+        for stage in range(nodes.bound.size):
+            nodes.open_bound[stage] = max(nodes.open_bound[stage], nodes.bound[stage])
+    ranges.used[0] = ranges.begin[job]
 
 
 @routine

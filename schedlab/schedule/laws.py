@@ -191,7 +191,7 @@ def run_times_follow_from_places(schedule) -> None:
     stopped = schedule.killed & (schedule.run < due)
     past = schedule.run >= (shortened(estimate, *left) if tree.scale_estimates else estimate)
     forbid(schedule, (schedule.run != due) & ~stopped, "job {job} does not run as long as it must, from {start}")
-    unfounded = stopped & ~(past & schedule.outcome.backfilled)
+    unfounded = stopped if schedule.outcome.backfilled is None else stopped & ~(past & schedule.outcome.backfilled)
     forbid(schedule, unfounded, "job {job} was killed for no reason, from {start}")
     _kills_are(schedule, given, stopped)
 

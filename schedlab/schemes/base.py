@@ -418,6 +418,8 @@ class Scheme:
         forget; what follows from it is checked (`Schedule.why`).
     simulated : bool
         Whether its starts are simulated, not taken from a log.
+    splits : bool
+        Whether it may run a job in several pieces.
 
     Examples
     --------
@@ -452,6 +454,7 @@ class Scheme:
     one_reservation: ClassVar[bool] = False
     forgets: ClassVar[bool] = False
     simulated: ClassVar[bool] = True
+    splits: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more):
         super().__init_subclass__(**more)
@@ -561,6 +564,27 @@ class Scheme:
             others, known = _who(lambda other: case.overrun in other.overruns), " or ".join(map(repr, self.overruns))
             raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
 
+    def check_whole(self, case: Case) -> None:
+        """Raise if it cannot schedule a case, which may be that of several partitions.
+
+        Parameters
+        ----------
+        case : Case
+            The jobs, the machine and the conventions.
+
+        Raises
+        ------
+        ValueError
+            As of `check`, which is asked about each partition.
+        """
+        if not isinstance(case.machine, Partitions):
+            self.check(case)
+            return
+        if self.splits:
+            raise ValueError(f"{self} runs jobs in pieces, which partitions cannot; simulate_sites() has sites")
+        for part in case.parts():
+            self.check(part)
+
     def simulate(self, case: Case) -> Outcome:
         """Simulate a case that `check` has accepted; by default with `decide`, called at each pass.
 
@@ -596,12 +620,9 @@ class Scheme:
         ValueError, TypeError
             If the scheme cannot schedule the case, or gave a result that does not fit it.
         """
+        self.check_whole(case)
         if isinstance(case.machine, Partitions):
-            outcomes = [self.outcome(part) for part in case.parts()]
-            if any(outcome.in_pieces for outcome in outcomes):
-                raise ValueError(f"{self} runs jobs in pieces, which partitions cannot; simulate_sites() has sites")
-            return Outcome.together(case, outcomes)
-        self.check(case)
+            return Outcome.together(case, [self.outcome(part) for part in case.parts()])
         outcome = self.simulate(case) if len(case) else case.outcome(np.zeros(0, np.int64))
         return checked(self, case, outcome)
 
@@ -627,6 +648,8 @@ def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
     """Give the outcome back if it fits the case."""
     if not isinstance(outcome, Outcome):
         raise TypeError(f"{scheme} gave a {type(outcome).__name__}, expected an Outcome: case.outcome(start) makes one")
+    if outcome.in_pieces and not scheme.splits:
+        raise TypeError(f"{scheme} gave pieces of jobs, but does not say that it splits jobs: set splits = True")
     outcome.check(scheme, case)
     return outcome
 

@@ -7,6 +7,7 @@ from schedlab.machine import Flat, KaryTree
 from schedlab.text import check_known
 from schedlab.threads import interruptible
 
+from . import placement
 from .base import Case, Outcome
 from .orders import explained
 from .rigid import Queued
@@ -72,6 +73,7 @@ class Conservative(Queued):
     label = "Conservative"
     names = {"conservative": {}}
     colours = {"Conservative": "#D55E00", "Conservative-SJF": "#009E73"}
+    machines = (Flat, KaryTree)
 
     def __post_init__(self):
         super().__post_init__()
@@ -96,9 +98,11 @@ class Conservative(Queued):
 
     @explained
     def simulate(self, case: Case) -> Outcome:
-        """As of `Scheme`; see `schedlab.kernels.conservative`."""
+        """As of `Scheme`; see `schedlab.kernels.conservative` and `schedlab.kernels.conservative_tree`."""
         passes = (COMPRESSION[self.compression], self.compress_on == "completion", self.repeat)
         order = self.queue(case)
+        if isinstance(case.machine, KaryTree):
+            return placement.reserve(case, order, *passes)
         return case.outcome(
             *interruptible(kernel.conservative, case.jobs, case.machine.procs, order, *passes, case.per_event)
         )

@@ -10,11 +10,12 @@ from numbers import Integral, Real
 import numpy as np
 
 from schedlab.kernels import lookahead as kernel
-from schedlab.machine import Flat
+from schedlab.machine import Flat, KaryTree
 from schedlab.text import check_known
 from schedlab.threads import interruptible
 from schedlab.workload.trace import OVERRUN
 
+from . import placement
 from .base import Case, Outcome
 from .orders import check_worth, explained, no_question, order_name, prepare_worth
 from .rigid import Queued
@@ -50,8 +51,15 @@ class DPSA(Queued):
     seconds : float, optional
         Stop the search of a pass after this time. The schedule then depends on the speed of the machine and **is not
         deterministic**. Makes the search depth-first.
+    reservation : {"count", "block"}
+        The promise to the head of the queue on a tree, as of `EASY`.
     order : str or function
         By keyword; see `Queued`.
+
+    Notes
+    -----
+    On the nodes of a tree, a set is what the search can place together, job by job down the list. No table tells which
+    sets those are, so that the search is depth-first and needs a bound: a budget of 1,000 jobs, say.
 
     References
     ----------
@@ -66,9 +74,11 @@ class DPSA(Queued):
     search: str = "exact"
     budget: int | None = None
     seconds: float | None = None
+    reservation: str = "count"
 
     names = {"dpsap": {"variant": "p"}, "dpsan": {"variant": "n"}, "dpsaw": {"variant": "w"}}
     colours = {"DPSAp": "#88CCEE", "DPSAn": "#117733", "DPSAw": "#882255"}
+    machines = (Flat, KaryTree)
     overruns = OVERRUN
     one_reservation = True
 
@@ -76,6 +86,7 @@ class DPSA(Queued):
         super().__post_init__()
         check_known("variant", self.variant, VARIANTS)
         check_known("search", self.search, SEARCHES)
+        check_known("reservation", self.reservation, placement.RULES)
         check_worth(self.objective, OBJECTIVES)
         for what, least in (("depth", 1), ("budget", 0)):
             value = getattr(self, what)
@@ -98,9 +109,10 @@ class DPSA(Queued):
         """The paper's names: DPSAp, DPSAn, DPSAw."""
         return f"DPSA{self.variant}"
 
-    def promises(self, machine: Flat) -> bool:
-        """Tell whether promises are kept: as with EASY, only first come, first served."""
-        return self.order == "fcfs"
+    def promises(self, machine: Flat | KaryTree) -> bool:
+        """Tell whether promises are kept: as with EASY, first come, first served, and not by counts alone on blocks."""
+        placed = isinstance(machine, Flat) or machine.policy.whole or self.reservation == "block"
+        return self.order == "fcfs" and placed
 
     def __str__(self) -> str:
         options = {
@@ -109,15 +121,29 @@ class DPSA(Queued):
             "search": None if self.search == "exact" else self.search,
             "budget": self.budget,
             "seconds": self.seconds,
+            "reservation": None if self.reservation == "count" else self.reservation,
         }
         if self.budget is not None or self.seconds is not None:
             del options["search"]  # a bound makes it depth-first
         said = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
         return f"{super().__str__()} ({said})" if said else super().__str__()
 
+    def check(self, case: Case) -> None:
+        """As of `Scheme`."""
+        super().check(case)
+        if isinstance(case.machine, KaryTree) and self.budget is None and self.seconds is None:
+            instead = "the search is depth-first and needs a bound, such as DPSA(budget=1000)"
+            raise ValueError(f"{self} cannot run on {case.machine}: on nodes {instead}")
+
     @explained
     def simulate(self, case: Case) -> Outcome:
-        """As of `Scheme`; see `schedlab.kernels.lookahead`."""
+        """As of `Scheme`; see `schedlab.kernels.lookahead` and `schedlab.kernels.lookahead_tree`."""
+        if isinstance(case.machine, KaryTree):
+            with _clock(self.seconds is not None) as ticks:
+                rule = placement.RULES[self.reservation]
+                return placement.look_ahead(
+                    case, self.queue(case), rule, VARIANTS[self.variant], *self._bounds(case, ticks)
+                )
         start, promise, _ = self._lookahead(case, audit=False)
         return case.outcome(start, promise)
 
@@ -153,19 +179,27 @@ class DPSA(Queued):
     def _lookahead(self, case, audit):
         ranked = self.objective != "list"
         with _clock(self.seconds is not None) as ticks:
+            depth, *bounds = self._bounds(case, ticks)
             settings = kernel.Settings(
                 VARIANTS[self.variant],
-                len(case) if self.depth is None else min(self.depth, len(case)),
+                depth,
                 ranked,
                 prepare_worth(OBJECTIVES.get(self.objective, self.objective), case) if ranked else no_question(),
                 SEARCHES[self.search],
-                UNBOUNDED if self.budget is None else min(self.budget, UNBOUNDED),
-                ticks,
-                UNBOUNDED if self.seconds is None else round(self.seconds / TICK),
+                *bounds,
                 audit,
             )
             order = self.queue(case)
             return interruptible(kernel.lookahead, case.jobs, case.machine.procs, order, settings, case.per_event)
+
+    def _bounds(self, case, ticks):
+        """Give depth, budget, the clock and its patience."""
+        return (
+            len(case) if self.depth is None else min(self.depth, len(case)),
+            UNBOUNDED if self.budget is None else min(self.budget, UNBOUNDED),
+            ticks,
+            UNBOUNDED if self.seconds is None else round(self.seconds / TICK),
+        )
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from schedlab.kernels.conservative_tree import conservative_tree
+from schedlab.kernels.lookahead_tree import lookahead_tree
 from schedlab.kernels.placement import BY_BLOCK, BY_COUNT, Allocation, Tree, placement, shortened
 from schedlab.kernels.tree_nodes import MODULUS
 from schedlab.streams import GOLDEN, splitmix64
@@ -27,6 +29,45 @@ def place(case: Case, order: Order, veto: Veto, rule: int) -> Outcome:
     veto : Veto
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     """
+    found = interruptible(placement, *_on_nodes(case), order, veto, rule, case.kills)
+    start, promise, run, killed, advanced, *nodes = found
+    return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
+
+
+def reserve(case: Case, order: Order, *passes) -> Outcome:
+    """Simulate conservative backfilling on a tree; see `schedlab.kernels.conservative_tree.conservative_tree`.
+
+    Parameters
+    ----------
+    case : Case
+        Of a `KaryTree`.
+    order : Order
+    *passes
+        compression, on_completion and repeat, as of the kernel.
+    """
+    start, promise, run, *nodes = interruptible(conservative_tree, *_on_nodes(case), order, *passes)
+    return _outcome(case, start, promise, run, nodes)
+
+
+def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
+    """Simulate lookahead backfilling on a tree; see `schedlab.kernels.lookahead_tree.lookahead_tree`.
+
+    Parameters
+    ----------
+    case : Case
+        Of a `KaryTree`.
+    order : Order
+    rule : {BY_COUNT, BY_BLOCK}
+    *search
+        variant, depth, budget, ticks and patience, as of the kernel.
+    """
+    found = interruptible(lookahead_tree, *_on_nodes(case), order, rule, *search)
+    start, promise, run, killed, advanced, *nodes = found
+    return _outcome(case, start, promise, run, nodes, killed=killed, backfilled=advanced)
+
+
+def _on_nodes(case):
+    """Give jobs, machine and allocation as the kernels of trees take them."""
     jobs, tree = case.jobs, case.machine
     policy, (kept, parts) = tree.policy, fractions(tree.saved())
     estimate = shortened(jobs.estimate, kept[-1], parts[-1]) if tree.scale_estimates else jobs.estimate
@@ -37,18 +78,13 @@ def place(case: Case, order: Order, veto: Veto, rule: int) -> Outcome:
         policy.relaxed,
         policy.best,
     )
-    start, promise, run, killed, advanced, *nodes = interruptible(
-        placement,
-        jobs._replace(estimate=estimate),
-        Tree(tree.k, tree.n, tree.procs, kept, parts),
-        allocation,
-        order,
-        veto,
-        rule,
-        case.kills,
-    )
-    killed = killed if case.cut is None else killed | case.cut
-    return case.outcome(start, promise, run=run, killed=killed, backfilled=advanced, nodes=Ranges(*nodes))
+    return jobs._replace(estimate=estimate), Tree(tree.k, tree.n, tree.procs, kept, parts), allocation
+
+
+def _outcome(case, start, promise, run, nodes, killed=None, **more):
+    cut = [one for one in (killed, case.cut) if one is not None]
+    killed = np.logical_or.reduce(cut) if cut else None
+    return case.outcome(start, promise, run=run, killed=killed, nodes=Ranges(*nodes), **more)
 
 
 def fractions(saved):

@@ -27,6 +27,7 @@ class Shredding(Scheme):
     local: str = "easy"
 
     needs = "sweeps"
+    splits = True
     release = everywhere = flooding = False
 
     def __post_init__(self):

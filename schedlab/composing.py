@@ -1,0 +1,161 @@
+"""What goes together: which schemes run on which machines, and under which conventions.
+
+The table is made of the schemes' own statements: each is asked (`Scheme.check_whole`) about a small case. The tests
+simulate all of it, and expect the error that stands in the table wherever something does not go.
+"""
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+
+import pandas as pd
+
+from .machine import KaryTree, Partitions
+from .schemes import (
+    DPSA,
+    EASY,
+    FCFS,
+    Conservative,
+    FairShareMoldable,
+    Flooding,
+    GreedyMoldable,
+    IterativeMoldable,
+    OpportuneShredding,
+    Scheme,
+)
+from .schemes import scheme as scheme_named
+from .schemes.cases import case_of
+from .workload.frames import from_frame
+from .workload.speedup import Downey
+from .workload.trace import Trace
+
+PROCS = 16
+YES = "yes"
+TREE = KaryTree(2, 4)
+
+
+def _wide(estimate, procs):
+    return -procs
+
+
+def _narrow(procs):
+    return procs <= 2
+
+
+SCHEMES = (
+    FCFS(),
+    EASY(),
+    EASY(backfill="sjf"),
+    EASY(reservations=4),
+    EASY(reservations="all"),
+    EASY(reservation="block"),
+    EASY(may_backfill=_narrow),
+    Conservative(),
+    Conservative(compression="reservation"),
+    Conservative(compression="none"),
+    Conservative(compression="rebuild"),
+    Conservative(compress_on="completion", repeat=True),
+    *(DPSA(variant=variant) for variant in "pnw"),
+    DPSA(budget=1000),
+    DPSA(budget=1000, reservation="block"),
+    DPSA(objective="slowdown"),
+    Flooding(),
+    Flooding(local="conservative"),
+    OpportuneShredding(),
+    OpportuneShredding(local="conservative"),
+    FairShareMoldable(),
+    GreedyMoldable(),
+    IterativeMoldable(),
+)
+# By the head of a column: the settings of `simulate`, and the order that the scheme is given.
+CONDITIONS = {
+    "partitions": {"machine": Partitions({"a": PROCS, "b": PROCS})},
+    "tree, nodes of one block": {"machine": TREE},
+    "tree, nodes anywhere": {"machine": KaryTree(2, 4, allocation="first-free")},
+    "a pass for each event": {"events": "each"},
+    "estimates extended": {"overrun": "extend"},
+    "runs beyond estimates": {"overrun": "keep"},
+    "kills for the head": {"machine": TREE, "overrun": "kill-backfilled"},
+    "shortest first": {"order": "sjf"},
+    "an order of one's own": {"order": _wide},
+}
+
+
+def compositions(schemes: Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
+    """Tell which machines, conventions and orders each scheme takes.
+
+    Parameters
+    ----------
+    schemes : iterable of Scheme or name
+        By default all of the package, in the settings that make a difference.
+
+    Returns
+    -------
+    DataFrame
+        One row a scheme, one column a condition (`CONDITIONS`): "yes", or the error that `simulate` raises.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> table = sl.compositions(["easy", "conservative", sl.DPSA(budget=1000)])
+    >>> table["tree, nodes of one block"].tolist()
+    ['yes', 'yes', 'yes']
+    >>> table["runs beyond estimates"].eq("yes").tolist()
+    [True, False, True]
+    """
+    given = [scheme_named(one) for one in schemes]
+    rows = [{head: _said(one, **settings) for head, settings in CONDITIONS.items()} for one in given]
+    return pd.DataFrame(rows, index=pd.Index(map(str, given), name="scheme"))
+
+
+def _said(scheme, order=None, **settings):
+    try:
+        ordered = scheme if order is None else in_order(scheme, order)
+        machine = settings.pop("machine", None)
+        if isinstance(machine, KaryTree):
+            machine = machine.holding(PROCS)
+        case, _ = case_of(small(ordered), ordered, machine, **settings)
+        ordered.check_whole(case)
+    except ValueError as error:
+        return str(error)
+    return YES
+
+
+def in_order(scheme: Scheme, order) -> Scheme:
+    """Give a scheme whose queue is in another order.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    order : str or function
+        As of `EASY`.
+
+    Raises
+    ------
+    ValueError
+        If its queue has no order that could be chosen.
+    """
+    if "order" not in {each.name for each in fields(scheme)}:
+        raise ValueError(f"{scheme} has no order to choose")
+    return replace(scheme, order=order)
+
+
+def small(scheme: Scheme) -> Trace:
+    """Give a few jobs, in two partitions, with what a scheme needs to know of them.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    """
+    submit = range(0, 60, 5)
+    jobs = {
+        "submit": submit,
+        "run": [10 + 7 * (i % 5) for i in range(len(submit))],
+        "estimate": [10 + 9 * (i % 4) for i in range(len(submit))],
+        "procs": [1 + 5 * (i % 3) for i in range(len(submit))],
+        "where": ["ab"[i % 2] for i in range(len(submit))],
+    }
+    named = {"submit": "submit", "run": "run", "estimate": "estimate", "procs": "procs", "partition": "where"}
+    trace = from_frame(pd.DataFrame(jobs), machine=PROCS, name="a few jobs", **named)
+    if scheme.needs == "speedup":
+        return trace.with_speedup(Downey())
+    return trace.with_sweeps(0.5, min_procs=2) if scheme.needs == "sweeps" else trace

@@ -1,0 +1,386 @@
+"""Which nodes are free when: the plan of conservative backfilling on a k-ary n-tree.
+
+The future is cut into slots, at every instant at which nodes are given or come back; a slot has a bit for each node
+that is free in it. The last slot has no end, and all nodes are free there. A job fits at an instant if enough nodes,
+in one block, are free in every slot that it would touch. This is how Slurm's backfill scheduler and OAR's Kamelot plan
+nodes.
+
+A search walks over the slots in which a job could start. Where the nodes that are free throughout do not suffice, it
+looks backwards for the last slot from which on they do not: no start up to that slot can do better.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import U, maker, part, routine
+from .tree_nodes import MODULUS, MULTIPLIER, NOWHERE
+
+WORD = 64  # nodes in a word of bits
+
+# Places in Plan.size: slots, rows that have been in use, and those of them that are free again.
+SLOTS, ROWS, SPARE = range(3)
+
+
+class Plan(NamedTuple):
+    """The plan; everything is modified in place.
+
+    Attributes
+    ----------
+    time : int64, shape (capacity,), seconds
+        When each slot begins.
+    row : int64, shape (capacity,)
+        The row of `bits` of each slot.
+    count : int64, shape (capacity,)
+        Free nodes in each slot.
+    bits : uint64, shape (2 * capacity, n_words)
+        Rows of bits, one a node: free nodes of slots, and nodes that jobs have reserved.
+    spare : int64, shape (2 * capacity,)
+        Rows that are free again.
+    found : uint64, shape (n_words,)
+        The nodes that a search found, those of one block; scratch before that.
+    common : uint64, shape (n_words,)
+        Scratch.
+    nodes : int64, shape (installed,)
+        Scratch.
+    size : int64, shape (3,)
+        The scalars.
+    """
+
+    time: np.ndarray
+    row: np.ndarray
+    count: np.ndarray
+    bits: np.ndarray
+    spare: np.ndarray
+    found: np.ndarray
+    common: np.ndarray
+    nodes: np.ndarray
+    size: np.ndarray
+
+
+class Want(NamedTuple):
+    """What a job is looking for.
+
+    Attributes
+    ----------
+    procs, duration : int
+        Nodes, and for how long; seconds.
+    stage, last_stage : int
+        Of the blocks that will do; the first stage that has a block is taken.
+    width : int64, shape (n_stages + 1,)
+        Nodes in a full block of each stage.
+    installed : int
+    best : bool
+        The fullest block is taken, not the first.
+    seed : int
+        Draws the nodes, if not 0; else the lowest are taken.
+    """
+
+    procs: int
+    duration: int
+    stage: int
+    last_stage: int
+    width: np.ndarray
+    installed: int
+    best: bool
+    seed: int
+
+
+@maker
+def new_plan(installed, capacity):
+    """Make the plan of an idle machine, which has room for so many slots and as many reservations."""
+    words = (installed + WORD - 1) // WORD
+    plan = Plan(
+        np.zeros(capacity, np.int64),
+        np.zeros(capacity, np.int64),
+        np.zeros(capacity, np.int64),
+        np.zeros((2 * capacity, words), np.uint64),
+        np.zeros(2 * capacity, np.int64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(installed, np.int64),
+        np.zeros(3, np.int64),
+    )
+    plan.count[0] = installed
+    for node in range(installed):
+        plan.bits[0, node // WORD] |= U(1) << U(node % WORD)
+    plan.size[SLOTS] = plan.size[ROWS] = 1
+    return plan
+
+
+@maker
+def with_slots(plan):
+    """Give the same plan with room for twice as many slots."""
+    return Plan(
+        np.append(plan.time, plan.time),
+        np.append(plan.row, plan.row),
+        np.append(plan.count, plan.count),
+        np.concatenate((plan.bits, plan.bits)),
+        np.append(plan.spare, plan.spare),
+        plan.found,
+        plan.common,
+        plan.nodes,
+        plan.size,
+    )
+
+
+@part
+def has_room(plan, jobs):
+    """Tell whether there is room for the reservations of so many jobs: each begins and ends a slot, and has a row."""
+    return 2 * jobs + 4 <= plan.time.size
+
+
+@part
+def new_row(plan):
+    """Give a row of bits, whatever is in it."""
+    if plan.size[SPARE]:
+        plan.size[SPARE] -= 1
+        return plan.spare[plan.size[SPARE]]
+    plan.size[ROWS] += 1
+    return plan.size[ROWS] - 1
+
+
+@part
+def drop_row(plan, row):
+    """Take a row back."""
+    plan.spare[plan.size[SPARE]] = row
+    plan.size[SPARE] += 1
+
+
+@routine
+def slot_at(plan, instant):
+    """Find the slot that an instant lies in."""
+    low, high = 0, plan.size[SLOTS]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if plan.time[middle] <= instant:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@routine
+def _cut(plan, instant):
+    """Let a slot begin at an instant; give that slot."""
+    slot = slot_at(plan, instant)
+    if plan.time[slot] == instant:
+        return slot
+    slot, size = slot + 1, plan.size
+    for place in range(size[SLOTS], slot, -1):
+        plan.time[place], plan.row[place], plan.count[place] = (
+            plan.time[place - 1],
+            plan.row[place - 1],
+            plan.count[place - 1],
+        )
+    size[SLOTS] += 1
+    before, row = plan.row[slot - 1], new_row(plan)
+    plan.time[slot], plan.row[slot], plan.count[slot] = instant, row, plan.count[slot - 1]
+    for word in range(plan.bits.shape[1]):
+        plan.bits[row, word] = plan.bits[before, word]
+    return slot
+
+
+@routine
+def _join(plan, slot):
+    """Join a slot with the one before it, if the same nodes are free in both."""
+    if slot == 0 or slot >= plan.size[SLOTS] or plan.count[slot] != plan.count[slot - 1]:
+        return
+    one, other = plan.row[slot - 1], plan.row[slot]
+    for word in range(plan.bits.shape[1]):
+        if plan.bits[one, word] != plan.bits[other, word]:
+            return
+    _remove_slots(plan, slot, 1)
+
+
+@routine
+def _remove_slots(plan, slot, count):
+    for place in range(slot, slot + count):
+        drop_row(plan, plan.row[place])
+    plan.size[SLOTS] -= count
+    for place in range(slot, plan.size[SLOTS]):
+        plan.time[place], plan.row[place], plan.count[place] = (
+            plan.time[place + count],
+            plan.row[place + count],
+            plan.count[place + count],
+        )
+
+
+@part
+def forget_before(plan, now):
+    """Begin the plan at an instant."""
+    slot = slot_at(plan, now)
+    if slot > 0:
+        _remove_slots(plan, 0, slot)
+    plan.time[0] = max(plan.time[0], now)
+
+
+@routine
+def change(plan, row, procs, begins, ends, gives):
+    """Give the nodes of a row away for a time, or take them back."""
+    if begins >= ends:
+        return
+    first = _cut(plan, begins)
+    after = _cut(plan, ends)
+    for slot in range(first, after):
+        own = plan.row[slot]
+        for word in range(plan.bits.shape[1]):
+            if gives:
+                plan.bits[own, word] &= ~plan.bits[row, word]
+            else:
+                plan.bits[own, word] |= plan.bits[row, word]
+        plan.count[slot] += -procs if gives else procs
+    _join(plan, after)
+    _join(plan, first)
+
+
+@routine
+def earliest(plan, want, now, until, own, own_from):
+    """Find the first instant, before another one, at which a job fits; -1 if there is none.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its `found` gets the nodes.
+    want : Want
+    now, until : int, seconds
+    own, own_from : int
+        The row of nodes that the job holds from an instant on, which count as free; -1 if it holds none.
+    """
+    first, after = 0, 0
+    while first < plan.size[SLOTS]:
+        begins = max(now, plan.time[first])
+        if begins >= until:
+            return -1
+        ends, after = begins + want.duration, max(after, first)
+        enough = True
+        while enough and after < plan.size[SLOTS] and plan.time[after] < ends:
+            held = want.procs if own >= 0 and plan.time[after] >= own_from else 0
+            enough = plan.count[after] + held >= want.procs
+            after += 1
+        if not enough:
+            first = after  # the slot after the one that has too few
+            continue
+        last = _lacking(plan, want, first, after, own, own_from)
+        if last < first:
+            _choose(plan, want)
+            return begins
+        first = last + 1
+    return -1  # the last slot has all nodes, so that only `until` ends here
+
+
+@routine
+def _lacking(plan, want, first, after, own, own_from):
+    """Find the last slot from which on, up to another, too few nodes are free throughout; one before the first if none.
+
+    `common` gets the nodes that are free throughout the slots behind it.
+    """
+    words = plan.bits.shape[1]
+    for word in range(words):
+        plan.common[word] = ~U(0)
+    for slot in range(after - 1, first - 1, -1):
+        _narrow(plan, slot, own, own_from)
+    if _find_block(plan, want) != NOWHERE:
+        return first - 1
+    # Half of the slots at a time: which is the last that must be in for the rest to lack nodes?
+    low, high = first, after - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        for word in range(words):
+            plan.common[word] = ~U(0)
+        for slot in range(middle, after):
+            _narrow(plan, slot, own, own_from)
+        if _find_block(plan, want) == NOWHERE:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@part
+def _narrow(plan, slot, own, own_from):
+    row = plan.row[slot]
+    if own >= 0 and plan.time[slot] >= own_from:
+        for word in range(plan.bits.shape[1]):
+            plan.common[word] &= plan.bits[row, word] | plan.bits[own, word]
+    else:
+        for word in range(plan.bits.shape[1]):
+            plan.common[word] &= plan.bits[row, word]
+
+
+@part
+def _ones(word):
+    """Count the bits of a word that are set."""
+    word = word - ((word >> U(1)) & U(0x5555555555555555))
+    word = (word & U(0x3333333333333333)) + ((word >> U(2)) & U(0x3333333333333333))
+    word = (word + (word >> U(4))) & U(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * U(0x0101010101010101)) >> U(56))
+
+
+@part
+def _within(plan, first, after):
+    """Count the common free nodes of a range."""
+    low, high = first // WORD, (after - 1) // WORD
+    above = ~U(0) << U(first % WORD)
+    below = ~U(0) >> U(WORD - 1 - (after - 1) % WORD)
+    if low == high:
+        return _ones(plan.common[low] & above & below)
+    count = _ones(plan.common[low] & above) + _ones(plan.common[high] & below)
+    for word in range(low + 1, high):
+        count += _ones(plan.common[word])
+    return count
+
+
+@routine
+def _find_block(plan, want):
+    """Find the first block with enough of the common free nodes, or the fullest: its first node, or `NOWHERE`.
+
+    `nodes` gets, at its first place, the node after the block.
+    """
+    for stage in range(want.stage, want.last_stage + 1):
+        width, found, least = want.width[stage], NOWHERE, want.installed + 1
+        for first in range(0, want.installed, width):
+            after = min(first + width, want.installed)
+            count = _within(plan, first, after)
+            if want.procs <= count < least:
+                found, least = first, count
+                if not want.best:
+                    break
+        if found != NOWHERE:
+            plan.nodes[0] = min(found + width, want.installed)
+            return found
+    return NOWHERE
+
+
+@routine
+def _choose(plan, want):
+    """Choose the nodes of a job in the block that was found."""
+    node = _find_block(plan, want)
+    after = plan.nodes[0]
+    for word in range(plan.found.size):
+        plan.found[word] = U(0)
+    if want.seed:
+        _draw(plan, want)
+        return
+    left = want.procs
+    while left > 0 and node < after:
+        if (plan.common[node // WORD] >> U(node % WORD)) & U(1):
+            plan.found[node // WORD] |= U(1) << U(node % WORD)
+            left -= 1
+        node += 1
+
+
+@routine
+def _draw(plan, want):
+    """Choose free nodes at random: the first of a partial shuffle, as in `schedlab.kernels.tree_nodes`."""
+    count, seed = 0, want.seed
+    for node in range(want.installed):
+        if (plan.common[node // WORD] >> U(node % WORD)) & U(1):
+            plan.nodes[count] = node
+            count += 1
+    for i in range(want.procs):
+        seed = seed * MULTIPLIER % MODULUS
+        j = i + seed % (count - i)
+        node = plan.nodes[j]
+        plan.nodes[j] = plan.nodes[i]
+        plan.found[node // WORD] |= U(1) << U(node % WORD)

@@ -1,0 +1,68 @@
+"""What goes together: the table against simulations of all of it."""
+
+import re
+
+import pytest
+
+import schedlab as sl
+from schedlab.composing import CONDITIONS, SCHEMES, YES, in_order, small
+from schedlab.machine import KaryTree
+
+
+@pytest.fixture(scope="module")
+def table():
+    return sl.compositions()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_what_goes_can_be_simulated_and_what_does_not_is_refused_in_these_words(table, scheme):
+    for condition, settings in CONDITIONS.items():
+        said, settings = table.loc[str(scheme), condition], dict(settings)
+        order = settings.pop("order", None)
+        if said == YES:
+            chosen = scheme if order is None else in_order(scheme, order)
+            schedule = sl.simulate(small(chosen), chosen, **settings).validate()
+            assert len(schedule) == 12
+        elif order is None:
+            with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+                sl.simulate(small(scheme), scheme, **settings)
+        else:
+            assert not hasattr(scheme, "order")
+
+
+def test_the_natural_ones_go(table):
+    """Every rigid scheme has its form on the nodes of a tree, k reservations and a second order apart."""
+    blocks = table["tree, nodes of one block"].eq(YES)
+    assert set(table.index[~blocks]) == {
+        "EASY-SJBF",
+        "EASY (4 reservations)",
+        "EASY (all reservations)",
+        "DPSAp",
+        "DPSAn",
+        "DPSAw",
+        "DPSAn (objective slowdown)",
+        "Flooding",
+        "Flooding (conservative)",
+        "OJS",
+        "OJS (conservative)",
+        "Fair share (ObF 1, EF 0)",
+        "Greedy",
+        "Iterative",
+    }
+    assert table.loc[["Flooding (conservative)", "OJS (conservative)"], "estimates extended"].eq(YES).all()
+
+
+def test_every_no_says_what_to_do_instead_or_who_can(table):
+    for said in set(table.to_numpy().ravel()) - {YES}:
+        assert re.search(
+            r"place jobs on nodes|is for |leave out|order of the queue|batched|bound|pieces|no order", said
+        )
+
+
+def test_a_scheme_of_ones_own_is_asked_too():
+    class Mine(sl.EASY):
+        machines = (KaryTree,)
+
+    row = sl.compositions([Mine()]).iloc[0]
+    assert row["tree, nodes anywhere"] == YES
+    assert "cannot run on" in row["estimates extended"]

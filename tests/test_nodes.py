@@ -1,0 +1,133 @@
+"""Conservative backfilling and lookahead on the nodes of a tree: the kernels against naive twins, and small cases."""
+
+import numpy as np
+import pytest
+import twin_nodes
+import twin_tree
+from hypothesis import given
+from hypothesis import strategies as st
+from test_placement import SHARES, expand, tree_workloads
+from workloads import examples, trace_of
+
+import schedlab as sl
+from schedlab.machine import ALLOCATIONS
+
+pytestmark = pytest.mark.reduced
+
+NODES = st.sampled_from(list(ALLOCATIONS))
+SHARE = st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3))
+PASSES = st.sampled_from(
+    [
+        {},
+        {"compress_on": "completion"},
+        {"repeat": True},
+        {"compression": "reservation"},
+        {"compression": "reservation", "compress_on": "completion", "repeat": True},
+        {"compression": "none"},
+        {"compression": "rebuild"},
+    ]
+)
+
+
+def tree_of(k, n, allocation, share, scaled, seed):
+    share = tuple(share[:n]) if isinstance(share, list) else share
+    scaled = scaled and not isinstance(share, tuple)
+    tree = sl.KaryTree(k, n, None, allocation, speedup=share, scale_estimates=scaled, seed=seed)
+    return tree, {"allocation": allocation, "speedup": share, "scale_estimate": scaled, "seed": seed}
+
+
+@examples(700)
+@given(tree_workloads(overrun=False), NODES, SHARE, st.booleans(), st.integers(0, 3), PASSES, st.booleans())
+def test_conservative_on_nodes_is_its_twin(workload, allocation, share, scaled, seed, passes, shortest):
+    jobs, k, n, procs = workload
+    tree, settings = tree_of(k, n, allocation, share, scaled, seed)
+    order = "sjf" if shortest else "fcfs"
+    schedule = sl.simulate(trace_of(jobs, procs), sl.Conservative(order, **passes), machine=tree).validate()
+    expected = twin_nodes.conservative(jobs, k, n, procs, **settings, **passes, order=order)
+    nodes = map(expand, schedule.jobs["nodes"])
+    found = zip(schedule.start.tolist(), schedule.end.tolist(), nodes, schedule.promise.tolist(), strict=True)
+    assert list(found) == [tuple(outcome) for outcome in expected]
+
+
+def crowd(seed, count=60, procs=30):
+    """Draw more jobs than hypothesis does, so that the plan grows, on a machine of more nodes than a word has bits."""
+    rng = np.random.default_rng(seed)
+    estimate = rng.integers(0, 40, count)
+    run = np.minimum(estimate, rng.integers(0, 40, count))
+    width = np.minimum(rng.geometric(0.15, count), procs)
+    return [
+        twin_tree.Job(*map(int, row))
+        for row in zip(np.sort(rng.integers(0, 60, count)), run, estimate, width, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("k", "n", "procs"), [(2, 7, 100), (3, 4, 81), (5, 3, 70)])
+def test_conservative_on_many_nodes_is_its_twin(seed, k, n, procs):
+    jobs = crowd(seed, procs=procs)
+    for allocation in ("contiguous", "best-fit", "quasi-contiguous", "first-free", "random"):
+        tree, settings = tree_of(k, n, allocation, 0.1, False, seed)
+        schedule = sl.simulate(trace_of(jobs, procs), "conservative", machine=tree).validate()
+        expected = twin_nodes.conservative(jobs, k, n, procs, **settings)
+        found = zip(schedule.start.tolist(), map(expand, schedule.jobs["nodes"]), strict=True)
+        assert list(found) == [(outcome.start, outcome.nodes) for outcome in expected]
+
+
+@examples(700)
+@given(
+    tree_workloads(),
+    st.sampled_from("pnw"),
+    st.sampled_from(["count", "block", "block"]),
+    NODES,
+    SHARE,
+    st.booleans(),
+    st.integers(0, 3),
+    st.sampled_from([0, 1, 3, 10, 1_000]),
+    st.sampled_from([None, None, 1, 3]),
+)
+def test_lookahead_on_nodes_is_its_twin(workload, variant, reservation, allocation, share, scaled, seed, budget, depth):
+    jobs, k, n, procs = workload
+    tree, settings = tree_of(k, n, allocation, share, scaled, seed)
+    scheme = sl.DPSA(variant, budget=budget, depth=depth, reservation=reservation)
+    schedule = sl.simulate(trace_of(jobs, procs), scheme, machine=tree, overrun="keep").validate()
+    rules = {"variant": variant, "budget": budget, "depth": depth, "reservation": reservation}
+    expected = twin_nodes.dpsa(jobs, k, n, procs, **settings, **rules)
+    found = zip(
+        schedule.start.tolist(),
+        schedule.end.tolist(),
+        map(expand, schedule.jobs["nodes"]),
+        schedule.jobs["backfilled"].tolist(),
+        schedule.promise.tolist(),
+        strict=True,
+    )
+    assert list(found) == [tuple(outcome) for outcome in expected]
+
+
+@examples(200)
+@given(tree_workloads(), st.sampled_from("pnw"), st.sampled_from(["first-free", "random"]), st.integers(0, 30))
+def test_lookahead_anywhere_on_the_tree_is_that_on_the_flat_machine(workload, variant, allocation, budget):
+    jobs, k, n, procs = workload
+    trace = trace_of([job._replace(estimate=max(job.estimate, 1)) for job in jobs], procs)
+    scheme = sl.DPSA(variant, budget=budget, reservation="block")
+    on_nodes = sl.simulate(trace, scheme, machine=sl.KaryTree(k, n, allocation=allocation)).validate()
+    flat = sl.simulate(trace, scheme)
+    assert on_nodes.start.tolist() == flat.start.tolist()
+    assert on_nodes.promise.tolist() == flat.promise.tolist()
+
+
+def test_a_set_that_fits_the_hole_beats_the_job_that_comes_first():
+    """Of four free nodes job 3 leaves one unused, which helps nobody. Jobs 4 and 5 use all of them."""
+    jobs = [(0, 10, 10, 4), (1, 10, 10, 8), (2, 5, 5, 3), (2, 5, 5, 2), (2, 5, 5, 2)]
+    trace, tree = trace_of(jobs, 8), sl.KaryTree(2, 3)
+    first, best = (
+        sl.simulate(trace, scheme, machine=tree).validate().start.tolist()
+        for scheme in (sl.EASY(reservation="block"), sl.DPSA("p", budget=100, reservation="block"))
+    )
+    assert first == [0, 10, 2, 20, 20]
+    assert best == [0, 10, 20, 2, 2]
+
+
+def test_lookahead_on_nodes_needs_a_bound():
+    trace = trace_of([(0, 1, 1, 1)], 8)
+    with pytest.raises(ValueError, match=r"DPSAn cannot run on .*: on nodes the search is depth-first and needs a bou"):
+        sl.simulate(trace, sl.DPSA(), machine=sl.KaryTree(2, 3))
