@@ -240,6 +240,24 @@ def test_a_grid_has_a_row_for_each_combination_in_order():
     assert (table["product"] == table["a"] * table["b"]).all()
 
 
+def thread_of(a):
+    time.sleep(0.05)  # so that one thread cannot have taken all runs before another begins
+    return {"thread": threading.get_ident()}
+
+
+def test_a_grid_takes_every_core_unless_told_otherwise():
+    def threads_of(**settings):
+        sl.experiment.forget()
+        return sl.grid(thread_of, a=range(4 * os.cpu_count()), progress=False, **settings)["thread"].nunique()
+
+    assert threads_of() == os.cpu_count()
+    assert threads_of(threads=1) == 1
+    with joblib.parallel_config(n_jobs=1):
+        assert threads_of() == 1
+    with joblib.parallel_config(n_jobs=3):
+        assert threads_of() == 3
+
+
 @pytest.mark.parametrize("threads", [1, 2, 4, None])
 def test_a_grid_is_the_same_for_any_number_of_threads(threads):
     def slow_first(a):

@@ -354,7 +354,8 @@ class Known:
 def _run(plan, known, threads, progress, errors, words):
     """Run what is missing, on joblib's backend."""
     places, study = known.missing, known.study
-    backend, jobs = get_active_backend(prefer="threads")
+    backend, _ = get_active_backend(prefer="threads")  # which says 1 job where nobody has said how many
+    _, jobs = get_active_backend()
     together, near = isinstance(backend, THREADS), isinstance(backend, THREADS + PROCESSES)
     jobs = threads or jobs or -1
     workers, spent = backend.effective_n_jobs(jobs), 0.0

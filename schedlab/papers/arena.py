@@ -8,7 +8,7 @@ from schedlab import charts, kept, load_trace
 from schedlab.experiment.arena import ENTRANTS, Arena, Entrant, Setting, arena
 from schedlab.experiment.memory import remember
 from schedlab.machine import KaryTree
-from schedlab.schemes import EASY, FairShareMoldable, Flooding, OpportuneShredding
+from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding
 from schedlab.statistics import ratios_of_means
 from schedlab.workload.archive import standing_in
 from schedlab.workload.speedup import Downey
@@ -80,6 +80,7 @@ def tree(trace: Trace) -> KaryTree:
     return KaryTree(ARITY, max(1, math.ceil(math.log(trace.procs, ARITY) - 1e-9)))
 
 
+LOOKAHEAD = DPSA(variant="n", budget=1_000, reservation="block")
 # What changes the jobs or the machine: out of the competition, and on the first jobs of each log.
 OTHERS = (
     Entrant(FairShareMoldable(), "fair share, 20 % of jobs moldable", "jobs changed", change=moldable),
@@ -87,6 +88,8 @@ OTHERS = (
     Entrant(OpportuneShredding(), "OJS, 5 % of jobs are sweeps", "jobs changed", change=sweeping),
     Entrant(EASY(), "EASY (count), nodes of one block", "machine changed", machine=tree),
     Entrant(EASY(reservation="block"), "EASY (block), nodes of one block", "machine changed", machine=tree),
+    Entrant(Conservative(), "conservative, nodes of one block", "machine changed", machine=tree),
+    Entrant(LOOKAHEAD, "DPSAn (block), nodes of one block", "machine changed", machine=tree),
 )
 
 
