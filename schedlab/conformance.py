@@ -403,14 +403,15 @@ def others() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a simulator and case: simulator, version, its scheme, case, title, convention, follows (the scheme that
-        the case is about).
+        One row a simulator and case: simulator, version, its scheme, case, title, convention (or what is wrong, where
+        no convention is followed), follows (the scheme that the case is about).
     """
     rows = []
     for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
         about = case(int(run.case))
         verdict = _verdict(about, dict(enumerate(map(int, run.starts.split()), start=1)))
-        rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], verdict[5], verdict[4]))
+        told = verdict[5] or f"none: {verdict[6]}"
+        rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], told, verdict[4]))
     return pd.DataFrame(rows, columns=["simulator", "version", "scheme", "case", "title", "convention", "follows"])
 
 

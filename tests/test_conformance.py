@@ -200,6 +200,10 @@ def test_what_other_simulators_made_of_the_logs_is_shown():
     easy = table[table["scheme"] == "EASYBackfilling"].set_index("case")["convention"]
     assert easy[[5, 6]].tolist() == ["the reservation is kept", "whatever fits starts"]
     assert table[table["scheme"] == "FirstInFirstOut"]["follows"].all()
+    hpcsim = table[table["simulator"] == "hpcsim"].set_index(["scheme", "case"])
+    assert hpcsim.loc[("FIFO", 11), "convention"] == "whatever fits starts"
+    dropped = hpcsim.loc[("FIFO + EASYBackfillPolicy", 3), "convention"]
+    assert dropped == "none: job 2 is first in the queue and fits at 0, but starts at 1"
 
 
 def test_a_case_displays_itself():

@@ -1,13 +1,15 @@
 """The arena: every scheme on many logs, which one wins where, what a win costs, and how far it is from the best."""
 
 import math
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from schedlab import charts, kept, load_trace
-from schedlab.experiment.arena import ENTRANTS, Arena, Entrant, Setting, arena
+from schedlab.experiment.arena import BOUNDED, ENTRANTS, Arena, Entrant, Setting, arena
 from schedlab.experiment.memory import remember
 from schedlab.machine import KaryTree
+from schedlab.metrics import MEASURES
 from schedlab.schemes import DPSA, EASY, Conservative, FairShareMoldable, Flooding, OpportuneShredding
 from schedlab.statistics import ratios_of_means
 from schedlab.workload.archive import standing_in
@@ -16,6 +18,9 @@ from schedlab.workload.trace import Trace
 
 from .figure import Paper, rebuilt
 from .ledger import Check, cases, claimed, claims_of, judged
+
+if TYPE_CHECKING:
+    import altair as alt
 
 TITLE = "The arena: which scheme wins where"
 PAPER = Paper(
@@ -152,26 +157,51 @@ def _sample(size, jobs=None):
 def winners(size: str, progress: bool) -> tuple:
     """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties said."""
     found = results(size, progress)
-    subtitle = "least mean bounded slowdown (tau = 10 s), over shaken copies"
-    chart = charts.winners(found.wins(), title="Which scheme wins where", subtitle=subtitle)
     caption = f"A tie is what the copies cannot tell apart, at 95 % for each cell as a whole. {_sample(size)}"
-    return caption, found.runs, chart, _readable(found.ranks())
+    return caption, found.runs, draw_winners(found), ranked(found)
 
 
-def _readable(ranks):
-    return ranks.rename(
-        columns={"rank": "mean rank", "best": "best rank", "worst": "worst rank", "tied": "won or tied"}
-    ).round(1)
+def draw_winners(found: Arena) -> "alt.LayerChart":
+    """Draw which scheme wins where, by the measure that decides.
+
+    Parameters
+    ----------
+    found : Arena
+    """
+    subtitle = f"best {words_of(found.measure)}; means over shaken copies"
+    return charts.winners(found.wins(), title="Which scheme wins where", subtitle=subtitle)
+
+
+def ranked(found: Arena) -> pd.DataFrame:
+    """Give the ranks of the schemes, with heads to read.
+
+    Parameters
+    ----------
+    found : Arena
+    """
+    heads = {"rank": "mean rank", "best": "best rank", "worst": "worst rank", "wins": "won alone"}
+    return found.ranks().round(1).rename(columns=heads | {"tied": "won or tied"})
+
+
+def words_of(measure: str) -> str:
+    """Say what a measure is, also one of a class of jobs.
+
+    Parameters
+    ----------
+    measure : str
+        As in `schedlab.experiment.arena.JUDGED`.
+    """
+    name, _, one = measure.partition(" ")
+    own = {"gini": "inequality of slowdowns (Gini)", "unfair": "share of jobs that start later than under FCFS"}
+    words = own.get(name) or MEASURES[name][0]
+    return f"{words} of {CLASSES[one]} jobs" if one else words
 
 
 @rebuilt("What no schedule can beat", _notes)
 def bounds(size: str, progress: bool) -> tuple:
     """Draw the mean turnaround of every scheme beside a lower bound on that of any schedule."""
     found = results(size, progress)
-    cells = found.cells("turnaround")
-    subtitle = f"offered load {SHOWN:g}; mean of {COPIES[size]} copies"
-    title = "Mean turnaround, beside what no schedule can beat"
-    chart = charts.against_bounds(cells[cells["load"] == SHOWN], "turnaround", title=title, subtitle=subtitle)
+    cells, chart = found.cells("turnaround"), draw_bounds(found.judged_by("turnaround"), load=SHOWN)
     best = cells.loc[cells.groupby(["log", "load"], sort=False)["value"].idxmin()]
     table = best.rename(columns={"above": "above the bound by at most (%)", "scheme": "best scheme"})
     table["mean turnaround (h)"], table["bound (h)"] = table["value"] / 3600, table["bound"] / 3600
@@ -183,36 +213,97 @@ def bounds(size: str, progress: bool) -> tuple:
     return caption, found.bounds, chart, table[shown].reset_index(drop=True)
 
 
+def draw_bounds(found: Arena, log: str | None = None, load: float | None = None) -> "alt.FacetChart":
+    """Draw the measure that decides beside what no schedule can beat, of one log at all loads or of all logs at one.
+
+    Parameters
+    ----------
+    found : Arena
+    log : str, optional
+    load : float, optional
+    """
+    cells, measure = found.cells(), words_of(found.measure)
+    cells = cells[(cells["log"] == log) if load is None else (cells["load"] == load)]
+    title = f"{measure[0].upper()}{measure[1:]}, beside what no schedule can beat"
+    said = log if load is None else f"offered load {load:g}"
+    panel = "load" if load is None else "log"
+    return charts.against_bounds(cells, found.measure, panel, title=title, subtitle=f"{said}; means over shaken copies")
+
+
 @rebuilt("The price of a win", _notes)
 def price(size: str, progress: bool) -> tuple:
     """Draw what each scheme gains in mean bounded slowdown beside what it costs, against EASY."""
-    data = results(size, progress).price(COSTS, BASE)
-    columns = {"bounded_slowdown": "mean bounded slowdown", **COSTS}
+    found = results(size, progress)
+    data, chart = found.price(COSTS, BASE), draw_price(found)
+    return f"What is gained in the first column is paid for in the others. {_sample(size)}", data, chart
+
+
+def draw_price(found: Arena) -> "alt.LayerChart":
+    """Draw the changes of the measure that decides, and of what it costs, against EASY.
+
+    Parameters
+    ----------
+    found : Arena
+    """
+    data = found.price(COSTS, BASE)
+    columns = {found.measure: words_of(found.measure), **COSTS}
     several = [
         data[["scheme", name]].rename(columns={name: "change (%)"}).assign(measure=words)
         for name, words in columns.items()
     ]
     subtitle = "change against EASY (%): geometric mean over logs and loads; blue is less"
-    chart = charts.changes(
-        pd.concat(several), "measure", "scheme", "change (%)", title="The price of a win", subtitle=subtitle
-    )
-    return f"What is gained in the first column is paid for in the others. {_sample(size)}", data, chart
+    title = "The price of a win"
+    return charts.changes(pd.concat(several), "measure", "scheme", "change (%)", title=title, subtitle=subtitle)
 
 
 @rebuilt("Classes of jobs", _notes)
 def classes(size: str, progress: bool) -> tuple:
     """Draw how the mean wait of each class of jobs changes against EASY."""
-    found, rows = results(size, progress), []
+    found = results(size, progress)
+    data = by_class(found)
+    caption = f"Short: under an hour; narrow: under 32 processors, by what jobs ask for. {_sample(size)}"
+    return caption, data, draw_classes(found)
+
+
+def by_class(found: Arena) -> pd.DataFrame:
+    """Give by how much the mean wait of each class of jobs changes against EASY, in percent.
+
+    Parameters
+    ----------
+    found : Arena
+    """
+    rows = []
     for one, words in CLASSES.items():
         table = found.judged_by(f"wait_time {one}").price((), BASE)
         rows.append(table[["scheme"]].assign(**{"class": words, "change (%)": table[f"wait_time {one}"]}))
-    data = pd.concat(rows, ignore_index=True)
+    return pd.concat(rows, ignore_index=True)
+
+
+def draw_classes(found: Arena) -> "alt.LayerChart":
+    """Draw by how much the mean wait of each class of jobs changes against EASY.
+
+    Parameters
+    ----------
+    found : Arena
+    """
+    title = "Who waits less, and who more"
     subtitle = "mean wait, change against EASY (%): geometric mean over logs and loads; blue is less"
-    chart = charts.changes(
-        data, "class", "scheme", "change (%)", title="Who waits less, and who more", subtitle=subtitle
-    )
-    caption = f"Short: under an hour; narrow: under 32 processors, by what jobs ask for. {_sample(size)}"
-    return caption, data, chart
+    return charts.changes(by_class(found), "class", "scheme", "change (%)", title=title, subtitle=subtitle)
+
+
+def live(measure: str = "bounded_slowdown", log: str = "KTH-SP2-1996-2.1-cln") -> "alt.VConcatChart":
+    """Draw the kept results by another measure: which scheme wins where, and one log beside its bounds.
+
+    Parameters
+    ----------
+    measure : str
+        measure that decides
+    log : str
+        log of the lower picture
+    """
+    found = kept_results().judged_by(measure)
+    lower = measure if measure in BOUNDED else "turnaround"
+    return charts.stacked([draw_winners(found), draw_bounds(found.judged_by(lower), log=log)])
 
 
 @rebuilt("Moldable jobs, sweeps, and nodes", _notes)

@@ -1,0 +1,230 @@
+"""The arena: winners, ties, ranks and prices against the same worked out by hand, and lower bounds that hold."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from workloads import trace_of
+
+import schedlab as sl
+from schedlab import kept
+from schedlab.experiment.arena import BOUNDED, JUDGED, Arena, Setting
+from schedlab.papers import arena as paper
+from schedlab.statistics import t_quantile
+
+SCHEMES = ("fcfs", "easy", "easy-sjbf", sl.DPSA())
+NAMES = ("FCFS", "EASY", "EASY-SJBF", "DPSAn")
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return [sl.model_trace("lublin", jobs=400, procs=64, seed=seed) for seed in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def found(traces):
+    return sl.arena(traces, SCHEMES, loads=(0.7, 0.9), seeds=range(4), rounds=10, progress=False)
+
+
+def given(values, kind="rigid", measure="wait_time", **more):
+    """Make an arena of one cell: by scheme, the value of each copy."""
+    rows = [
+        {"log": "a log", "load": 0.9, "seed": seed, "scheme": name, "kind": kind, measure: value}
+        for name, several in values.items()
+        for seed, value in enumerate(several)
+    ]
+    return Arena(pd.DataFrame(rows), pd.DataFrame(), Setting((0.9,), (0, 1, 2)), measure, **more)
+
+
+def test_every_run_is_that_of_the_scheme_on_the_shaken_copy(found, traces):
+    assert len(found.runs) == 2 * 2 * 4 * 4
+    assert set(JUDGED) < set(found.runs.columns)
+    for row in found.runs.sample(12, random_state=1).itertuples():
+        trace = next(trace for trace in traces if row.log == found.runs["log"].unique()[traces.index(trace)])
+        schedule = sl.simulate(
+            trace.scale_load(row.load).shake(60, row.seed), dict(zip(NAMES, SCHEMES, strict=True))[row.scheme]
+        )
+        metrics = schedule.validate().metrics()
+        assert row.wait_time == metrics["wait_time"]
+        assert row.bounded_slowdown == metrics["bounded_slowdown"]
+        assert row.gini == schedule.gini()
+        classes = schedule.metrics(by="kurian")
+        for name in classes.index:
+            own = found.runs.loc[row.Index, f"bounded_slowdown {name}"]  # no attribute: its name has a blank
+            assert own == pytest.approx(classes.loc[name, "bounded_slowdown"])
+        fcfs = sl.simulate(schedule.trace, "fcfs")
+        assert row.unfair == (schedule.start > fcfs.start).mean()
+
+
+def test_no_scheme_is_below_its_bound(found):
+    for measure in BOUNDED:
+        cells = found.cells(measure)
+        assert cells["bound"].notna().all()
+        assert (cells["value"] >= cells["bound"]).all()
+        assert (cells["above"].dropna() >= 0).all()
+
+
+def test_a_winner_is_told_from_the_others_by_intervals_that_hold_together():
+    values = {"A": [10, 11, 12], "B": [10.1, 11.2, 12.1], "C": [20, 23, 24]}
+    (row,) = given(values).wins().itertuples(index=False)
+    assert (row.winner, row.tied, row.next) == ("A", "B", "C")
+    assert row.value == 11
+    ratio = np.mean(values["C"]) / 11
+    error = np.std(np.array(values["C"]) - ratio * np.array(values["A"]), ddof=1) / math.sqrt(3) / np.mean(values["C"])
+    half = t_quantile(1 - 0.05 / 2 / 2, 2) * error  # two comparisons
+    assert row.behind == pytest.approx(100 * (ratio - 1))
+    assert row.low == pytest.approx(100 * (ratio * math.exp(-half) - 1))
+    assert row.high == pytest.approx(100 * (ratio * math.exp(half) - 1))
+
+
+def test_equal_values_are_ties_and_one_copy_tells_nothing():
+    (row,) = given({"A": [5, 6, 7], "B": [5, 6, 7]}).wins().itertuples(index=False)
+    assert (row.winner, row.tied, row.next) == ("A", "B", "")
+    (row,) = given({"A": [5], "B": [500]}).wins().itertuples(index=False)
+    assert (row.winner, row.tied) == ("A", "B")
+
+
+def test_the_largest_utilization_wins():
+    (row,) = given({"A": [0.5, 0.51, 0.52], "B": [0.8, 0.81, 0.83]}, measure="utilization").wins().itertuples()
+    assert (row.winner, row.tied, row.next) == ("B", "", "A")
+    assert 0 < row.low < row.behind < row.high
+    ranks = given({"A": [0.5], "B": [0.8]}, measure="utilization").ranks()
+    assert ranks["scheme"].tolist() == ["B", "A"]
+
+
+def test_names_with_commas_are_names_in_a_tie():
+    ranks = given({"A, repeated": [5, 5.1, 5.2], "B": [5, 5.1, 5.2], "C": [9, 9, 9.1]}).ranks().set_index("scheme")
+    assert ranks["rank"].to_dict() == {"A, repeated": 1.5, "B": 1.5, "C": 3}
+    assert ranks["tied"].to_dict() == {"A, repeated": 1, "B": 1, "C": 0}
+    assert ranks["wins"].sum() == 0
+
+
+def test_only_rigid_schemes_compete():
+    both = given({"A": [5, 5.1, 5], "B": [7, 7.1, 7]})
+    changed = given({"C": [1, 1, 1]}, kind="jobs changed")
+    together = Arena(pd.concat([both.runs, changed.runs]), pd.DataFrame(), both.setting, "wait_time")
+    assert together.wins()["winner"].tolist() == ["A"]
+    assert together.ranks()["scheme"].tolist() == ["A", "B"]
+    assert together.price((), base="A").set_index("scheme").loc["C", "wait_time"] == pytest.approx(
+        100 * (1 / np.mean([5, 5.1, 5]) - 1)
+    )
+    assert len(together.of_kind("rigid").runs) == 6
+    with pytest.raises(ValueError, match="no rigid scheme is in the arena; kinds: jobs changed"):
+        changed.wins()
+
+
+def test_prices_are_geometric_means_over_the_cells():
+    runs = pd.DataFrame(
+        {
+            "log": ["a", "a", "b", "b"],
+            "load": 0.9,
+            "seed": 0,
+            "scheme": ["EASY", "X"] * 2,
+            "kind": "rigid",
+            "wait_time": [100, 200, 100, 50],
+            "gini": [0.5, 0.5, 0.0, 0.7],
+        }
+    )
+    table = Arena(runs, pd.DataFrame(), Setting((0.9,), (0,)), "wait_time").price(("gini",)).set_index("scheme")
+    assert table.loc["X", "wait_time"] == pytest.approx(0)
+    assert table.loc["X", "gini"] == pytest.approx(0)  # where the base is 0 there is no ratio
+
+
+def test_a_scheme_of_ones_own_is_added_by_one_line(found, traces):
+    @sl.python_scheme
+    def first_fit(state):
+        for job in state.queue:
+            if job.procs <= state.free:
+                state.start(job)
+
+    more = found.with_schemes(first_fit, "easy", progress=False)
+    assert more.runs["scheme"].nunique() == 5
+    assert len(more.runs) == len(found.runs) + 16
+    both = ["log", "load", "seed", "scheme"]
+    before, after = (one.runs.set_index(both).sort_index() for one in (found, more))
+    pd.testing.assert_frame_equal(before, after.loc[before.index])
+    assert found.runs["scheme"].nunique() == 4
+
+
+def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
+    wide = sl.Entrant(sl.FairShareMoldable(), "moldable", "jobs changed", change=paper.moldable)
+    placed = sl.Entrant(sl.EASY(reservation="block"), "on nodes", "machine changed", machine=paper.tree)
+    result = sl.arena(traces[0], ["easy", wide, placed], 0.8, range(2), rounds=0, progress=False)
+    cells = result.cells("wait_time").set_index("scheme")
+    assert cells["kind"].to_dict() == {"EASY": "rigid", "moldable": "jobs changed", "on nodes": "machine changed"}
+    assert cells["bound"].notna().to_dict() == {"EASY": True, "moldable": False, "on nodes": False}
+    assert paper.tree(traces[0]) == sl.KaryTree(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"schemes": ["easy", sl.EASY()]}, "two entrants are called 'EASY'"),
+        ({"schemes": []}, "schemes is an empty list"),
+        ({"schemes": ["esay"]}, "unknown scheme 'esay'"),
+        ({"loads": []}, "loads is an empty list"),
+        ({"measure": "wiat"}, "unknown measure 'wiat'; known: wait_time, turnaround"),
+        ({"loads": 0}, "load"),
+    ],
+)
+def test_what_cannot_compete_is_refused(traces, settings, message):
+    with pytest.raises(ValueError, match=message):
+        sl.arena(traces[0], **({"schemes": "easy", "progress": False} | settings))
+
+
+def test_without_bounds_there_is_none(traces):
+    result = sl.arena(traces[0], "easy", 0.8, 0, rounds=None, progress=False)
+    assert result.cells()["bound"].isna().all()
+    assert "1 schemes on 1 logs at 1 loads, 1 runs" in repr(result)
+
+
+def test_pictures_show_the_cells(found):
+    chart = sl.charts.winners(found.wins(), title="T", subtitle="S").to_dict()
+    (rows,) = chart["datasets"].values()
+    assert len(rows) == 4
+    assert all(row["second"] or row["first"] == "all tied" for row in rows)
+    cells = found.cells("turnaround")
+    chart = sl.charts.against_bounds(cells[cells["load"] == 0.9], "turnaround").to_dict()
+    (rows,) = chart["datasets"].values()
+    assert all(row["from"] == row["bound"] <= row["value"] for row in rows)
+    with pytest.raises(ValueError, match="the table has several rows of FCFS at log .*; choose one log"):
+        sl.charts.against_bounds(cells, "turnaround")
+    chart = sl.charts.changes(pd.DataFrame({"x": ["a"], "y": ["b"], "v": [-12.4]}), "x", "y", "v").to_dict()
+    ((row,),) = chart["datasets"].values()
+    assert row["text"] == "-12"
+
+
+def test_a_mean_of_nothing_is_no_cell():
+    """Where a log has no job of a class, no scheme wins there."""
+    empty = given({"A": [math.nan] * 3, "B": [math.nan] * 3}, measure="wait_time SW")
+    assert empty.wins().empty
+
+
+class TestKept:
+    """The results of the full size."""
+
+    @pytest.fixture(scope="class")
+    def full(self):
+        return paper.kept_results()
+
+    def test_are_those_of_at_least_eight_logs(self, full):
+        assert full.runs["log"].nunique() >= 8
+        assert not kept.stale("arena")
+
+    def test_no_scheme_beats_a_bound(self, full):
+        for measure in BOUNDED:
+            cells = full.cells(measure)
+            assert cells["bound"].notna().all()
+            assert (cells["value"] >= cells["bound"] * (1 - 1e-8)).all()  # nine digits are kept
+
+    def test_can_be_drawn_by_any_measure(self, full):
+        for measure in ("wait_time", "bounded_slowdown SW", "utilization"):
+            assert paper.live(measure).to_dict()
+
+
+def test_short_traces_compete(traces):
+    """One job, and jobs that never wait: nobody wins."""
+    result = sl.arena(trace_of([(0, 10, 10, 1), (50, 10, 10, 1)], 4), ["fcfs", "easy"], 0.1, range(2), progress=False)
+    (row,) = result.wins().itertuples(index=False)
+    assert row.tied
