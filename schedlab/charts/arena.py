@@ -203,7 +203,7 @@ def changes(
     shown["text"] = [f"{percent:+,.0f}" if abs(percent) >= 0.5 else "0" for percent in shown["value"]]
     shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
-    heads = _plain(orient="top", labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
+    heads = _plain(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
     across = alt.X(f"{x}:N", title=None, sort=along, axis=heads)
     place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=200))}
     tooltip = [*(alt.Tooltip(f"{name}:N") for name in (y, x)), alt.Tooltip("value:Q", title=value, format="+,.3~g")]
