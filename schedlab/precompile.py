@@ -21,6 +21,8 @@ from .kernels.iterative import decision
 from .machine import KaryTree
 from .paths import cache_dir
 from .schemes import by_name
+from .schemes.conservative import Conservative
+from .schemes.lookahead import DPSA
 from .schemes.rigid import EASY
 from .simulation import recorded, simulate
 from .workload.speedup import Downey
@@ -39,6 +41,11 @@ def _gang(trace):
 def _trees(trace):
     schedule = simulate(trace, "easy", machine=KaryTree(k=4, n=2)).validate()
     schedule.fragmentation()
+
+
+def _plans(trace):
+    for scheme in (Conservative(), DPSA(budget=10)):
+        simulate(trace, scheme, machine=KaryTree(k=4, n=2)).validate()
 
 
 def _others(trace):
@@ -69,13 +76,14 @@ NEEDED = {
     "speedup": lambda trace: trace.with_speedup(Downey()),
     "sweeps": lambda trace: trace.with_sweeps(0.5, min_procs=2),
 }
-LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "conservative", "lookahead")
+LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "plans", "conservative", "lookahead")
 
 
 def groups() -> dict[str, list[Callable]]:
     """Give what is compiled together: calls with a trace, by name. The schemes of a module share most of it."""
     found = {"gang": [_gang], "trees": [_trees], "others": [_others, _bounds], "moldable": [_decision]}
     found["conservative"] = [_reservations]  # which have most in common
+    found["plans"] = [_plans]
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")
         if scheme.simulated:

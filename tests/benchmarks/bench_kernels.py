@@ -67,6 +67,8 @@ ON_TREES = {  # contiguous; the twin knows every node, and is slower by far
     "FCFS, contiguous": (sl.FCFS(), None),
     "EASY, contiguous": (sl.EASY(), None),
     "EASY, nodes promised": (sl.EASY(reservation="block"), None),
+    "Conservative, nodes promised": (sl.Conservative(), None),
+    "DPSAn, nodes promised": (sl.DPSA(variant="n", budget=1_000, reservation="block"), None),
 }
 
 
