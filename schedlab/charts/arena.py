@@ -28,6 +28,8 @@ CELL, ROW = 122, 38  # of a cell with two lines in it, in pixels
 PALE = 0.25  # of the winner's colour, where others are tied with it
 ALL_TIED = "#D0D0D0"
 STEP = 15  # from scheme to scheme, in pixels
+FAR = 3  # times the median of a panel: what is worse is drawn there
+SHAPES = ["circle", "triangle-right"]
 NARROW, LINE = 84, 20  # of a cell with a number in it, in pixels
 HEAD = 13  # letters in a line over such a cell
 BETTER, WORSE = "#0072B2", "#D55E00"
@@ -103,6 +105,8 @@ def against_bounds(
 ) -> alt.FacetChart:
     """Draw what each scheme reaches, and what none can beat, on logarithmic axes.
 
+    What is more than three times the median of its panel is drawn at its edge, as a triangle.
+
     Parameters
     ----------
     table : DataFrame
@@ -139,13 +143,20 @@ def against_bounds(
     least = shown[["value", "bound"]].where(lambda part: part > 0).min(axis=1).groupby(shown[panel]).transform("min")
     shown["from"] = shown["bound"].where(shown["bound"] > 0, least / 2)
     shown["value"] = shown["value"].where(shown["value"] > 0, least / 2)
+    if panel == "load":
+        shown[panel] = "load " + shown[panel]
+    # A scheme that is far off would leave no room to tell the others apart.
+    most = FAR * shown.groupby(panel)["value"].transform("median")
+    shown["far"] = shown["value"] > most
+    shown["drawn"] = shown["value"].where(~shown["far"], most)
     schemes, several = list(dict.fromkeys(shown["scheme"])), list(dict.fromkeys(shown[panel]))
     shown["colour"] = shown["scheme"].map(dict(zip(schemes, colours(schemes), strict=True)))
     columns, wide, _ = panels(len(several), width, None)
     wide = wide - 60 if width is None else wide  # names of schemes are longer than numbers
     down = alt.Y("scheme:N", title=None, sort=schemes, axis=alt.Axis(labelLimit=180, ticks=False, domain=False))
     words = AXES.get(measure, measure.replace("_", " "))
-    along = alt.X("value:Q", title=words, scale=log_scale(), axis=axis(tickCount=4, format="~s", grid=False))
+    ticks = axis(tickCount=4, format=",.3~g", grid=False)
+    along = alt.X("drawn:Q", title=words, scale=log_scale(), axis=ticks)
     tooltip = [
         alt.Tooltip("scheme:N"),
         alt.Tooltip(f"{panel}:N"),
@@ -154,8 +165,9 @@ def against_bounds(
         alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
     ]
     colour = alt.Color("colour:N", scale=None)
-    stems = alt.Chart().mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("from:Q"), x2="value", color=colour)
-    dots = alt.Chart().mark_circle(size=55, opacity=1).encode(x=along, color=colour)
+    stems = alt.Chart().mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("from:Q"), x2="drawn", color=colour)
+    dots = alt.Chart().mark_point(size=55, opacity=1, filled=True).encode(x=along, color=colour)
+    dots = dots.encode(shape=alt.Shape("far:N", legend=None, scale=alt.Scale(domain=[False, True], range=SHAPES)))
     wall = alt.Chart().mark_tick(thickness=2, size=STEP, color=INK).encode(x=alt.X("bound:Q"))
     wall = wall.transform_filter("datum.bound > 0")
     layers = [one.encode(y=down, tooltip=tooltip) for one in (stems, wall, dots)]
@@ -164,7 +176,8 @@ def against_bounds(
     facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=alt.Header(labelLimit=wide))
     chart = chart.facet(facet=facet, columns=columns).resolve_scale(x="independent")
     said = "black line: no schedule at all is below; each panel has its own scale"
-    return headed(chart, title, round(wide * columns), subtitle, said)
+    cut = "triangles: further off than is drawn" if shown["far"].any() else ""
+    return headed(chart, title, round(wide * columns), subtitle, said, cut)
 
 
 @unchecked
