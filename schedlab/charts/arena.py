@@ -12,6 +12,7 @@ from .theme import (
     AXES,
     IN_HOURS,
     INK,
+    MARGIN,
     axis,
     check_columns,
     check_kind,
@@ -173,7 +174,7 @@ def against_bounds(
     layers = [one.encode(y=down, tooltip=tooltip) for one in (stems, wall, dots)]
     high = STEP * len(schemes) if height is None else height / -(-len(several) // columns)
     chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
-    facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=alt.Header(labelLimit=wide))
+    facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=alt.Header(labelLimit=wide + MARGIN // 2))
     chart = chart.facet(facet=facet, columns=columns).resolve_scale(x="independent")
     said = "black line: no schedule at all is below; each panel has its own scale"
     cut = "triangles: further off than is drawn" if shown["far"].any() else ""

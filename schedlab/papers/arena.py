@@ -335,7 +335,8 @@ SURPRISES = (
     ("SDSC-BLUE-2000", 0.95, (EASY(), DPSA(variant="n"), EASY(order="sjf"), EASY(order="saf"))),
 )
 USERS, EXACT = "users' estimates", "exact estimates"
-FEW = {"quick": 1, "full": 6}  # copies
+FEW = {"quick": 1, "full": 6}
+COUNTED = {"quick": "one copy of each", "full": "six copies of each"}
 PRICED = {"wait_time": "mean wait", "max_wait_time": "longest wait", "loss_of_capacity_share": "loss of capacity"}
 
 
@@ -370,7 +371,7 @@ def surprises(size: str, progress: bool) -> tuple:
         "Sandia: with exact estimates the shortest jobs first wins; users' estimates say little there, and an order by "
         "width alone does as well as F1. LANL: the advantage of conservative backfilling comes from jobs that end "
         "early, and goes when reservations are rebuilt in the order of the queue. BLUE: an order by length or area "
-        f"leaves more processors idle than a load of 0.95 allows. Whole logs, {FEW[size]} copies."
+        f"leaves more processors idle than a load of 0.95 allows. Whole logs, {COUNTED[size]}."
     )
     return caption, data, charts.stacked(panels)
 
