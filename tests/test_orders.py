@@ -128,6 +128,7 @@ SETTINGS = {
         "search": ["depth-first"],
         "budget": [0, 100],
         "seconds": [0.5, 1],
+        "reservation": ["block"],
     },
     sl.Flooding: {"local": ["conservative"]},
     sl.OpportuneShredding: {"local": ["conservative"], "release": [True], "everywhere": [True]},

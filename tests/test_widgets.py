@@ -505,6 +505,7 @@ def test_tables_look_as_they_do_in_a_notebook():
 
 
 LIVE = {
+    "arena": ("live",),
     "grudenic2010": ("live",),
     "kurian2003": ("live",),
     "pascual2008": ("live",),

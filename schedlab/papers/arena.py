@@ -298,9 +298,9 @@ def live(measure: str = "bounded_slowdown", log: str = "KTH-SP2-1996-2.1-cln") -
     Parameters
     ----------
     measure : str
-        Measure that decides.
+        Deciding measure. Its mean over the copies tells who wins.
     log : str
-        Log of the lower picture.
+        Log below. Its schemes stand beside the lower bounds, at every load.
     """
     found = kept_results().judged_by(measure)
     lower = measure if measure in BOUNDED else "turnaround"
