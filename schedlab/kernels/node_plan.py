@@ -314,7 +314,10 @@ def _ones(word):
     word = word - ((word >> U(1)) & U(0x5555555555555555))
     word = (word & U(0x3333333333333333)) + ((word >> U(2)) & U(0x3333333333333333))
     word = (word + (word >> U(4))) & U(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * U(0x0101010101010101)) >> U(56))
+    word += word >> U(8)  # sums, not a product, which overflows: NumPy would warn where the JIT is off
+    word += word >> U(16)
+    word += word >> U(32)
+    return np.int64(word & U(0x7F))
 
 
 @part
