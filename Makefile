@@ -23,7 +23,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help figures pictures kernels test test-nojit test-bounds test-lowest test-browser fuzz lab lint lock setup clean
+.PHONY: help figures pictures docs kernels test test-nojit test-bounds test-lowest test-browser fuzz lab lint lock setup clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE
 pictures: $(READY) ## Make the pictures of the README and the notebooks anew (needs chromium)
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
 	$(BIN)/python tests/browser.py notebooks/images
+
+docs: kernels ## Build the site into build/site, with no network
+	$(BIN)/python notebooks/site/build.py
 
 test: kernels ## Run the tests on every core (ARGS="-k easy": some of them)
 	$(BIN)/python -m pytest $(SPREAD) $(ARGS)

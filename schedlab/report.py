@@ -324,13 +324,14 @@ def _page(sections, size, note):
             _traces(),
             "</main>",
             # Last, so that the words are there before half a megabyte of script is read.
-            f"<script>{_script()}</script></body></html>\n",
+            f"<script>{script()}</script></body></html>\n",
         ]
     )
 
 
 @cache
-def _script():
+def script() -> str:
+    """Give the script that draws the charts of a page, each as it comes into view."""
     about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(EMBED.encode()).hexdigest()[:16]}"
     return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE))
 

@@ -9,6 +9,7 @@ import asyncio
 import html
 import inspect
 import math
+import os
 import re
 import sys
 import warnings
@@ -34,6 +35,7 @@ except ModuleNotFoundError as missing:
 
 from . import charts
 from .charts._altair import alt, debug_mode
+from .charts.theme import ON_PAGE
 from .experiment import remember
 from .paths import kept_script
 from .schemes import Scheme, by_name
@@ -45,6 +47,7 @@ from .text import check_known
 from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
+ON_A_PAGE = 5  # values of a control
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
 PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
 EMBED = {"actions": False, "renderer": "svg"}
@@ -195,6 +198,11 @@ class Live(ipywidgets.VBox):
         except Exception as error:  # the figure may be right all the same
             self._script.code = indent(f"there is no code for this figure: {type(error).__name__}: {error}", "# ")
         self._busy.value = _IDLE
+
+    def _repr_mimebundle_(self, **settings):
+        if not os.environ.get(ON_PAGE):
+            return super()._repr_mimebundle_(**settings)
+        return {"text/html": _page_of(self)}
 
     def _recall(self, values):
         """Give the specification and the table for some values, from memory if they are there."""
@@ -652,6 +660,56 @@ def _label(words):
     if found is None or found[1].count("(") != found[1].count(")"):
         return ""
     return found[1][0].lower() + found[1][1:] if found[1][1:2].islower() else found[1]
+
+
+def _page_of(live):
+    """Give a live figure for a page without a kernel: figures made beforehand, in which one control differs at most.
+
+    The script of the page shows the one that is chosen.
+    """
+    first, controls, figures = live.settings, [], [("first", live.settings)]
+    for name, control in live.controls.items():
+        offered = _few(control)
+        places = [place for place, (_, value) in enumerate(offered) if value == first[name]]
+        if not places or len(offered) < 2:
+            continue
+        label = html.escape(control.description or name)
+        options = "".join(
+            f"<option{' selected' * (place in places)}>{html.escape(str(text))}</option>"
+            for place, (text, _) in enumerate(offered)
+        )
+        controls.append(
+            f'<label>{label} <select name="{html.escape(name)}" data-first="{places[0]}">{options}</select></label>'
+        )
+        others = [(place, value) for place, (_, value) in enumerate(offered) if place not in places]
+        figures += [(f"{name}={place}", first | {name: value}) for place, value in others]
+    drawn = []
+    for key, values in figures:
+        spec, table = live._recall(values)
+        chart = charts.on_page(spec)
+        hidden = "" if key == "first" else " hidden"
+        drawn.append(f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{chart}{table}</div>')
+    words = "In JupyterLab every value can be chosen, and the log is simulated again. Here one control can be changed."
+    return f'<div class="live-page"><p>{words}</p>{"".join(controls)}{"".join(drawn)}</div>'
+
+
+def _few(control):
+    """Give some of the values that a control offers, each with its label; that which it has is among them."""
+    if isinstance(control, ipywidgets.Checkbox):
+        return [("no", False), ("yes", True)]
+    if control.has_trait("options"):
+        pairs = [one if isinstance(one, tuple) else (str(one), one) for one in control.options]
+        chosen = control.index or 0
+    elif control.has_trait("max"):
+        steps = round((control.max - control.min) / control.step)
+        values = [control.min + step * control.step for step in range(steps + 1)]
+        chosen = round((control.value - control.min) / control.step)
+        values[chosen] = control.value
+        pairs = [(f"{value:.4g}", value) for value in values]
+    else:
+        return []
+    apart = max(1, -(-len(pairs) // ON_A_PAGE))
+    return [pair for place, pair in enumerate(pairs) if (place - chosen) % apart == 0]
 
 
 def _written_table(table):

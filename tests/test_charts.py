@@ -652,6 +652,16 @@ assert sl.charts.LAB in data and told[sl.charts.LAB]["embed_options"]["actions"]
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
+def test_on_a_page_a_chart_is_its_specification(single):
+    chart = charts.lines(single, "load", "wait_time", title="a</script>b")
+    place, _, script = charts.on_page(charts.specified(chart)).partition("<script")
+    (key,) = re.findall(r'data-spec="([^"]+)"', place)
+    text = script.partition(">")[2].removesuffix("</script>")
+    assert f'id="{key}"' in script
+    assert "</script" not in text
+    assert json.loads(text) == charts.specified(chart)
+
+
 @pytest.mark.parametrize("draw", ["lines", "bars"])
 def test_words_of_a_chart_are_words(single, draw):
     with pytest.raises(TypeError, match="^title is 5, expected text$"):

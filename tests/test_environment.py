@@ -75,7 +75,7 @@ def test_lock_satisfies_pyproject(python):
 
 def test_everything_that_can_be_installed_is_locked_and_tested():
     extras = set(PROJECT["optional-dependencies"])
-    assert extras == {"dask", "lab", "parquet", "test"}
+    assert extras == {"dask", "docs", "lab", "parquet", "test"}
     assert needs("test") == needs(*extras)
 
 

@@ -4,6 +4,7 @@ import ast
 import asyncio
 import gc
 import inspect
+import json
 import re
 import warnings
 from dataclasses import replace
@@ -502,6 +503,27 @@ def test_tables_look_as_they_do_in_a_notebook():
     figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
     assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # the padding of Lab's own tables, in either theme
     assert "border" not in figure._table.value
+
+
+def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
+    def drawn(load=0.7, scheme="easy", fast=False, name="x"):
+        table = pd.DataFrame({"load": [0, 1], "wait_time": [load, 1 + fast], "scheme": scheme})
+        return sl.charts.lines(table, "load", "wait_time")
+
+    figure = widgets.live(drawn, load=(0.5, 1.0, 0.05), scheme=["easy", "fcfs"], fast=False, name="x")
+    assert "application/vnd.jupyter.widget-view+json" in figure._repr_mimebundle_()
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    ((kind, page),) = figure._repr_mimebundle_().items()
+    assert kind == "text/html"
+    options = re.findall(r"<option( selected)?>([^<]+)</option>", page)
+    assert [text for _, text in options] == ["0.55", "0.7", "0.85", "1", "easy", "fcfs", "no", "yes"]
+    assert [text for chosen, text in options if chosen] == ["0.7", "easy", "no"]
+    keys = re.findall(r'class="live-figure" data-key="([^"]+)"( hidden)?', page)
+    assert [key for key, _ in keys] == ["first", "load=0", "load=2", "load=3", "scheme=1", "fast=1"]
+    assert [bool(hidden) for _, hidden in keys] == [False] + 5 * [True]
+    specs = [json.loads(text.replace("<\\/", "</")) for text in re.findall(r"json\" id=\"[^>]+>(.*?)</script>", page)]
+    assert len(specs) == 6
+    assert figure.settings == {"load": 0.7, "scheme": "easy", "fast": False, "name": "x"}
 
 
 LIVE = {

@@ -37,6 +37,7 @@ SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # of the f
 LEAST = 3  # ticks within a logarithmic axis
 INK = "#222222"  # of rules and of marks that belong to no scheme
 EMBED = {"actions": False, "renderer": "svg"}
+ON_PAGE = "SCHEDLAB_PAGE"  # set where notebooks are run for the pages of a site, which have the report's script
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
@@ -141,7 +142,7 @@ def setup() -> None:
     JupyterLab draws Vega-Lite 5 by itself, and Altair's own renderers ask for version 6 or for the network. The
     charts of this room keep to what version 5 can draw.
     """
-    alt.renderers.register("schedlab", _for_lab)
+    alt.renderers.register("schedlab", _for_page if os.environ.get(ON_PAGE) else _for_lab)
     alt.renderers.enable("schedlab")
     if (ipython := sys.modules.get("IPython")) and (shell := ipython.get_ipython()):
         shell.display_formatter.mimebundle_formatter.for_type(alt.TopLevelMixin, shown)
@@ -150,6 +151,24 @@ def setup() -> None:
 def _for_lab(spec, **_):
     older = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
     return {LAB: older, "text/plain": "<chart>"}, {LAB: {"embed_options": EMBED}}
+
+
+def _for_page(spec, **_):
+    return {"text/html": on_page(spec)}, {}
+
+
+def on_page(spec: dict) -> str:
+    """Give a chart as HTML for a page that has the report's script.
+
+    Parameters
+    ----------
+    spec : dict
+        As of `specified`.
+    """
+    text = json.dumps(spec).replace("</", "<\\/")
+    key = f"chart-{crc32(text.encode()):08x}"
+    place = f'<div class="chart" data-spec="{key}" style="min-height: {height_of(spec):.0f}px"></div>'
+    return f'{place}<script type="application/json" id="{key}">{text}</script>'
 
 
 CHECKED = False  # whether charts are checked as they are made: the tests set it

@@ -1,0 +1,101 @@
+"""Build the site into build/site, with no network: `make docs`.
+
+The sources are gathered in build/site-source: the pages beside this file, the notebooks, the changelog, and a page of
+the reference for each room, made of the names that the package gives.
+"""
+
+import importlib
+import inspect
+import os
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SITE = Path(__file__).parent
+SOURCE, OUT, KEPT = (ROOT / "build" / name for name in ("site-source", "site", "site-cache"))
+PAGE = "SCHEDLAB_PAGE"  # where charts and live figures are drawn for a page, not for JupyterLab
+LINES = {  # of rooms, for the contents of the reference
+    "schedlab": "the names that most notebooks need: traces, schemes, simulations, experiments",
+    "charts": "table, trace or schedule in, chart out",
+    "conformance": "small logs that tell conventions apart",
+    "decisions": "what schemes for moldable jobs decided",
+    "experiment": "grids, stores, sweeps",
+    "gang": "gang scheduling of tasks",
+    "metrics": "measures of schedules and of jobs",
+    "papers": "the papers, their figures and ledgers",
+    "parts": "what compiled schemes are made of",
+    "statistics": "intervals and comparisons",
+    "testing": "what a policy or scheme of your own must pass",
+    "widgets": "live figures",
+    "workload": "traces in, traces out; models and stand-ins",
+}
+
+
+def main() -> int:
+    """Gather the sources and build the pages; warnings are errors."""
+    os.environ[PAGE] = "1"
+    for folder in (SOURCE, OUT):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(SITE, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    shutil.copy(SITE / "conf.py", SOURCE)
+    shutil.copytree(ROOT / "notebooks" / "images", SOURCE / "images")
+    (SOURCE / "notebooks").mkdir()
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        shutil.copy(notebook, SOURCE / "notebooks")
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        (SOURCE / f"{name.removesuffix('.md').lower()}.md").write_text(text, encoding="utf-8")
+    _write_reference(SOURCE / "reference")
+    _write_script(SOURCE / "_static")
+    from sphinx.cmd.build import main as sphinx
+
+    options = ["-W", "--keep-going", "-q", "-j", "auto", "-D", f"nb_execution_cache_path={KEPT}"]
+    return sphinx([*options, "-E", "-d", str(ROOT / "build" / "site-doctrees"), str(SOURCE), str(OUT)])
+
+
+def _write_script(folder):
+    """Write the script that draws charts, as in the report."""
+    from schedlab import report
+
+    (folder / "charts.js").write_text(report.script(), encoding="utf-8")
+
+
+def _write_reference(folder):
+    import schedlab as sl
+
+    folder.mkdir()
+    rooms = {"schedlab": [name for name in sl.__all__ if not inspect.ismodule(getattr(sl, name))]}
+    known = [getattr(sl, name) for name in rooms["schedlab"]]
+    for room in sl.__all__:
+        module = getattr(sl, room)
+        if inspect.ismodule(module) and room in LINES:
+            rooms[room] = [name for name in _names(module) if getattr(module, name) not in known]
+    lines = ["# Reference", "", "By room; each name with what it takes, what it gives, and an example.", ""]
+    lines += [f"- [{room}]({room}.md): {LINES[room]}" for room in rooms]
+    hidden = ["```{toctree}", ":hidden:", "", *rooms, "```", ""]
+    (folder / "index.md").write_text("\n".join([*lines, "", *hidden]), encoding="utf-8")
+    for room, names in rooms.items():
+        module = "schedlab" if room == "schedlab" else f"schedlab.{room}"
+        title = "The package" if room == "schedlab" else room
+        table = ["```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated", ""]
+        table += [f"   {name}" for name in names]
+        about = inspect.getdoc(importlib.import_module(module)).partition("\n")[0]
+        page = [f"# {title}", "", about, "", *table, "```", ""]
+        (folder / f"{room}.md").write_text("\n".join(page), encoding="utf-8")
+
+
+def _names(module):
+    """Give the public names of a room that have a docstring of their own."""
+    listed = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    found = []
+    for name in sorted(listed):
+        one = getattr(module, name)
+        own = inspect.isclass(one) or inspect.isroutine(one)
+        if own and getattr(one, "__module__", "").startswith(module.__name__) and inspect.getdoc(one):
+            found.append(name)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

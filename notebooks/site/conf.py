@@ -1,0 +1,52 @@
+"""How Sphinx builds the site; `make docs` runs `build.py`, which calls it."""
+
+import schedlab
+
+project = "schedlab"
+author = "The schedlab developers"
+version = release = schedlab.__version__
+language = "en"
+exclude_patterns = ["README.md"]
+
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autosummary", "sphinx.ext.autodoc"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+autosummary_generate = True
+autodoc_default_options = {"members": True, "show-inheritance": False, "undoc-members": False}
+autodoc_typehints = "none"  # numpydoc's sections say the types
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+default_role = "code"
+toc_object_entries = False
+
+# Notebooks are run while the site is built, and what they show is kept until they change.
+nb_execution_mode = "cache"
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+nb_output_stderr = "remove"  # progress bars
+nb_ipywidgets_js = {}  # from other hosts; live figures bring what they need
+suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "schedlab"
+html_static_path = ["_static"]
+html_js_files = [("charts.js", {"type": "module"}), "live.js"]  # a module: its names are nobody else's
+html_favicon = "_static/icon.svg"
+html_context = {"default_mode": "auto"}
+html_sidebars = {"notebooks/*": [], "index": []}  # charts need the width
+html_css_files = ["site.css"]
+html_use_index = False
+html_show_sphinx = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 8,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+copyright = "The schedlab developers; BSD-3-Clause"

@@ -1,0 +1,199 @@
+"""The site as `make docs` leaves it: links lead somewhere, nothing is asked for elsewhere, and pages fit and work."""
+
+import functools
+import http.server
+import threading
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+from browser import CHROME, ROOT, browser
+
+SITE = ROOT / "build" / "site"
+CLICKS = 3
+SHOWN = (  # in the browser: the pages that show most, and one of each kind
+    "index.html",
+    "start.html",
+    "guide/compare.html",
+    "guide/figure.html",
+    "notebooks/00-tour.html",
+    "notebooks/05-dpsa-grudenic.html",
+    "notebooks/06-placement-pascual.html",
+    "notebooks/07-arena.html",
+    "notebooks/10-semantics.html",
+    "reference/index.html",
+    "reference/generated/schedlab.EASY.html",
+    "reference/generated/schedlab.charts.lines.html",
+)
+WORDS = {  # what somebody might look for, and a page that must be found
+    "backfilling": "EASY",
+    "conservative": "Conservative",
+    "store": "A study on a cluster",
+    "paper_style": "A figure for a paper",
+    "sacct": "read_sacct",
+    "moldable": "Sabin",
+    "gang": "gang",
+    "contiguous": "KaryTree",
+    "lower_bounds": "lower_bounds",
+    "conformance": "semantics",
+}
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not (SITE / "index.html").is_file(), reason="there is no site: make docs builds it"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of the driver's own sockets
+]
+in_browser = pytest.mark.skipif(not CHROME, reason="no chromium to be found")
+
+
+class Links(HTMLParser):
+    """The targets of a page's links, and the anchors that it has."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag == "a" and found.get("href"):
+            self.links.add(found["href"])
+        self.anchors |= {found[name] for name in ("id", "name") if found.get(name)}
+
+
+@pytest.fixture(scope="module")
+def pages():
+    paths = [path for path in SITE.rglob("*.html") if "_static" not in path.parts]
+    return {path.relative_to(SITE).as_posix(): Links(path) for path in paths}
+
+
+def within(page, link):
+    """Give the page of the site that a link leads to, and the anchor there; None for a link to elsewhere."""
+    if ":" in link.partition("/")[0]:
+        return None
+    target, anchor = urldefrag(urljoin(page, link))
+    return unquote(target) or page, unquote(anchor)
+
+
+def test_links_lead_to_pages_and_anchors_that_there_are(pages):
+    broken = []
+    for page, found in pages.items():
+        for link in found.links:
+            target, anchor = within(page, link) or (page, "")
+            if target.endswith(".html"):
+                there = pages.get(target)
+                if there is None or (anchor and anchor not in there.anchors):
+                    broken.append(f"{page}: {link}")
+            elif not (SITE / target).exists():
+                broken.append(f"{page}: {link}")
+    assert not broken, "\n".join(sorted(broken)[:30])
+
+
+def test_every_page_is_within_three_clicks_of_the_first(pages):
+    reached, edge = {"index.html"}, {"index.html"}
+    for _ in range(CLICKS):
+        targets = {within(page, link) for page in edge for link in pages[page].links}
+        edge = {target[0] for target in targets if target and target[0] in pages} - reached
+        reached |= edge
+    left = set(pages) - reached - {"search.html"}
+    assert not left, sorted(left)[:20]
+
+
+def test_every_public_name_has_its_page(pages):
+    import schedlab as sl
+
+    names = [name for name in sl.__all__ if name not in sl._ROOMS]
+    missing = [name for name in names if f"reference/generated/schedlab.{name}.html" not in pages]
+    assert not missing
+
+
+@pytest.fixture(scope="module")
+def address():
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as running:
+        yield running
+
+
+def opened(chromium, address, scheme, width):
+    """Open a page that notes what goes wrong in it."""
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page, trouble = context.new_page(), []
+    page.on("request", lambda request: outside(request.url, address) and trouble.append(f"asks for {request.url}"))
+    page.on("console", lambda message: message.type == "error" and trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    return context, page, trouble
+
+
+def outside(url, address):
+    return not url.startswith((address, "data:", "blob:"))
+
+
+@in_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1366, 390])
+def test_pages_ask_for_nothing_elsewhere_fail_nowhere_and_fit(chromium, address, scheme, width):
+    context, page, trouble = opened(chromium, address, scheme, width)
+    for name in SHOWN:
+        page.goto(f"{address}/{name}")
+        for chart in page.query_selector_all(".chart"):
+            if chart.is_visible():
+                chart.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.chart')].every(one => one.offsetParent === null || "
+            "one.querySelector('svg'))"
+        )
+        beyond = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+        if beyond > 1:
+            trouble.append(f"is {beyond} pixels too wide")
+        assert not trouble, f"{name}: {trouble}"
+    context.close()
+
+
+@in_browser
+def test_a_live_figure_on_a_page_shows_what_is_chosen(chromium, address):
+    context, page, trouble = opened(chromium, address, "light", 1366)
+    page.goto(f"{address}/notebooks/06-placement-pascual.html")
+    live = page.query_selector(".live-page")
+    seen = [one for one in live.query_selector_all(".live-figure") if one.is_visible()]
+    assert [one.get_attribute("data-key") for one in seen] == ["first"]
+    controls = live.query_selector_all("select")
+    controls[1].select_option(index=1)
+    controls[2].select_option(index=0)  # the one before goes back
+    seen = [one for one in live.query_selector_all(".live-figure") if one.is_visible()]
+    assert len(seen) == 1
+    assert seen[0].get_attribute("data-key").startswith(controls[2].get_attribute("name"))
+    assert controls[1].evaluate("one => one.selectedIndex") == int(controls[1].get_attribute("data-first"))
+    seen[0].scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('.live-figure:not([hidden]) svg') !== null")
+    assert not trouble
+    context.close()
+
+
+@in_browser
+def test_the_search_finds_ten_words(chromium, address):
+    context, page, trouble = opened(chromium, address, "light", 1366)
+    for word, expected in WORDS.items():
+        page.goto(f"{address}/search.html?q={word}")
+        page.wait_for_function("() => /found|did not match/.test(document.querySelector('#search-results').innerText)")
+        found = page.inner_text("#search-results").casefold()
+        assert expected.casefold() in found, word
+    assert not trouble
+    context.close()
+
+
+def test_sources_lie_under_notebooks_and_pages_elsewhere():
+    assert Path(ROOT, "notebooks", "site", "index.md").is_file()
+    assert not list(Path(ROOT, "notebooks").rglob("*.html"))
