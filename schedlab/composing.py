@@ -5,7 +5,7 @@ simulate all of it, and expect the error that stands in the table wherever somet
 """
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 
 import pandas as pd
 
@@ -80,18 +80,19 @@ CONDITIONS = {
 }
 
 
-def compositions(schemes: Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
+def compositions(schemes: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
     """Tell which machines, conventions and orders each scheme takes.
 
     Parameters
     ----------
-    schemes : iterable of Scheme or name
+    schemes : Scheme or name, or several
         By default all of the package, in the settings that make a difference.
 
     Returns
     -------
     DataFrame
-        One row a scheme, one column a condition (`CONDITIONS`): "yes", or the error that `simulate` raises.
+        One row a scheme, one column a condition (`CONDITIONS`): "yes", or the error that `simulate` raises before it
+        begins.
 
     Examples
     --------
@@ -102,7 +103,10 @@ def compositions(schemes: Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
     >>> table["runs beyond estimates"].eq("yes").tolist()
     [True, False, True]
     """
-    given = [scheme_named(one) for one in schemes]
+    given = [scheme_named(one) for one in ([schemes] if isinstance(schemes, Scheme | str) else schemes)]
+    for one in given:
+        if not one.simulated:
+            raise ValueError(f"{one} is what happened, on its own machine and under its own conventions")
     rows = [{head: _said(one, **settings) for head, settings in CONDITIONS.items()} for one in given]
     return pd.DataFrame(rows, index=pd.Index(map(str, given), name="scheme"))
 
@@ -134,7 +138,7 @@ def in_order(scheme: Scheme, order) -> Scheme:
     ValueError
         If its queue has no order that could be chosen.
     """
-    if "order" not in {each.name for each in fields(scheme)}:
+    if not is_dataclass(scheme) or "order" not in {each.name for each in fields(scheme)}:
         raise ValueError(f"{scheme} has no order to choose")
     return replace(scheme, order=order)
 
@@ -153,8 +157,9 @@ def small(scheme: Scheme) -> Trace:
         "estimate": [10 + 9 * (i % 4) for i in range(len(submit))],
         "procs": [1 + 5 * (i % 3) for i in range(len(submit))],
         "where": ["ab"[i % 2] for i in range(len(submit))],
+        "user": ["xyz"[i % 3] for i in range(len(submit))],
     }
-    named = {"submit": "submit", "run": "run", "estimate": "estimate", "procs": "procs", "partition": "where"}
+    named = {name: name for name in ("submit", "run", "estimate", "procs", "user")} | {"partition": "where"}
     trace = from_frame(pd.DataFrame(jobs), machine=PROCS, name="a few jobs", **named)
     if scheme.needs == "speedup":
         return trace.with_speedup(Downey())

@@ -126,9 +126,12 @@ def test_prices_are_geometric_means_over_the_cells():
             "gini": [0.5, 0.5, 0.0, 0.7],
         }
     )
-    table = Arena(runs, pd.DataFrame(), Setting((0.9,), (0,)), "wait_time").price(("gini",)).set_index("scheme")
+    result = Arena(runs, pd.DataFrame(), Setting((0.9,), (0,)), "wait_time")
+    table = result.price("gini").set_index("scheme")
     assert table.loc["X", "wait_time"] == pytest.approx(0)
-    assert table.loc["X", "gini"] == pytest.approx(0)  # where the base is 0 there is no ratio
+    assert table.loc["X", "gini"] == pytest.approx(0)  # of the cell in which neither is 0
+    with pytest.raises(ValueError, match="unknown base 'Y'; known: EASY, X"):
+        result.price(base="Y")
 
 
 def test_a_scheme_of_ones_own_is_added_by_one_line(found, traces):
@@ -148,8 +151,8 @@ def test_a_scheme_of_ones_own_is_added_by_one_line(found, traces):
 
 
 def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
-    wide = sl.Entrant(sl.FairShareMoldable(), "moldable", "jobs changed", change=paper.moldable)
-    placed = sl.Entrant(sl.EASY(reservation="block"), "on nodes", "machine changed", machine=paper.tree)
+    wide = sl.Entrant(sl.FairShareMoldable(), "moldable", change=paper.moldable)
+    placed = sl.Entrant(sl.EASY(reservation="block"), "on nodes", machine=paper.tree)
     result = sl.arena(traces[0], ["easy", wide, placed], 0.8, range(2), rounds=0, progress=False)
     cells = result.cells("wait_time").set_index("scheme")
     assert cells["kind"].to_dict() == {"EASY": "rigid", "moldable": "jobs changed", "on nodes": "machine changed"}
@@ -165,12 +168,91 @@ def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
         ({"schemes": ["esay"]}, "unknown scheme 'esay'"),
         ({"loads": []}, "loads is an empty list"),
         ({"measure": "wiat"}, "unknown measure 'wiat'; known: wait_time, turnaround"),
-        ({"loads": 0}, "load"),
+        ({"loads": 0}, "loads: 0, expected numbers above 0"),
+        ({"loads": "0.7"}, "loads: '0.7', expected numbers above 0"),
+        ({"seeds": 1.5}, "seeds: 1.5, expected whole numbers"),
+        ({"seeds": True}, "seeds: True, expected whole numbers"),
+        ({"rounds": "x"}, "rounds is 'x', expected a whole number from 0 on, or None"),
+        ({"rounds": -1}, "rounds is -1"),
+        ({"tau": "a"}, "tau is 'a', expected a number of seconds"),
+        ({"confidence": 95}, "confidence is 95, expected a number between 0 and 1"),
     ],
 )
 def test_what_cannot_compete_is_refused(traces, settings, message):
     with pytest.raises(ValueError, match=message):
         sl.arena(traces[0], **({"schemes": "easy", "progress": False} | settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "message"),
+    [
+        ({"machine": sl.KaryTree(4, 3)}, TypeError, "machine of EASY is KaryTree.*, expected a function"),
+        ({"change": "x"}, TypeError, "change of EASY is 'x', expected a function"),
+        ({"name": 5}, TypeError, "name of an entrant is 5, expected a text"),
+        ({"name": "a; b"}, ValueError, "entrant 'a; b' has '; ', which separates tied names"),
+        ({"kind": "rigid", "machine": paper.tree}, ValueError, "EASY is no rigid entrant: machine changed"),
+        ({"kind": "rigid", "change": paper.moldable}, ValueError, "EASY is no rigid entrant: jobs changed"),
+    ],
+)
+def test_bad_entrants(settings, kind, message):
+    with pytest.raises(kind, match=message):
+        sl.Entrant("easy", **settings)
+
+
+def test_a_change_keeps_the_jobs(traces):
+    fewer = sl.Entrant("easy", change=lambda trace, seed: trace.head(50))
+    with pytest.raises(sl.RunError, match=r"scheme=EASY, .*change of EASY gave 50 jobs, expected the 400 of the copy"):
+        sl.arena(traces[0], fewer, 0.8, 0, rounds=None, progress=False)
+
+
+def test_numbers_given_twice_count_once(traces):
+    result = sl.arena(traces[0], "easy", [0.8, 0.8], [0, 0, 1], rounds=None, progress=False)
+    assert (result.setting.loads, result.setting.seeds) == ((0.8,), (0, 1))
+    assert len(result.runs) == 2
+
+
+def test_who_never_waits_wins_over_those_who_do():
+    """Nothing can be told of a ratio to 0, but that the others are above it."""
+    values = {"A": [0, 0, 0], "B": [100, 101, 99], "C": [0, 0, 0], "D": [0, 0, 1]}
+    (row,) = given(values).wins().itertuples(index=False)
+    assert (row.winner, row.tied, row.next) == ("A", "C; D", "B")
+    assert row.behind == math.inf
+    (row,) = given({"A": [0, 0, 0], "B": [0.5, 0.51, 0.5]}, measure="utilization").wins().itertuples(index=False)
+    assert (row.winner, row.tied, row.next, row.behind) == ("B", "", "A", 100)
+    (shown,) = sl.charts.winners(given(values).wins()).to_dict()["datasets"].values()
+    assert shown[0]["second"] == "tied with 2 others"
+    (shown,) = sl.charts.winners(given({"A": [0, 0], "B": [5, 5]}).wins()).to_dict()["datasets"].values()
+    assert shown[0]["second"] == "the others not 0"
+
+
+def test_who_is_alone_wins(traces):
+    result = sl.arena(traces[0], "easy", 0.8, range(2), rounds=None, progress=False)
+    (shown,) = sl.charts.winners(result.wins()).to_dict()["datasets"].values()
+    assert (shown[0]["first"], shown[0]["second"]) == ("EASY", "")
+
+
+def test_classes_go_by_the_run_times_as_they_are_cut():
+    trace = sl.load_trace("KTH-SP2-1996", standin=True).head(600).scale_load(0.9)
+    result = sl.arena(trace, "easy", 0.9, 0, rounds=None, progress=False)
+    schedule = sl.simulate(trace.scale_load(0.9).shake(60, 0), "easy")
+    assert schedule.metrics()["killed"] > 0
+    classes = schedule.metrics(by="kurian")
+    for name in classes.index:
+        assert result.runs[f"bounded_slowdown {name}"].item() == pytest.approx(classes.loc[name, "bounded_slowdown"])
+
+
+def test_a_picture_of_bounds_is_of_one_log_or_of_one_load(found):
+    for settings in ({}, {"log": "x", "load": 0.9}):
+        with pytest.raises(ValueError, match="expected one of them"):
+            paper.draw_bounds(found, **settings)
+    with pytest.raises(ValueError, match="unknown log 'x'"):
+        paper.draw_bounds(found, log="x")
+    with pytest.raises(ValueError, match=r"there is no load 0.3; known: 0.7, 0.9"):
+        paper.draw_bounds(found, load=0.3)
+    with pytest.raises(ValueError, match="unknown kind 'riggid'; known: rigid"):
+        found.of_kind("riggid")
+    with pytest.raises(ValueError, match="there is no scheme to add"):
+        found.with_schemes()
 
 
 def test_without_bounds_there_is_none(traces):
@@ -199,6 +281,7 @@ def test_a_mean_of_nothing_is_no_cell():
     """Where a log has no job of a class, no scheme wins there."""
     empty = given({"A": [math.nan] * 3, "B": [math.nan] * 3}, measure="wait_time SW")
     assert empty.wins().empty
+    assert empty.ranks()["cells"].tolist() == [0, 0]
 
 
 @pytest.fixture(scope="module")

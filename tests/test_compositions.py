@@ -66,3 +66,28 @@ def test_a_scheme_of_ones_own_is_asked_too():
     row = sl.compositions([Mine()]).iloc[0]
     assert row["tree, nodes anywhere"] == YES
     assert "cannot run on" in row["estimates extended"]
+
+
+class Plain(sl.Scheme):
+    """A scheme without settings, which is no dataclass."""
+
+    def simulate(self, case):
+        return sl.FCFS().simulate(case)
+
+
+def test_one_scheme_will_do_and_need_not_be_a_dataclass():
+    assert sl.compositions("easy").index.tolist() == ["EASY"]
+    row = sl.compositions(Plain()).iloc[0]
+    assert row["estimates extended"] == YES
+    assert row["shortest first"] == "Plain has no order to choose"
+
+
+def test_orders_of_users_go():
+    assert sl.compositions(["easy-fairshare", "conservative-multifactor"])["tree, nodes of one block"].eq(YES).all()
+    schedule = sl.simulate(small(sl.EASY()), "easy-fairshare")
+    assert len(schedule.validate()) == 12
+
+
+def test_what_happened_goes_with_nothing_else():
+    with pytest.raises(ValueError, match="is what happened, on its own machine"):
+        sl.compositions("log")

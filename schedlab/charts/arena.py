@@ -59,15 +59,13 @@ def winners(
     check_columns(table, ["log", "load", "winner", "tied", "next", "behind"])
     shown = table.copy()
     others = shown["tied"].map(lambda names: len(list(filter(None, names.split("; ")))))
-    nobody = shown["next"].eq("")
+    nobody = shown["next"].eq("") & (others > 0)
     won = [_hex(colour) for colour in colours(list(shown["winner"]))]
     shown["fill"] = [_mixed(colour) if tied else colour for colour, tied in zip(won, others, strict=True)]
     shown.loc[nobody, "fill"] = ALL_TIED
     shown["ink"] = [ink_on(fill) for fill in shown["fill"]]
     shown["first"] = shown["winner"].where(~nobody, "all tied")
-    ahead = shown["behind"].map(
-        lambda percent: f"{percent:,.0f} % ahead" if percent >= 10 else f"{percent:.1f} % ahead"
-    )
+    ahead = shown["behind"].map(_ahead)
     tied = others.map(lambda count: f"tied with {count} other{'s' * (count > 1)}")
     shown["second"] = tied.where(others > 0, ahead).where(~nobody, "")
     loads, logs = list(dict.fromkeys(shown["load"])), list(dict.fromkeys(shown["log"]))
@@ -162,7 +160,7 @@ def against_bounds(
         alt.Tooltip("scheme:N"),
         alt.Tooltip(f"{panel}:N"),
         alt.Tooltip("value:Q", title=words, format=",.4~g"),
-        alt.Tooltip("bound:Q", title="no schedule is below", format=",.4~g"),
+        alt.Tooltip("bound:Q", title="no schedule is better than", format=",.4~g"),
         alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
     ]
     colour = alt.Color("colour:N", scale=None)
@@ -176,7 +174,7 @@ def against_bounds(
     chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
     facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=alt.Header(labelLimit=wide + MARGIN // 2))
     chart = chart.facet(facet=facet, columns=columns).resolve_scale(x="independent")
-    said = "black line: no schedule at all is below; each panel has its own scale"
+    said = "black line: no schedule can be further left; each panel has its own scale"
     cut = "triangles: further off than is drawn" if shown["far"].any() else ""
     return headed(chart, title, round(wide * columns), subtitle, said, cut)
 
@@ -227,6 +225,12 @@ def changes(
     wide = NARROW * len(along)
     chart = alt.layer(*layers, data=shown, width=wide, height=LINE * len(down))
     return headed(chart, title, max(wide, 3 * NARROW), subtitle, size=(width, height))
+
+
+def _ahead(percent):
+    if np.isnan(percent):
+        return ""
+    return "the others not 0" if np.isinf(percent) else f"{percent:,.{1 if percent < 10 else 0}f} % ahead"
 
 
 def _plain(**settings):

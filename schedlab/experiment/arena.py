@@ -15,15 +15,15 @@ from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
 from ..simulation import simulate
-from ..statistics import ratio_over_seeds
+from ..statistics import ratio_over_seeds, t_quantile
 from ..text import check_known
 from ..workload import archive
-from ..workload.trace import Trace, labels, load_trace
-from .grids import RunError, is_several, several, table_of
+from ..workload.trace import OVERRUN, Trace, labels, load_trace, run_times
+from .grids import is_several, several, table_of
 from .memory import remember
 from .stores import Store
 
-RIGID = "rigid"
+RIGID, JOBS_CHANGED, MACHINE_CHANGED = "rigid", "jobs changed", "machine changed"
 LOADS = (0.6, 0.7, 0.8, 0.9, 0.95)
 SHAKE = 60  # seconds
 MEASURES = (
@@ -40,6 +40,7 @@ BOUNDED = ("wait_time", "turnaround", "bounded_slowdown", "makespan")  # there a
 CLASSES = ("SN", "SW", "LN", "LW")  # short or long, narrow or wide: as of `metrics.classes` by "kurian"
 JUDGED = (*MEASURES, "gini", "unfair", *(f"{name} {one}" for one in CLASSES for name in BOUNDED[:3]))
 BETWEEN = "; "  # names that are tied: some have commas
+WON = ("winner", "value", "tied", "next", "behind", "low", "high")  # columns of `Arena.wins`
 LARGEST = ("utilization",)  # measures of which the largest is the best
 
 
@@ -52,23 +53,39 @@ class Entrant:
     scheme : Scheme or name
     name : str, optional
         In tables and charts; that of the scheme by default.
-    kind : str
-        "rigid" competes for the wins. Any other kind is only shown beside them: it changes the jobs or the machine.
+    kind : str, optional
+        "rigid" competes for the wins, and is the default of a scheme on the copies as they are. Any other kind is only
+        shown: an entrant that changes the jobs or the machine, or whose scheme does, is of the kind "jobs changed" or
+        "machine changed" unless another name is given.
     change : function, optional
-        Of a trace and a seed: gives the trace that the scheme gets, such as one with moldable jobs.
+        Of a trace and a seed: gives the trace that the scheme gets, such as one with moldable jobs. It must keep the
+        number of jobs and their order.
     machine : function, optional
         Of a trace: gives the machine, such as a `KaryTree`.
     """
 
     scheme: Scheme
     name: str = ""
-    kind: str = RIGID
+    kind: str = ""
     change: Callable[[Trace, int], Trace] | None = None
     machine: Callable[[Trace], Flat | KaryTree] | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "scheme", scheme_named(self.scheme))
         object.__setattr__(self, "name", self.name or str(self.scheme))
+        for name in ("change", "machine"):
+            if not (getattr(self, name) is None or callable(getattr(self, name))):
+                raise TypeError(f"{name} of {self.name} is {getattr(self, name)!r}, expected a function")
+        for name in ("name", "kind"):
+            if not isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} of an entrant is {getattr(self, name)!r}, expected a text")
+        if BETWEEN in self.name:
+            raise ValueError(f"the name of the entrant {self.name!r} has {BETWEEN!r}, which separates tied names")
+        jobs = self.change is not None or self.scheme.needs is not None
+        own = JOBS_CHANGED if jobs else RIGID if self.machine is None else MACHINE_CHANGED
+        if self.kind == RIGID != own:
+            raise ValueError(f"{self.name} is no rigid entrant: {own}; leave out kind, or give another")
+        object.__setattr__(self, "kind", self.kind or own)
 
     def __str__(self) -> str:
         return self.name
@@ -114,14 +131,14 @@ def arena(
     Parameters
     ----------
     traces : Trace or name, or several, optional
-        By default all logs of the archive that are at hand.
+        By default all logs of the archive that are at hand, which may take hours.
     schemes : Scheme, name or Entrant, or several
         By default `ENTRANTS` of this module.
     loads : float, or several
         Offered loads that each trace is scaled to.
     seeds : int, or several
-        Of the copies: submissions of each are moved by up to `shake` seconds (`Trace.shake`). All schemes get the same
-        copies, so that they are compared pair by pair.
+        One seed for each copy: submissions are moved by up to `shake` seconds (`Trace.shake`). All schemes get the same
+        copies, so that they are compared pair by pair. A single copy tells no schemes apart.
     measure : str
         What decides, unless a method is told otherwise: one of `JUDGED`, such as "wait_time", "turnaround",
         "bounded_slowdown", or one of a class of jobs, such as "wait_time SW" (short and wide).
@@ -134,7 +151,7 @@ def arena(
     tau : float, seconds
         Of the bounded slowdown.
     confidence : float
-        Of the statement which schemes win in a cell.
+        Of the statement about which schemes win in a cell.
     threads, progress, store
         As of `grid`.
 
@@ -156,6 +173,7 @@ def arena(
     [[0.8, 'EASY', '']]
     """
     check_known("measure", measure, JUDGED)
+    _check(rounds, tau, confidence)
     if traces is None:
         traces = logs()
         if not traces:
@@ -163,13 +181,7 @@ def arena(
     given = [load_trace(one) if isinstance(one, str) else one for one in several("traces", traces, _is_one(traces))]
     for one in given:
         check_trace(one)
-    setting = Setting(
-        tuple(several("loads", loads, isinstance(loads, Real))),
-        tuple(several("seeds", seeds, isinstance(seeds, Integral))),
-        shake,
-        by,
-        tau,
-    )
+    setting = Setting(_numbers("loads", loads, Real), _numbers("seeds", seeds, Integral), shake, by, tau)
     called = dict(zip(labels(given), given, strict=True))
     entrants = _entrants(several("schemes", schemes, not is_several(schemes)))
     how = {"threads": threads, "progress": progress, "store": store}
@@ -185,7 +197,27 @@ def logs() -> list[str]:
 
 
 def _is_one(given):
-    return isinstance(given, Trace | str)
+    return not is_several(given) or isinstance(given, Trace | str)
+
+
+def _numbers(name, given, kind):
+    """List numbers, each once."""
+    found = several(name, given, not is_several(given) or isinstance(given, str))
+    for one in found:
+        if isinstance(one, bool) or not isinstance(one, kind) or (kind is Real and not 0 < one < np.inf):
+            expected = "numbers above 0" if kind is Real else "whole numbers"
+            raise ValueError(f"{name}: {one!r}, expected {expected}")
+    return tuple(dict.fromkeys(found))
+
+
+def _check(rounds, tau, confidence):
+    whole = isinstance(rounds, Integral) and not isinstance(rounds, bool)
+    if rounds is not None and not (whole and rounds >= 0):
+        raise ValueError(f"rounds is {rounds!r}, expected a whole number from 0 on, or None")
+    if isinstance(tau, bool) or not (isinstance(tau, Real) and 0 <= tau < np.inf):
+        raise ValueError(f"tau is {tau!r}, expected a number of seconds")
+    if isinstance(confidence, bool) or not (isinstance(confidence, Real) and 0 < confidence < 1):
+        raise ValueError(f"confidence is {confidence!r}, expected a number between 0 and 1, such as 0.95")
 
 
 def _entrants(given):
@@ -235,10 +267,7 @@ def _bounds(traces, setting, rounds, how):
 
 def _tabled(function, runs, names, setting, how):
     about = {"shake": setting.shake, "by": setting.by, "tau": setting.tau}
-    try:
-        return table_of(function, runs, names, about, **how)
-    except RunError as error:
-        raise (error.__cause__ or error) from None
+    return table_of(function, runs, names, about, **how)
 
 
 @remember(4)
@@ -254,6 +283,8 @@ def _first_come(trace, load, seed, shake, by):
 def _measured(trace, load, seed, shake, by, entrant, tau):
     copy = _copy(trace, load, seed, shake, by)
     changed = copy if entrant.change is None else entrant.change(copy, seed)
+    if len(changed) != len(copy):
+        raise ValueError(f"change of {entrant} gave {len(changed):,} jobs, expected the {len(copy):,} of the copy")
     schedule = simulate(changed, entrant.scheme, machine=entrant.machine and entrant.machine(changed))
     measures = schedule.metrics(tau=tau)[list(MEASURES)].to_dict()
     measures["gini"] = schedule.gini()
@@ -262,8 +293,8 @@ def _measured(trace, load, seed, shake, by, entrant, tau):
 
 
 def _by_class(copy, schedule, tau):
-    """Give the means of each class of jobs, by what they ask for."""
-    long, wide = copy.table["run_time"].to_numpy() >= LONG, copy.table["requested_procs"].to_numpy() >= WIDE
+    """Give the means of each class of jobs, by their run times and the processors that they ask for."""
+    long, wide = run_times(copy.table, OVERRUN[0]) >= LONG, copy.table["requested_procs"].to_numpy() >= WIDE
     of_class = {"SN": ~long & ~wide, "SW": ~long & wide, "LN": long & ~wide, "LW": long & wide}
     turnaround, run = schedule.end - schedule.submit, schedule.run
     columns = {
@@ -329,6 +360,8 @@ class Arena:
         *kinds : str
             Such as "rigid".
         """
+        for kind in kinds:
+            check_known("kind", kind, self.runs["kind"].unique())
         return replace(self, runs=self.runs[self.runs["kind"].isin(kinds)])
 
     def with_schemes(
@@ -344,6 +377,8 @@ class Arena:
             As of `grid`.
         """
         entrants = _entrants(schemes)
+        if not entrants:
+            raise ValueError("there is no scheme to add, give one or more")
         names = self.runs["log"].unique()
         traces = {name: self.traces[name] if name in self.traces else load_trace(name) for name in names}
         how = {"threads": threads, "progress": progress, "store": store}
@@ -380,9 +415,9 @@ class Arena:
     def wins(self, measure: str | None = None) -> pd.DataFrame:
         """Tell which rigid scheme has the best mean in each cell, and which others cannot be told from it.
 
-        Two schemes are told apart where the interval of the ratio of their means over the copies does not reach 1. The
-        intervals hold together (Bonferroni): with the stated confidence no scheme that is as good as the winner of a
-        cell is missing among those that are tied with it.
+        A scheme is told from the winner where the interval of the ratio of their means over the copies does not reach
+        1. The intervals of a cell hold together (Bonferroni): with the stated confidence, the scheme whose true mean is
+        best is the winner or among those that are tied with it.
 
         Parameters
         ----------
@@ -404,7 +439,7 @@ class Arena:
             {"log": log, "load": load} | self._win(cell.pivot_table(measure, "seed", "scheme"), measure)
             for (log, load), cell in rigid.dropna(subset=measure).groupby(["log", "load"], sort=False)
         ]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows, columns=["log", "load", *WON])
 
     def _win(self, values, measure):
         sign = -1 if measure in LARGEST else 1
@@ -413,7 +448,7 @@ class Arena:
         others = {}
         for other in means.index[1:]:
             each = 1 - (1 - self.confidence) / (len(means) - 1)
-            ratio, low, high = _ratio(values[other], values[winner], each)
+            ratio, low, high = _ratio(values[other].to_numpy(), values[winner].to_numpy(), each)
             others[other] = (ratio, low, high) if sign == 1 else (ratio, high, low)
         tied = [other for other, (_, low, _) in others.items() if not sign * (low - 1) > 0]
         clear = [other for other in others if other not in tied]
@@ -442,13 +477,14 @@ class Arena:
         -------
         DataFrame
             One row a scheme, the best mean rank first: scheme, rank (mean over cells; equal values share one), best and
-            worst rank, wins (cells won alone), tied (cells in which it wins or is tied with the winner), cells.
+            worst rank, wins (cells won alone), tied (cells in which it wins or is tied with the winner), cells (that
+            have jobs of the measure).
         """
         cells = self.cells(measure)
         cells = cells[cells["kind"] == RIGID]
         largest = (measure or self.measure) in LARGEST
         cells["rank"] = cells.groupby(["log", "load"])["value"].rank(ascending=not largest)
-        table = cells.groupby("scheme", sort=False)["rank"].agg(["mean", "min", "max", "size"])
+        table = cells.groupby("scheme", sort=False)["rank"].agg(["mean", "min", "max", "count"])
         table.columns = ["rank", "best", "worst", "cells"]
         won, shared = dict.fromkeys(table.index, 0), dict.fromkeys(table.index, 0)
         for winner, tied in self.wins(measure)[["winner", "tied"]].itertuples(index=False):
@@ -459,12 +495,14 @@ class Arena:
         table.insert(4, "tied", pd.Series(shared))
         return table.sort_values("rank", kind="stable").reset_index()
 
-    def price(self, measures: Iterable[str] = ("max_wait_time", "gini", "loss_of_capacity_share"), base: str = "EASY"):
+    def price(
+        self, measures: str | Iterable[str] = ("max_wait_time", "gini", "loss_of_capacity_share"), base: str = "EASY"
+    ) -> pd.DataFrame:
         """Set what schemes gain beside what it costs, relative to one of them.
 
         Parameters
         ----------
-        measures : iterable of str
+        measures : str, or several
             The costs: any of `JUDGED`.
         base : str
             The scheme that the others are compared with.
@@ -473,15 +511,16 @@ class Arena:
         -------
         DataFrame
             One row a scheme: scheme, kind, and for the measure that decides and for each cost the change against the
-            base in percent, as the geometric mean of the ratios over all cells in which the base is not 0.
+            base in percent. It is the geometric mean of the ratios over the cells in which no scheme has a mean of 0;
+            nan where there is no such cell.
         """
         columns = {}
-        for measure in (self.measure, *measures):
-            cells = self.cells(measure)
-            values = cells.pivot_table("value", ["log", "load"], "scheme", sort=False)
-            check_known("base", base, values.columns)
-            ratios = values.div(values[base].where(values[base] > 0), axis=0)
-            logs = np.log(ratios.where(ratios > 0))
+        check_known("base", base, self.runs["scheme"].unique())
+        for measure in (self.measure, *([measures] if isinstance(measures, str) else measures)):
+            values = self.cells(measure).pivot_table("value", ["log", "load"], "scheme", sort=False)
+            values = values.reindex(columns=self.runs["scheme"].unique())
+            values = values[(values > 0).all(axis=1)]
+            logs = np.log(values).sub(np.log(values[base]), axis=0)
             columns[measure] = 100 * np.expm1(logs.mean())
         table = pd.DataFrame(columns)
         kinds = self.runs.drop_duplicates("scheme").set_index("scheme")["kind"]
@@ -490,7 +529,15 @@ class Arena:
 
 
 def _ratio(other, winner, confidence):
-    """Compare two columns over the copies; equal ones throughout are one and the same, without an interval."""
-    if (other.to_numpy() == winner.to_numpy()).all():
-        return 1.0, 1.0, 1.0
-    return ratio_over_seeds(other, winner, confidence)
+    """Compare two schemes over the copies: the ratio of their means, with its interval."""
+    if (other == winner).all():
+        return 1.0, 1.0, 1.0  # one and the same
+    if winner.any() and other.any():
+        return ratio_over_seeds(other, winner, confidence)
+    # One is 0 throughout, so that no interval of a ratio is known; that of the other's mean tells whether it is not.
+    values = other if other.any() else winner
+    half = np.inf
+    if values.size > 1:
+        half = t_quantile((1 + confidence) / 2, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size)
+    ratio = np.inf if other.any() else 0.0
+    return (ratio, ratio, ratio) if values.mean() > half else (ratio, 1.0, 1.0)

@@ -43,6 +43,10 @@ class Conservative(Queued):
     the square of the jobs and more: with 17,000 jobs waiting a job takes 0.5 ms, with 500 it takes 2.5 us.
     ``compression="none"`` takes less than a microsecond.
 
+    On the nodes of a tree each reservation is of nodes, not of a number of them. A simulation then takes several times
+    as long where few jobs wait, and the time grows with the cube of the queue: a second or two for the CTC log at its
+    own load, 11 s at a load of 0.9, half a minute for 2,000 jobs that all wait on 4,096 nodes.
+
     One pass can leave a machine idle while a job waits. In the example, job 1 ends at 3 s, 2 s early. The pass moves
     job 2 from 5 to 3 s. It finds nothing better than 7 s for job 3, which needs both processors while job 4 still holds
     one of them from 5 to 7 s. Then it moves job 4 to 3 s, and nobody looks at job 3 again. So the machine is idle from
