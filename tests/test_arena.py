@@ -150,6 +150,16 @@ def test_a_scheme_of_ones_own_is_added_by_one_line(found, traces):
     assert found.runs["scheme"].nunique() == 4
 
 
+def test_a_log_of_ones_own_is_added_by_one_line(found):
+    mine = trace_of([(10 * i, 30, 60, 1 + i % 4) for i in range(200)], 8)
+    more = found.with_traces(mine, schemes=SCHEMES, rounds=0, progress=False)
+    assert len(more.runs) == len(found.runs) + 2 * 4 * 4
+    assert more.wins()["log"].nunique() == 3
+    assert more.cells("turnaround")["bound"].notna().all()
+    with pytest.raises(ValueError, match="is in the arena already"):
+        more.with_traces(mine, schemes=["easy"], progress=False)
+
+
 def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
     wide = sl.Entrant(sl.FairShareMoldable(), "moldable", change=paper.moldable)
     placed = sl.Entrant(sl.EASY(reservation="block"), "on nodes", machine=paper.tree)

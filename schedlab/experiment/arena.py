@@ -386,6 +386,38 @@ class Arena:
         kept = self.runs[~self.runs["scheme"].isin([one.name for one in entrants])]
         return replace(self, runs=pd.concat([kept, more], ignore_index=True), traces=traces)
 
+    def with_traces(
+        self,
+        *traces: Trace | str,
+        schemes: Iterable[Scheme | str | Entrant] = ENTRANTS,
+        rounds: int | None = ROUNDS,
+        threads: int | None = None,
+        progress: bool = True,
+        store=None,
+    ) -> "Arena":
+        """Let schemes compete on more traces, at the same loads and with the same seeds.
+
+        Parameters
+        ----------
+        *traces : Trace or name
+            The newcomers.
+        schemes : iterable of Scheme, name or Entrant
+            Who competes on them; those that are missing there win nothing there.
+        rounds : int, optional
+            As in `arena`.
+        threads, progress, store
+            As of `grid`.
+        """
+        setting = self.setting
+        how = {"shake": setting.shake, "by": setting.by, "tau": setting.tau, "rounds": rounds, "store": store}
+        more = arena(traces, schemes, setting.loads, setting.seeds, threads=threads, progress=progress, **how)
+        if twice := sorted(set(more.traces) & set(self.runs["log"])):
+            raise ValueError(f"{twice[0]} is in the arena already")
+        runs, bounds = (
+            pd.concat([getattr(one, name) for one in (self, more)], ignore_index=True) for name in ("runs", "bounds")
+        )
+        return replace(self, runs=runs, bounds=bounds, traces=self.traces | more.traces)
+
     def cells(self, measure: str | None = None) -> pd.DataFrame:
         """Give the mean of a measure over the copies, by log, load and scheme, with the lower bound where there is one.
 
