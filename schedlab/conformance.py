@@ -1,9 +1,9 @@
-"""The conformance suite: small logs that each isolate one choice of a scheduler, and what any simulator made of them.
+"""The conformance suite: small logs that each isolate one choice of a scheduler, and the results of other simulators.
 
-Two simulators of "EASY" seldom give the same schedule, because they differ in what no paper says: what ends at the
-shadow time, which of two events of one instant comes first, what a missing estimate means. Each case is a log of two to
-five jobs, with the schedule that follows from each convention, worked by hand. Run a simulator on the logs, and `judge`
-says which conventions it follows, and where it follows none.
+Two simulators of "EASY" seldom give the same schedule, because they differ in what no paper specifies: what ends at the
+shadow time, which of two simultaneous events comes first, what a missing estimate means. Each case is a log of two to
+five jobs, with the schedule that follows from each convention, worked out by hand. Run a simulator on the logs, and
+`judge` says which conventions it follows, and in which cases it follows none.
 """
 
 import csv
@@ -28,12 +28,12 @@ from .text import check_known, plain
 from .workload import swf
 from .workload.trace import read_swf
 
-NONE = -1  # in place of a start: the job never starts
+NONE = -1  # start of a job that never starts
 ACCASIM = "%Y-%m-%d %H:%M:%S"
-# Names of columns, in any case: of Batsim and evalys, of schedlab and SWF, and plain ones.
+# Column names, in upper or lower case: those of Batsim and evalys, of schedlab and SWF, and plain ones.
 JOB = ("job_id", "job_number", "jobid", "job", "id")
 START = ("starting_time", "start_time", "start", "begin")
-KINDS = ("FCFS", "SJF", "EASY", "conservative")  # of schemes that cases are about
+KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
 SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
 
 
@@ -50,9 +50,9 @@ class Answer:
     words : str
         Why.
     follows : bool
-        Whether it is a convention of the scheme that the case is about; otherwise it is another scheme, or a mistake.
+        Whether it is a convention of the scheme that the case tests. Otherwise it is another scheme, or a mistake.
     ours : mapping
-        The settings of schedlab that follow it: scheme, its settings, overrun and events; empty where none do.
+        The schedlab settings that follow it: scheme, its settings, overrun and events; empty if none do.
     """
 
     convention: str
@@ -89,7 +89,7 @@ class Case:
 
     @property
     def records(self) -> pd.DataFrame:
-        """The records of the log as they are, by job number."""
+        """The unmodified records of the log, by job number."""
         return swf.read_log(self.path).records.set_index("job_number").sort_index()
 
     @property
@@ -98,7 +98,7 @@ class Case:
         return swf.read_log(self.path).header.procs
 
     def schedule(self, answer: Answer) -> Schedule:
-        """Give the schedule of an answer, such as for a Gantt chart, without the jobs that never start.
+        """Give the schedule of an answer, for example for a Gantt chart, without the jobs that never start.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Case:
         -------
         altair chart
         """
-        from .charts import gantts  # here, since Altair takes long to load
+        from .charts import gantts  # here, since Altair is slow to load
 
         schedules = {answer.convention: self.schedule(answer) for answer in self.answers}
         how = {"color": "job_number", "label": "job_number", "width": 480, "height": 100 * len(schedules)}
@@ -139,7 +139,7 @@ class Case:
 
 @dataclass(frozen=True)
 class _Told(Scheme):
-    """A schedule that is told, not decided."""
+    """A schedule given as starts, not decided by a scheme."""
 
     starts: tuple[int, ...]
 
@@ -182,12 +182,12 @@ def case(number: int) -> Case:
     Parameters
     ----------
     number : int
-        From 1 on.
+        Counted from 1.
 
     Raises
     ------
     ValueError
-        For another number.
+        For a number without a case.
     """
     known = {each.number: each for each in cases()}
     if number not in known:
@@ -196,7 +196,7 @@ def case(number: int) -> Case:
 
 
 def export(to: str | PathLike) -> list[Path]:
-    """Write the logs into a folder, to be run by a simulator.
+    """Write the logs into a folder, ready for another simulator.
 
     Parameters
     ----------
@@ -226,25 +226,26 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     Parameters
     ----------
     given : path, Scheme or mapping
-        - A folder with a file for each case, of the name of its log (``06-candidates-against-the-head.csv``): SWF with
-          waits; the jobs file of Batsim or evalys, or any CSV with columns for the job and its start; a CSV of these
-          two columns without names; or AccaSim's dispatching plan.
-        - A scheme of schedlab, which is run on the cases of its kind.
-        - The starts themselves: by the name of the case, by job number.
+        - A folder with one file per case, named like its log (``06-candidates-against-the-head.csv``). Formats: SWF
+          with waits; the jobs file of Batsim or evalys, or any CSV with columns for the job and its start; a CSV of
+          these two columns without a header; AccaSim's dispatching plan.
+        - A schedlab scheme, which is run on the cases of its kind.
+        - The starts themselves, by name of the case and job number.
     scheme : {"FCFS", "SJF", "EASY", "conservative"}, optional
-        Only cases that are about this one. By default those that there is a file for; for a scheme, its own.
+        Judge only the cases that test this scheme. Default: the cases that have a file; for a scheme, those of its
+        kind.
     **conventions
-        overrun and events, as in `simulate`, where a scheme is given.
+        overrun and events, as in `simulate`; only for a scheme.
 
     Returns
     -------
     Verdicts
-        One row a case.
+        One row per case.
 
     Raises
     ------
     ValueError
-        Naming file and line of what cannot be read, or where there is no file for any case.
+        Names file and line of what cannot be read. Also if no case has a file.
     """
     if scheme is None and isinstance(given, Scheme):
         scheme = _kind_of(given)
@@ -299,12 +300,12 @@ def _verdict(case, starts):
 
 
 def fault(case: Case, starts: tuple[int, ...]) -> str:
-    """Say what is wrong with a schedule that follows no known convention, in a sentence.
+    """Say in a sentence what is wrong with a schedule that follows no known convention.
 
     Parameters
     ----------
     case : Case
-        The log that was simulated.
+        The simulated log.
     starts : tuple of int
         Of jobs 1, 2, ...
     """
@@ -355,7 +356,7 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
 
 
 def _shadow(head, now, running, starts, estimate, procs, machine):
-    """Give when the head of the queue could start by the estimates of what runs, and how many processors it leaves."""
+    """Give when the head of the queue could start, by estimates of running jobs, and the processors it leaves over."""
     free = machine - sum(procs[j] for j in running)
     shadow = now
     ends = sorted((max(starts[j] + estimate[j], now + 1), procs[j]) for j in running)
@@ -367,10 +368,10 @@ def _shadow(head, now, running, starts, estimate, procs, machine):
 
 
 class Verdicts(pd.DataFrame):
-    """What `judge` found; it shows itself in words.
+    """The result of `judge`; it displays itself in words.
 
-    Columns: case, scheme, title, starts, follows (whether the case's scheme is followed by some convention), convention
-    (empty where none is known), and words.
+    Columns: case, scheme, title, starts, follows (whether the starts follow any convention of the case's scheme),
+    convention (empty if it is unknown), and words.
     """
 
     @property
@@ -398,13 +399,13 @@ class Verdicts(pd.DataFrame):
 
 
 def others() -> pd.DataFrame:
-    """Give what other simulators made of the logs.
+    """Give the results of other simulators on the logs.
 
     Returns
     -------
     DataFrame
-        One row a simulator and case: simulator, version, its scheme, case, title, convention (or what is wrong, where
-        no convention is followed), follows (the scheme that the case is about).
+        One row per simulator and case: simulator, version, its scheme, case, title, convention (or what is wrong, if no
+        convention is followed), follows (whether it follows the scheme that the case tests).
     """
     rows = []
     for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
@@ -419,14 +420,14 @@ def others() -> pd.DataFrame:
 
 
 def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
-    """Read when the jobs of a case start, from the output of any simulator.
+    """Read when the jobs of a case start from the output of any simulator.
 
     Parameters
     ----------
     path : path
-        SWF, CSV or AccaSim's dispatching plan; told apart by what is in it.
+        SWF, CSV or AccaSim's dispatching plan; the content decides which.
     case : Case
-        For submit times, where the file counts from others.
+        For submit times, if the file counts from another origin.
 
     Returns
     -------
@@ -436,7 +437,7 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     Raises
     ------
     ValueError
-        Naming file, line, field, value and what was expected.
+        Names file, line, field, value and what was expected.
     """
     path = Path(path)
     lines = [
@@ -481,7 +482,7 @@ def _of_csv(path, lines):
     rows = [(number, next(csv.reader([line], delimiter=separator))) for number, line in lines]
     names = [name.strip().casefold() for name in rows[0][1]]
     job, start = (next((names.index(name) for name in known if name in names), None) for known in (JOB, START))
-    if job is None and start is None and len(names) == 2:  # without names
+    if job is None and start is None and len(names) == 2:  # a file without a header
         job, start = 0, 1
     elif job is None or start is None:
         missing, known = ("job", JOB) if job is None else ("start", START)
@@ -499,7 +500,7 @@ def _of_csv(path, lines):
 
 
 def _whole(path, number, name, word):
-    """Read a number of seconds, or of a job; a fraction that is none, as Batsim's 10.000001, is rounded off."""
+    """Read a number of seconds, or of a job; rounding noise such as Batsim's 10.000001 is removed."""
     try:
         value = float(word)
         whole = round(value)

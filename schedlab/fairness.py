@@ -1,6 +1,7 @@
-"""Fairness of a schedule to each job: when it should have started, and by how much that was missed.
+"""Fairness of a schedule to each job: when it should have started, and how much later it did.
 
-How evenly slowdowns are spread and what each user got need no simulation: `Schedule.gini`, `Schedule.users`.
+To see how evenly slowdowns are spread, and what each user got, no further simulation is needed: see `Schedule.gini` and
+`Schedule.users`.
 """
 
 import numpy as np
@@ -23,22 +24,25 @@ def fair_starts(
     Parameters
     ----------
     schedule : Schedule
-        Whose jobs, machine and scheme are taken.
+        The schedule whose jobs, machine and scheme are used.
     definition : {"arrivals", "conservative", "fcfs"}
-        ``"arrivals"``: the start under the same scheme if no job had arrived later (later in the trace, of those
-        that arrive together). One simulation for each job: a second or so for 2,000 jobs, and four times that for
-        twice as many; choose `jobs` of a long trace. ``"conservative"``: the start under conservative backfilling
-        with exact estimates (CONS_P), not available on a tree. ``"fcfs"``: the start under strict first come,
-        first served. The latter two cost one simulation.
+        When a job's start counts as fair.
+
+        - ``"arrivals"``: its start under the same scheme if no job had arrived later (of jobs that arrive together:
+          later in the trace). This takes one simulation per job: about a second for 2,000 jobs, and four times that for
+          twice as many. For a long trace, choose some `jobs`.
+        - ``"conservative"``: its start under conservative backfilling with exact estimates (CONS_P). Takes one
+          simulation. Not available on a tree.
+        - ``"fcfs"``: its start under strict first come, first served. Takes one simulation.
     jobs : list of int, optional
-        Job numbers; all if left out.
+        Job numbers; default: all.
     threads : int, optional
-        One for each core if left out.
+        How many simulations run at a time. Default: one per core.
 
     Returns
     -------
     Series
-        Index job_number, seconds on the clock of the log; as `Schedule.start`.
+        Index job_number, seconds on the clock of the log, like `Schedule.start`.
 
     Raises
     ------
@@ -89,12 +93,12 @@ def _reference(schedule, definition):
 
 
 def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads=None) -> pd.Series:
-    """Measure by how much jobs missed their fair start times (`fair_starts`).
+    """Measure how much later than their fair start times (`fair_starts`) jobs started.
 
     Parameters
     ----------
     schedule : Schedule
-        What is measured.
+        The schedule to measure.
     definition : {"arrivals", "conservative", "fcfs"}
         As in `fair_starts`.
     jobs : list of int, optional
@@ -105,8 +109,8 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
     Returns
     -------
     Series
-        jobs; unfair, the share that started later than fair; mean_miss, max(0, start - fair start) averaged over
-        all these jobs, and max_miss (seconds).
+        jobs (how many); unfair, the share that started later than fair; mean_miss, the mean of max(0, start - fair
+        start) over all these jobs; and max_miss. Misses in seconds.
     """
     fair = fair_starts(schedule, definition, jobs=jobs, threads=threads)
     start = pd.Series(schedule.start, index=schedule.trace.table.index).reindex(fair.index)
@@ -116,7 +120,7 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
 
 
 def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: int | None = None) -> pd.DataFrame:
-    """Set schedules side by side by how fair they are.
+    """Compare schedules by how fair they are.
 
     Parameters
     ----------
@@ -132,7 +136,8 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     Returns
     -------
     DataFrame
-        One row a schedule, by scheme: what `fair_start_miss` measures, and gini, how unequal bounded slowdowns are.
+        One row per schedule, indexed by scheme: the measures of `fair_start_miss`, and gini, which says how unequal
+        bounded slowdowns are.
 
     Raises
     ------

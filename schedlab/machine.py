@@ -19,13 +19,13 @@ class Allocation:
     Attributes
     ----------
     whole : bool
-        From the whole machine, not from a block.
+        Choose from the whole machine, not from one block.
     relaxed : bool
-        Also from a block of the next stage.
+        If no block fits, also from a block of the next stage.
     best : bool
-        From the fullest block that fits, not the first.
+        From the fullest block that fits, not from the first.
     drawn : bool
-        At random.
+        Choose at random.
     """
 
     whole: bool = False
@@ -45,12 +45,12 @@ ALLOCATIONS = {
 
 @dataclass(frozen=True)
 class Flat:
-    """Identical processors without a topology: any free ones will do.
+    """Identical processors without a topology: a job can run on any that are free.
 
     Parameters
     ----------
     procs : int
-        How many.
+        Number of processors.
     """
 
     procs: int
@@ -69,9 +69,9 @@ class Partitions:
     Parameters
     ----------
     sizes : mapping of str or int to int
-        Processors of each partition, by its name or number.
+        Processors of each partition, by the partition's name or number.
     column : str
-        The column of the jobs that names their partition.
+        The column of the jobs that says which partition each belongs to.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Partitions:
     column: str = "partition"
 
     def __post_init__(self):
-        sizes = tuple(dict(self.sizes).items())  # which can be hashed
+        sizes = tuple(dict(self.sizes).items())  # a tuple can be hashed
         if not sizes:
             raise ValueError("sizes is empty, expected the processors of each partition by its name")
         for _, procs in sizes:
@@ -101,7 +101,7 @@ class Partitions:
         return f"partitions {', '.join(f'{name} ({procs:,})' for name, procs in self.sizes)}"
 
     def places(self, jobs, names) -> np.ndarray:
-        """Tell in which partition each job runs.
+        """Give the partition in which each job runs.
 
         Parameters
         ----------
@@ -113,18 +113,18 @@ class Partitions:
         Returns
         -------
         int64, shape (n_jobs,)
-            Places in `sizes`.
+            Positions in `sizes`.
 
         Raises
         ------
         ValueError
-            For an unknown column, a job of another partition, or one wider than its partition.
+            For an unknown column, a job in a partition that the machine lacks, or a job wider than its partition.
         """
         if self.column not in jobs:
             raise ValueError(f"no column {self.column!r} to tell partitions by; known: {', '.join(jobs.columns)}")
         values, known = jobs[self.column], names.get(self.column, {})
         place_of = {name: place for place, (name, _) in enumerate(self.sizes)}
-        # A name counts before a number: a partition may be called "1".
+        # A name takes precedence over a number: a partition may be called "1".
         of_value = {value: place_of.get(known.get(value, value), place_of.get(value, -1)) for value in values.unique()}
         places = values.map(of_value).to_numpy("int64")
         if (places < 0).any():
@@ -146,28 +146,33 @@ class Partitions:
 
 @dataclass(frozen=True)
 class KaryTree:
-    """A k-ary n-tree: a switch of stage l, counted from 1 at the bottom, covers a block of k^l consecutive nodes.
+    """A k-ary n-tree: a switch of stage l (1 is the bottom) covers a block of k^l consecutive nodes.
 
     Parameters
     ----------
     k, n : int
-        Ports down of a switch, at least 2, and stages: k^n nodes.
+        Downward ports of each switch (at least 2), and number of stages. The tree has k^n nodes.
     procs : int, optional
-        Nodes that are installed, those with the lowest numbers; as many as the trace's machine has if left out.
+        Number of nodes installed: those with the lowest numbers. Default: as many as the trace's machine has.
     allocation : str
-        ``"contiguous"``: the lowest free nodes of the first block with enough of them, at the lowest stage whose blocks
-        are large enough. ``"quasi-contiguous"``: if there is none, of a block of the next stage. ``"best-fit"``: of the
-        fullest block that fits. ``"first-free"``: the lowest free nodes anywhere. ``"random"``: any free nodes.
+        How the nodes of a job are chosen. The smallest blocks considered are those of the lowest stage large enough for
+        the job.
+
+        - ``"contiguous"``: the lowest free nodes of the first such block that has enough.
+        - ``"quasi-contiguous"``: the same; if no block has enough, the lowest free nodes of a block of the next stage.
+        - ``"best-fit"``: the lowest free nodes of the fullest block that still fits the job.
+        - ``"first-free"``: the lowest free nodes anywhere.
+        - ``"random"``: any free nodes.
     reservation : {"count", "block"}, optional
         Deprecated; use ``EASY(reservation="block")``.
     speedup : float, or n floats
-        By what share run times fall thanks to locality, from 0 to below 1. One for all jobs (but none for "first-free"
-        and "random"), or one for each stage: that of the lowest which has all of a job's nodes in one block, whatever
-        the allocation.
+        Share by which locality shortens run times, from 0 to below 1. One number applies to all jobs, but has no effect
+        under "first-free" and "random". With one number per stage, a job gets that of the lowest stage with all its
+        nodes in one block, whatever the allocation.
     scale_estimates : bool
-        Estimates fall likewise; a single `speedup` only.
+        Shorten estimates by the same share. Only with a single `speedup`.
     seed : int
-        Of the random nodes.
+        Seed for ``"random"`` allocation.
 
     References
     ----------
@@ -196,7 +201,7 @@ class KaryTree:
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise ValueError(f"{name} is {value!r}, expected a whole number from {least} on")
-            object.__setattr__(self, name, int(value))  # a narrow type of NumPy's would overflow
+            object.__setattr__(self, name, int(value))  # a narrow NumPy type would overflow
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
         self._check_procs()
@@ -238,7 +243,7 @@ class KaryTree:
         return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{drawn}{promised}{share}{also}"
 
     def holding(self, procs: int) -> "KaryTree":
-        """Give the same tree with so many nodes installed, if that was left open.
+        """Give the same tree with this many nodes installed, if the number was left open.
 
         Parameters
         ----------
@@ -248,11 +253,11 @@ class KaryTree:
         Raises
         ------
         ValueError
-            If so many do not fit on the tree.
+            If the tree has fewer nodes.
         """
         if self.procs is not None:
             return self
-        tree = copy(self)  # `replace` would warn of a deprecated setting once more
+        tree = copy(self)  # `replace` would repeat the warning about a deprecated setting
         object.__setattr__(tree, "procs", procs)
         tree._check_procs()
         return tree
@@ -263,7 +268,7 @@ class KaryTree:
         return ALLOCATIONS[self.allocation]
 
     def stage(self, procs) -> np.ndarray:
-        """Give the lowest stage whose blocks have so many nodes; int64, of the shape of `procs`.
+        """Give the lowest stage whose blocks have at least this many nodes; int64, in the shape of `procs`.
 
         Parameters
         ----------
@@ -273,7 +278,7 @@ class KaryTree:
         Raises
         ------
         ValueError
-            For less than 1 node, or more than the tree has room for.
+            For less than 1 node, or more than the tree has.
         """
         sizes = self.k ** np.arange(1, self.n + 1)
         procs = np.asarray(procs)

@@ -1,7 +1,7 @@
-"""Measures of a schedule: of each job, over classes of jobs, and of the machine.
+"""Measures of a schedule: per job, per class of jobs, and of the machine.
 
-Means are unweighted over jobs; a function names the source of its definition where authors differ. `start`, `end` and
-so on are seconds on the clock of the log, int64, shape (n_jobs,).
+Means count every job equally. Where authors differ, a function names the source of its definition. Arrays such as
+`start` and `end` are seconds on the clock of the log, int64, shape (n_jobs,).
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,9 +17,9 @@ TAU = 10.0  # seconds; Feitelson 2001
 SABIN_EDGES = (0, 200, 3_200, 100_000, 2_000_000, np.inf)
 SABIN_NAMES = ("tiny", "200-3,200", "3,200-100,000", "100,000-2,000,000", "over 2,000,000")
 CLASSES = ("kurian", "sabin", "size")
-WIDE, LONG = 32, 3600  # Kurian: processors and seconds from which a job is wide, long
+WIDE, LONG = 32, 3600  # Kurian: a job is wide from 32 processors on, long from 3600 s on
 
-# What each measure of a schedule is called, and its unit: seconds ("s"), a share of 1, a number of something, or none.
+# For each measure of a schedule its name in words and its unit: seconds ("s"), a share of 1, a count, or none.
 MEASURES = {
     "jobs": ("jobs", ""),
     "wait_time": ("mean wait", "s"),
@@ -51,21 +51,21 @@ MEASURES = {
     "switching": ("time spent switching", "share"),
     "idle": ("time spent idle", "share"),
 }
-MOST_ROWS = 60  # of a table that shows itself; of a longer one the ends
+MOST_ROWS = 60  # a longer table shows only its first and last rows
 VALUES = {"mean", "low", "high"}  # columns in the unit of their row
 
 
 def written(measure: str, value: float, like: float | None = None) -> str:
-    """Write the value of a measure with its unit; a duration in the unit of another one.
+    """Write the value of a measure with its unit; a duration may take the unit of another duration.
 
     Parameters
     ----------
     measure : str
-        Its name, as in `MEASURES`; any other has no unit.
+        Name of the measure, as in `MEASURES`; any other name has no unit.
     value : float
-        In the unit of the measure: seconds, shares, processor-seconds.
+        In the measure's own unit: seconds, shares, processor-seconds.
     like : float, seconds, optional
-        The duration whose unit is taken; default: `value`.
+        The duration whose unit is used; default: `value`.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def written(measure: str, value: float, like: float | None = None) -> str:
 
 
 class Measures(pd.Series):
-    """Measures of a schedule: a Series that shows itself with units; what is made of it is a plain Series."""
+    """Measures of a schedule: a Series that displays with units. Anything computed from it is a plain Series."""
 
     @property
     def _constructor(self):
@@ -106,12 +106,12 @@ class Measures(pd.Series):
         return display.page(display.line("", strong=str(self.name)), shown)
 
     def _written(self):
-        """Give a row for each: its name, its value with unit, and what it is called."""
+        """Give one row per measure: its name, its value with unit, and its description."""
         return [(str(name), written(name, value), MEASURES.get(name, ("",))[0]) for name, value in self.items()]
 
 
 class MeasureTable(pd.DataFrame):
-    """A table of measures: a DataFrame that shows itself with units; what is made of it is plain."""
+    """A table of measures: a DataFrame that displays with units. Anything computed from it is a plain DataFrame."""
 
     @property
     def _constructor(self):
@@ -135,11 +135,11 @@ class MeasureTable(pd.DataFrame):
         return display.page(display.table(names, rows, words), display.line(more, faint=True))
 
     def _written(self):
-        """Give the same as text, cells with their units."""
+        """Give the table as text, each cell with its unit."""
         plain = pd.DataFrame(self)
         if len(plain) > MOST_ROWS:
             plain = pd.concat([plain.head(MOST_ROWS // 2), plain.tail(MOST_ROWS // 2)])
-        if set(plain.columns) >= VALUES:  # a measure a row
+        if set(plain.columns) >= VALUES:  # one measure per row
             rows, middle = plain.index.get_level_values(-1), plain["mean"]
             cells = {
                 name: [
@@ -154,7 +154,7 @@ class MeasureTable(pd.DataFrame):
 
 
 def _cell(measure, value, like):
-    """Write one value of many: durations in the unit of most, counts without one."""
+    """Write one cell: a duration in the unit that most of them use, a count without a unit."""
     if isinstance(value, str):
         return value
     unit = MEASURES.get(measure, ("", ""))[1]
@@ -164,8 +164,8 @@ def _cell(measure, value, like):
 def slowdown(turnaround, run):
     """Give turnaround / run time; float64, shape (n_jobs,).
 
-    A job of length zero has slowdown 1 if it did not wait; if it did, no number is large enough: inf. The
-    load filter leaves such jobs out, and the bounded slowdown was invented for them.
+    A job of length zero has slowdown 1 if it did not wait, and inf if it did. The load filter leaves such jobs out; the
+    bounded slowdown was invented for them.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def slowdown(turnaround, run):
         From submission to end, and from start to end.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        # fmax passes over the nan of 0 / 0, where turnaround and run time are equal.
+        # fmax ignores the nan of 0 / 0, where turnaround and run time are equal.
         return np.fmax(np.true_divide(turnaround, run), np.equal(turnaround, run))
 
 
@@ -185,7 +185,7 @@ def bounded_slowdown(turnaround, run, tau=TAU):
     turnaround, run : array, shape (n_jobs,), seconds
         From submission to end, and from start to end.
     tau : float, seconds
-        Run times below it count as this, above 0.
+        Run times below tau count as tau; above 0.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def per_processor_slowdown(turnaround, run, procs, tau=TAU):
     procs : array, shape (n_jobs,)
         Processors of each job.
     tau : float, seconds
-        Run times below it count as this, above 0.
+        Run times below tau count as tau; above 0.
 
     Raises
     ------
@@ -254,9 +254,9 @@ def utilization(start, end, procs, machine, window):
 
 
 def effective_work(run, procs, efficiency=1.0):
-    """Give the sequential work done, in processor-seconds: run time x processors x efficiency, summed.
+    """Give the sequential work done, in processor-seconds: the sum of run time x processors x efficiency.
 
-    Sabin's effective load is this over processors x span. A rigid job counts as perfectly efficient.
+    Sabin's effective load is this divided by processors x span. A rigid job counts as perfectly efficient.
 
     Parameters
     ----------
@@ -271,33 +271,34 @@ def effective_work(run, procs, efficiency=1.0):
 
 
 def states(time, changes):
-    """Add up what changes over time.
+    """Sum up changes into the state at each instant.
 
     Parameters
     ----------
     time : int64, shape (n_changes,)
         When something changes, in any order.
     changes : for each quantity int64, shape (n_changes,)
-        By how much.
+        The change of each quantity at each time.
 
     Returns
     -------
     instants : int64, shape (n_instants,)
         The distinct times.
     *sums : int64, shape (n_instants,)
-        Of each quantity, from then until the next instant.
+        The value of each quantity from that instant until the next.
     """
     order = np.argsort(time, kind="stable")
     time = time[order]
     last = np.flatnonzero(np.append(np.diff(time) > 0, True))
-    # One by one: an array of all of them is laid out across by taking columns, and is five times as slow to add up.
+    # One array at a time: stacking them and taking columns changes the memory layout, and adding up is then 5x as
+    # slow.
     return time[last], *(np.cumsum(row[order])[last] for row in changes)
 
 
 def loss_of_capacity(timeline, machine):
-    """Give Kurian's loss of capacity in processor-seconds: idle processors that queued jobs could have filled.
+    """Give Kurian's loss of capacity in processor-seconds: idle processors that queued jobs could have used.
 
-    While jobs are queued, min(processors they want, idle processors), integrated over time.
+    It is min(processors that queued jobs want, idle processors), integrated over time.
 
     Parameters
     ----------
@@ -306,21 +307,21 @@ def loss_of_capacity(timeline, machine):
     machine : int
         Processors.
     """
-    lasts = np.diff(timeline["time"]).astype("float64")  # int64 would wrap where a large machine idles for ages
-    idle = np.maximum(machine - timeline["used"].to_numpy()[:-1], 0)  # a log may hold more than there are
+    lasts = np.diff(timeline["time"]).astype("float64")  # int64 would wrap if a large machine idles for very long
+    idle = np.maximum(machine - timeline["used"].to_numpy()[:-1], 0)  # a log may hold more than the machine has
     return int((np.minimum(timeline["demand"].to_numpy()[:-1], idle) * lasts).sum())
 
 
 def gini(values) -> float:
-    """Give the Gini coefficient of non-negative values: 0 where all are equal, near 1 where one has it all.
+    """Give the Gini coefficient of non-negative values: 0 if all are equal, near 1 if one value has nearly everything.
 
-    Half the mean absolute difference of two values drawn at random, over their mean; nan without values, or where all
-    are 0.
+    It is half the mean absolute difference between two values drawn at random, divided by their mean. It is nan without
+    values, or if all are 0.
 
     Parameters
     ----------
     values : array-like, shape (n,)
-        None below 0.
+        All at least 0.
 
     Raises
     ------
@@ -342,7 +343,7 @@ def gini(values) -> float:
 
 
 def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Share out the machine over its users.
+    """Give each user's share of the machine.
 
     Parameters
     ----------
@@ -352,8 +353,8 @@ def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a user_id (-1: unknown), the largest area first: jobs, area (processor-seconds held), share (of all area
-        held), and means over the user's jobs of wait_time (seconds) and bounded_slowdown.
+        One row per user_id (-1: unknown), largest area first: jobs, area (processor-seconds held), share (of all area
+        held), and the user's mean wait_time (seconds) and bounded_slowdown.
     """
     users = jobs.assign(area=jobs["run_time"] * jobs["procs"]).groupby("user_id")
     area = users["area"].sum()
@@ -370,15 +371,15 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
     jobs : DataFrame
         `Schedule.jobs` (run_time, procs, logged_area and any other column).
     by : str, mapping, function or Series
-        ``"kurian"``: short or long (3600 s), narrow or wide (32 processors): SN, SW, LN, LW.
-        ``"sabin"``: by processor-seconds in the log.
-        ``"size"``: processors, in powers of two.
-        Any other column name: its values, or their names where these are known; ``"user"`` for user_id, ``"group"``
-        and ``"account"`` for group_id.
-        ``{column: edges}``: intervals [low, high) of a column.
-        A function of the table, or a Series of labels with the index of the jobs.
+        - ``"kurian"``: short or long (from 3600 s), narrow or wide (from 32 processors): SN, SW, LN, LW.
+        - ``"sabin"``: by processor-seconds in the log.
+        - ``"size"``: processors, in powers of two.
+        - Any other column name: its values, or their names if known. ``"user"`` stands for user_id, ``"group"`` and
+          ``"account"`` for group_id.
+        - ``{column: edges}``: intervals [low, high) of a column.
+        - A function of the table, or a Series of labels with the index of the jobs.
     names : mapping, optional
-        For a column, the names of its numbers (`Trace.names`).
+        Names of a column's numbers (`Trace.names`).
 
     Returns
     -------
@@ -388,7 +389,7 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
     Raises
     ------
     TypeError, ValueError
-        For another `by`, or no such column.
+        For any other `by`, or a column that does not exist.
     """
     if callable(by) and not isinstance(by, pd.Series):
         return pd.Series(by(jobs), index=jobs.index)
@@ -416,19 +417,19 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
 
 
 def check_classes(by: str, columns: Iterable[str]) -> None:
-    """Raise where there are no classes of such a name, and no such column.
+    """Raise if a name is neither a set of classes nor a column.
 
     Parameters
     ----------
     by : str
         The name asked for.
     columns : iterable of str
-        Columns that there are.
+        The columns that exist.
 
     Raises
     ------
     ValueError
-        Naming those that are known.
+        Lists the known names.
     """
     columns = list(columns)
     if by not in (*CLASSES, *WORDS, *columns):
@@ -446,7 +447,7 @@ def _first_line(text):
 
 
 def _named(values, known):
-    """Put names for numbers, in the order of the numbers; what has no name keeps its number."""
+    """Replace numbers by names, in the order of the numbers; a number without a name stays."""
     numbers = sorted(values.unique())
     names = [_first_line(known.get(number)) or ("unknown" if number == -1 else str(number)) for number in numbers]
     pairs = zip(numbers, names, strict=True)

@@ -1,4 +1,4 @@
-"""`simulate`: a trace and a scheme in, a schedule out; `simulate_many`, over threads; `simulate_sites`, on several."""
+"""Simulate a trace under a scheme (`simulate`), a batch over threads (`simulate_many`), or sites (`simulate_sites`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,24 +37,27 @@ def simulate(
         The workload.
     scheme : Scheme or str
         ``EASY()``, or a plain name: ``"fcfs"``, ``"easy"``, ``"easy-sjf"``, ``"conservative"``. For moldable jobs
-        (`Trace.with_speedup`) ``IterativeMoldable()`` or ``"iterative"``, ``"fairshare"``, ``"greedy"``.
-        ``"log"`` is what really happened (`recorded`), whatever the conventions.
+        (`Trace.with_speedup`): ``IterativeMoldable()``, or ``"iterative"``, ``"fairshare"``, ``"greedy"``. ``"log"``
+        gives the schedule that really happened (`recorded`), whatever `overrun` and `events` are.
     machine : Flat, KaryTree, Partitions, mapping or int, optional
-        The trace's own machine if left out; or one that its widest job fits on. On a tree FCFS and EASY place jobs
-        on nodes. ``{"short": 64, "long": 128}`` are `Partitions`, each with its own processors and queue;
-        ``schedule.metrics(by="partition")`` and `Schedule.partitions` tell them apart.
+        If omitted, the trace's own machine. Any other must be large enough for the widest job. On a tree, FCFS and EASY
+        place jobs on nodes. ``{"short": 64, "long": 128}`` makes `Partitions`, each with its own processors and queue;
+        use ``schedule.metrics(by="partition")`` and `Schedule.partitions` to tell them apart.
     overrun : {"kill", "extend", "keep", "kill-backfilled"}
-        What becomes of a job that outlives its estimate.
+        What happens to a job that outlives its estimate.
 
-        - "kill": it ends there.
+        - "kill": it ends when its estimate expires.
         - "extend": its estimate is raised to its run time beforehand.
-        - "keep": it runs on; once its estimate has expired, the scheduler expects its end one second from now. Under
-          FCFS, EASY and DPSA.
-        - "kill-backfilled": on a tree, as "keep", but a job that was backfilled ends where the head of the queue needs
+        - "keep": it runs on. Once its estimate has expired, the scheduler expects it to end one second from now.
+          Supported by FCFS, EASY and DPSA.
+        - "kill-backfilled": on a tree only. As "keep", but a backfilled job is killed when the head of the queue needs
           its nodes.
     events : {"batched", "each"}
-        One scheduling pass for each instant, or one for each single event as some published simulators have
-        it (`schedlab.kernels.cluster`); on a tree batched only.
+        When the scheduler acts.
+
+        - "batched": one scheduling pass per instant.
+        - "each": one pass per event, as in some published simulators (`schedlab.kernels.cluster`). Not available on a
+          tree.
 
     Returns
     -------
@@ -63,10 +66,10 @@ def simulate(
     Raises
     ------
     ValueError
-        For settings that do not go together, or where numbers would not be exact: from the first submission to the last
-        and then all run times or estimates, whichever are longer, one after the other, must take less than 2**53 s (285
-        million years); a job's processors x that time must be less than 2**53 processor-seconds, and the sum over all
-        jobs less than 2**62.
+        For settings that do not go together, or numbers too large to be exact. With each job counted at the longer of
+        its run time and its estimate: the span from the first submission to the last, plus all jobs one after the
+        other, must be below 2**53 s (285 million years); no job may hold 2**53 processor-seconds or more; and all jobs
+        together must hold less than 2**62.
 
     Examples
     --------
@@ -83,10 +86,10 @@ def simulate(
 
 
 class Steps:
-    """A simulation that goes on from pass to pass as it is iterated over; `schedlab.steps` makes it.
+    """A simulation that advances by one pass per step of the loop; `schedlab.steps` makes it.
 
-    Iterating gives the `State` of each pass, always the same object. When all jobs have started and ended, `schedule`
-    has the result.
+    Each step yields the `State` of a pass, always the same object. When all jobs have started and ended, `schedule`
+    holds the result.
     """
 
     def __init__(self, trace, machine, overrun):
@@ -106,7 +109,7 @@ class Steps:
         Raises
         ------
         RuntimeError
-            Before the last pass.
+            If passes remain.
         """
         if not self._done:
             raise RuntimeError(f"not all passes are over: {self.state!r}; go on until the loop ends")
@@ -123,19 +126,19 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "ki
     trace : Trace
         The workload.
     machine : Flat or int, optional
-        The trace's own machine if left out.
+        Default: the trace's own machine.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`.
 
     Returns
     -------
     Steps
-        To iterate over; ``schedule`` has the result.
+        Loop over it; afterwards ``schedule`` holds the result.
 
     Raises
     ------
     ValueError
-        For a machine with a topology or partitions, and for another overrun.
+        For a machine with a topology or partitions, or an overrun other than these.
 
     Examples
     --------
@@ -157,23 +160,23 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "ki
 
 
 def recorded(trace: Trace) -> Schedule:
-    """Give the schedule that really happened, by the waits of the log; to be charted, measured, compared like others.
+    """Give the schedule that really happened, from the waits in the log, to chart, measure and compare like any other.
 
-    A job starts at its submission + the log's wait and runs as long as the log says, beyond its estimate too. It holds
-    the processors that simulations give it, those requested, so that both compare job by job. A job whose wait is not
-    recorded counts as started when it was submitted. `Schedule.notes` says so, and where the log holds more processors
-    than the machine has; `Schedule.validate` raises there. ``simulate(trace, "log")`` is the same.
+    A job starts at its submission plus the log's wait, and runs as long as the log says, even beyond its estimate. It
+    holds the processors that it requested, as in simulations, so that the two compare job by job. A job without a
+    recorded wait counts as started on submission; `Schedule.notes` says so. The notes also say if the log holds more
+    processors than the machine has; `Schedule.validate` then raises. ``simulate(trace, "log")`` is the same.
 
     Parameters
     ----------
     trace : Trace
-        Of a log; parts of it (`head`, `between`), other estimates, sweeps and speed-up data will do. After anything
-        that changes times or the machine, the log's waits are no longer those of the jobs.
+        Read from a log. Parts of it (`head`, `between`), other estimates, sweeps and speed-up data are fine. Changing
+        times or the machine is not: the log's waits would no longer belong to the jobs.
 
     Raises
     ------
     ValueError
-        For a generated trace, or one that was changed.
+        For a generated trace, or one whose times or machine were changed.
 
     Examples
     --------
@@ -188,7 +191,7 @@ def recorded(trace: Trace) -> Schedule:
 
 
 def has_waits(trace: Trace) -> bool:
-    """Tell whether `recorded` has waits to go by."""
+    """Tell whether a trace has waits that `recorded` can use."""
     real = trace.source not in ("model", "stand-in") and not trace.altered
     return real and bool((trace.table["wait_time"] >= 0).any())
 
@@ -207,16 +210,16 @@ def simulate_sites(
     Parameters
     ----------
     traces : sequence of Trace
-        One for each site, marked by `Trace.with_sweeps`. Run times are those of the trace's own site.
+        One per site, with sweeps marked by `Trace.with_sweeps`. Run times are those at the trace's own site.
     scheme : Scheme or str
-        ``OpportuneShredding()``; under any other the sites do not interact.
+        ``OpportuneShredding()``. Under any other scheme the sites do not interact.
     speeds : sequence of int, optional
-        How fast the sites are, compared with each other; all alike if left out.
+        Relative speed of each site; default: all equal.
     machines : sequence of Flat or int, optional
-        The traces' own if left out.
+        Default: each trace's own machine.
     begins : sequence of str or number, optional
-        For each trace a date at its machine, or a second on the clock of its log: these instants fall together. The
-        first submissions if left out.
+        One instant per trace that all sites share as their common begin: a date at its machine, or a second on the
+        clock of its log. Default: each trace's first submission.
     overrun : {"kill", "extend"}
         As in `simulate`.
 
@@ -227,7 +230,7 @@ def simulate_sites(
     Raises
     ------
     ValueError
-        For settings that do not go together, or lists that do not have one value for each site.
+        For settings that do not go together, or a list without exactly one value per site.
 
     Examples
     --------
@@ -285,14 +288,14 @@ def _check_conventions(overrun, events):
 
 
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> list[Schedule]:
-    """Simulate a batch of traces and schemes over threads; the result is the same for any number of them.
+    """Simulate a batch of traces and schemes over threads; the number of threads does not change the result.
 
     Parameters
     ----------
     runs : iterable of (Trace, Scheme or str) or (Trace, Scheme or str, machine)
-        Loads, seeds and parameters are in the traces, the schemes and the machines.
+        Each run's load, seed and parameters are already in its trace, scheme and machine.
     threads : int, optional
-        One for each core if left out.
+        How many run at a time. Default: one per core.
     **conventions
         machine, overrun and events, as in `simulate`.
 
@@ -305,7 +308,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
 
 
 def simulate_each(runs: Iterable[tuple], *, threads: int | None = None, **conventions) -> Iterator[Schedule]:
-    """Do what `simulate_many` does, one schedule at a time, in order, as soon as it is there."""
+    """Do what `simulate_many` does, but yield each schedule, in order, as soon as it is ready."""
 
     def one(run):
         trace, scheme, *machine = run
@@ -316,7 +319,7 @@ def simulate_each(runs: Iterable[tuple], *, threads: int | None = None, **conven
 
 
 def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, trace: Trace):
-    """Give the machine that is meant, if a trace can run on it; parameters as of `simulate`."""
+    """Turn `machine`, as `simulate` takes it, into a machine, and check that the trace can run on it."""
     if machine is None:
         machine = trace.procs
     if isinstance(machine, int | np.integer):
@@ -324,7 +327,7 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
     if isinstance(machine, Mapping):
         machine = Partitions(machine)
     if isinstance(machine, Partitions):
-        return machine  # whose jobs are checked when their partitions are known
+        return machine  # its jobs are checked later, once their partitions are known
     if isinstance(machine, KaryTree):
         if machine.procs is None and trace.procs > (most := machine.k**machine.n):
             raise ValueError(

@@ -1,10 +1,10 @@
-"""How sure a mean is: intervals by batch means, warm-up, paired comparison, replications.
+"""How certain a mean is: intervals by batch means, warm-up, paired comparison, replications.
 
-Jobs of one run are not independent: a long wait comes among long waits, and the formula of the textbook gives
-intervals that are far too narrow. Batch means cuts a run, in the order of submission, into batches so long that their
-means hardly know of one another, and takes those for the sample.
+Jobs of one run are not independent: long waits come together, so the textbook formula gives intervals that are far too
+narrow. The method of batch means cuts a run, in order of submission, into batches so long that their means are nearly
+independent, and uses those means as the sample.
 
-What speaks against an interval is in its notes, and is raised once a call as an `IntervalWarning`.
+If there is reason to doubt an interval, its notes say why, and the call warns once with an `IntervalWarning`.
 """
 
 import warnings
@@ -22,13 +22,13 @@ from . import display
 from .text import check_known
 
 MOST, LEAST = 40, 20  # batches
-TAIL = NormalDist().inv_cdf(0.90)  # correlation of batch means is looked for on one side, at 10 % (LABATCH.2)
-DRIFT = 0.99  # confidence at which a run is called not stationary: one in a hundred sound runs is, too
-RUN = ("trace", "scheme", "load")  # what names a run of a sweep, besides its seed
+TAIL = NormalDist().inv_cdf(0.90)  # one-sided test for correlation of batch means at 10 % (LABATCH.2)
+DRIFT = 0.99  # confidence at which a run is called not stationary: 1 % of stationary runs are, too
+RUN = ("trace", "scheme", "load")  # columns that identify a run of a sweep, besides its seed
 
 
 class IntervalWarning(UserWarning):
-    """An interval does not deserve its confidence; the message says why."""
+    """An interval may not have its stated confidence; the message says why."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,14 +38,14 @@ class Interval:
     Attributes
     ----------
     mean, low, high : float
-        The estimate and the ends; nan where there is none.
+        The estimate and the ends of its interval; nan if unknown.
     confidence : float
     batches, batch_size : int
-        Where batches do not divide the values, some are longer by one value.
+        If the batches do not divide the values evenly, some are longer by one value.
     warm_up : int
         Values left out at the beginning.
     notes : tuple of str
-        What speaks against it: a run that is too short, or not stationary.
+        Reasons to doubt the interval: the run is too short, or not stationary.
     """
 
     mean: float
@@ -100,29 +100,29 @@ def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> 
     """Give the mean of a run with its confidence interval by batch means.
 
     The number of batches is the largest from 40 down to 20 at which von Neumann's ratio shows no correlation of the
-    batch means (one-sided, 10 %). What correlation the sample still has widens the interval by
-    sqrt((1 + r) / (1 - r)), r being its first autocorrelation where that is positive. Where batch means are skewed, so
-    is the interval: for waits it reaches further above the mean than below.
+    batch means (one-sided, 10 %). If the first autocorrelation r of the sample is still positive, the interval is
+    widened by sqrt((1 + r) / (1 - r)). If the batch means are skewed, so is the interval: for waits it reaches further
+    above the mean than below.
 
     Parameters
     ----------
     values : array-like, shape (n,)
-        In the order of time.
+        In time order.
     confidence : float
-        Of the interval, such as 0.95.
+        Confidence of the interval, such as 0.95.
     warm_up : int or "mser"
-        Values to leave out at the beginning: so many, or as many as `warm_up` finds.
+        Values to leave out at the beginning: this many, or as many as `warm_up` finds.
 
     Returns
     -------
     Interval
-        Its notes say what speaks against it.
+        Its notes give reasons to doubt it.
 
     Notes
     -----
-    Where a run is short for its correlation, intervals of this kind are too narrow. On the waits of an M/M/1 queue
-    those of 95 % were found to cover about 94 % of the time at load 0.7, with 5,000 and with 20,000 jobs; at load 0.9,
-    88 % and 92 %.
+    If a run is short compared with its correlation, such intervals are too narrow. On the waits of an M/M/1 queue, 95 %
+    intervals covered the true mean about 94 % of the time at load 0.7, with 5,000 and with 20,000 jobs; at load 0.9, 88
+    % and 92 %.
 
     References
     ----------
@@ -152,18 +152,18 @@ def _batch_means(values, confidence, warm_up):
     if not np.isfinite(mean):
         note = "a value is infinite or missing" if values.size else "no values"
         return Interval(mean, nan, nan, confidence, 0, 0, left_out, (note,))
-    values = values - values[0]  # exactly 0 where all are equal, and not what rounding leaves
+    values = values - values[0]  # exactly 0 if all are equal, without rounding errors
     batches, widened, about = _batches(values)
     low, high = _ends(mean, _batched(values, batches), widened, confidence) if batches > 1 else (nan, nan)
     return Interval(mean, low, high, confidence, batches, values.size // batches, left_out, (*notes, *about))
 
 
 def _ends(mean, means, widened, confidence):
-    """Give the ends of an interval from batch means, skewed as they are."""
+    """Give the ends of an interval from batch means, as skewed as they are."""
     error = sqrt(widened * means.var(ddof=1) / means.size)
     t = t_quantile((1 + confidence) / 2, means.size - 1)
     skewness = _skewness(means)
-    if abs(skewness) < 1e-6:  # next to 0 the formula loses its digits, and has no effect
+    if abs(skewness) < 1e-6:  # near 0 the formula loses precision, and has no effect
         return mean - t * error, mean + t * error
     beta = skewness / (6 * sqrt(means.size))
     low, high = ((np.cbrt(1 + 6 * beta * (end - beta)) - 1) / (2 * beta) for end in (t, -t))
@@ -171,7 +171,7 @@ def _ends(mean, means, widened, confidence):
 
 
 def _skewness(values):
-    """Give the sample skewness, adjusted for bias; 0 where there is none to speak of."""
+    """Give the sample skewness, adjusted for bias; 0 if it is negligible."""
     n, centred = values.size, values - values.mean()
     squares = np.square(centred).mean()
     if n < 3 or not squares > 0:
@@ -189,14 +189,14 @@ def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, wa
     confidence : float
         As in `batch_means`.
     classes : Series, optional
-        The class of each job; batches are made of the jobs of one class.
+        The class of each job. A batch then holds jobs of one class only.
     warm_up : int or "mser"
         As in `batch_means`.
 
     Returns
     -------
     DataFrame
-        One row a column, or a (class, column) for each class that has jobs: mean, low, high, batches, batch_size,
+        One row per column, or per (class, column) for each class that has jobs: mean, low, high, batches, batch_size,
         warm_up, note.
     """
     if classes is None:
@@ -220,7 +220,7 @@ def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, wa
 
 
 def _trimmed(values, left_out):
-    """Give the values without their warm-up, how many that were, and a note where it has not ended."""
+    """Give the values after the warm-up, the number left out, and a note if the warm-up has not ended."""
     values = np.asarray(values, dtype="float64")
     if values.ndim != 1:
         raise ValueError(f"values have shape {values.shape}, expected one dimension")
@@ -235,7 +235,7 @@ def _trimmed(values, left_out):
 
 
 def _batches(values):
-    """Choose the number of batches; give it, the factor by which the variance is to grow, and notes."""
+    """Choose the number of batches; give it, the factor by which to widen the variance, and notes."""
     notes = []
     least = min(LEAST, values.size)
     for batches in range(min(MOST, values.size), least - 1, -1):
@@ -253,7 +253,7 @@ def _batches(values):
 
 
 def _batched(values, batches):
-    """Give the means of neighbouring values, in batches whose sizes differ by one at most."""
+    """Give the means of consecutive values, in batches whose sizes differ by at most one."""
     ends = np.arange(1, batches + 1) * values.size // batches
     starts = np.append(0, ends[:-1])
     return np.add.reduceat(values, starts) / (ends - starts)
@@ -280,13 +280,13 @@ def _autocorrelation(values):
 def warm_up(values) -> int:
     """Give the length of the warm-up by MSER-5: the values to leave out at the beginning.
 
-    Of all cuts that leave at least half the run, the one after which the squared deviations over the squared number
-    of values, in means of five, are least.
+    It takes means of five values and considers all cuts that leave at least half of the run. It chooses the cut that
+    minimizes the squared deviations of what remains, divided by the squared number of its values.
 
     Parameters
     ----------
     values : array-like, shape (n,)
-        In the order of time.
+        In time order.
 
     References
     ----------
@@ -298,7 +298,7 @@ def warm_up(values) -> int:
     if fives < 2 or not np.isfinite(values).all():
         return 0
     means = values[: 5 * fives].reshape(fives, 5).mean(axis=1)
-    means -= means.mean()  # the sums of squares below are differences of large numbers otherwise
+    means -= means.mean()  # otherwise the sums of squares below are differences of large numbers
     left = np.arange(fives, 0, -1)
     sums, squares = np.cumsum(means[::-1])[::-1], np.cumsum(np.square(means)[::-1])[::-1]
     error = (squares - np.square(sums) / left) / np.square(left)
@@ -308,15 +308,15 @@ def warm_up(values) -> int:
 def is_stationary(values, batches: int = LEAST) -> bool:
     """Tell whether a run shows no drift of its mean, at 99 %.
 
-    The statistic weighs how far the mean of the first k values is from that of all, over all k; its variance comes
-    from batch means.
+    The statistic compares the mean of the first k values with the mean of all, over all k. Its variance comes from
+    batch means.
 
     Parameters
     ----------
     values : array-like, shape (n,)
-        In the order of time.
+        In time order.
     batches : int
-        How many batch means give the variance.
+        Number of batch means that estimate the variance.
 
     References
     ----------
@@ -340,19 +340,19 @@ def is_stationary(values, batches: int = LEAST) -> bool:
 def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_up: int | str = 0) -> Comparison:
     """Compare two schedules of the same jobs, job by job.
 
-    Both met the same arrivals, so that most of what makes a mean uncertain cancels: the interval on the difference is
-    far narrower than those of the two means let expect.
+    Both schedules met the same arrivals, so most of the uncertainty cancels. The interval on the difference is far
+    narrower than the intervals of the two means suggest.
 
     Parameters
     ----------
     a, b : Schedule
-        Of the same jobs with the same submit times.
+        Schedules of the same jobs with the same submit times.
     measure : str or function
         A column of `Schedule.jobs`, or a function of that table that gives a number for each job.
     confidence : float
         As in `batch_means`.
     warm_up : int or "mser"
-        As in `batch_means`; that of the differences.
+        As in `batch_means`, applied to the differences.
 
     Returns
     -------
@@ -387,12 +387,12 @@ def _measured(schedule, measure):
 
 
 def _ratio(x, y, confidence, left_out):
-    """Give the interval of mean(x) / mean(y): all ratios r for which mean(x - r y) does not differ from 0."""
+    """Give the interval of mean(x) / mean(y): all r for which mean(x - r y) is compatible with 0."""
     top, bottom = (float(values.mean()) if values.size else nan for values in (x, y))
     if not (np.isfinite([top, bottom]).all() and bottom):
         return Interval(nan, nan, nan, confidence, 0, 0, left_out, ("no ratio: a mean is 0, infinite or missing",))
     ratio = top / bottom
-    # The linear part of the ratio's error decides on the batches; it is what the interval is made of.
+    # The number of batches is chosen by the linear part of the ratio's error, on which the interval is based.
     batches, widened, notes = _batches(x - ratio * y)
     size = x.size // batches
     if batches < 2:
@@ -415,17 +415,18 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     Parameters
     ----------
     table : DataFrame
-        From `sweep` with seeds: one row a run, with a column seed.
+        From `sweep` with seeds: one row per run, with a column seed.
     by : str or list of str, optional
-        What runs share that differ in nothing but their seeds: those of trace, scheme and load that are there.
+        Columns that are equal for runs that differ only in their seeds. Default: trace, scheme and load, as far as
+        present.
     confidence : float
-        Of the intervals by Student's t; the seeds are independent.
+        Of the intervals, by Student's t; the seeds are independent.
 
     Returns
     -------
     DataFrame
-        One row a group, in the order of the table: `by`, seeds (how many), and for each measure its mean and the ends
-        of its interval, ``{measure}_low`` and ``{measure}_high``; nan where there is only one seed.
+        One row per group, in the order of the table: `by`, seeds (how many), and for each measure its mean and the ends
+        of its interval, ``{measure}_low`` and ``{measure}_high``. The ends are nan if there is only one seed.
 
     Raises
     ------
@@ -434,8 +435,9 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
 
     Notes
     -----
-    What an interval means is what the seeds do. Over shaken copies of a log it tells how far chaos carries the mean,
-    and nothing about another year of the same machine; over seeds of a model, or of `Trace.bootstrap`, it tells that.
+    What an interval means depends on what the seeds do. Over shaken copies of a log, it says how much chaos moves the
+    mean, and nothing about another year of the same machine. Over seeds of a model, or of `Trace.bootstrap`, it says
+    how much another log of the same kind would differ.
     """
     _check_confidence(confidence)
     if "seed" not in table.columns:
@@ -458,25 +460,25 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
 
 
 def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> pd.Series:
-    """Give each run's part of the ratio of two means over the seeds.
+    """Give each run's contribution to the ratio of two means over the seeds.
 
-    An average of the runs' own ratios makes too much of those whose old value is low by chance: of two schedules that
-    differ by chance alone, each would seem worse than the other. The parts average to mean(new) / mean(old), and their
-    spread gives its error (delta method): hand them to `over_seeds`.
+    Averaging the runs' own ratios gives too much weight to runs whose old value is low by chance: of two schedules that
+    differ by chance alone, each would seem worse than the other. These contributions average to mean(new) / mean(old),
+    and their spread gives its error (delta method). Pass them to `over_seeds`.
 
     Parameters
     ----------
     table : DataFrame
-        One row a run, with both values.
+        One row per run, with both values.
     new, old : str
         Columns.
     by : list of str
-        The columns that tell cases apart; the rows of a case differ in their seeds.
+        The columns that identify a case; its rows differ only in their seeds.
 
     Returns
     -------
     Series
-        A number for each row; nan where either value is missing, since only pairs count.
+        One number per row; nan if either value is missing, since only pairs count.
     """
     pairs = table[new].notna() & table[old].notna()
     cases = table.where(pairs).groupby([table[name] for name in by], sort=False)
@@ -487,21 +489,21 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
 def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, float]:
     """Compare two means over the same seeds by their ratio.
 
-    The error of its logarithm is, to first order, that of new - ratio * old over the mean of new. Unlike
-    `ratios_of_means`, this uses the logarithm, so that inverting the ratio inverts its interval.
+    To first order, the error of the ratio's logarithm is that of new - ratio * old, divided by the mean of new. Unlike
+    `ratios_of_means`, this uses the logarithm, so swapping new and old inverts the ratio and its interval.
 
     Parameters
     ----------
     new, old : array-like, shape (n_seeds,)
-        A value for each seed, in the same order.
+        One value per seed, in the same order.
     confidence : float
         Of the interval, such as 0.95.
 
     Returns
     -------
     ratio, low, high : float
-        mean(new) / mean(old) and the ends of its interval. All are nan where old is 0 throughout, the ends also where
-        new is or there is one seed only.
+        mean(new) / mean(old) and the ends of its interval. All are nan if old is always 0. The ends are nan also if new
+        is always 0, or if there is only one seed.
     """
     _check_confidence(confidence)
     new, old = (np.asarray(values, float) for values in (new, old))
@@ -516,22 +518,22 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
 
 
 def crossing(x, y) -> float:
-    """Find where values first fall to 0, by straight lines between those that are given.
+    """Find where values first fall to 0, by straight lines between the given points.
 
     Parameters
     ----------
     x, y : array-like, shape (n,)
-        Places, in any order, and the value at each; nan where there is none.
+        Places, in any order, and the value at each; nan if missing.
 
     Returns
     -------
     float
-        In the unit of x; the least x where the value is 0 or less there already, nan where it never is.
+        In the unit of x: the least x if the value there is already 0 or less; nan if the values never fall to 0.
 
     Raises
     ------
     ValueError
-        For x and y of different shapes.
+        If x and y differ in shape.
 
     Examples
     --------
@@ -554,23 +556,23 @@ def crossing(x, y) -> float:
 def jackknife(
     measure: Callable[[pd.DataFrame], float], runs: pd.DataFrame, confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Give what is measured of all runs together, such as a correlation, with its interval over the seeds.
+    """Measure all runs together, for example by a correlation, and give an interval over the seeds.
 
-    The interval follows from how the measure moves when one seed is left out: the jackknife.
+    The interval is that of the jackknife: it follows from how the measure changes when each seed in turn is left out.
 
     Parameters
     ----------
     measure : callable
-        Of a table of runs.
+        Takes a table of runs, and gives a number.
     runs : DataFrame
-        One row a run, with a column seed.
+        One row per run, with a column seed.
     confidence : float
         Of the interval, such as 0.95.
 
     Returns
     -------
     value, low, high : float
-        The ends are nan where there is one seed only.
+        The ends are nan if there is only one seed.
 
     Raises
     ------
@@ -600,28 +602,28 @@ def jackknife(
 
 
 def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
-    """Average a measure over the seeds geometrically, for values that range over orders of magnitude.
+    """Average a measure over the seeds geometrically, for values that span orders of magnitude.
 
     Parameters
     ----------
     table : DataFrame
-        One row a run, with a column seed.
+        One row per run, with a column seed.
     name : str
         The measure, above 0.
     by : str or list of str
-        The columns that tell cases apart.
+        The columns that identify a case.
     confidence : float
-        Of the intervals by Student's t.
+        Of the intervals, by Student's t.
 
     Returns
     -------
     DataFrame
-        As of `over_seeds`: `by`, seeds, and the measure with the ends of its interval.
+        As in `over_seeds`: `by`, seeds, and the measure with the ends of its interval.
 
     Raises
     ------
     ValueError
-        For a value that is not above 0, or a column that the table lacks.
+        For a value that is not above 0, or a missing column.
     """
     by = _cases(by, name, table)
     found = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
@@ -632,34 +634,34 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
 def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confidence: float = 0.95) -> pd.DataFrame:
     """Compare a measure of two tables of runs, seed by seed, by the geometric mean of its ratios.
 
-    Exchanging the tables inverts the ratio, so chance alone makes neither look worse than the other.
+    Swapping the tables inverts the ratio, so chance alone favours neither.
 
     Parameters
     ----------
     new, old : DataFrame
-        One row a run, with a column seed.
+        One row per run, with a column seed.
     name : str
         The measure, above 0.
     by : str or list of str
-        The columns that tell cases apart.
+        The columns that identify a case.
     confidence : float
-        Of the intervals by Student's t.
+        Of the intervals, by Student's t.
 
     Returns
     -------
     DataFrame
-        One row a case: `by`, seeds (in both tables), change, and the ends of its interval, low and high; percent, below
-        0 where the new values are lower.
+        One row per case: `by`, seeds (those in both tables), change, and the ends of its interval, low and high. All in
+        percent; below 0, the new values are lower.
 
     Raises
     ------
     ValueError
-        For a value that is not above 0, a column that a table lacks, or two runs of one case and seed in a table.
+        For a value that is not above 0, a missing column, or two runs of one case and seed in a table.
     """
     by = _cases(by, name, new, old)
     keys = [*by, "seed"]
     one, other = (table[[*keys, name]].reset_index(drop=True) for table in (new, old))
-    alike = one[keys].equals(other[keys])  # as usual; to find the other table's runs takes as long as all the rest
+    alike = one[keys].equals(other[keys])  # the usual case; otherwise matching the runs takes as long as all the rest
     for runs in (one, other):
         _logarithms(runs[name])
         if not (alike and runs is other) and (again := runs.duplicated(keys)).any():
@@ -676,7 +678,7 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
 
 
 def _cases(by, name, *tables):
-    """Give `by` as a list, if each table has its columns, the measure and the seeds."""
+    """Give `by` as a list, after checking that each table has its columns, the measure and the seeds."""
     by = [by] if isinstance(by, str) else list(by)
     for table in tables:
         for column in (*by, name, "seed"):
@@ -712,12 +714,12 @@ def t_quantile(p: float, df: int) -> float:
     Raises
     ------
     ValueError
-        For p or df outside these.
+        For p or df outside these ranges.
 
     Notes
     -----
-    The distribution has a closed form in the angle atan(t / sqrt(df)), a finite sum, which grows with the angle; it is
-    inverted by bisection, down to the last bits of a float64.
+    The distribution has a closed form in the angle atan(t / sqrt(df)): a finite sum that increases with the angle. It
+    is inverted by bisection, down to the last bits of a float64.
 
     References
     ----------

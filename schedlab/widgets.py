@@ -1,7 +1,7 @@
-"""Live figures: a function that draws, and controls for what it takes.
+"""Live figures: a function that draws, and controls for its parameters.
 
-A control that is let go draws anew; what was drawn before comes from memory. While a figure is computed a thin mark
-shows above it; what goes wrong is shown in the figure's place, never a stale figure.
+Releasing a control redraws the figure; figures drawn before come from memory. A thin bar above the figure shows that
+one is being computed. An error replaces the figure, so an outdated one is never shown.
 """
 
 import ast
@@ -49,17 +49,17 @@ from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
 ON_A_PAGE = 5  # values of a control
 REMEMBERED = 32  # figures; one of 5,000 jobs takes 2 MB
-PATIENCE = 0.005  # seconds without a further move: of moves that came while a figure was computed, only the last counts
+PATIENCE = 0.005  # seconds to wait for a further move; of moves during a computation, only the last one counts
 EMBED = {"actions": False, "renderer": "svg"}
-MOST_STEPS = 150  # of a slider among others: with more, a pixel or two of it are a step
+MOST_STEPS = 150  # of a slider next to others: with more, a step is only a pixel or two
 
 _EMPTY = inspect.Parameter.empty
-NOTHING = object()  # None among what a control offers: to ipywidgets the value None is no choice, even where offered
+NOTHING = object()  # stands for an offered None: ipywidgets treats the value None as no choice
 _WHOLE_LABEL = {"style": {"description_width": "initial"}}
 _NARROW = {"width": "auto"}
 _FIELD = {"width": "9em"}
 _PARAMETERS = re.compile(r"^Parameters\n-{3,}\n([\s\S]*?)(?=^\S.*\n-{3,}$|\Z)", re.MULTILINE)
-_FIRST_SENTENCE = re.compile(r"([^.`]{1,45})\. (?=[A-Z])")  # before another: no abbreviation, no name in backticks
+_FIRST_SENTENCE = re.compile(r"([^.`]{1,45})\. (?=[A-Z])")  # if another follows; no abbreviation or code
 _BUSY = '<div class="schedlab-busy" style="height:3px;background:#E69F00" title="simulating"></div>'
 _IDLE = '<div style="height:3px"></div>'
 _ERROR = '<div class="schedlab-error" role="alert" style="{}">{}</div>'
@@ -75,35 +75,43 @@ def live(
     labels: Mapping[str, str] | None = None,
     **controls,
 ) -> "Live":
-    """Put controls above a figure and draw it anew whenever one of them is let go.
+    """Put controls above a figure; releasing a control redraws the figure.
 
-    What the function's docstring says of a parameter, under "Parameters" in numpydoc's form, is the tooltip of its
-    control. The first of several sentences stands beside the control, if it is short: "Offered load. Run times are
-    scaled to it."
+    The tooltip of a control is the description of its parameter in the function's docstring, from the section
+    "Parameters" in numpydoc form. If the description has several sentences and the first is short, that one is the
+    control's label: "Offered load. Run times are scaled to it."
 
     Parameters
     ----------
     function : callable
-        Takes the values of the controls by keyword; gives an Altair chart, or a chart and a table to show below it
-        (a DataFrame or its Styler).
+        Takes the values of the controls by keyword. Returns an Altair chart, or a chart and a table to show below it (a
+        DataFrame or its Styler).
     code : callable, optional
-        Gives, of the same values, the Python that rebuilds what is on the screen; by default it calls `function`.
+        Takes the same values and returns the Python code that reproduces the figure. Default: code that calls
+        `function`.
     height : float, optional
-        Of the figure in pixels, kept while it is drawn anew; by default that of the first chart.
+        Height of the figure in pixels, kept while it is redrawn. Default: that of the first chart.
     labels : mapping of str to str, optional
-        What stands beside the control of a parameter, with its unit: ``{"load": "offered load"}``. By default what the
-        docstring says first, else the parameter's name with spaces for underscores.
+        Label of each control, with its unit: ``{"load": "offered load"}``. Default: the first sentence in the
+        docstring, else the parameter's name with spaces for underscores.
     **controls
-        For each parameter a control: ``(low, high)`` or ``(low, high, step)`` a slider; a range or a list of numbers a
-        slider over them; another list, or a mapping of labels to values, a menu; True or False a box to tick; text a
-        line of text; or a widget. It begins with the parameter's default, which must be among what it offers; at the
-        front if there is none, or None that is not offered. A slider of more than 150 steps has the whole width, and a
-        field in which to type a number.
+        One control for each parameter:
+
+        - ``(low, high)`` or ``(low, high, step)``: a slider.
+        - a range or a list of numbers: a slider over these values.
+        - any other list, or a mapping of labels to values: a menu.
+        - True or False: a checkbox.
+        - text: a text field.
+        - a widget: itself.
+
+        A control starts at the parameter's default, which must be one of its values. Without a default, or if the
+        default is None and None is not offered, it starts at its first value. A slider of more than 150 steps has the
+        full width, and a field to type a number.
 
     Returns
     -------
     Live
-        A widget: ``.settings`` are the values of the controls, ``.reset()`` sets them back.
+        A widget. ``.settings`` has the values of the controls; ``.reset()`` restores the initial ones.
 
     Examples
     --------
@@ -127,7 +135,7 @@ class Live(ipywidgets.VBox):
     controls : dict of str to widget
     chart : altair.JupyterChart
     drawn : int
-        How many figures were computed, those from memory not counted.
+        How many figures were computed, not counting those from memory.
     """
 
     def __init__(self, function, /, *, code=None, height=None, labels=None, **controls):
@@ -154,8 +162,8 @@ class Live(ipywidgets.VBox):
 
         self.chart = alt.JupyterChart(None, embed_options=EMBED)
         self._busy, self._error = ipywidgets.HTML(_IDLE), ipywidgets.HTML()
-        self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # or Lab would put it in the middle
-        self._table.add_class("jp-RenderedHTMLCommon")  # Lab's look of tables, in its light and in its dark theme
+        self._table = ipywidgets.HTML(layout={"width": "fit-content"})  # otherwise JupyterLab would centre it
+        self._table.add_class("jp-RenderedHTMLCommon")  # JupyterLab's style for tables, in its light and dark themes
         self._script = Code()
         reset = ipywidgets.Button(description="Reset", tooltip="Set all controls back", layout=_NARROW)
         reset.on_click(lambda _: self.reset())
@@ -176,17 +184,17 @@ class Live(ipywidgets.VBox):
         return {name: None if value is NOTHING else value for name, value in values.items()}
 
     def reset(self) -> None:
-        """Set all controls to the values that they began with."""
+        """Set all controls back to their initial values."""
         for name, value in self._first.items():
             self.controls[name].value = value
 
     def redraw(self) -> None:
-        """Draw the figure for the values of the controls, from memory if it is there."""
+        """Draw the figure for the current values of the controls, from memory if possible."""
         self._timer = None
         values = self.settings
         try:
             spec, table = self._recall(values)
-        except Exception as error:  # whatever it is, the user sees it where the figure would be
+        except Exception as error:  # whatever it is, the user sees it in place of the figure
             spec, table = None, ""
             self._error.value = _ERROR.format(_ERROR_STYLE, html.escape(f"{type(error).__name__}: {error}"))
         else:
@@ -194,8 +202,8 @@ class Live(ipywidgets.VBox):
         self.chart.spec = spec
         self._table.value = table
         try:
-            self._script.code = self._code(**values)  # also where the figure failed: to look into it
-        except Exception as error:  # the figure may be right all the same
+            self._script.code = self._code(**values)  # even if the figure failed, so that the user can look into it
+        except Exception as error:  # the figure may be right nonetheless
             self._script.code = indent(f"there is no code for this figure: {type(error).__name__}: {error}", "# ")
         self._busy.value = _IDLE
 
@@ -205,11 +213,11 @@ class Live(ipywidgets.VBox):
         return {"text/html": _page_of(self)}
 
     def _recall(self, values):
-        """Give the specification and the table for some values, from memory if they are there."""
+        """Give the specification and the table for some values, from memory if possible."""
         key = tuple(values.values())
         try:
             found = self._memory.get(key)
-        except TypeError:  # a list, say, cannot be remembered by
+        except TypeError:  # a value that is not hashable, such as a list
             return self._compute(values)
         found = self._memory[key] = found or self._compute(values)
         self._memory.move_to_end(key)
@@ -218,7 +226,7 @@ class Live(ipywidgets.VBox):
         return found
 
     def _compute(self, values):
-        with debug_mode(False):  # without checking each part of a chart as it is made: a third of the time
+        with debug_mode(False):  # no validation of each part: it takes a third of the time
             drawn = self._function(**values)
             chart, table = drawn if isinstance(drawn, tuple) and len(drawn) == 2 else (drawn, None)
             if not isinstance(chart, alt.TopLevelMixin) or not (table is None or hasattr(table, "to_html")):
@@ -232,9 +240,9 @@ class Live(ipywidgets.VBox):
         return found
 
     def _call(self, /, **values):
-        """Give the lines that call the function: after an import where it is from a module, else with a word of it."""
+        """Give the code that calls the function: with an import if it is in a module, else with a comment about it."""
         name, module = getattr(self._function, "__name__", ""), getattr(self._function, "__module__", None)
-        if not name.isidentifier():  # a lambda, or an object that can be called
+        if not name.isidentifier():  # a lambda, or a callable object
             name, origin = "function", "# function is the one given to live"
         elif module != "__main__" and getattr(sys.modules.get(module), name, None) is self._function:
             origin = f"from {module} import {name}"
@@ -252,11 +260,11 @@ class Live(ipywidgets.VBox):
         return "\n".join([*lines, f"{drawn} = {name}({', '.join(arguments)})", "chart"])
 
     def _moved(self, _):
-        """Draw anew, unless the next move is already on its way."""
+        """Redraw, unless the next move is already waiting."""
         self._busy.value = _BUSY
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # outside a notebook there is nothing to wait for
+        except RuntimeError:  # outside a notebook, there is nothing to wait for
             self.redraw()
             return
         if self._timer is not None:
@@ -265,27 +273,27 @@ class Live(ipywidgets.VBox):
 
 
 def explore(*traces: Trace | str) -> "Live":
-    """Explore a workload and try policies on it: a live figure with everything to choose.
+    """Explore a workload and try policies on it, in a live figure.
 
-    Choose the trace, the load, the overrun rule, two schemes, and what to see: the machine and the queue over time,
-    the Gantt chart of some weeks, the waits of the two schemes job by job, or what was submitted when. The table
-    below has the measures of both schemes and their difference.
+    Choose the trace, the load, the overrun rule, two schemes, and the view: the machine and the queue over time, the
+    Gantt chart of some weeks, the waits of the two schemes job by job, or arrivals by weekday and hour. The table below
+    shows the measures of both schemes and their difference.
 
     Parameters
     ----------
     *traces : Trace or str
-        What to begin with, and others to choose; names are loaded when chosen. Logs of the archive at hand are
-        offered too.
+        Traces to choose from, beginning with the first. Named logs are loaded when chosen. Archive logs that are
+        available locally are offered too.
 
     Returns
     -------
     Live
-        As of `live`.
+        As `live` returns.
 
     Raises
     ------
     ValueError
-        If no trace is given and no log is at hand.
+        If no trace is given and no log is available locally.
 
     Examples
     --------
@@ -322,7 +330,7 @@ def explore(*traces: Trace | str) -> "Live":
     )
 
     def fit(change):
-        with suppress(Exception):  # of a log that cannot be had, the figure tells
+        with suppress(Exception):  # if a log cannot be loaded, the figure says so
             week.max = _weeks(_trace(change["new"])) - 1
 
     def allow(_):
@@ -330,7 +338,7 @@ def explore(*traces: Trace | str) -> "Live":
         allowed = tuple(_overruns(*schemes))
         if rules.options != allowed:
             before = rules.value
-            rules.options = allowed  # and the first of them is chosen
+            rules.options = allowed  # this selects the first of them
             rules.value = before if before in allowed else rules.value
 
     panel.controls["trace"].observe(fit, "value")
@@ -340,12 +348,12 @@ def explore(*traces: Trace | str) -> "Live":
 
 
 def _overruns(*schemes):
-    """List the rules for jobs beyond their estimates that all of some schemes know; what happened has its own."""
+    """List the overrun rules that all given schemes support; the recorded schedule has its own."""
     return [rule for rule in OVERRUN if all(rule in scheme.overruns for scheme in schemes if scheme.simulated)]
 
 
 def _menu(traces, logs):
-    """Name traces for a menu that has the names of logs, too."""
+    """Name traces for a menu that also lists names of logs."""
     traces = [one if isinstance(one, Trace) else archive.resolve(one) for one in traces]
     return dict(zip(labels([*traces, *logs]), traces, strict=False))
 
@@ -361,23 +369,24 @@ def bench(
     week: int = 0,
     weeks: int = 4,
 ) -> tuple:
-    """Draw one view of a trace under a scheme, and set its measures beside those of another.
+    """Draw one view of a trace under a scheme, and compare its measures with those of another scheme.
 
-    The whole trace is simulated; the weeks are those that the chart shows.
+    The whole trace is simulated; the chart shows only the chosen weeks.
 
     Parameters
     ----------
     trace : Trace or str
         The workload; a name is loaded.
     load : float, optional
-        Offered load. Run times are scaled to it; by default it is as the trace has it.
+        Offered load. Run times are scaled to it; by default the trace keeps its own load.
     overrun : {"kill", "extend", "keep"}
-        Jobs beyond their estimates. They are killed at their estimates, or their estimates are raised; or they run on,
-        and the scheduler learns of it as their estimates expire (not under conservative backfilling).
+        Jobs beyond their estimates. With "kill", they end there. With "extend", their estimates are
+        raised beforehand. With "keep", they run on, and the scheduler learns of it when their estimates expire (not
+        under conservative backfilling).
     scheme : str
-        The scheme that is shown.
+        The scheme to show.
     order : str
-        Order of its queue. The one that it is compared with serves first come, first served.
+        Order of its queue. The scheme it is compared with serves first come, first served.
     against : str
         Scheme to compare with. A name; "log" is what really happened.
     view : {"over time", "Gantt chart", "job by job", "arrivals"}
@@ -417,11 +426,11 @@ def waits(
     trace : Trace or str
         The workload; a name is loaded.
     load : float, optional
-        Offered load to scale run times to; by default as the trace has it.
+        Offered load to scale run times to; by default the trace keeps its own load.
     scheme : scheme or str
-        The scheme that is shown.
+        The scheme to show.
     against : scheme or str
-        The scheme that it is compared with.
+        The scheme to compare with.
 
     Examples
     --------
@@ -434,7 +443,7 @@ def waits(
     return charts.distribution([_simulated(trace, load, one, "kill") for one in schemes])
 
 
-# What is drawn, of the schedule, the one that it is compared with, and the window in seconds of the log.
+# The function for each view; it takes the schedule, the one to compare with, and the window in seconds of the log.
 VIEWS = {
     "over time": lambda schedule, other, window: charts.profile(schedule, window),
     "Gantt chart": lambda schedule, other, window: charts.gantt(schedule, window),
@@ -462,7 +471,7 @@ def _arrivals(trace):
 
 
 def _side_by_side(schedule, other):
-    """Give the measures of two schedules with the paired difference, and a caption that says how far to trust it."""
+    """Give the measures of two schedules with the paired difference, and a caption that says how certain it is."""
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
     if len(columns) == 2:
@@ -493,13 +502,13 @@ def _workload(trace, load, overrun):
     return trace if load is None else trace.scale_load(load, overrun=overrun)
 
 
-@remember(8)  # by the trace as given: to digest each scaled copy would take 30 ms at every move of a slider
+@remember(8)  # keyed by the given trace: digesting each scaled copy would take 30 ms at every move of a slider
 def _simulated(trace, load, scheme, overrun):
     return simulate(_workload(trace, load, overrun), scheme, overrun=overrun)
 
 
 def _ordered(scheme, order):
-    """Give a scheme with an order of its queue; what happened has its own."""
+    """Give a scheme with an order of its queue; the recorded schedule has its own order."""
     scheme = scheme_named(scheme)
     return replace(scheme, order=order) if scheme.simulated else scheme
 
@@ -515,9 +524,9 @@ def _window(schedule, week, weeks):
 
 
 def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks):
-    """Give the lines that draw the same view without `bench`."""
+    """Give the code that draws the same view without `bench`."""
     one, other = _ordered(scheme, order), scheme_named(against)
-    # Not "trace = trace...": run for one load and then for another, that would scale what is scaled already.
+    # Not "trace = trace...": running it for a second load would scale the already scaled trace.
     source = "trace" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
     source += "" if load is None else f".scale_load({load}, overrun={overrun!r})"
     source += f"  # trace is the one given to explore: {trace.title!r}" if isinstance(trace, Trace) else ""
@@ -534,14 +543,14 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
 
 
 def _call(scheme):
-    """Give the call that makes a scheme, with the settings that are not the usual ones."""
+    """Give the call that makes a scheme, with only the settings that differ from the defaults."""
     given = {each.name: getattr(scheme, each.name) for each in fields(scheme)}
     told = [f"{each.name}={given[each.name]!r}" for each in fields(scheme) if given[each.name] != each.default]
     return f"sl.{type(scheme).__name__}({', '.join(told)})"
 
 
 class Code(anywidget.AnyWidget):
-    """A button that shows and copies the Python behind a figure.
+    """A button that shows and copies the Python code behind a figure.
 
     Attributes
     ----------
@@ -577,7 +586,7 @@ class Code(anywidget.AnyWidget):
 
 @cache
 def _offline():
-    """Let Altair's widget do without the network: its script takes a second or two to make, once for each version."""
+    """Let Altair's widget work without a network: preparing its script takes a second or two, once per version."""
 
     def made():
         alt.JupyterChart.enable_offline()
@@ -598,19 +607,19 @@ def _control(name, given, default, label, tooltip):
         control.layout = _wide(control.description) if control.has_trait("readout") else _NARROW
         if default is not _EMPTY:
             _begin(name, control, default)
-    control.tooltip = control.tooltip or tooltip or words  # of a label without one browsers show "null"
+    control.tooltip = control.tooltip or tooltip or words  # browsers show "null" for a label without one
     if control.has_trait("continuous_update"):
         control.continuous_update = False
     return control
 
 
 def _wide(label):
-    """Give the layout of a slider: as long as others, whatever stands before it."""
+    """Give the layout of a slider: always the same length, whatever the width of its label."""
     return {"width": f"{20 + len(label) / 2}em"}
 
 
 def _placed(control, given):
-    """Give a slider of many steps the whole width and a number field; a widget of the user's own stays as it is."""
+    """Give a slider with many steps the full width and a number field; a widget passed by the user stays as it is."""
     if control is given or not control.has_trait("readout"):
         return control
     ranged = control.has_trait("max")
@@ -638,11 +647,11 @@ def _checked_labels(labels, known):
 
 
 def _documented(function):
-    """Read a label ("" if there is none) and a tooltip of each parameter from a function's docstring (numpydoc)."""
+    """Read a label ("" if there is none) and a tooltip for each parameter from a numpydoc docstring."""
     section = _PARAMETERS.search(inspect.getdoc(getattr(function, "func", function)) or "")  # func: of a partial
     told = {}
     for line in section[1].splitlines() if section else ():
-        if line[:1].strip():  # names and their type; what is indented below is said of all of them
+        if line[:1].strip():  # names and type; the indented lines below describe all of these names
             names, _, kind = (part.strip() for part in line.partition(":"))
             words = []
             told |= {name.strip().lstrip("*"): (kind, words) for name in names.split(",")}
@@ -655,7 +664,7 @@ def _documented(function):
 
 
 def _label(words):
-    """Give the first sentence, as it stands beside a control, if it is short and others follow."""
+    """Give the first sentence, for use as a label, if it is short and others follow."""
     found = _FIRST_SENTENCE.match(words)
     if found is None or found[1].count("(") != found[1].count(")"):
         return ""
@@ -663,9 +672,9 @@ def _label(words):
 
 
 def _page_of(live):
-    """Give a live figure for a page without a kernel: figures made beforehand, in which one control differs at most.
+    """Give a live figure for a page without a kernel: precomputed figures, in which at most one control differs.
 
-    The script of the page shows the one that is chosen.
+    The script of the page shows the chosen one.
     """
     first, controls, figures = live.settings, [], [("first", live.settings)]
     for name, control in live.controls.items():
@@ -694,7 +703,7 @@ def _page_of(live):
 
 
 def _few(control):
-    """Give some of the values that a control offers, each with its label; that which it has is among them."""
+    """Give some of the values that a control offers, with their labels, including the current one."""
     if isinstance(control, ipywidgets.Checkbox):
         return [("no", False), ("yes", True)]
     if control.has_trait("options"):
@@ -713,15 +722,15 @@ def _few(control):
 
 
 def _written_table(table):
-    """Write a table or its Styler as HTML; a table without borders of its own, which no theme knows."""
+    """Write a table or its Styler as HTML; the table has no borders of its own, which would not follow the theme."""
     return table.to_html(border=0) if isinstance(table, pd.DataFrame) else table.to_html()
 
 
 def _begin(name, control, default):
-    """Set a control to the default of its parameter; None means none, where it is not offered."""
+    """Set a control to the default of its parameter; None means no default, unless it is offered."""
     with suppress(traitlets.TraitError, ValueError):
         control.value = _offered(default)
-        if not control.has_trait("max") or control.value == default:  # ipywidgets cuts at the ends, and says nothing
+        if not control.has_trait("max") or control.value == default:  # ipywidgets silently limits a value to the ends
             return
     if default is None:
         return
@@ -764,7 +773,7 @@ def _slider(low, high, step=None, *, settings):
     step = step or (1 if whole else (high - low) / 20)
     if whole:
         return ipywidgets.IntSlider(value=low, min=low, max=high, step=step, **settings)
-    shown = f".{max(2, math.ceil(-math.log10(step)))}f"  # so that each step can be told from the next
+    shown = f".{max(2, math.ceil(-math.log10(step)))}f"  # so that neighbouring steps look different
     return ipywidgets.FloatSlider(value=low, min=low, max=high, step=step, readout_format=shown, **settings)
 
 
@@ -773,7 +782,7 @@ def _offered(value):
 
 
 def _written(value):
-    """Write a value as Python that needs no import; None where that cannot be."""
+    """Write a value as Python code that needs no import; None if that is impossible."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
     with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         ast.literal_eval(text)

@@ -1,4 +1,4 @@
-"""Charts: a table or a schedule in, an Altair chart out. One theme, one colour for each scheme, units on every axis."""
+"""Charts: pass a table or a schedule, get an Altair chart. One theme, one colour per scheme, units on every axis."""
 
 from .arena import against_bounds, changes, winners
 from .compare import beside_model, distribution, scatter, weekly

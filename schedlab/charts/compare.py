@@ -32,8 +32,8 @@ from .theme import (
     unchecked,
 )
 
-POINTS = 400  # of a distribution's curve
-SQUARE = 365  # of a scatter plot, in pixels: two fit a page
+POINTS = 400  # points of a curve
+SQUARE = 365  # side of a scatter plot, in pixels: two fit on a page
 
 
 @unchecked
@@ -47,28 +47,29 @@ def distribution(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.Chart:
-    """Draw the share of jobs that a measure leaves at or below each value, one curve for each scheme or workload.
+    """Draw the cumulative distribution of a measure over jobs, one curve per scheme or workload.
 
-    Of more than 400 distinct values, 400 evenly spaced quantiles are drawn, smallest and largest among them; of more
-    than a dozen curves, as many of each as leave 5,000 points in all, and the subtitle says so.
+    With more than 400 distinct values, 400 evenly spaced quantiles are drawn, including the smallest and the largest
+    value. With more than a dozen curves, each gets fewer points, so that the chart has at most 5,000; the subtitle says
+    so.
 
     Parameters
     ----------
     schedules : Schedule or Trace, several, or mapping
-        A mapping is of names to schedules, traces or values (times in seconds).
+        Schedules or traces, or a mapping of names to schedules, traces or lists of values (times in seconds).
     column : str
         A column of `Schedule.jobs`, or of `Trace.jobs`.
     log : bool
-        Logarithmic x axis; a wait of 0 is drawn at 1 s, and the subtitle says so.
+        Logarithmic x axis. A wait of 0 is drawn at 1 s, and the subtitle says so.
     title, subtitle : str, optional
-        By default the measure; the traces, their loads and jobs.
+        By default, the title is the measure, and the subtitle gives the traces, their loads and jobs.
     width, height : float, optional
         Of the plot, in pixels.
 
     Raises
     ------
     ValueError
-        If there is nothing to draw, more than a chart takes, or a value is missing.
+        If there is nothing to draw, if there are too many curves, or if a value is missing.
     """
     named = _named(schedules)
     if not named:
@@ -143,7 +144,7 @@ def _about(given):
 
 
 def _steps(values, most):
-    """Give the points of the empirical distribution of sorted values, thinned to so many."""
+    """Give the points of the empirical distribution of sorted values, thinned to at most `most`."""
     kept = np.unique(values)
     if kept.size > most:
         kept = np.unique(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
@@ -191,7 +192,7 @@ def weekly(
 ) -> alt.LayerChart:
     """Draw the offered load of each whole week since the first submission, one line for each trace.
 
-    Run times count up to the estimates. Of a trace shorter than a week, what there is of it is drawn.
+    Run times count up to the estimates. A trace shorter than a week is drawn as far as it goes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Charts of gang scheduling: what each PE did, slice by slice, where its time went, and how tasks were classified."""
+"""Charts of gang scheduling: what each PE did in each slice, how its time was spent, and how tasks were classified."""
 
 from numbers import Real
 
@@ -14,7 +14,7 @@ LANE = 26  # of one PE, in pixels
 TALLEST = 520
 APART = 60  # of panels beside one another, in pixels
 PALE = 0.35
-ROUNDED = 1e-9  # seconds, by which sums of slices may miss what was logged
+ROUNDED = 1e-9  # seconds by which sums of slices may differ from the log
 MEMBERSHIPS = {"f_io": "I/O", "f_comm": "communicating", "f_comp": "computing", "priority": "priority"}
 OWN, LOCAL = "in its own row", "chosen locally"
 
@@ -30,20 +30,20 @@ def slices(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.LayerChart:
-    """Draw what each PE did over a few slices: one lane a PE, one rectangle for what a task did there.
+    """Draw what each PE did over a few slices: one lane per PE, one rectangle per activity of a task.
 
-    What is shorter than a pixel is drawn with what the task did before.
+    An activity shorter than a pixel is drawn together with what the task did before.
 
     Parameters
     ----------
     schedule : GangSchedule
         With a log.
     window : (begin, end), seconds, optional
-        All that was logged if left out.
+        The period to draw. Default: all that was logged.
     color : {"job", "what"}
-        By job, spinning pale; or by what the PE did.
+        By job, in a pale colour while it spins; or by what the PE did.
     title, subtitle : str, optional
-        By default the scheduler; machine and slice.
+        By default, the title is the scheduler, and the subtitle gives machine and slice.
     width, height : float, optional
         Of the plot, in pixels.
 
@@ -117,7 +117,7 @@ def slices(
 
 
 def _checked(window, first, last):
-    """Check that a window is two times, and within what was logged; outside, PEs would seem to idle."""
+    """Check that a window is two times within the log; outside it, PEs would seem to idle."""
     if not (isinstance(window, tuple | list) and len(window) == 2 and all(isinstance(time, Real) for time in window)):
         raise ValueError(f"window is {window!r}, expected two times in seconds")
     begin, end = map(float, window)
@@ -131,7 +131,7 @@ def _checked(window, first, last):
 
 
 def _pieces(log, begin, end):
-    """Give what tasks did on [begin, end), short pieces joined to those before."""
+    """Give what tasks did on [begin, end), with short pieces joined to those before."""
     pixel = (end - begin) / WIDE
     busy = log[(log["job_number"] >= 0) & (log["end_time"] > begin) & (log["start_time"] < end)]
     columns = busy[["pe", "job_number", "rank", "row", "gang", "what", "start_time", "end_time"]]
@@ -147,7 +147,7 @@ def _pieces(log, begin, end):
         found.append([task, what, since, until])
     names = ["pe", "job", "rank", "row", "gang", "what", "begin", "end"]
     pieces = pd.DataFrame([(*task, *rest) for task, *rest in found], columns=names)
-    pieces = pieces.astype({"begin": "float64", "end": "float64"})  # of none, too
+    pieces = pieces.astype({"begin": "float64", "end": "float64"})  # even if there are none
     return pieces.assign(chosen=np.where(pieces["gang"], OWN, LOCAL)).drop(columns="gang")
 
 
@@ -156,7 +156,7 @@ def _in_order(pieces):
 
 
 def _current_rows(log, begin, end, length):
-    """Give the slices of a window: where they begin, their middles, and the row of the matrix."""
+    """Give the slices in a window: their beginnings, their middles, and the rows of the matrix."""
     shown = log[(log["end_time"] > begin) & (log["start_time"] < end)]
     numbers = np.floor(shown["start_time"] / length + 1e-9)
     rows = shown.groupby(numbers)["row"].first()
@@ -179,18 +179,18 @@ def shares(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.Chart:
-    """Draw shares that make up a whole, one bar below the other.
+    """Draw shares of a whole as stacked bars, one below the other.
 
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row for each bar and share; shares from 0 to 1.
+        Tidy, one row per bar and share; shares from 0 to 1.
     y, x, color : str
-        Columns: bars, shares, and of what.
+        Columns that give the bar, the share, and what it is a share of.
     column : str, optional
         A column with one panel for each value.
     title, subtitle : str
-        Stand above the chart.
+        Shown above the chart.
     width, height : float, optional
         Of all panels together, in pixels.
     """
@@ -232,8 +232,8 @@ def memberships(
     Parameters
     ----------
     table : DataFrame
-        From `GangSchedule.memberships`; for several tasks or settings one below the other, told apart by `column`.
-        Slices in which the task had no PE are left out.
+        From `GangSchedule.memberships`. For several tasks or settings, put the tables one below the other; `column`
+        tells them apart. Slices in which the task had no PE are left out.
     column : str, optional
         A column with one panel for each value.
     title, subtitle : str

@@ -36,7 +36,7 @@ from .theme import (
 )
 
 BAR = 16  # of one bar, in pixels
-NUMBERED = 34  # of one bar with a number at its end
+NUMBERED = 34  # width of a bar with a number at its end
 CUT = "arrows: intervals that reach further"
 
 
@@ -55,36 +55,38 @@ def bars(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.LayerChart:
-    """Draw by how many percent a measure changes, in groups of bars.
+    """Draw the change of a measure in percent, in groups of bars.
 
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row for each x and scheme. Where it has the columns ``{y}_change_low`` and ``{y}_change_high``, in
-        percent, they are drawn as intervals; without a base ``{y}_low`` and ``{y}_high``. An interval must contain its
-        bar's value; where it reaches far beyond all bars it is cut off, with an arrow. Another range goes into
-        ``{y}_change_range_low`` and ``{y}_change_range_high`` (without a base ``{y}_range_low`` and
-        ``{y}_range_high``) and is drawn as a narrow box.
+        Tidy, one row per x and scheme. Optional columns:
+
+        - ``{y}_change_low`` and ``{y}_change_high``, in percent (without a base ``{y}_low`` and ``{y}_high``): drawn as
+          intervals. An interval must contain its bar's value; one that reaches far beyond all bars is cut off, with an
+          arrow.
+        - ``{y}_change_range_low`` and ``{y}_change_range_high`` (without a base ``{y}_range_low`` and
+          ``{y}_range_high``): another range, drawn as a narrow box.
     x, y, color : str
         Columns.
     base : str, optional
-        The scheme (a value of `color`) that the others are measured against, at the same x. It has no bars. If left
-        out, y is a change in percent already.
+        The scheme (a value of `color`) that the others are compared with, at the same x. It has no bars. If omitted, y
+        already is a change in percent.
     published : DataFrame, optional
-        Published numbers to draw as hollow diamonds, or ranges as narrow boxes, in percent: a column ``{y}_change``
-        (without a base y), or the same with ``_low`` and ``_high``, and those of the columns x and color that say where
-        they belong. Without color they stand in the middle of the group, without x all across.
+        Published numbers, drawn as hollow diamonds, or ranges, drawn as narrow boxes; in percent. Columns:
+        ``{y}_change`` (without a base y), or the same with ``_low`` and ``_high``; and x and color, which say where a
+        number belongs. Without color, it is drawn in the middle of its group; without x, across all groups.
     range_label : str
-        What the legend calls the range.
+        Name of the range in the legend.
     title, subtitle : str
-        The subtitle should name the trace; a stand-in says so by its name.
+        The subtitle should name the trace; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot, in pixels.
 
     Raises
     ------
     ValueError
-        If several rows share their place: aggregate them first.
+        If several rows share the same place: aggregate them first.
     """
     measure = y if base is None else f"{y}_change"
     rows = Rows(table, [y], measure, (x, color))
@@ -108,7 +110,7 @@ def bars(
 
 
 def _against(shown, x, y, color, base):
-    """Give the rows of the other schemes, with their changes against the base at the same x, in percent."""
+    """Give the rows of the other schemes, with their changes from the base at the same x, in percent."""
     bases = shown[shown[color] == base].set_index(x)[y]
     missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
     if missing:
@@ -134,22 +136,22 @@ def ratios(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.LayerChart:
-    """Draw ratios as groups of bars from 1, on a logarithmic axis: twice reaches as far up as half reaches down.
+    """Draw ratios as groups of bars from 1, on a logarithmic axis: a ratio of 2 rises as far as a ratio of 1/2 falls.
 
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row for each x and scheme; every ratio above 0. Where it has the columns ``{y}_low`` and ``{y}_high``,
-        they are drawn as intervals, which must contain y; one that reaches far beyond all bars is cut off, with an
-        arrow. Another range goes into ``{y}_range_low`` and ``{y}_range_high``.
+        Tidy, one row per x and scheme; every ratio above 0. Optional columns: ``{y}_low`` and ``{y}_high`` are drawn as
+        intervals, which must contain y; an interval that reaches far beyond all bars is cut off, with an arrow. Another
+        range goes into ``{y}_range_low`` and ``{y}_range_high``.
     x, y, color : str
         Columns.
     published : DataFrame, optional
-        As of `bars`, in the columns y, or ``{y}_low`` and ``{y}_high``.
+        As in `bars`, in the columns y, or ``{y}_low`` and ``{y}_high``.
     range_label : str
-        What the legend calls the range.
+        Name of the range in the legend.
     title, subtitle : str
-        The subtitle should name the trace; a stand-in says so by its name.
+        The subtitle should name the trace; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot, in pixels.
 
@@ -175,14 +177,14 @@ def ratios(
 
 
 def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *, numbered=False):
-    """Give grouped bars that stand on a baseline, with what lies over them, and their width unless one is given."""
+    """Give grouped bars that stand on a baseline, with their overlays, and their width unless one is given."""
     measured = rows.shown[rows.shown[y].notna()]
     groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
     written = max(len(str(group)) for group in groups) * CHARACTER * len(groups)
     if numbered:
         wide = max(2 * WIDTH, NUMBERED * len(measured), written)
     else:
-        wide = max(PAGE // 2 - MARGIN, BAR * len(measured))  # two charts of bars fit a page
+        wide = max(PAGE // 2 - MARGIN, BAR * len(measured))  # two bar charts fit side by side on a page
     wide = min(wide, PAGE - MARGIN)
     crowded = written > (width or wide)
     labels = alt.Axis(labelAngle=-30 if crowded else 0, labelLimit=WIDTH)
@@ -192,7 +194,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     unit = f" ({told.rpartition('(')[2]}" if told.endswith(")") else ""
     tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
-    # Bars stand side by side: JupyterLab's Vega-Lite 5 would stack them.
+    # The bars are placed side by side: JupyterLab's Vega-Lite 5 would stack them.
     stands = {"y": across(y, upward, stack=None), "y2": alt.datum(baseline)}
     bar = having(y).mark_bar().encode(**stands, color=coloured(color, schemes), **place)
     rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y="baseline:Q")
@@ -211,7 +213,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
 
 
 def _numbers(rows, x, y, color, upward, baseline, place):
-    """Write each ratio beyond the end of its bar, and of all that lies over it."""
+    """Write each ratio beyond the end of its bar and its overlays."""
     over = [y, *rows.ends.values()]
     reach = rows.shown[over]
     if {x, color} <= rows.keys and PUBLISHED in rows.published:

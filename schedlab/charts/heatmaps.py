@@ -1,4 +1,4 @@
-"""Charts of a workload in cells with the numbers in them: sizes against run times, hours against weekdays."""
+"""Heat maps of a workload, with numbers in the cells: sizes against run times, hours against weekdays."""
 
 import numpy as np
 import pandas as pd
@@ -28,12 +28,12 @@ RUN_TIMES = {
     "1 to 10 h": 3_600,
     "10 to 100 h": 36_000,
     "100 h and over": 360_000,
-}  # from so many seconds on
-LEAST = {"run_time": 0, "procs": 1}  # of a job
+}  # lower ends, in seconds
+LEAST = {"run_time": 0, "procs": 1}  # smallest values of a job
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 ROW = 28  # height of a cell, in pixels
-CELL, WIDE_CELL = 32, 64  # its width: for a mean, for sums
-DARK = 0.739  # of the darkest cell: from here on white stands out more than black
+CELL, WIDE_CELL = 32, 64  # width of a cell: for means, for sums
+DARK = 0.739  # share of the darkest cell: above it, white text is easier to read than black
 
 
 @unchecked
@@ -46,16 +46,16 @@ def heatmap(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.LayerChart:
-    """Draw jobs by size (processors, in powers of two) and run time, a number in each cell that has jobs.
+    """Draw jobs by size (processors, in powers of two) and run time, with a number in each cell that has jobs.
 
     Parameters
     ----------
     jobs : DataFrame, Trace or Schedule
         A table needs run_time and procs (or requested_procs).
     value : str
-        "jobs" counts them, "area" sums processor-hours, a column gives its mean (times in hours).
+        "jobs" counts them; "area" sums processor-hours; a column gives its mean (times in hours).
     title, subtitle : str, optional
-        By default what is shown; the trace, its load and its jobs.
+        By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
     """
@@ -89,7 +89,7 @@ def heatmap(
 
 
 def _check_jobs(jobs):
-    """Raise where a job is in no cell."""
+    """Raise if a job falls into no cell."""
     check_numbers(jobs, LEAST)
     for column, least in LEAST.items():
         values = jobs[column].to_numpy(dtype=float)
@@ -99,7 +99,7 @@ def _check_jobs(jobs):
 
 
 def _amounts(jobs, value):
-    """Give each job's amount, what it is, and how the amounts of a cell become one."""
+    """Give each job's amount, what the amount is, and how to combine the amounts in a cell."""
     if value == "jobs":
         return pd.Series(1, index=jobs.index), "jobs", "sum"
     if value == "area":
@@ -130,25 +130,25 @@ def arrivals(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.LayerChart:
-    """Draw how many jobs an hour are submitted, on average, by weekday and hour of the day at the machine.
+    """Draw the mean number of jobs submitted per hour, by weekday and hour of the day at the machine.
 
-    The mean is over the hours from the first to the last submission, both counted in full.
+    The mean is over the hours from the first to the last submission; the first and last hour are counted in full.
 
     Parameters
     ----------
     trace : Trace
         Whose submissions are counted.
     start : date, optional
-        Local date and time of second 0 of the log, for a log whose header has no UnixStartTime.
+        Local date and time of second 0 of the log. Needed for a log whose header has no UnixStartTime.
     title, subtitle : str, optional
-        By default what is shown; the trace, its load and its jobs.
+        By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
 
     Raises
     ------
     ValueError
-        If the date of second 0 is neither known nor given, or both.
+        If the date of second 0 is neither known nor given, or is both.
     """
     check_kind(trace, Trace)
     dated = trace.header.unix_start_time is not None
@@ -161,7 +161,7 @@ def arrivals(
     jobs = _hours_of_week(zero, submit)
     past = (submit[0] + zero.minute * 60 + zero.second) % 3600  # the full hour
     hours = _hours_of_week(zero, np.arange(submit[0] - past, submit[-1] + 1, 3600))
-    with np.errstate(invalid="ignore"):  # an hour that the log does not reach
+    with np.errstate(invalid="ignore"):  # an hour of the week that the log does not reach
         means = jobs / hours
     cells = pd.DataFrame({"value": means, "day": np.repeat(WEEKDAYS, 24), "hour": np.tile(np.arange(24), 7)})
     cells = cells.dropna(ignore_index=True)
@@ -174,7 +174,7 @@ def arrivals(
 
 
 def _hours_of_week(zero, seconds):
-    """Count instants by hour of the week, from Monday's first."""
+    """Count instants by hour of the week, starting on Monday at midnight."""
     dates = pd.DatetimeIndex(zero + pd.to_timedelta(seconds, unit="s"))
     return np.bincount(dates.day_of_week * 24 + dates.hour, minlength=7 * 24)
 
@@ -184,14 +184,15 @@ def _zone(zero):
 
 
 def _mosaic(cells, words, x, y, width, height):
-    """Draw value in cells of x and y, with its text in them."""
+    """Draw value as a cell of x and y, with its text on it."""
     dark = f"datum.value > {DARK**2 * cells['value'].max()}"  # squared, as the colours follow the root
     x.axis = alt.Axis(labelAngle=0, ticks=False, domain=False)
     y.axis = alt.Axis(ticks=False, domain=False)
     shade = alt.Color(
         "value:Q",
         title=words,
-        # Root, since a few cells hold most; from 0 to the largest, so that it is known which colours are dark.
+        # A root scale, since a few cells hold most; from 0 to the largest, so that it is known which colours are
+        # dark.
         scale=alt.Scale(scheme="blues", type="sqrt", domain=[0, cells["value"].max()], nice=False),
         legend=alt.Legend(orient="bottom", titleLimit=WIDE),
     )

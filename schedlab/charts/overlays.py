@@ -1,4 +1,4 @@
-"""What lies over lines and bars: intervals, ranges of something else, published numbers."""
+"""Overlays for lines and bars: intervals, ranges of other quantities, published numbers."""
 
 import json
 
@@ -8,10 +8,10 @@ import pandas as pd
 from ._altair import alt
 from .theme import INK, check, check_columns, check_kind, check_names, check_numbers
 
-PUBLISHED = "published"  # the word of the legend, and the column of the numbers
-FAR = 1.0  # times the extent of the values: an interval that reaches further beyond them is cut off
-ROUNDED = 1e-9  # relative; by so much a computed interval may miss its value
-EDGE = 1.5  # of what stands for a range or a published number, in pixels
+PUBLISHED = "published"  # the word in the legend, and the column of the numbers
+FAR = 1.0  # an interval that exceeds the extent of the values by more than this many times is cut off
+ROUNDED = 1e-9  # relative; a computed interval may miss its value by this much
+EDGE = 1.5  # line width for ranges and published numbers, in pixels
 BOX = 8  # the width of a range
 CAP = {"size": BOX**2, "opacity": 1, "strokeWidth": EDGE}  # its ends
 DIAMOND = {"shape": "diamond", "fill": "white", "size": 80, "opacity": 1, "strokeWidth": EDGE}  # a published number
@@ -19,29 +19,29 @@ GREY = "#555555"  # of ranges
 
 
 class Rows:
-    """The rows that a chart draws, and which of their columns lie over its lines or bars.
+    """The rows that a chart draws, and which of their columns are overlays.
 
     Parameters
     ----------
     table : DataFrame
     numbers : list of str
-        Columns of numbers that the chart needs.
+        Numeric columns that the chart needs.
     measure : str
-        ``{measure}_low`` and ``{measure}_high`` are its interval, ``{measure}_range_low`` and ``{measure}_range_high``
-        a range of something else.
+        ``{measure}_low`` and ``{measure}_high`` are its interval; ``{measure}_range_low`` and ``{measure}_range_high``
+        are a range of another quantity.
     others : iterable of str
-        Columns that name: schemes, panels, groups.
+        Columns with names: schemes, panels, groups.
 
     Attributes
     ----------
     shown : DataFrame
-        A copy of the columns that are drawn; published numbers are rows of their own.
+        A copy of the drawn columns; published numbers are separate rows.
     interval, spread, published : list of str
-        Columns: the ends of the interval and of the range, and what is known of published numbers; empty if missing.
+        Columns with the ends of the interval, the ends of the range, and the published numbers; empty if missing.
     keys : set of str
         Columns that say where a published number belongs.
     ends : dict of str to str
-        For each end of an interval or range the column to draw it by: cut off where it reaches too far.
+        For each end of an interval or range, the column to draw it by, cut off if it reaches too far.
     """
 
     def __init__(self, table, numbers, measure, others):
@@ -57,11 +57,11 @@ class Rows:
         self.shown = table[names].reset_index(drop=True)
         for pair in filter(None, (self.interval, self.spread)):
             pair_of = self.shown[pair].astype(float)
-            self.shown[pair] = pair_of.mask(pair_of.isna().any(axis=1), np.nan)  # half an interval is none
+            self.shown[pair] = pair_of.mask(pair_of.isna().any(axis=1), np.nan)  # half an interval counts as none
 
     @staticmethod
     def _has(table, pair):
-        """Tell whether a table has an interval for any of its rows: a layer of nothing has no axis to stand on."""
+        """Tell whether a table has an interval in any row: an empty layer would have no axis."""
         return set(pair) <= set(table.columns) and table[pair].notna().all(axis=1).any()
 
     @property
@@ -70,7 +70,7 @@ class Rows:
         return any(name != drawn for name, drawn in self.ends.items())
 
     def drawn(self, names) -> list[str]:
-        """Give the columns to draw ends by."""
+        """Give the columns by which to draw the ends."""
         return [self.ends[name] for name in names]
 
     def values(self, y, of=slice(None)) -> pd.Series:
@@ -79,7 +79,7 @@ class Rows:
         return pd.concat([self.shown.loc[of, name] for name in names], ignore_index=True)
 
     def contain(self, y):
-        """Raise where an interval does not contain its value."""
+        """Raise if an interval does not contain its value."""
         if not self.interval:
             return
         value, low, high = (self.shown[name].astype(float) for name in (y, *self.interval))
@@ -100,12 +100,12 @@ class Rows:
         ----------
         published : DataFrame
             Has ``measure``, or ``{measure}_low`` and ``{measure}_high``, or all three; and the columns that say where
-            they belong.
+            the numbers belong.
         measure, x : str
         *named : str
-            Columns whose values must be among those of the table, such as schemes.
+            Columns, such as schemes, whose values must also occur in the table.
         panel : str, optional
-            The same of panels; where it is missing, the numbers belong to every panel.
+            The column of the panels, likewise. If it is missing, the numbers belong to every panel.
         """
         check_kind(published, pd.DataFrame)
         columns = {f"{measure}{end}": f"{PUBLISHED}{end}" for end in ("", "_low", "_high")}
@@ -129,9 +129,9 @@ class Rows:
         self.shown = pd.concat([self.shown, rows], ignore_index=True)
 
     def cut_off(self, y, *, log=False, baseline=(), panel=None):
-        """Cut intervals and ranges off, in columns of their own, that would press flat all that they belong to.
+        """Cut off intervals and ranges, in separate columns, if they would flatten everything else in their panel.
 
-        Panels have scales of their own, so each is looked at by itself.
+        Panels have their own scales, so each is treated separately.
         """
         values = self.shown[[y, *(name for name in self.published if name == PUBLISHED)]].astype(float)
         values = values.where(np.isfinite(values) & ((values > 0) | (not log)))
@@ -155,7 +155,7 @@ class Rows:
 
 
 def having(*names: str) -> alt.Chart:
-    """Begin a layer of the rows that have all of some columns."""
+    """Begin a layer of the rows that have values in all given columns."""
     return alt.Chart().transform_filter(" && ".join(f"isValid(datum[{json.dumps(name)}])" for name in names))
 
 
@@ -166,14 +166,14 @@ def across(name: str, like: alt.X | alt.Y, **settings) -> alt.X | alt.Y:
 
 
 def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:
-    """Give the tooltips of interval and range, ends as they are."""
+    """Give the tooltips of interval and range, with their true ends."""
     words = {name: name.rpartition("_")[2] + unit for name in rows.interval}
     words |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in rows.spread}
     return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in words.items()]
 
 
 def published_tips(rows: Rows, keys: list, words: str, form: str) -> list:
-    """Give the tooltips of published numbers: where they belong, and what they are."""
+    """Give the tooltips of published numbers: where they belong, and their values."""
     said = {name: f"{PUBLISHED}{name.removeprefix(PUBLISHED).replace('_', ', ')}: {words}" for name in rows.published}
     return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in said.items())]
 
@@ -187,7 +187,7 @@ def interval_layers(rows: Rows, y: alt.Y, **where) -> list[alt.Chart]:
 
 
 def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
-    """Draw the range of another quantity as a narrow open box, with an entry of its own in the legend."""
+    """Draw the range of another quantity as a narrow open box, with its own entry in the legend."""
     if not rows.spread:
         return []
     ends = rows.drawn(rows.spread)
@@ -213,7 +213,7 @@ def _box(ends, colour, y, **where):
 
 
 def _arrows(rows, names, y, **where):
-    """Point outwards where intervals are cut off."""
+    """Draw arrows that point outwards where intervals are cut off."""
     layers = []
     for name, shape in zip(names, ("triangle-down", "triangle-up"), strict=True):
         drawn = rows.ends[name]
@@ -227,7 +227,7 @@ def _arrows(rows, names, y, **where):
 def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list[alt.Chart], list[alt.Chart]]:
     """Draw published ranges as narrow boxes and numbers as hollow diamonds, in ink.
 
-    What has no place along the other axis is drawn all across: a range as a band, a number as a rule.
+    A number with no place along the other axis is drawn across the whole width: a range as a band, a number as a rule.
 
     Parameters
     ----------
@@ -235,9 +235,9 @@ def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list
     y : Y
         The measured axis.
     tooltip : list
-        Says which number it is.
+        Identifies the number.
     **where
-        Encodings of the place; none of what is drawn all across.
+        Encodings of the place. They do not apply to what is drawn across the whole width.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Charts as a paper prints them: as wide as its columns, in the size of its type, and to be read in grey."""
+"""Charts for print: as wide as a paper's columns, in its type size, and readable in grey."""
 
 import math
 import re
@@ -9,18 +9,18 @@ from ._altair import alt, debug_mode
 from .theme import INK, svg
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
-COLUMN, GUTTER = 85.0, 8.0  # of a page in two columns, in millimetres
-LETTER = 0.52  # width of a letter, of its size
-RATIO = 0.6  # height of a plot to its width, at least
+COLUMN, GUTTER = 85.0, 8.0  # columns of a two-column page, in millimetres
+LETTER = 0.52  # width of a letter, as a share of its size
+RATIO = 0.6  # least height of a plot, as a share of its width
 NARROWEST = 80  # panel, in points
-TICK = 6  # letters for each tick of a horizontal axis
+TICK = 6  # letters of width for each tick of a horizontal axis
 LINE_GREYS, FILL_GREYS = (0, 165), (60, 220)  # of 255: the darkest and the lightest
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2), (1, 2), (4, 4), (8, 2, 2, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
 NESTED = ("layer", "vconcat", "hconcat", "concat")
 STROKE = 20  # length of a line in a legend, in points
-ROUNDS = 6  # to find the width of the plots: the labels of the axes change with it
+ROUNDS = 6  # iterations to find the width of the plots: the axis labels change with it
 STAND_IN = "stand-in"
 HEX = re.compile("#[0-9a-fA-F]{6}")
 HSL = re.compile(r"hsl\((\d+), (\d+)%, (\d+)%\)")
@@ -37,39 +37,39 @@ def paper_style(
     column_width: float = COLUMN,
     gutter: float = GUTTER,
 ):
-    """Fit a chart to a paper: its width, its type, and print without colours.
+    """Fit a chart to a paper: set its width and type size, and make it readable without colours.
 
-    Lines get dashes and points get shapes, so that schemes can be told apart without colours. A stand-in is named in
-    the chart even without its title.
+    Lines get dashes and points get shapes, so that schemes can be told apart without colours. The chart names a
+    stand-in even if its title is left out.
 
     Parameters
     ----------
     chart : altair chart
         Any that this package draws, or your own. It is not changed.
     columns : int
-        How many columns of the page it is to fill, axes and legends included.
+        How many columns of the page the chart fills, including axes and legends.
     font_size : float, points
-        Of axes and legends in the printed figure.
+        Size of axis and legend text in the printed figure.
     font : str
-        Such as ``"serif"`` or ``"Times New Roman"``.
+        Name of the font, such as ``"serif"`` or ``"Times New Roman"``.
     grey : bool
-        Greys instead of colours.
+        Use greys instead of colours.
     title : bool
-        Keep title and subtitle. A paper has them in its caption.
+        Keep title and subtitle. In a paper they usually go into the caption.
     column_width, gutter : float, millimetres
-        Of the page. The defaults fit most journals in two columns.
+        Measures of the page. The defaults fit most two-column journals.
 
     Returns
     -------
     altair chart
-        A copy. `save` writes it: in a PDF it has the stated width.
+        A copy. `save` writes it; a PDF then has the stated width.
 
     Raises
     ------
     TypeError
-        For something that is no Altair chart.
+        For anything but an Altair chart.
     ValueError
-        For a width or a font size that is no number above 0, and where the chart does not fit.
+        For a width or a font size that is not a number above 0, or if the chart does not fit.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def paper_style(
     thin = any(_mark(view)["type"] in DRAWN_THIN for view in views if "mark" in view and _names(view))
     shaped = any(_mark(view)["type"] == "circle" for view in views if "mark" in view and _names(view))
     for view in views:
-        if shaped and "layer" in view:  # or dashes are drawn around the shapes of its legend
+        if shaped and "layer" in view:  # otherwise dashes would be drawn around the shapes of the legend
             view["resolve"] = {"legend": {"strokeDash": "independent"}, **view.get("resolve", {})}
         _tell_apart(view, font_size, shaped)
         _encode(view, grey, thin)
@@ -135,7 +135,7 @@ def _look(font, size):
 
 
 def _retitle(spec, keep, size):
-    """Leave out the title, but for the lines that name a stand-in, or fit it to the type."""
+    """Remove the title except the lines that name a stand-in, or fit it to the type size."""
     given = spec.pop("title", None)
     if not given:
         return
@@ -149,7 +149,7 @@ def _retitle(spec, keep, size):
 
 
 def _views(spec):
-    """Give all views, from the whole to its parts."""
+    """Yield all views, from the whole chart down to its parts."""
     yield spec
     for name in NESTED:
         for part in spec.get(name, ()):
@@ -165,13 +165,13 @@ def _mark(view):
 
 
 def _names(view):
-    """Give what the colours of a view stand for, where they tell names apart."""
+    """Give the names that the colours of a view stand for, if they stand for names."""
     colour = view.get("encoding", {}).get("color", {})
     return (colour.get("scale") or {}).get("domain") if colour.get("type") == "nominal" else None
 
 
 def _tell_apart(view, size, shaped):
-    """Let lines have dashes and points shapes, by what their colours stand for; the legend shows shapes, if any."""
+    """Give dashes to lines and shapes to points, according to their colours; the legend shows the shapes, if any."""
     if "mark" not in view:
         return
     view["mark"] = mark = dict(_mark(view))
@@ -196,16 +196,16 @@ def _tell_apart(view, size, shaped):
 
 
 def _like(colour, values):
-    """Encode by something else what a colour stands for, in the same legend."""
+    """Encode what a colour stands for by another channel, in the same legend."""
     return {**colour, "scale": {"domain": colour["scale"]["domain"], "range": values}}
 
 
 def _encode(view, grey, thin):
-    """Give the colours of a view their greys, and its legends their symbols."""
+    """Replace the colours of a view by greys, and give its legends their symbols."""
     for channel in ("color", "fill", "stroke"):
         given = view.get("encoding", {}).get(channel)
         if not grey or not isinstance(given, dict) or "field" not in given or given.get("scale", {}) is None:
-            continue  # where there is no scale the data hold the colours
+            continue  # without a scale, the data hold the colours
         scale = dict(given.get("scale", {}))
         if given["type"] in ("nominal", "ordinal") and "domain" in scale:
             scale["range"] = _ramp(len(scale["domain"]), *(LINE_GREYS if thin else FILL_GREYS))
@@ -215,7 +215,7 @@ def _encode(view, grey, thin):
 
 
 def _ramp(count, first, last):
-    """Give so many greys, the darkest first."""
+    """Give this many greys, darkest first."""
     steps = [first + (last - first) * i / max(count - 1, 1) for i in range(count)]
     return [_grey(step) for step in steps]
 
@@ -225,7 +225,7 @@ def _grey(light):
 
 
 def _without_colours(part):
-    """Turn the colours of single marks into the greys that are as light."""
+    """Turn the colours of single marks into greys of the same lightness."""
     pairs = part.items() if isinstance(part, dict) else enumerate(part)
     for key, value in list(pairs):
         if key == "scale":
@@ -237,7 +237,7 @@ def _without_colours(part):
 
 
 def _lightness(colour):
-    """Give how light a colour is, of 255; None for what is none."""
+    """Give the lightness of a colour, out of 255; None if it is not a colour."""
     if HEX.fullmatch(colour):
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
@@ -250,7 +250,7 @@ def _lightness(colour):
 
 
 def _fitted(spec, width, size):
-    """Make the chart as wide as it is to be, all included: legends and labels first, then the plots."""
+    """Make the whole chart as wide as requested: fit legends and labels first, then the plots."""
     for view in _views(spec):
         _break_titles(view, width, size)
         encoding = view.get("encoding", {})
@@ -283,13 +283,13 @@ def _width(chart):
 
 
 def _widen(spec, missing):
-    """Give what is missing to the plots that stand beside one another."""
+    """Give the missing width to the plots that stand side by side."""
     views = [view for view in _views(spec) if isinstance(view.get("width"), Real)]
     across = _across(spec)
     for view in views:
         before = view["width"]
         view["width"] = max(before + missing / across, 20)
-        if across > 1:  # of panels, what does not fill a pixel is rounded up
+        if across > 1:  # the width of panels is rounded up to whole pixels
             view["width"] = math.floor(view["width"])
         if isinstance(view.get("height"), Real):
             shrunk = view["height"] * view["width"] / before
@@ -297,7 +297,7 @@ def _widen(spec, missing):
 
 
 def _across(spec):
-    """Tell how many plots stand beside one another."""
+    """Give the number of plots that stand side by side."""
     if "hconcat" in spec:
         return sum(map(_across, spec["hconcat"]))
     if "concat" in spec:
@@ -308,7 +308,7 @@ def _across(spec):
 
 
 def _break_titles(view, width, size):
-    """Break the titles of axes that are longer than the axis."""
+    """Break axis titles that are longer than the axis."""
     high = view.get("height")
     for channel, long in (("x", width - 40), ("y", min(high, RATIO * width) if isinstance(high, Real) else width / 2)):
         given = view.get("encoding", {}).get(channel)
@@ -322,7 +322,7 @@ def _break_titles(view, width, size):
 
 
 def _narrow(given, width, size):
-    """Let a legend have as many columns as there is room for."""
+    """Limit the columns of a legend to the available width."""
     names = (given.get("scale") or {}).get("domain") or ()
     longest = max((len(str(name)) for name in names), default=8)
     each = LETTER * size * longest + 22

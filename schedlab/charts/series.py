@@ -1,4 +1,4 @@
-"""Charts of a measure against a number: lines, and named points."""
+"""Charts of a measure against a number: lines, and labelled points."""
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ from .theme import (
 )
 
 OWN_SCALES = "each panel has its own scale"
-TICK = 50  # pixels of a horizontal axis for each tick at least, so that their labels stand apart
+TICK = 50  # least distance of two ticks on a horizontal axis, in pixels, so that their labels do not touch
 CUT = "shaded intervals are cut off where they reach far beyond the lines"
 
 
@@ -59,45 +59,45 @@ def lines(
 ) -> alt.LayerChart | alt.FacetChart:
     """Draw a measure against a parameter, one line for each scheme.
 
-    The first scheme of a panel lies on top and is the thinnest, so that lines that coincide are all seen.
+    The first scheme of a panel is drawn on top and is the thinnest, so that coinciding lines stay visible.
 
     Parameters
     ----------
     table : DataFrame
-        Tidy, one row a point, at most 5,000; as `sweep` gives it, times in seconds (drawn in hours). Rows that share
-        x, color, dash and column are an error. Where it has the columns ``{y}_low`` and ``{y}_high``, the interval
-        between them is shaded; it must contain y. Another range goes into ``{y}_range_low`` and ``{y}_range_high`` and
-        is drawn as a narrow box.
+        Tidy, one row per point, at most 5,000, such as the result of `sweep`; times in seconds (drawn in hours). Rows
+        with the same x, color, dash and column are an error. Optional columns: the interval between ``{y}_low`` and
+        ``{y}_high`` is shaded, and must contain y; another range, ``{y}_range_low`` and ``{y}_range_high``, is drawn as
+        a narrow box.
     x, y, color : str
         Columns.
     dash : str, optional
-        A column with one dash for each value, such as an option of the machine.
+        A column with one dash pattern for each value, such as an option of the machine.
     column : str, optional
         A column with one panel for each value.
     log : bool
-        Logarithmic y axis; linear near 0 where a value is 0.
+        Logarithmic y axis. It is linear near 0 if a value is 0.
     log_x : bool
         Logarithmic x axis, with ticks at powers of 2.
     published : DataFrame, optional
-        Published numbers to draw as hollow diamonds, or ranges as narrow boxes: a column y, or ``{y}_low`` and
-        ``{y}_high``, in the table's units, and those of the columns x, color and column that say where they belong.
-        Without x they are drawn all across; without column, in every panel.
+        Published numbers, drawn as hollow diamonds, or ranges, drawn as narrow boxes. Columns: y, or ``{y}_low`` and
+        ``{y}_high``, in the table's units; and x, color and column, which say where a number belongs. Without x, it is
+        drawn across the whole width; without column, in every panel.
     range_label : str
-        What the legend calls the range.
+        Name of the range in the legend.
     title, subtitle : str
-        The subtitle should name the trace; a stand-in says so by its name.
+        The subtitle should name the trace; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot in pixels, or of all panels together.
 
     Raises
     ------
     ValueError
-        If several rows share their place: aggregate them first. If x is not greater than 0 on a logarithmic axis.
+        If several rows share the same place (aggregate them first), or if x is not above 0 on a logarithmic axis.
     """
     named = list(filter(None, (color, dash, column)))
     rows = Rows(table, [x, y], y, named)
     for name in named:
-        rows.shown[name] = [str(value) for value in rows.shown[name]]  # astype leaves a missing value missing
+        rows.shown[name] = [str(value) for value in rows.shown[name]]  # astype keeps a missing value missing
     doubled = rows.shown.duplicated([x, *named])
     if log_x and (rows.shown[x] <= 0).any():
         raise ValueError(f"column {x!r} has {rows.shown[x].min()}, expected more than 0 on a logarithmic axis")
@@ -144,7 +144,7 @@ def lines(
     if rows.interval:
         low, high_end = rows.drawn(rows.interval)
         shade = having(low, high_end).mark_area(opacity=0.2)
-        # JupyterLab's Vega-Lite 5 would stack areas of several colours, along x where y is logarithmic.
+        # JupyterLab's Vega-Lite 5 would stack areas of several colours, or along x if y is logarithmic.
         flat = {"x": across(x, horizontal, stack=None), "y": across(low, vertically, stack=None)}
         shade = shade.encode(**flat, y2=high_end, color=colour)
         layers.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
@@ -154,11 +154,11 @@ def lines(
         under, over = published_layers(rows, vertically, told, **({"x": horizontal} if x in keys else {}))
         layers += [*under, *over]
         if {color, x} <= rows.keys and PUBLISHED in rows.published and len(names) > 1:
-            heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # whose number it is
+            heart = having(PUBLISHED).mark_circle(size=14, opacity=1)  # shows whose number it is
             layers.append(heart.encode(y=across(PUBLISHED, vertically), tooltip=told, **place))
     chart = alt.layer(*layers, data=rows.shown, width=round(wide), height=round(high))
     if column:
-        split = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # of a stand-in's name, say
+        split = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # for example the name of a stand-in
         fits = f"length(datum.label) <= {wide // CHARACTER:.0f}"
         header = alt.Header(labelLimit=wide, labelExpr=f"{fits} ? datum.label : {split}")
         facet = alt.Facet(f"{column}:N", title=None, sort=shown, header=header)
@@ -180,26 +180,27 @@ def points(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.LayerChart:
-    """Draw one measure against another, a named point for each row.
+    """Draw one measure against another, with a labelled point for each row.
 
     Parameters
     ----------
     table : DataFrame
-        One row a point. Where it has the columns ``{y}_low`` and ``{y}_high``, they are drawn as an interval, which
-        must contain y. Another range goes into ``{y}_range_low`` and ``{y}_range_high``.
+        One row per point. Optional columns: ``{y}_low`` and ``{y}_high`` are drawn as an interval, which must contain
+        y; another range goes into ``{y}_range_low`` and ``{y}_range_high``.
     x, y, label : str
         Columns; the label is written beside the point.
     range_label : str
-        What the legend calls the range.
+        Name of the range in the legend.
     title, subtitle : str
-        The subtitle should name the traces; a stand-in says so by its name.
+        The subtitle should name the traces; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot, in pixels.
     """
     rows = Rows(table, [x, y], y, [label])
     rows.contain(y)
     rows.shown[label] = rows.shown[label].astype(str)
-    # From 30 pixels before the first point to 30 behind the last, so that it is known where points lie.
+    # From 30 pixels before the first point to 30 pixels after the last, so that the positions of the points are
+    # known.
     first, last = float(rows.shown[x].min()), float(rows.shown[x].max())
     room = 30 * ((last - first) or 1) / (2 * WIDTH - 60)
     scale = alt.Scale(domain=[first - room, last + room], nice=False)
@@ -224,7 +225,7 @@ def points(
     return headed(chart, title, 2 * WIDTH, subtitle, size=(width, height))
 
 
-# Where the name of a point may stand, the first of these that covers no other point.
+# Where the label of a point may stand: the first of these that covers no other point.
 SIDES = {
     "right": {"align": "left", "dx": 9},
     "left": {"align": "right", "dx": -9},
@@ -234,7 +235,7 @@ SIDES = {
 
 
 def _sides(rows, x, y, label):
-    """Choose for each point on which side its name stands: where it covers no point, range or name, if it can."""
+    """Choose the side of each point for its label: one where it covers no point, range or label, if there is any."""
     shown = rows.shown
     ends = shown[[y, *rows.drawn([*rows.spread, *rows.interval])]].astype(float)
     low, high = ends.min(axis=1).to_numpy(), ends.max(axis=1).to_numpy()
@@ -256,7 +257,7 @@ def _sides(rows, x, y, label):
             side
             for side, place in places.items()
             if place[0] > 0
-            and place[2] > 7  # or the axis would strike it through
+            and place[2] > 7  # otherwise the axis would cross it
             and not _covers(place, middle, low, high)[others].any()
             and not any(_overlap(place, other) for other in taken)
         )
@@ -266,11 +267,11 @@ def _sides(rows, x, y, label):
 
 
 def _covers(place, middle, low, high):
-    """Tell which points, with their ranges, a name at a place would cover, in pixels."""
+    """Tell which points, with their ranges, a label at a place would cover, in pixels."""
     begin, end, line = place
     return (middle > begin - 6) & (middle < end + 6) & (low - 6 < line + 7) & (high + 6 > line - 7)
 
 
 def _overlap(one, other):
-    """Tell whether two names overlap."""
+    """Tell whether two labels overlap."""
     return one[0] < other[1] and other[0] < one[1] and abs(one[2] - other[2]) < 13

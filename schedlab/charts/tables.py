@@ -1,4 +1,4 @@
-"""Tables for notebooks: numbers to be read, verdicts to be seen."""
+"""Tables for notebooks: readable numbers, and coloured verdicts."""
 
 import html
 from numbers import Integral, Real
@@ -14,8 +14,8 @@ from .theme import check_kind
 
 NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .6em"
 WORDS = "text-align: left; white-space: normal; padding: .2em .6em"
-NAMES = "white-space: nowrap"  # or a log's name would be broken at its hyphens
-SHORT = 16  # characters, of a name in two words
+NAMES = "white-space: nowrap"  # otherwise the name of a log would be broken at its hyphens
+SHORT = 16  # characters in a two-word name
 
 
 def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
@@ -24,15 +24,15 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     Parameters
     ----------
     frame : DataFrame or Series
-        Any table; an index that says something becomes its first columns. In a ledger, what was measured is moved
-        beside what was published, and verdicts are coloured.
+        Any table; a meaningful index becomes its first columns. In a ledger, the measured values are placed next to the
+        published ones, and verdicts are coloured.
     caption : str
-        Stands above it.
+        Shown above the table.
 
     Returns
     -------
     Styler
-        Shows itself in a notebook; its ``to_html()`` gives the page.
+        A notebook displays it; ``to_html()`` gives the HTML.
 
     Raises
     ------
@@ -51,11 +51,11 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
         frame = frame.reset_index(names="" if frame.index.names == [None] else None)
     frame = _side_by_side(frame.reset_index(drop=True))
     numbers = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name])]
-    # The same table has the same identifier every time, so that a notebook run again does not change.
+    # The same table always has the same identifier, so that running a notebook again does not change it.
     styler = Styler(frame, uuid=f"{crc32(frame.to_csv().encode()):08x}", cell_ids=False)
     styler = styler.hide(axis="index").format(_text).format_index(_text, axis="columns")
     styler = styler.set_caption(html.escape(caption))
-    # One rule for a column and its head: below a live figure nothing else would pad the heads.
+    # One rule for a column and its head: below a live figure, nothing else would pad the heads.
     sides = [
         {"selector": f".col{place}", "props": NUMBERS if name in numbers else WORDS}
         for place, name in enumerate(frame.columns)
@@ -69,12 +69,12 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
 
 
 def _is_name(texts):
-    """Tell whether the texts of a column are names or numbers, not sentences."""
+    """Tell whether the texts of a column are names or numbers, rather than sentences."""
     return not texts.str.contains(" ").any() or texts.str.len().max() <= SHORT
 
 
 def _counts_again(index):
-    """Tell whether an index is but the rows' numbers in several tables that were put together."""
+    """Tell whether an index holds only the row numbers of several tables that were joined."""
     return index.names == [None] and index.dtype.kind == "i" and index.has_duplicates
 
 

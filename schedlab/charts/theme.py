@@ -1,4 +1,4 @@
-"""What all charts share: fonts, colours, dashes, axes with their units, titles, checks, and files."""
+"""What all charts share: fonts, colours, dashes, axes with units, titles, checks, and files."""
 
 import io
 import json
@@ -22,29 +22,29 @@ from schedlab import schemes
 from ._altair import alt, debug_mode
 
 WIDTH, HEIGHT = 240, 220  # of one of three panels, in pixels
-WIDE = 720  # of a chart that has the page to itself
-PAGE = 924  # what a notebook has room for beside the list of files on a screen 1366 pixels wide, axes included
-ACROSS = 3  # panels at most beside one another
-MARGIN = 97  # of a panel: its axis, with labels of up to seven letters, and the gap to the next
-CHARACTER = 7  # of a label, in pixels
-SYMBOL = 16  # of a legend, with the gap to its label
+WIDE = 720  # width of a chart that fills the page
+PAGE = 924  # width available in a notebook next to the file list, on a screen 1366 pixels wide, axes included
+ACROSS = 3  # most panels side by side
+MARGIN = 97  # beside a panel: its axis, with labels of up to seven letters, and the gap to the next panel
+CHARACTER = 7  # width of a letter in a label, in pixels
+SYMBOL = 16  # symbol of a legend, with the gap to its label
 PADDING = 10  # around a chart, in pixels
 GAP = 20  # between panels
-LEGENDS = ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity")  # channels that have them
-CHARACTERS = 48  # of a subtitle over so many pixels as WIDTH
+LEGENDS = ("color", "size", "strokeWidth", "strokeDash", "stroke", "shape", "opacity")  # channels that have a legend
+CHARACTERS = 48  # letters of a subtitle in a width of WIDTH pixels
 MOST_ROWS = 5_000
-SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # of the first, of each more, at most; pixels
-LEAST = 3  # ticks within a logarithmic axis
-INK = "#222222"  # of rules and of marks that belong to no scheme
+SIZES = {alt.StrokeWidth: (1.5, 1.75, 5.0), alt.Size: (25, 40, 110)}  # smallest, step, largest; pixels
+LEAST = 3  # ticks within a logarithmic axis, at least
+INK = "#222222"  # for rules, and for marks that belong to no scheme
 EMBED = {"actions": False, "renderer": "svg"}
-ON_PAGE = "SCHEDLAB_PAGE"  # set where notebooks are run for the pages of a site, which have the report's script
+ON_PAGE = "SCHEDLAB_PAGE"  # set when notebooks run for the pages of a site, which have the report's script
 LAB = "application/vnd.vegalite.v5+json"
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
-# From Okabe and Ito's palette, which readers with any colour vision can tell apart. Each scheme's class defines its
-# colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
+# From Okabe and Ito's palette, which readers with any colour vision can distinguish. The class of a scheme defines
+# its colour (`schedlab.schemes`), so that a scheme has the same colour in all charts.
 BLUE, ORANGE, VERMILION = "#0072B2", "#E69F00", "#D55E00"
-# Logs that are drawn together, whatever their version and be it as stand-ins; Paul Tol's "muted" and black.
+# Logs that are drawn together, in any version and also as stand-ins; Paul Tol's "muted" palette and black.
 LOGS = {
     "CTC-SP2-1996": "#332288",
     "HPC2N-2002": "#88CCEE",
@@ -62,7 +62,7 @@ CLASSES = {"SN": "#56B4E9", "SW": "#E69F00", "LN": "#0072B2", "LW": "#D55E00"}
 # Sweeps teal, other jobs grey.
 GROUPS = {"sweeps": "#009988", "other jobs": "#888888"}
 STATES = {"running": "#BBBBBB", "waiting": "#56B4E9", "gets a processor": "#D55E00"}  # jobs of a decision
-# What a PE does: of use dark, waiting orange.
+# What a PE does: useful work dark, waiting orange.
 DOING = {
     "computing": "#0072B2",
     "communicating": "#56B4E9",
@@ -110,7 +110,7 @@ AXES = {
 }
 IN_HOURS = {"wait_time", "median_wait_time", "p95_wait_time", "max_wait_time", "turnaround", "makespan"}
 
-# Columns of `Schedule.jobs`: of one job, not means over jobs.
+# Columns of `Schedule.jobs`: values of one job, not means over jobs.
 PER_JOB = {
     "wait_time": "wait",
     "turnaround": "turnaround",
@@ -123,7 +123,7 @@ PER_JOB = {
     "killed": "killed",
     "user_id": "user",
 }
-DURATIONS = {"wait_time", "turnaround", "run_time", "requested_time"}  # of PER_JOB, in seconds
+DURATIONS = {"wait_time", "turnaround", "run_time", "requested_time"}  # columns in PER_JOB, in seconds
 MARKS = {
     1: "1 s",
     10: "10 s",
@@ -137,10 +137,10 @@ MARKS = {
 
 
 def setup() -> None:
-    """Let charts show in JupyterLab with no network.
+    """Let charts show in JupyterLab without a network.
 
-    JupyterLab draws Vega-Lite 5 by itself, and Altair's own renderers ask for version 6 or for the network. The
-    charts of this room keep to what version 5 can draw.
+    JupyterLab itself draws Vega-Lite 5, while Altair's own renderers need version 6 or the network. These charts use
+    only what version 5 can draw.
     """
     alt.renderers.register("schedlab", _for_page if os.environ.get(ON_PAGE) else _for_lab)
     alt.renderers.enable("schedlab")
@@ -158,12 +158,12 @@ def _for_page(spec, **_):
 
 
 def on_page(spec: dict) -> str:
-    """Give a chart as HTML for a page that has the report's script.
+    """Give a chart as HTML for a page that includes the report's script.
 
     Parameters
     ----------
     spec : dict
-        As of `specified`.
+        As returned by `specified`.
     """
     text = json.dumps(spec).replace("</", "<\\/")
     key = f"chart-{crc32(text.encode()):08x}"
@@ -171,15 +171,15 @@ def on_page(spec: dict) -> str:
     return f'{place}<script type="application/json" id="{key}">{text}</script>'
 
 
-CHECKED = False  # whether charts are checked as they are made: the tests set it
-_MADE = WeakValueDictionary()  # by `id`: charts as this room made them
+CHECKED = False  # whether charts are validated when made; the tests set it
+_MADE = WeakValueDictionary()  # by `id`: charts unchanged since this package made them
 
 
 def unchecked(draw: Callable) -> Callable:
-    """Let a function draw without Altair's checks, which take a third of the time until a chart is seen.
+    """Let a function draw without Altair's validation, which takes a third of the time until a chart appears.
 
-    What is wrong with its arguments, the function says itself. What is wrong with the function, the tests find: there
-    every chart is checked, in its parts and as a whole.
+    The function itself checks its arguments. Errors in the function are found by the tests, which validate every chart,
+    in its parts and as a whole.
     """
 
     @wraps(draw)
@@ -192,7 +192,7 @@ def unchecked(draw: Callable) -> Callable:
 
 
 def _made(chart):
-    """Remember a chart as made by this room: what users make of it is a copy, and not remembered."""
+    """Remember that this package made a chart. Charts that users derive from it are copies, and are not remembered."""
     if CHECKED:
         chart.to_dict()
     _MADE[id(chart)] = chart
@@ -204,30 +204,30 @@ def _is_made(chart):
 
 
 def shown(chart):
-    """Give what a notebook shows of a chart. Altair checks what users made, not what this room made."""
+    """Give what a notebook shows of a chart. Altair validates charts changed by users, but not those made here."""
     if not _is_made(chart):
         return chart._repr_mimebundle_()
     return alt.renderers.get()(chart.to_dict(validate=False, context={"pre_transform": False}))
 
 
 def specified(chart) -> dict:
-    """Give a chart as Vega-Lite. Altair checks what users made, not what this room made: that is half of the time.
+    """Give a chart as Vega-Lite. Altair validates charts changed by users, not those made here; that halves the time.
 
     Parameters
     ----------
     chart : altair.Chart
-        Or any other kind of Altair's charts.
+        Or any other kind of Altair chart.
 
     Returns
     -------
     dict
-        The specification, as of `altair.Chart.to_dict`.
+        The specification, as given by `altair.Chart.to_dict`.
     """
     return chart.to_dict(validate=not _is_made(chart))
 
 
 def themed(chart):
-    """Apply the look that all charts share; on white, so that dark words stay readable in a dark notebook.
+    """Apply the look that all charts share, on white, so that dark text stays readable in a dark notebook.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def themed(chart):
     Returns
     -------
     altair chart
-        A copy with the look.
+        A copy with that look.
     """
     themed = chart.copy(deep=False)
     themed.config = _look()
@@ -250,7 +250,7 @@ def _look():
         "background": "white",
         "padding": PADDING,
         "view": {"stroke": None},
-        # Every colour is said: what is not said, JupyterLab's dark theme makes white.
+        # Every colour is set explicitly: JupyterLab's dark theme turns the others white.
         "style": {name: {"fill": INK} for name in ("guide-label", "guide-title", "group-title")},
         "axis": {
             "labelFontSize": 11,
@@ -273,14 +273,14 @@ def _look():
 
 
 def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float | None = None):
-    """Put charts below one another; narrow ones side by side, as many as a page has room for.
+    """Place charts below one another; narrow ones side by side, as many as fit on a page.
 
     Parameters
     ----------
     parts : list of altair charts
-        From the top down.
+        From top to bottom.
     width, height : float, optional
-        As of `resized`.
+        As in `resized`.
 
     Returns
     -------
@@ -289,20 +289,20 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
     """
     bare = [part.copy() for part in parts]
     for part in bare:
-        part.config = alt.Undefined  # only the whole may carry the look
+        part.config = alt.Undefined  # only the whole chart may carry the look
     beside = min(len(bare), max(1, PAGE // max(_extent(part)[0] + MARGIN * _across(part) for part in bare)))
     whole = alt.vconcat(*bare) if beside == 1 else alt.concat(*bare, columns=beside)
     told = {}
     for channel, given in _legends(whole):
         told.setdefault(channel, set()).add(given)
-    if any(len(several) > 1 for several in told.values()):  # one legend would give some schemes the wrong colour
+    if any(len(several) > 1 for several in told.values()):  # a shared legend would give some schemes the wrong colour
         whole = whole.resolve_scale(**dict.fromkeys(told, "independent"))
     whole = themed(_resize(whole, width, height))
     return _made(whole) if all(map(_is_made, parts)) else whole
 
 
 def _legends(chart):
-    """Give the channels that have a legend, each with its scale and legend in words."""
+    """Give the channels that have a legend, with their scales and legends as text."""
     for part in (*_parts(chart), *(chart.layer if isinstance(chart, alt.LayerChart) else ())):
         yield from _legends(part)
     if isinstance(chart, alt.Chart):
@@ -323,8 +323,8 @@ def resized(chart, width: float | None = None, height: float | None = None):
     chart : altair chart
         It is not changed.
     width, height : float, optional
-        Of the plot in pixels, or of all its panels together; titles, axes and legends come on top. As it is if left
-        out.
+        Size of the plot in pixels, or of all panels together; titles, axes and legends are added to it. Default:
+        unchanged.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def _scale(chart, across, down):
 
 
 def _parts(chart):
-    """Give the charts that a chart is put together of; none of one plot."""
+    """Give the charts that make up a chart; none if it has a single plot."""
     if isinstance(chart, alt.FacetChart):
         return [chart.spec]
     kinds = {alt.VConcatChart: "vconcat", alt.HConcatChart: "hconcat", alt.ConcatChart: "concat"}
@@ -364,7 +364,7 @@ def _parts(chart):
 
 
 def _across(chart):
-    """Tell how many plots lie beside one another."""
+    """Give the number of plots side by side."""
     if isinstance(chart, alt.FacetChart):
         return _grid(chart)[0]
     parts = _parts(chart)
@@ -389,14 +389,14 @@ def _extent(chart):
 
 
 def _rows(chart):
-    """Give the charts of each row of charts below one another."""
+    """Give the charts of each row, if rows of charts are placed below one another."""
     parts, columns = _parts(chart), 1 if isinstance(chart, alt.VConcatChart) else chart.columns
     columns = columns if isinstance(columns, int) else len(parts)
     return [parts[i : i + columns] for i in range(0, len(parts), columns)]
 
 
 def _grid(chart):
-    """Give the columns and rows of a chart of panels."""
+    """Give the number of columns and rows of a chart with panels."""
     given = chart.facet
     if not isinstance(given, alt.FacetMapping):
         count = _values(chart, given)
@@ -412,7 +412,7 @@ def _values(chart, field):
 
 
 def panels(count: int, width: float | None, height: float | None) -> tuple[int, float, float]:
-    """Lay out panels on a page: how many are beside one another, and the width and height of each in pixels.
+    """Lay out panels on a page: the number side by side, and the width and height of each in pixels.
 
     Parameters
     ----------
@@ -436,9 +436,9 @@ def register(
     dashes: Mapping[str, tuple[int, ...]] | None = None,
     axes: Mapping[str, str] | None = None,
 ) -> None:
-    """Register the colours, dashes and axis titles of names that only some studies use.
+    """Register colours, dashes and axis titles for names that only some studies use.
 
-    Without it a chart makes a colour and a dash from each name, and a column's name is its axis title.
+    Otherwise, a chart derives a colour and a dash from each name, and uses the name of a column as its axis title.
 
     Parameters
     ----------
@@ -452,7 +452,7 @@ def register(
     Raises
     ------
     ValueError
-        If a name already has another value: it would change the charts of somebody else.
+        If a name already has another value: changing it would change existing charts.
     """
     own = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS
     for what, given, known, into in (
@@ -467,12 +467,12 @@ def register(
 
 
 def colours(names: list[str]) -> list[str]:
-    """Give each scheme, class, group or log its colour: its own, or one made of its name, whatever else is drawn.
+    """Give each scheme, class, group or log its colour: its own, or one derived from its name alone.
 
     Parameters
     ----------
     names : list of str
-        As they stand in the column of a table.
+        Names as they stand in the column of a table.
 
     Returns
     -------
@@ -484,7 +484,7 @@ def colours(names: list[str]) -> list[str]:
 
 
 def _of_log(name):
-    """Give the colour of a log of the archive, whatever its version; of its stand-in one that is like it."""
+    """Give the colour of a log of the archive, in any version; a stand-in gets a similar one."""
     found = LOG.fullmatch(name)
     if not found:
         return None
@@ -506,12 +506,12 @@ def _made_of(name):
 
 
 def dashes(names: list[str]) -> list[list[int]]:
-    """Give each option of the machine its dash: its own, or one picked by its name, whatever else is drawn.
+    """Give each option of the machine its dash pattern: its own, or one derived from its name alone.
 
     Parameters
     ----------
     names : list of str
-        As they stand in the column of a table.
+        Names as they stand in the column of a table.
 
     Returns
     -------
@@ -524,7 +524,7 @@ def dashes(names: list[str]) -> list[list[int]]:
 def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None = None) -> alt.Color:
     """Encode the schemes of a column by their colours.
 
-    A legend of one column has room for a stand-in's whole title.
+    With a single column, the legend has room for the full title of a stand-in.
     """
     return alt.Color(
         f"{name}:N",
@@ -535,7 +535,7 @@ def coloured(name: str, names: list[str], *, columns: int = 4, title: str | None
 
 
 def height_of(spec: dict) -> float:
-    """Estimate how many pixels high a chart will be drawn, with titles, axes and legends.
+    """Estimate the height of a chart in pixels, including titles, axes and legends.
 
     Parameters
     ----------
@@ -555,7 +555,7 @@ def _heading(spec):
 
 
 def _plots(spec, told):
-    """Estimate the height of the plots of a chart with axes and legends, but for legends that were told before."""
+    """Estimate the height of the plots of a chart with axes and legends, except legends counted before."""
     stacked = next((name for name in ("vconcat", "hconcat", "concat") if name in spec), None)
     if stacked:
         parts = [_heading(part) + _plots(part, told) for part in spec[stacked]]
@@ -574,7 +574,7 @@ def _plots(spec, told):
 
 
 def _legend(channel, given):
-    """Give title, values and height of the legend of a channel; None where it has none."""
+    """Give title, values and height of a channel's legend; None if it has none."""
     scale, legend = (given.get(name, {}) if isinstance(given, dict) else None for name in ("scale", "legend"))
     if channel not in LEGENDS or scale is None or legend is None or "field" not in given:
         return None
@@ -594,52 +594,52 @@ def _below(x):
 
 
 def ranked(channel: type, colour: alt.Color, panels: Iterable[Iterable[str]]):
-    """Encode the schemes of a colour by the width of lines or the size of points, too, in the same legend.
+    """Encode the schemes of a colour also by line width or point size, in the same legend.
 
-    The first of a panel is drawn last and is the thinnest, so that what coincides is all seen. The rows must be
-    `turned`.
+    The first scheme of a panel is drawn last and is the thinnest, so that coinciding marks stay visible. The rows must
+    be `turned`.
 
     Parameters
     ----------
     channel : alt.StrokeWidth or alt.Size
     colour : alt.Color
-        Its domain are the schemes.
+        Its domain is the list of schemes.
     panels : iterable of iterables of str
-        The schemes of each panel: only those of one panel can coincide.
+        The schemes of each panel: only schemes in the same panel can coincide.
     """
     names, (least, step, most) = colour["scale"]["domain"], SIZES[channel]
     together, ranks = [set(panel) for panel in panels], {}
     for name in names:
         above = set().union(*(panel for panel in together if name in panel)) & set(ranks)
         ranks[name] = max((ranks[other] + 1 for other in above), default=0)
-    # As many steps as ranks: evenly up to the most.
+    # As many steps as ranks, spaced evenly up to the maximum.
     step = min(step, (most - least) / max([1, *ranks.values()]))
     scale = alt.Scale(type="ordinal", domain=names, range=[least + step * rank for rank in ranks.values()])
     return channel(colour["shorthand"], title=colour["title"], sort=names, scale=scale, legend=colour["legend"])
 
 
 def turned(table: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
-    """Order rows from the last scheme to the first, as they are to be drawn; rows of no scheme come last."""
+    """Order rows from the last scheme to the first, the drawing order; rows of no scheme come last."""
     order = table[column].map({name: -i for i, name in enumerate(names)})
     return table.loc[order.sort_values(kind="stable").index]
 
 
 def beside(names: list[str], width: float) -> int:
-    """Tell how many labels of a legend have room beside one another."""
+    """Give the number of legend labels that fit side by side."""
     return max(1, int(width // (max(map(len, names), default=0) * CHARACTER + SYMBOL)))
 
 
 # -- axes ------------------------------------------------------------------------------------------------
-# Plain dictionaries: Altair copies a chart whenever it is put into another, and its `Axis` has ninety settings to copy.
+# Plain dictionaries: Altair copies a chart whenever it is put into another, and its `Axis` has ninety settings.
 
 
 def axis(**settings) -> dict:
     """Give an axis with readable numbers."""
-    return {"format": ",~r", "labelFlush": False, **settings}  # 10,000 and 0.1; at its tick also at the ends
+    return {"format": ",~r", "labelFlush": False, **settings}  # 10,000, 0.1; labels at their ticks
 
 
 def vertical(parts, log: bool) -> dict:
-    """Give scale and axis for the values of each panel; a logarithmic one is linear near 0 where a value is 0."""
+    """Give scale and axis for the values of each panel; a logarithmic axis is linear near 0 if a value is 0."""
     if not log:
         return {"scale": {"zero": True}, "axis": axis()}
     known = [part[part.notna()] for part in parts]
@@ -650,14 +650,15 @@ def vertical(parts, log: bool) -> dict:
 
 
 def log_scale(padding: int = 8) -> dict:
-    """Give a logarithmic scale that ends so many pixels beyond what is drawn."""
+    """Give a logarithmic scale that extends this many pixels beyond what is drawn."""
     return {"type": "log", "nice": False, "padding": padding}
 
 
 def log_ticks(several) -> list[float]:
-    """Give ticks of a logarithmic axis for the values of each panel: three at least within them, if they differ.
+    """Give ticks of a logarithmic axis for the values of each panel: at least three within their range, if they differ.
 
-    Powers of ten over a long range, 1, 2 and 5 of each over a shorter one, even steps over one shorter still.
+    The ticks are powers of ten over a long range, 1, 2 and 5 times these over a shorter one, and evenly spaced over a
+    still shorter one.
     """
     return sorted({tick for values in several for tick in _ticks(float(np.min(values)), float(np.max(values)))})
 
@@ -672,7 +673,7 @@ def _ticks(low, high):
 
 
 def _even(low, high):
-    """Give even ticks, one or so beyond either end."""
+    """Give evenly spaced ticks, up to about one beyond either end."""
     if low == high:
         return [low]
     power = 10.0 ** math.floor(math.log10(high - low))
@@ -685,16 +686,16 @@ def _even(low, high):
 
 
 def logarithmic(column: str, values) -> tuple[dict, np.ndarray, str]:
-    """Fit a logarithmic axis to a column of single jobs: durations at 1 s, 1 min, 1 h and the like.
+    """Fit a logarithmic axis to a column of values per job; ticks of durations at 1 s, 1 min, 1 h and the like.
 
     Returns
     -------
     settings : dict
         Scale and axis.
     values : float64
-        What is drawn: a zero at the low end of the axis, at 1 s for durations.
+        The values to draw. A zero is drawn at the low end of the axis; for durations, at 1 s.
     said : str
-        What the subtitle must say of zeros, "" where there are none.
+        What the subtitle must say about zeros; "" if there are none.
     """
     bad = values[~((values >= 0) & (values < np.inf))]
     if bad.size:
@@ -722,17 +723,17 @@ def headed(chart, title: str, width: int, *subtitle: str, size: tuple = (None, N
         Changed in place.
     title : str
     width : int
-        What the lines of the subtitle have room for, in pixels.
+        Width available for the lines of the subtitle, in pixels.
     *subtitle : str
-        Each begins a line.
+        Each starts a new line.
     size : (width, height)
-        As of `resized`.
+        As in `resized`.
     """
     for words, given in (("title", title), *(("subtitle", part) for part in subtitle)):
         if not isinstance(given, str):
             raise TypeError(f"{words} is {given!r}, expected text")
     chart.title = {"text": title, "subtitle": _wrapped(subtitle, size[0] or width)}
-    chart.config = _look()  # not `themed`: Altair copies all that is in a chart of panels, 15 ms
+    chart.config = _look()  # not `themed`: Altair would copy everything in a chart with panels, 15 ms
     return _resize(chart, *size)
 
 
@@ -742,7 +743,7 @@ def _wrapped(parts, width):
 
 
 def about(schedule) -> str:
-    """Say what was simulated: the trace, which names a stand-in as such, its load and its jobs."""
+    """Say what was simulated: the trace (the name of a stand-in says so), its load and its jobs."""
     trace = schedule.trace
     what, load = ("effective", trace.effective_load) if trace.has_speedup else ("offered", trace.offered_load)
     load = load(schedule.overrun) * trace.procs / schedule.machine.procs
@@ -751,7 +752,7 @@ def about(schedule) -> str:
 
 
 def about_trace(trace) -> str:
-    """Say which jobs are shown: the trace, which names a stand-in as such, its load and its jobs."""
+    """Say which jobs are shown: the trace (the name of a stand-in says so), its load and its jobs."""
     return f"{trace.title}, {_load_words('offered', trace.offered_load())}, {len(trace):,} jobs"
 
 
@@ -763,28 +764,28 @@ def _load_words(what, load):
 
 
 def check_kind(given, *kinds: type) -> None:
-    """Raise where what is to be drawn is of no such kind."""
+    """Raise unless what is to be drawn is of one of these kinds."""
     if not isinstance(given, kinds):
         expected = " or ".join(kind.__name__ for kind in kinds)
         raise TypeError(f"expected {expected}, got {type(given).__name__}")
 
 
 def check_size(width, height) -> None:
-    """Raise where a chart cannot have a width or height; None is one that is not said."""
+    """Raise for an impossible width or height of a chart; None means not given."""
     for given, words in ((width, "width"), (height, "height")):
         if given is not None and not (isinstance(given, Real) and 0 < given < math.inf):
             raise ValueError(f"{words} must be a number of pixels above 0, got {given!r}")
 
 
 def check(table, columns) -> None:
-    """Raise where a table lacks a column, or has more rows than a chart takes."""
+    """Raise if a table lacks a column, or has more rows than a chart can take."""
     check_columns(table, columns)
     if len(table) > MOST_ROWS:
         raise ValueError(f"the table has {len(table):,} rows, a chart takes {MOST_ROWS:,}: aggregate it first")
 
 
 def check_columns(table, columns) -> None:
-    """Raise where a table is none, or lacks a column."""
+    """Raise if something is not a table, or lacks a column."""
     check_kind(table, pd.DataFrame)
     missing = [name for name in columns if name not in table.columns]
     if missing:
@@ -792,14 +793,14 @@ def check_columns(table, columns) -> None:
 
 
 def check_names(names) -> None:
-    """Raise where a column is not named by a text."""
+    """Raise if the name of a column is not text."""
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"expected the name of one column, got {name!r}")
 
 
 def check_numbers(table, columns) -> None:
-    """Raise where a column that is measured along an axis has something other than numbers; some may be missing."""
+    """Raise if a column measured along an axis holds anything but numbers; values may be missing."""
     for name in columns:
         if pd.api.types.is_numeric_dtype(table[name]):
             continue
@@ -810,7 +811,7 @@ def check_numbers(table, columns) -> None:
 
 
 def check_limit(limit: int) -> None:
-    """Raise where a number of rows is none that a chart takes."""
+    """Raise if a limit is not a possible number of rows of a chart."""
     if not (isinstance(limit, Integral) and 1 <= limit <= MOST_ROWS):
         given = f"{limit:,}" if isinstance(limit, Integral) else repr(limit)
         raise ValueError(f"limit must be a whole number from 1 to {MOST_ROWS:,}, got {given}")
@@ -820,21 +821,21 @@ def check_limit(limit: int) -> None:
 
 
 class _InPage(json.JSONEncoder):
-    """JSON for a script in a page: no word of it may end the script."""
+    """JSON for a script in a page: no text in it can end the script."""
 
     def encode(self, o):
         return super().encode(o).replace("<", "\\u003c")
 
 
 def save(chart, path: str | os.PathLike) -> Path:
-    """Write a chart to a file, which appears only when it is whole; nothing is fetched.
+    """Write a chart to a file, which appears only when complete. No network is needed.
 
     Parameters
     ----------
     chart : altair chart
         Any that this package draws, or your own.
     path : path
-        The suffix says the format: .png, .svg, .pdf, .html (a page that opens offline) or .json (Vega-Lite).
+        The suffix sets the format: .png, .svg, .pdf, .html (a page that opens offline) or .json (Vega-Lite).
 
     Returns
     -------
@@ -844,9 +845,9 @@ def save(chart, path: str | os.PathLike) -> Path:
     Raises
     ------
     ValueError
-        For another suffix.
+        For any other suffix.
     FileNotFoundError
-        If there is no such folder.
+        If the folder does not exist.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -865,7 +866,7 @@ def save(chart, path: str | os.PathLike) -> Path:
 
 
 def svg(chart) -> str:
-    """Give a chart as SVG, a still picture that needs no script.
+    """Give a chart as SVG, a static picture that needs no script.
 
     Parameters
     ----------

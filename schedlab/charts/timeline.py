@@ -1,4 +1,4 @@
-"""Charts over time: which job held which processors when, and how machine and queue filled."""
+"""Charts over time: which jobs held which processors, and how machine and queue filled up."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -33,37 +33,37 @@ from .theme import (
 OTHERS = "other jobs"
 TASKS = {"sweep": GROUPS["sweeps"], "tasks of a sweep": "#F0E442"}
 PANEL = 170  # height of one Gantt chart among others, in pixels
-LETTERS = 11  # size of what is written into rectangles, in pixels
-LETTER = 0.62  # width of a letter, of its size
-MANY = 200_000  # jobs whose rectangles are held at a time
-CELLS = (100, 50)  # of a Gantt chart of too many jobs: of time, of processors
-BINS = 600  # of a profile: about one for each pixel
-# Of names, after Okabe and Ito: jobs, users, nodes.
+LETTERS = 11  # size of the text in rectangles, in pixels
+LETTER = 0.62  # width of a letter, as a share of its size
+MANY = 200_000  # jobs whose rectangles are in memory at a time
+CELLS = (100, 50)  # cells in a Gantt chart of too many jobs: along time, along processors
+BINS = 600  # points of a profile: about one per pixel
+# Colours of names, after Okabe and Ito: jobs, users, nodes.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#882255", "#F0E442")
-MOST_COLOURS = 7  # with the others a line of the legend
+MOST_COLOURS = 7  # with the others, one line of the legend
 OTHER = "other"
-GREY = "#cccccc"  # of the others, and of what has no number
-# Numbers that only name.
+GREY = "#cccccc"  # the others, and jobs without a number
+# Columns whose numbers are only names.
 IDENTIFIERS = {"job_number", "user_id", "group_id", "executable", "queue", "partition", "status"}
-DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # from so many days on, so written
+DATES = ((120, "%b %Y"), (10, "%d %b"), (1.5, "%d %b %H:%M"), (0, "%H:%M"))  # least days, format
 CLASS_TITLE = "class: short or long (1 h), narrow or wide (32 processors)"
 
 
 class Clock:
-    """Seconds of a log as an axis shows them: local dates of the machine, or hours (seconds, of a few) without dates.
+    """Converts seconds of a log for an axis: local dates of the machine; without dates, hours (seconds if short).
 
     Parameters
     ----------
     trace : Trace
     begin, end : float, seconds
-        What the axis spans. An hour is an hour all along it: the offset from UTC is that of its begin.
+        The range of the axis. All hours have the same length: the offset from UTC is that of the beginning.
     """
 
     def __init__(self, trace, begin, end):
         self._span = np.array([begin, end])
         try:
             first, last = trace.at(begin), trace.at(end)
-        except (NotImplementedError, ValueError):  # pandas and datetime, of years after 9999
+        except (NotImplementedError, ValueError):  # from pandas and datetime, for years after 9999
             raise ValueError(f"no calendar has a window from {begin:g} to {end:g} s of {trace.name}") from None
         self.dated = isinstance(first, pd.Timestamp)
         if self.dated:
@@ -75,11 +75,11 @@ class Clock:
             self.title = f"time ({words} on the clock of the log)"
 
     def values(self, seconds):
-        """Give what the chart carries: milliseconds of the local clock, or hours or seconds."""
+        """Give the values in the chart: milliseconds of the local clock, or hours or seconds."""
         return (self._zero + seconds) * 1000 if self.dated else seconds / self._unit
 
     def words(self, seconds):
-        """Give what a tooltip shows."""
+        """Give the text of a tooltip."""
         if not self.dated:
             return np.round(seconds / self._unit, 3)
         dates = np.asarray(self._zero + seconds).astype("int64").astype("datetime64[s]")
@@ -90,7 +90,7 @@ class Clock:
         axis = {"labels": labels, "ticks": labels, "tickCount": 8, "labelOverlap": True, "labelFlush": False}
         scale = {"domain": self.values(self._span).tolist(), "nice": False}
         if self.dated:
-            scale["type"] = "utc"  # local already: the reader's own zone must not be added
+            scale["type"] = "utc"  # already local: the reader's own time zone must not be added
             days = np.ptp(self._span) / 86_400
             axis["format"] = next(words for least, words in DATES if days >= least)
         title = self.title if labels else None
@@ -111,34 +111,34 @@ def gantt(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.Chart | alt.LayerChart:
-    """Draw which processors each job held when: one rectangle for each interval of processors.
+    """Draw which processors each job held, and when: one rectangle per interval of processors.
 
-    Of so many jobs that most of their work would be missing, it draws cells of time and processors instead: in the
-    colour that holds most of a cell, the stronger the more of it is held.
+    If there are so many jobs that most of their work would be missing, the chart shows cells of time and processors
+    instead. A cell has the colour that holds most of it, and is stronger the more of it is held.
 
-    Processors are those of `Schedule.processors`: nodes on a tree, else the lowest-numbered free ones at its start.
-    Where sweeps were taken apart, tasks that start together are a rectangle with a dark border. Where no job runs,
-    the chart is empty and says so.
+    Processors are those of `Schedule.processors`: on a tree the nodes, otherwise the lowest-numbered ones that are free
+    when the job starts. If a scheme splits sweeps into tasks, tasks that start together are one rectangle with a dark
+    border. If no job runs in the window, the chart is empty and says so.
 
     Parameters
     ----------
     schedule : Schedule
-        What is drawn.
+        The schedule to draw.
     window : (begin, end), optional
-        Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
+        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
     color : str
-        "class" (Kurian's: short or long, narrow or wide), "sweeps" (sweeps, their tasks, other jobs; where sweeps
-        were taken apart), "wait", "job_number", or a column of `Schedule.jobs`.
+        "class" (Kurian's: short or long, narrow or wide); "sweeps" (sweeps, their tasks, other jobs; only if sweeps
+        were split into tasks); "wait"; "job_number"; or a column of `Schedule.jobs`.
     limit : int, optional
-        Rectangles at most, up to 5,000. Beyond that the jobs with the least processor-seconds in the window are left
-        out, and the subtitle says how many. By default 5,000, or cells where that leaves out more than half.
+        Maximum number of rectangles, up to 5,000. Beyond that, the jobs with the fewest processor-seconds in the window
+        are left out, and the subtitle says how many. Default: 5,000, or cells if that would leave out more than half.
     label : str, optional
-        "job_number" or a column of `Schedule.jobs`, written into each rectangle that has room for it. Not where
-        colours stand for numbers, such as "wait"; no words are in cells.
+        "job_number" or a column of `Schedule.jobs`, written into each rectangle that is large enough. Not available if
+        colours stand for numbers, such as "wait"; cells have no labels.
     processors : (first, last), optional
-        The processors that are drawn; all of them if left out.
+        The processors to draw. Default: all.
     title, subtitle : str, optional
-        By default the scheme; the trace, its load and its jobs.
+        By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
     """
@@ -168,19 +168,19 @@ def gantts(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.VConcatChart:
-    """Draw Gantt charts below one another, on one axis of time and with one set of colours.
+    """Draw Gantt charts below one another, with a common time axis and common colours.
 
     Parameters
     ----------
     schedules : mapping of str to Schedule
-        By the titles of their charts; all of one log.
+        Schedules of one log, by the titles of their charts.
     window : (begin, end), optional
-        Dates at the machine, or seconds on the clock of the log; by default from the first submission to the last end
-        in any of the schedules.
+        Dates at the machine, or seconds on the clock of the log. Default: from the first submission to the last end in
+        any of the schedules.
     color, label, processors : optional
-        As of `gantt`.
+        As in `gantt`.
     title, subtitle : str
-        Of the whole.
+        Shown above all charts.
     width, height : float, optional
         Of all plots together, in pixels.
     """
@@ -204,7 +204,7 @@ def gantts(
 
 
 class _Gantt:
-    """What a Gantt chart draws of a schedule in a window: pieces, their jobs, and the intervals of their processors."""
+    """The parts of a schedule in a Gantt chart's window: pieces, their jobs, and the intervals of their processors."""
 
     def __init__(self, schedule, window, processors, limit, cells=False):
         begin, end = self.window = window
@@ -214,7 +214,7 @@ class _Gantt:
         area = np.clip(np.minimum(until, end) - np.maximum(start, begin), 0, None) * procs
         offset, first, last = schedule.processors()
         self.size = schedule.machine.procs
-        # A log may hold more processors than there are.
+        # A log may hold more processors than the machine has.
         self.low, self.high = _processors(processors, max(self.size, int(last.max()) + 1))
         intervals = np.diff(offset)
         if processors is not None:
@@ -250,7 +250,7 @@ class _Gantt:
             )
 
     def rectangles(self, begin=0, end=None):
-        """Give of each rectangle its piece, from `begin` up to `end` among those drawn, and the processors."""
+        """Give the piece and the processors of each rectangle, from `begin` up to `end` among those drawn."""
         offset, first, last = self.intervals
         drawn = self.drawn[begin:end]
         row = np.repeat(np.arange(drawn.size), np.diff(offset)[drawn])
@@ -260,7 +260,7 @@ class _Gantt:
         return begin + row[shown], bottom[shown], top[shown]
 
     def nothing(self, height, last=True):
-        """Draw the axes of a window without jobs, and say that it has none and when there are some."""
+        """Draw the empty axes of a window without jobs, and say when there are jobs."""
         begin, end = (str(self.clock.words(at)) for at in self.window)
         first, final = (str(self.clock.words(at)) for at in (self.schedule.start.min(), self.schedule.end.max()))
         lines = [
@@ -279,7 +279,7 @@ class _Gantt:
         return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=axis(tickMinStep=1))
 
     def chart(self, shown, encoded, fills, label, height, last=True):
-        """Draw the rectangles, coloured as `_gantt_colour` says; the last of several charts has the times."""
+        """Draw the rectangles with the colours of `_gantt_colour`; only the last of several charts shows the times."""
         if self.in_cells:
             return self._cells(shown, encoded, height)
         self.row, self.bottom, self.top = self.rectangles()
@@ -299,7 +299,7 @@ class _Gantt:
             }
         )
         table = table.iloc[self.row].assign(low=self.bottom, high=self.top)
-        # A border around what is narrower than three pixels would hide it.
+        # A border would hide a rectangle narrower than three pixels.
         pixel = np.ptp(clock.values(np.array(self.window))) / WIDE, (self.high - self.low) / height
         wide = f"datum.end - datum.begin > {3 * pixel[0]} && datum.high - datum.low > {3 * pixel[1]}"
         border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
@@ -350,10 +350,11 @@ class _Gantt:
         return alt.layer(chart, text, width=WIDE, height=height)
 
     def _cells(self, shown, encoded, height):
-        """Draw what is held of each cell of time and processors, and by what."""
+        """Draw how much of each cell of time and processors is held, and by what."""
         (begin, end), (columns, rows) = self.window, CELLS
         numbers = shown.dtype.kind in "iuf"
-        # A layer each adds up the numbers, what is held with one, and all that is held; or what each name holds.
+        # One layer each for: the sum of the numbers, what is held with a number, all that is held; or what each name
+        # holds.
         codes, names = (np.full(len(shown), 2), ()) if numbers else pd.factorize(shown)
         layers = np.zeros((3 if numbers else len(names), (columns + 2) * (rows + 2)))
         finite = np.isfinite(shown) if numbers else None
@@ -368,12 +369,12 @@ class _Gantt:
         filled = layers.reshape(-1, columns + 2, rows + 2).cumsum(axis=1).cumsum(axis=2)[:, :columns, :rows]
         if numbers:
             total, with_one, held = filled
-            # The mean of what is held; of cells in which no job has a number there is none, as of such a job itself.
+            # The mean over what is held; nan for cells in which no job has a number.
             colour = np.round(np.divide(total, with_one, where=with_one > 1e-9, out=np.full(held.shape, np.nan)), 3)
         else:
             held = filled.sum(axis=0)
             colour = np.asarray(names)[filled.argmax(axis=0)]
-        share = np.minimum(held.ravel(), 1)  # a log may hold more processors than there are
+        share = np.minimum(held.ravel(), 1)  # a log may hold more processors than the machine has
         column, row = np.divmod(np.arange(columns * rows), rows)
         edges, levels = np.linspace(begin, end, columns + 1), np.linspace(self.low, self.high, rows + 1)
         table = pd.DataFrame(
@@ -403,7 +404,7 @@ class _Gantt:
         return _with_grey(chart, table)
 
     def _words(self, table, label, fills, wide, high):
-        """Give what is written where: in each rectangle that has room for it."""
+        """Give the labels: one for each rectangle that is large enough."""
         if fills is None:
             raise ValueError(f"label={label!r} needs colours of classes or names; choose another color")
         jobs = self.jobs.reset_index()
@@ -422,27 +423,27 @@ class _Gantt:
 
 
 def _with_grey(chart, table):
-    """Add what has no number, which Vega-Lite leaves out."""
+    """Add the marks without a number, which Vega-Lite leaves out."""
     if not table["color"].isna().any():
         return chart
     return alt.layer(chart, chart.transform_filter("!isValid(datum.color)").encode(color=alt.value(GREY)))
 
 
 def _add_corners(layers, layer, across, up, weights=1.0):
-    """Add rectangles to layers of cells, so that adding up a layer along both axes gives what is covered of each cell.
+    """Add rectangles to layers of cells, so that a cumulative sum along both axes gives the covered share of each cell.
 
     A side within cell i, at i + f, adds 1 - f to cell i and f to the next.
 
     Parameters
     ----------
     layers : float64 array, shape (n_layers, cells)
-        Modified in place; of `CELLS` and two more along each axis.
+        Modified in place; has the size of `CELLS` plus two along each axis.
     layer : int array, shape (n_rectangles,)
-        Which one each goes to.
+        The layer of each rectangle.
     across, up : float64 array, shape (2, n_rectangles)
         Their sides, in cells.
     weights : float or array, shape (n_rectangles,)
-        What a rectangle adds where it covers a cell.
+        What a rectangle adds to a cell that it covers.
     """
     for (i, x), (j, y) in product(enumerate(across), enumerate(up)):
         left, low = np.floor(x).astype("int64"), np.floor(y).astype("int64")
@@ -459,15 +460,15 @@ def _add_corners(layers, layer, across, up, weights=1.0):
 
 
 def fits(letters, width, height, size: int = LETTERS):
-    """Tell whether so many letters of a size have room in a rectangle of so many pixels; or of each in arrays."""
+    """Tell whether this many letters of a size fit in a rectangle of the given pixels; also for arrays."""
     return (width >= LETTER * size * letters + 2) & (height >= size + 1)
 
 
 def ink_on(colour: str) -> str:
-    """Give what is easier to read on a colour, "#rrggbb" or "white": black letters or white ones."""
+    """Give the colour of text that is easier to read on a colour, "#rrggbb" or "white": black or white."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])  # WCAG's, about
-    return "black" if light > 0.179 else "white"  # there both have a contrast of 4.6
+    return "black" if light > 0.179 else "white"  # there, both have a contrast of 4.6
 
 
 def _processors(processors, size):
@@ -481,13 +482,13 @@ def _processors(processors, size):
 
 
 def _pieces(schedule):
-    """Give what held processors: start, end, processors; and how many tasks of a sweep it was, 0 for a whole job."""
+    """Give what held processors: start, end, processors, and number of tasks of a sweep (0 for a whole job)."""
     pieces = schedule.outcome.pieces
     return schedule.seconds(pieces.start), schedule.seconds(pieces.end), pieces.procs, pieces.tasks
 
 
 def _jobs_of_pieces(schedule, drawn):
-    """Give the job of each piece, be it from another site."""
+    """Give the job of each piece, which may be from another site."""
     pieces, frames = schedule.outcome.pieces, []
     submit, start = schedule.seconds(pieces.submit), schedule.seconds(pieces.start)
     for site, trace in enumerate(schedule.traces):
@@ -510,7 +511,7 @@ def _jobs_of_pieces(schedule, drawn):
 
 def _window(schedule, window):
     if window is None:
-        # Tasks from elsewhere may end after all jobs of a site.
+        # Tasks from other sites may end after all jobs of this site.
         last = schedule.seconds(schedule.outcome.pieces.end.max(initial=0))
         return float(schedule.trace.table["submit_time"].iloc[0]), float(max(schedule.end.max(), last))
     begin, end = (schedule.trace.seconds(instant) for instant in window)
@@ -520,9 +521,9 @@ def _window(schedule, window):
 
 
 def _gantt_colour(jobs, color, area, tasks):
-    """Give the value of each piece, how it is coloured, and the colour of each value, None of numbers.
+    """Give the value of each piece, its encoding, and the colour of each value (None for numbers).
 
-    Tasks are -1 where sweeps were not taken apart.
+    `tasks` is -1 if sweeps were not split into tasks.
     """
     if color == "class":
         shown, scale = metrics.classes(jobs, "kurian").astype(str).to_numpy(), CLASSES
@@ -542,7 +543,7 @@ def _gantt_colour(jobs, color, area, tasks):
     values = jobs[column].to_numpy()
     name = PER_JOB.get(column, column.replace("_", " "))
     if column not in IDENTIFIERS and values.dtype.kind in "iuf":
-        scale = alt.Scale(scheme="viridis", type="sqrt", reverse=True)  # root: most waits are short, some are days
+        scale = alt.Scale(scheme="viridis", type="sqrt", reverse=True)  # most waits are short, some days
         if column in DURATIONS:
             values, name = np.round(values / 3600, 3), f"{name} (hours)"
         if np.isfinite(values).all():
@@ -578,19 +579,19 @@ def profile(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.VConcatChart:
-    """Draw processors in use, the length of the queue, and the work that waits in it, over time.
+    """Draw over time: processors in use, the length of the queue, and the work waiting in it.
 
-    Beyond 600 changes these are means over 600 equal parts of the window, weighted by time; for the queue also its
-    maximum. The work of a queued job is its run time, as simulated, times its processors.
+    With more than 600 changes, the chart shows time-weighted means over 600 equal parts of the window; for the queue,
+    also its maximum. The work of a queued job is its run time, as simulated, times its processors.
 
     Parameters
     ----------
     schedule : Schedule
-        What is drawn.
+        The schedule to draw.
     window : (begin, end), optional
-        Dates at the machine, or seconds on the clock of the log; the whole schedule if left out.
+        Dates at the machine, or seconds on the clock of the log. Default: the whole schedule.
     title, subtitle : str, optional
-        By default the scheme; the trace, its load and its jobs.
+        By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the three plots together, in pixels.
     """
@@ -630,7 +631,7 @@ def profile(
             longest="jobs queued, at most",
         ),
         panel("backlog", work, 110, VERMILION, labels=True, backlog=" ".join(work)),
-        data={"values": table.to_dict("records")},  # a table Altair would clean and convert: 9 ms more
+        data={"values": table.to_dict("records")},  # Altair would clean and convert a table: 9 ms more
         spacing=14,
     )
     said = f"means over {_length((end - begin) / BINS)}" if binned else ""
@@ -647,10 +648,11 @@ def _states(schedule, begin, end):
     begun = schedule.seconds(begun)
     time = np.concatenate([submit, came, left, begun, start, until])
     time = np.unique(np.append(begin, time[(time > begin) & (time < end)]))
-    # Sums over the jobs by now, not `Schedule.timeline`, which sorts all instants of the whole log: 20 ms for 80.
+    # Cumulative sums over jobs, not `Schedule.timeline`, which sorts all instants of the whole log: 20 ms instead of
+    # 80.
     came, left = (_by(time, instants, np.ones_like(instants))[0] for instants in (came, left))
     (came_work,), (gone_work,) = _by(time, submit, work), _by(time, begun, gone_work)
-    backlog = np.maximum(came_work - gone_work, 0) / 3600  # the parts of a sweep are not exact
+    backlog = np.maximum(came_work - gone_work, 0) / 3600  # the parts of a sweep are rounded
     (taken,), (freed,) = _by(time, start, procs), _by(time, until, procs)
     values = {"used": taken - freed, "queued": came - left, "backlog": backlog}
     binned = time.size > BINS
@@ -660,19 +662,19 @@ def _states(schedule, begin, end):
     longest = np.maximum.reduceat(np.append(values["queued"], 0), np.column_stack([before, until]).ravel())[::2]
     states = {name: _means(np.append(time, end), value, edges) for name, value in values.items()}
     states["longest"] = longest
-    # The last row draws the last step to its end.
+    # A last row draws the last step to its end.
     return pd.DataFrame({"time": edges, **{name: np.append(of, of[-1]) for name, of in states.items()}}), binned
 
 
 def _by(instants, times, *amounts):
-    """Sum up amounts over the jobs whose time has come, at each instant."""
+    """Sum up amounts, at each instant, over the jobs whose time has come."""
     order = np.argsort(times)
     place = np.searchsorted(times[order], instants, side="right")
     return [np.append(0, np.cumsum(amount[order]))[place] for amount in amounts]
 
 
 def _means(time, value, edges):
-    """Give the means between edges, weighted by time, of a function with a step at all but the last of the times."""
+    """Give the time-weighted means between edges of a step function with a step at all times but the last."""
     integral = np.append(0, np.cumsum(value * np.diff(time)))
     return np.diff(np.interp(edges, time, integral)) / np.diff(edges)
 

@@ -1,4 +1,4 @@
-"""Charts of the nodes of a tree: who holds which at an instant."""
+"""Charts of the nodes of a tree: which job holds which node at an instant."""
 
 from itertools import groupby
 
@@ -11,8 +11,8 @@ from .theme import INK, MOST_ROWS, WIDE, about, check_kind, headed, unchecked
 from .timeline import LETTER, LETTERS, PALETTE, Clock, fits, ink_on
 
 FREE, ABSENT = "white", "#dddddd"
-SIDE = 500  # of the whole tree, in pixels: with its title it fits the page of a small screen
-SMALL = 9  # letters of a job's number where a node has no room for larger ones
+SIDE = 500  # side of the whole tree, in pixels: with its title it fits on the page of a small screen
+SMALL = 9  # size of a job's number on a node that has no room for larger letters
 
 
 @unchecked
@@ -27,25 +27,25 @@ def tree(
 ) -> alt.LayerChart:
     """Draw the nodes of a k-ary n-tree at an instant, each in the colour of its job, and the blocks of each stage.
 
-    A block of k nodes is drawn as a small grid, k of these as a grid of grids, and so on, so that a switch is always a
-    rectangle: the higher its stage, the thicker its outline. Neighbouring jobs have different colours, and their
-    numbers where there is room; a free node is white, one that is not installed is grey.
+    A block of k nodes is drawn as a small grid, k such blocks as a grid of grids, and so on. So every switch is a
+    rectangle; the higher its stage, the thicker its outline. Neighbouring jobs have different colours, and show their
+    numbers if there is room. A free node is white; a node that is not installed is grey.
 
     Parameters
     ----------
     schedule : Schedule
-        On a `KaryTree` with at most 5,000 nodes installed.
+        A schedule on a `KaryTree` with at most 5,000 nodes installed.
     instant : date or number, optional
-        A date at the machine, or seconds on the clock of the log; when most nodes are taken if left out.
+        A date at the machine, or seconds on the clock of the log. Default: when most nodes are in use.
     title, subtitle : str, optional
-        By default the scheme and the instant; the trace, its load and its jobs.
+        By default, the title gives the scheme and the instant, and the subtitle the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
 
     Raises
     ------
     ValueError
-        If the jobs are not on nodes of a tree, or it has more nodes than a chart takes.
+        If the jobs are not on the nodes of a tree, or the tree has more nodes than a chart can take.
     """
     check_kind(schedule, Schedule)
     machine = schedule.machine
@@ -57,14 +57,14 @@ def tree(
     clock = Clock(schedule.trace, now, now + 1)
     nodes, numbers = _nodes(schedule, now, clock)
     numbers = {"values": numbers}
-    # Rows as they are: a table Altair would clean and convert, 5 ms each.
+    # Rows as dictionaries: Altair would clean and convert a table, 5 ms each.
     outlines = {"values": _outlines(machine).to_dict("records")}
     wide, high = nodes["right"].max(), nodes["bottom"].max()
     scale = SIDE / max(wide, high)
     along = {"axis": None, "scale": alt.Scale(domain=[0, float(wide)], nice=False)}
     down = {"axis": None, "scale": alt.Scale(domain=[float(high), 0], nice=False)}
     where = {"x": alt.X("left:Q", **along), "y": alt.Y("top:Q", **down)}
-    where |= {"x2": alt.X2(field="right"), "y2": alt.Y2(field="bottom")}  # by keyword: of rows no types are inferred
+    where |= {"x2": alt.X2(field="right"), "y2": alt.Y2(field="bottom")}  # by keyword: rows have no types
     tooltip = [
         alt.Tooltip("node:Q"),
         alt.Tooltip("job:N"),
@@ -79,7 +79,7 @@ def tree(
     )
     weight = alt.StrokeWidth("stage:Q", scale=alt.Scale(domain=[1, machine.n], range=[0.8, 3.5]), legend=None)
     frames = alt.Chart(outlines).mark_rect(filled=False, stroke=INK, clip=True).encode(**where, strokeWidth=weight)
-    # On a plate of the job's colour, or the frames would strike the number through.
+    # On a plate of the job's colour; otherwise the frames would cross the number.
     plates = alt.Chart(numbers).mark_rect().encode(**where, color=alt.Color("color:N", scale=None))
     words = (
         alt.Chart(numbers)
@@ -113,7 +113,7 @@ def _fullest(schedule):
 
 
 def _nodes(schedule, now, clock):
-    """Give a row for each node: where it is drawn, and the job that holds it; and the numbers of jobs, likewise."""
+    """Give a row for each node (where it is drawn, and which job holds it), and the rows of the job numbers."""
     offset, first, last = schedule.processors()
     holder = np.full(schedule.machine.procs, -1)
     running = np.flatnonzero((schedule.start <= now) & (schedule.end > now))
@@ -146,7 +146,7 @@ def _nodes(schedule, now, clock):
 
 
 def _coloured(grid):
-    """Give each job a colour that no job beside it has, one that few have; the largest jobs choose first."""
+    """Give each job a rarely used colour that no neighbouring job has; the largest jobs choose first."""
     beside = {}
     edged = np.pad(grid, 1, constant_values=-1)
     for near in (edged[1:-1, 2:], edged[2:, 1:-1], edged[2:, 2:], edged[2:, :-2]):
@@ -164,7 +164,7 @@ def _coloured(grid):
 
 
 def _numbers(grid, jobs, colours, pixel):
-    """Give a row for each job whose number has room: where it stands, in the largest rectangle of the job's nodes."""
+    """Give a row for each job whose number has room, placed in the largest rectangle of the job's nodes."""
     found, above = {}, {}
     for bottom, line in enumerate(grid.tolist(), 1):
         row, left = {}, 0
@@ -201,7 +201,7 @@ def _outlines(machine):
 
 
 def _grid(k, stage):
-    """Give columns and rows of the grid in which the k parts of a block lie; turned at every other stage."""
+    """Give columns and rows of the grid in which the k parts of a block lie; rotated at every other stage."""
     columns = int(np.ceil(np.sqrt(k)))
     rows = -(-k // columns)
     return (columns, rows) if stage % 2 == 0 else (rows, columns)

@@ -1,14 +1,14 @@
 """Experiments: run a function of simple values over a grid of them. `sweep` is the everyday form of `grid`.
 
-All studies, the papers' figures included, share one pool, one memory, one store, one progress bar and one form of
-result: a tidy table with one row per run, or per run and class of jobs.
+All studies, including the papers' figures, share one thread or process pool, one session cache, one store, one progress
+bar and one form of result: a tidy table with one row per run, or per run and class of jobs.
 
 - `grids`: `grid` and `table_of`, which run what is missing
 - `stores`: `store`, the folder that keeps results between sessions and for many processes
-- `memory`: what was run before in this session; `remember` for what is large
+- `memory`: results of runs in this session; `remember` for large results
 - `results`: what a run gave, and how results become a table
-- `sending`: values on their way to other processes
-- `progress`: how much is left, and for how long
+- `sending`: sends values to other processes
+- `progress`: how much of a grid is left, and how long it will take
 - `studies`: a grid in a file, for job arrays
 - `sweeps`: `sweep`
 - `arena`: every scheme on every log, with ties and lower bounds

@@ -1,4 +1,4 @@
-"""Run a function over a grid of values on any joblib backend, skipping runs whose results are known."""
+"""Run a function over a grid of values on any joblib backend, and skip runs whose results are known."""
 
 import inspect
 from collections import Counter
@@ -34,11 +34,11 @@ from .sending import arrived, sender
 from .stores import RESERVED, Store, storing_in
 
 ERRORS = ("raise", "keep")
-THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, MultiprocessingBackend)  # of this computer
-REMOTE_BATCH = (3, 30)  # seconds that a worker elsewhere should have work for: at least, at most
-LAST_BATCH = (0.5, 1)  # the same towards the end, so that all workers end at about the same time
+THREADS, PROCESSES = (SequentialBackend, ThreadingBackend), (LokyBackend, MultiprocessingBackend)  # on this computer
+REMOTE_BATCH = (3, 30)  # seconds of work in one batch for a worker elsewhere: at least, at most
+LAST_BATCH = (0.5, 1)  # the same near the end, so that all workers finish at about the same time
 LOST_WORKERS = ("KilledWorker", "FutureCancelledError")  # errors of Dask
-END = 8 * REMOTE_BATCH[0]  # seconds before it; two batches a worker are under way by then
+END = 8 * REMOTE_BATCH[0]  # seconds before the end when that begins; by then, two batches per worker are under way
 
 
 STALE = (
@@ -48,7 +48,7 @@ STALE = (
 
 
 class RunError(RuntimeError):
-    """A run of a grid failed; the message names its values, and the cause is what it raised."""
+    """A run of a grid failed; the message names its values, and the cause is the exception that it raised."""
 
 
 def grid(
@@ -73,7 +73,7 @@ def grid(
     ----------
     run : function
         Takes the values by name and returns measures: a number; a mapping or Series of numbers or texts for one row; or
-        a DataFrame for several rows. It must depend on nothing but its values: pass seeds and names of logs, not open
+        a DataFrame for several rows. Its result must depend only on its values: pass seeds and names of logs, not open
         files or generators.
     cases : iterable of mapping, optional
         Values that belong together, for a study that is not a full product. Each case is combined with all of `values`.
@@ -83,41 +83,41 @@ def grid(
     progress : bool
         Show a progress bar with the remaining time, if the grid takes over a second.
     errors : {"raise", "keep"}
-        What happens when a run fails. "raise": the grid ends with a `RunError`. "keep": the grid goes on, and a column
-        ``error`` has the error of that run and is empty for the others; ``error_at`` says where it was raised.
+        What happens when a run fails. "raise": the grid ends with a `RunError`. "keep": the grid goes on. The column
+        ``error`` then has the error of a failed run and is empty for the others; ``error_at`` says where it was raised.
     words : str
         The label of the progress bar.
     store : path or Store, optional
         A folder that keeps results between sessions, created if missing. Each result is saved as soon as its run ends.
-        What is kept there is not run again, whether another session, another grid of the same function, or another
-        process that uses the folder at the same time has run it. Installed packages count by their names: after an
-        upgrade of one on which results depend, begin another store. See `schedlab.store`. Needs pyarrow.
+        A stored run is not repeated, whether it comes from another session, from another grid of the same function, or
+        from a process that uses the folder at the same time. Installed packages are known only by name: if results
+        depend on a package, begin another store after upgrading it. See `schedlab.store`. Needs pyarrow.
     retry : bool
-        Rerun runs that the store holds as failures. Without ``errors="keep"`` failures are always rerun.
+        Rerun runs that the store holds as failures. Without ``errors="keep"``, failures are always rerun.
     **values
-        For each parameter of the function one value, or several: a list, tuple, range, array or any other iterable.
-        A text is one value. To pass a tuple as one value, put it in a list: ``sigma=[(0, 2)]``.
+        For each parameter of the function, one value or several: a list, tuple, range, array or any other iterable. A
+        text is one value. To pass a tuple as one value, put it in a list: ``sigma=[(0, 2)]``.
 
     Returns
     -------
     DataFrame
-        The values of each run, then its measures; in the order of `cases` and of the product. Traces and schemes appear
-        by name; different ones of the same name are numbered.
+        The values of each run, then its measures, in the order of `cases` and of the product. Traces and schemes appear
+        by name; different ones with the same name are numbered.
 
     Raises
     ------
     RunError
-        Naming the values of the run.
+        Names the values of the run.
     ValueError, TypeError
-        For an empty list, names that the function does not take, or values whose results a store cannot keep.
+        For an empty list, names that the function does not take, or values whose results cannot be stored.
 
     Notes
     -----
     Runs go through `joblib.Parallel`. The default is threads, because kernels release the interpreter lock. Runs of a
-    few milliseconds are mostly Python, of which one thread runs at a time: two threads run whole logs 1.4 times as fast
-    as one, and runs of 5,000 jobs under EASY gain nothing. Choose another backend with
+    few milliseconds are mostly Python code, which runs in one thread at a time: two threads run whole logs 1.4 times as
+    fast as one, but do not speed up runs of 5,000 jobs under EASY. Choose another backend with
     ``joblib.parallel_config(backend=...)``: "loky" for processes, "dask" for a cluster. Processes need a function that
-    can be pickled; each gets a trace once. Workers of a cluster get several short runs at a time.
+    can be pickled; each trace is sent to each process once. Cluster workers get several short runs at a time.
 
     Examples
     --------
@@ -136,23 +136,23 @@ def grid(
 
 @lru_cache(32)
 def _version(sent):
-    """Digest a function that has arrived from another process, with what it uses here."""
+    """Digest a function received from another process, including what it uses here."""
     return digest(arrived(sent), sources())
 
 
 class Plan:
-    """What is to be run.
+    """The runs of a grid.
 
     Parameters
     ----------
     run : function
-        As of `grid`.
+        As in `grid`.
     runs : sequence of mapping
         The values of each run.
     names : sequence of mapping
         For each run, the first columns of its rows.
     settings : mapping, optional
-        What all runs have in common: more columns of a store, where they meet runs of other settings.
+        Settings common to all runs. In a store, which may also hold runs with other settings, they are further columns.
     """
 
     def __init__(
@@ -163,14 +163,14 @@ class Plan:
         settings: Mapping[str, str | float] | None = None,
     ):
         self.run, self.runs, self.names, self.settings = run, list(runs), list(names), dict(settings or {})
-        self._digests = {}  # by identity: the same trace is in many runs
+        self._digests = {}  # by identity: many runs share the same trace
 
     def __len__(self) -> int:
         return len(self.runs)
 
     @cached_property
     def about(self) -> str:
-        """Key of the function: another one once its code has changed, or the package."""
+        """Key of the function. It changes with the function's code and with the package."""
         return digest(self.run, sources())
 
     @cached_property
@@ -180,12 +180,12 @@ class Plan:
         Raises
         ------
         NoDigestError
-            Naming what has none.
+            Names the value without a digest.
         """
         return [digest(self.about, *self._digested(run)) for run in self.runs]
 
     def _digested(self, run):
-        """Give names and digests of the values of a run; in whatever order they were given."""
+        """Give names and digests of the values of a run, in an order that does not depend on how they were given."""
         return sorted((name, self._digest(name, value)) for name, value in run.items())
 
     def _digest(self, name, value):
@@ -197,18 +197,18 @@ class Plan:
         return self._digests[id(value)]
 
     def asked_as(self, where: str) -> str:
-        """Name what somebody asks for: the same for the same runs."""
+        """Name a request for these runs; the same runs give the same name."""
         return digest(where, sorted(set(self.keys)))[:16]
 
     def described(self, place: int) -> tuple[dict, dict]:
-        """Give the first columns of a run's rows as a store keeps them.
+        """Give the first columns of a run's rows in the form that a store keeps.
 
         Returns
         -------
         shown : dict
-            Labels that do not depend on what else is in the plan.
+            Labels that do not depend on the rest of the plan.
         origins : dict
-            By column what tells apart values of one label: a digest, and the history of a trace.
+            By column, what distinguishes values with the same label: a digest, and the history of a trace.
         """
         shown, origins = {}, {}
         for name, label in self.names[place].items():
@@ -223,7 +223,7 @@ class Plan:
 
 
 def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) -> Plan:
-    """Make the plan of a grid: every combination of values, as `grid` takes them."""
+    """Make the plan of a grid: every combination of the values that `grid` takes."""
     sets = {name: several(name, value, not is_several(value)) for name, value in values.items()}
     cases = [{}] if cases is None else _cases(cases)
     combined = [dict(zip(sets, combination, strict=True)) for combination in product(*sets.values())]
@@ -243,15 +243,15 @@ def table_of(
     Parameters
     ----------
     run : function
-        As of `grid`.
+        As in `grid`.
     runs : sequence of mapping
         The values of each run.
     names : sequence of mapping
         For each run, the first columns of its rows.
     settings : mapping, optional
-        As of `Plan`.
+        As in `Plan`.
     **how
-        threads, progress, errors, words, store and retry, as of `grid`.
+        threads, progress, errors, words, store and retry, as in `grid`.
 
     Returns
     -------
@@ -261,7 +261,7 @@ def table_of(
     Raises
     ------
     RunError
-        Naming the values of a run that failed.
+        Names the values of a run that failed.
     """
     return carried_out(Plan(run, runs, names, settings), **how)
 
@@ -275,7 +275,7 @@ def carried_out(
     store: str | PathLike | Store | None = None,
     retry: bool = False,
 ) -> pd.DataFrame:
-    """Run what a plan has and nobody has run before, and give the table; the rest is as of `grid`."""
+    """Make the runs of a plan whose results are unknown, and give the table; other parameters are as in `grid`."""
     _check_threads(threads)
     if not len(plan):
         return pd.DataFrame()
@@ -286,16 +286,16 @@ def carried_out(
 
 
 class Known:
-    """The results of a plan's runs: from the memory of this session, from a store, and those that come.
+    """The results of a plan's runs: from this session, from a store, and newly computed.
 
     Parameters
     ----------
     plan : Plan
     store : path or Store, optional
     again : bool
-        Whether failures that are kept count as missing.
+        Whether stored failures count as missing.
     look : bool
-        Whether to leave the store as it is, and what was asked of it.
+        Whether to leave the store unchanged, and not to record the request.
     """
 
     def __init__(
@@ -308,7 +308,7 @@ class Known:
         except NoDigestError as error:
             if asked:
                 raise ValueError(f"results cannot be kept in {store.path}: {error}") from None
-            store, self.keys = None, list(range(len(plan)))  # every run is one of its own, and is not remembered
+            store, self.keys = None, list(range(len(plan)))  # every run counts as different, and is not remembered
         self._hand = digest(archive.at_hand())
         found = memory.runs.found([(self._hand, key) for key in self.keys])
         self._found = {key: result for (_, key), result in found.items()}
@@ -324,7 +324,7 @@ class Known:
             self._found |= {key: result for key, result in kept.items() if not (again and result.failed)}
 
     def _keep(self, keys):
-        """Keep in the store what was run before in this session without it."""
+        """Store the results that this session computed earlier without the store."""
         places = {key: place for place, key in enumerate(self.keys)}
         for key in keys:
             with suppress(TypeError) if self.study.optional else nullcontext():
@@ -332,16 +332,16 @@ class Known:
 
     @property
     def missing(self) -> list[int]:
-        """Places of runs to be made, each once, in order."""
+        """Positions of the runs to make, without duplicates, in order."""
         first = {key: place for place, key in reversed([*enumerate(self.keys)]) if key not in self._found}
         return sorted(first.values())
 
     def found(self) -> dict:
-        """Give the results that are known, by place."""
+        """Give the known results by position."""
         return {place: self._found[key] for place, key in enumerate(self.keys) if key in self._found}
 
     def take(self, place: int, result) -> None:
-        """Take a result that has come."""
+        """Add a new result."""
         self._found[self.keys[place]] = result
         if isinstance(self.keys[place], str):
             memory.runs.keep((self._hand, self.keys[place]), result)
@@ -354,7 +354,7 @@ class Known:
 def _run(plan, known, threads, progress, errors, words):
     """Run what is missing, on joblib's backend."""
     places, study = known.missing, known.study
-    backend, _ = get_active_backend(prefer="threads")  # which says 1 job where nobody has said how many
+    backend, _ = get_active_backend(prefer="threads")  # it reports 1 job if no number was set
     _, jobs = get_active_backend()
     together, near = isinstance(backend, THREADS), isinstance(backend, THREADS + PROCESSES)
     jobs = threads or jobs or -1
@@ -375,10 +375,11 @@ def _run(plan, known, threads, progress, errors, words):
             def about(place):
                 return known.keys[place], *plan.described(place)
 
-            # Workers on this computer write into the store themselves, at once; those elsewhere may not see it.
+            # Workers on this computer write to the store themselves, at once; those elsewhere may not have access to
+            # it.
             writing = near and writer is not None
             one = delayed(within(_one))
-            # Processes live on, with the modules that they have loaded.
+            # Processes are reused, with the modules that they have loaded.
             version = plan.about if near and not together and isinstance(known.keys[0], str) else None
             sent = (lambda _, value: value) if together else sender(Path(folder) if near else None)
             done = pool(
@@ -408,7 +409,7 @@ def _run(plan, known, threads, progress, errors, words):
                 bar.update(place, result)
     except BaseException as error:
         if hasattr(done, "throw"):
-            with suppress(BaseException):  # otherwise joblib warns that results are not used
+            with suppress(BaseException):  # otherwise joblib warns about unused results
                 done.throw(error)
         if type(error).__name__ in LOST_WORKERS:
             raise RuntimeError("a Dask worker ended during a run, perhaps for lack of memory; see its log") from error
@@ -416,12 +417,12 @@ def _run(plan, known, threads, progress, errors, words):
 
 
 def _batch(backend, seconds):
-    """Let joblib put so many runs together as take at least, and at most, so many seconds."""
+    """Let joblib group runs into batches that take at least, and at most, this many seconds."""
     backend.MIN_IDEAL_BATCH_DURATION, backend.MAX_IDEAL_BATCH_DURATION = seconds
 
 
 def _one(place, about, reserved, ticket, version, run, names, *values):
-    """Make one run, in a worker; keep its result where that is done here."""
+    """Make one run in a worker; store its result there if the worker can."""
     with nullcontext() if ticket is None else ticket:
         if version is not None and _version(run) != version:
             raise ValueError(STALE)
@@ -434,10 +435,10 @@ def _one(place, about, reserved, ticket, version, run, names, *values):
 
 
 def _kept(keep, result, optional):
-    """Keep a result and give it back; as a failure, if no store can hold it and one was asked for."""
+    """Store a result and return it; if no store can hold it and one was requested, return a failure."""
     try:
         keep(result)
-    except TypeError as error:  # what no column can hold
+    except TypeError as error:  # a value that no column can hold
         if not optional:
             keep(result := failed(result, error))
     return result
@@ -454,14 +455,14 @@ def _check_threads(threads):
 
 
 def is_several(value) -> bool:
-    """Tell whether several values are given, not one."""
+    """Tell whether several values are given, rather than one."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | pd.DataFrame)
 
 
 def several(name: str, given, single: bool) -> list:
-    """List what is given, one or several."""
+    """Make a list of the given values, one or several."""
     found = [given] if single else list(given)
     if not found:
         raise ValueError(f"{name} is an empty list, expected at least one {name}")
@@ -503,7 +504,7 @@ def named(runs: Sequence[Mapping]) -> list[dict]:
 
 
 def identity(value):
-    """Give a key that is the same for equal values; traces, and values without a digest, are told apart by identity."""
+    """Give a key that is equal for equal values; traces, and values without a digest, are compared by identity."""
     try:
         return id(value) if isinstance(value, Trace) else digest(value)
     except NoDigestError:
@@ -511,7 +512,7 @@ def identity(value):
 
 
 def labelled(values: Iterable) -> dict:
-    """Name all values that are not plain: traces, schemes, functions and others. Number different ones of one name."""
+    """Name all values that are not plain: traces, schemes, functions and others. Number equal names."""
     values = list(values)
     traces = {id(one): one for one in values if isinstance(one, Trace)}
     found = dict(zip(traces, labels(traces.values()), strict=True))

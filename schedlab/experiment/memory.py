@@ -1,4 +1,4 @@
-"""What was computed before in this session."""
+"""Results computed earlier in this session."""
 
 import inspect
 from collections import OrderedDict
@@ -12,17 +12,17 @@ from weakref import ref
 from ..digests import NoDigestError, digest, sources
 from ..workload import archive
 
-MOST_RUNS = 100_000  # remembered; the oldest go first
+MOST_RUNS = 100_000  # remembered runs; the oldest are dropped first
 
 
 class Memory:
-    """The results of runs by their keys; those used last are kept longest."""
+    """The results of runs by their keys; those not used for longest are dropped first."""
 
     def __init__(self, most: int = MOST_RUNS):
         self.most, self.lock, self.runs = most, Lock(), OrderedDict()
 
     def found(self, keys) -> dict:
-        """Give what is known of some runs."""
+        """Give the known results among some runs."""
         with self.lock:
             for key in keys:
                 if key in self.runs:
@@ -30,7 +30,7 @@ class Memory:
             return {key: self.runs[key] for key in keys if key in self.runs}
 
     def keep(self, key, result) -> None:
-        """Keep a result unless it is a failure, which is tried again."""
+        """Keep a result, unless it is a failure, which is to be tried again."""
         if not result.failed:
             with self.lock:
                 self.runs[key] = result
@@ -44,7 +44,7 @@ class Memory:
 
 
 class _Interrupted(Exception):
-    """A run was interrupted; whoever waits for it has to run it."""
+    """A run was interrupted; a thread that waits for it has to run it itself."""
 
 
 runs = Memory()
@@ -52,22 +52,22 @@ _remembered = []
 
 
 def forget() -> None:
-    """Empty the caches of `grid`, `sweep` and `remember`; what a store keeps stays."""
+    """Empty the caches of `grid`, `sweep` and `remember`; results in a store stay."""
     runs.clear()
     for remembering in filter(None, (each() for each in _remembered)):
         remembering.forget()
 
 
 def surroundings() -> tuple:
-    """Give what results depend on besides the values: the package, and the logs at hand."""
+    """Give what results depend on besides the values: the package, and the available logs."""
     return sources(), archive.at_hand()
 
 
 def remember(most: int):
-    """Cache the last results of a function by its values: for traces and schedules, which are large.
+    """Cache the latest results of a function by its values; meant for traces and schedules, which are large.
 
-    Two threads that ask for the same result wait for one run. The key has the values only, so the function must not
-    depend on variables that change.
+    If two threads ask for the same result, it is computed once and both wait for it. The key consists of the values
+    only, so the function must not depend on variables that change.
 
     Parameters
     ----------
@@ -82,13 +82,13 @@ def remember(most: int):
     Raises
     ------
     RecursionError
-        From the function, if it asks for the result that it is computing.
+        From the function, if it calls itself with the same values.
     """
     return partial(_Remembering, most)
 
 
 class _Remembering:
-    """A function that knows its last results. Sent to another process, it begins anew there."""
+    """A function that remembers its latest results. A copy in another process begins with an empty cache."""
 
     def __init__(self, most, function):
         self.most, self.kept, self.lock = most, OrderedDict(), Lock()
@@ -117,7 +117,7 @@ class _Remembering:
                 self.kept.move_to_end(key)
                 if (beyond := len(self.kept) - self.most) > 0:
                     done = [each for each, (one, _) in self.kept.items() if one.done()]
-                    for oldest in done[:beyond]:  # what is being computed is waited for
+                    for oldest in done[:beyond]:  # results still being computed are kept, since others wait for them
                         del self.kept[oldest]
             if mine:
                 break

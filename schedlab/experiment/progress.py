@@ -1,4 +1,4 @@
-"""How far a grid is, and how long it will take: in a notebook, a terminal, or the lines of a log file."""
+"""Progress of a grid and its remaining time: in a notebook, a terminal, or as lines in a log file."""
 
 import sys
 import time
@@ -11,21 +11,21 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-SILENT = 1.0  # seconds in which a grid may end without a word
-LINES = (60, 600)  # seconds between two lines of a log file: at first, at most
-RENEWED = 0.3  # seconds after which the remaining time is estimated anew
-ROUNDS = 8  # of fitting: effects are of a few columns, which are all but independent in a product of values
-DOUBT = 0.1  # runs that each value counts as having cost what all others do
-LITTLE = np.log(1.5)  # a number that changes the cost by less than this matters little
-TREND = 3  # numbers that tell one
+SILENT = 1.0  # seconds; a shorter grid prints nothing
+LINES = (60, 600)  # seconds between two lines in a log file: at first, at most
+RENEWED = 0.3  # seconds between two estimates of the remaining time
+ROUNDS = 8  # iterations of the fit: each effect belongs to one column, and columns are nearly independent in a product
+DOUBT = 0.1  # how many runs the prior counts for: each value is first assumed to cost what all others do
+LITTLE = np.log(1.5)  # a number that changes the cost by less than this hardly matters
+TREND = 3  # numbers needed to see a trend
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {left}]"
 
 
 class Costs:
-    """What runs cost, learnt from those that are done.
+    """Predicts the cost of runs from those that are done.
 
-    The logarithm of the seconds of a run is taken for a sum: one term for all, and one for each of its values. A number
-    that no run has had yet costs what the numbers beside it do; beyond them their trend goes on.
+    The model: the logarithm of a run's seconds is a sum of one common term and one term per value. A new number gets
+    the cost of its neighbours; beyond the known numbers, their trend continues.
 
     Parameters
     ----------
@@ -40,23 +40,23 @@ class Costs:
             codes, levels = pd.factorize(table[name].map(str) if table[name].dtype == object else table[name])
             if len(levels) > 1:
                 self.columns.append(name)
-                self.codes.append(np.where(codes < 0, len(levels), codes))  # what is missing is a value, too
+                self.codes.append(np.where(codes < 0, len(levels), codes))  # a missing value counts as a value, too
                 self.levels.append([*levels, None])
         self.seconds = np.full(len(table), np.nan)
 
     def learn(self, place: int, seconds: float) -> None:
-        """Note what a run took."""
+        """Record how long a run took."""
         self.seconds[place] = max(seconds, 1e-6)
 
     def expected(self, places: Sequence[int]) -> tuple[np.ndarray, str]:
-        """Give what runs will take.
+        """Predict how long runs will take.
 
         Returns
         -------
         seconds : array of float64
         unknown : str
-            A value that many of them have and no run has had yet, as "scheme=EASY"; or two names that matter and that
-            no run has had together, as "log=KTH-SP2, scheme=EASY"; empty if there are none.
+            A value that many of them have but no finished run has, such as "scheme=EASY"; or two names that matter but
+            no finished run has together, such as "log=KTH-SP2, scheme=EASY". Empty if there are none.
         """
         places, done = np.asarray(places, int), ~np.isnan(self.seconds)
         if not done.any():
@@ -80,10 +80,10 @@ class Costs:
                 most, unknown = asked.max(), f"{self.columns[column]}={self.levels[column][asked.argmax()]}"
         unknown = unknown or self._pair(places, done, effects, counts)
         total = mean + sum(effect[codes[places]] for codes, effect in self._with(effects))
-        return np.exp(total + rest.var() / 2), unknown  # the mean of what spreads evenly in logarithms
+        return np.exp(total + rest.var() / 2), unknown  # the mean of a lognormal distribution
 
     def _pair(self, places, done, effects, counts):
-        """Name the values of the two columns of names that matter most, if runs to come have them and none has yet."""
+        """Name two values, of the two columns that matter most, that coming runs combine and no run so far did."""
         spans = [
             0.0 if _numbers(levels[:-1]).all() else np.ptp(effect[count > 0])
             for levels, effect, count in zip(self.levels, effects, counts, strict=True)
@@ -108,9 +108,9 @@ class Costs:
 
 
 def _fill(levels, effect, known):
-    """Give numbers that are new the effect of those beside them; tell which of them that can be believed of.
+    """Give new numbers the effect of their neighbours; tell for which of them this is reliable.
 
-    It can within what is known, and beyond where the number seems to matter little, as that of a seed.
+    It is reliable within the known range, and beyond it if the number seems to matter little, as a seed does.
     """
     numbers = _numbers(levels)
     seen, new = np.flatnonzero(numbers & known), np.flatnonzero(numbers & ~known)
@@ -121,7 +121,7 @@ def _fill(levels, effect, known):
         seen = seen[np.argsort(at[seen])]
         first, last = at[seen[[0, -1]]]
         effect[new] = np.interp(at[new], at[seen], effect[seen])
-        if seen.size >= TREND:  # which goes on as far again as it is known, at most
+        if seen.size >= TREND:  # it continues at most as far again as the known range
             slope, _ = np.polyfit(at[seen], effect[seen], 1)
             effect[new] += slope * np.clip(at[new] - np.clip(at[new], first, last), first - last, last - first)
         within = (at[new] > first) & (at[new] < last)
@@ -134,16 +134,16 @@ def _numbers(levels):
 
 
 class Progress:
-    """The bar of a grid, or its lines where standard error is a file.
+    """The progress bar of a grid; if standard error is a file, lines instead.
 
     Parameters
     ----------
     names : sequence of mapping
         The values of all runs, as they appear in the table.
     places : sequence of int
-        Those to be made.
+        Positions of the runs to make.
     known : mapping
-        Results of others, by place.
+        Results from elsewhere, by position.
     words : str
         The label.
     shown : bool
@@ -189,7 +189,7 @@ class Progress:
             self.lines.join()
 
     def update(self, place: int, result) -> None:
-        """Note that a run is done.
+        """Record that a run is done.
 
         Parameters
         ----------
@@ -214,12 +214,12 @@ class Progress:
             self.until, self.unknown = now, ""
             return
         seconds, self.unknown = self.costs.expected(list(self.left_places))
-        # How much work a second brings: less than the number of workers where they wait for one another.
+        # Work done per second: less than the number of workers if they wait for one another.
         speed = min(max(self.spent / max(now - self.begin, 1e-6), 0.1), self.workers)
         self.until = now + max(seconds.sum() / speed, seconds.max())
 
     def remaining(self) -> str:
-        """Say how long the rest will take, and how sure that is."""
+        """Say how long the rest will take, and how certain that is."""
         if self.until is None:
             return "time left unknown"
         words = f"{span(max(self.until - time.monotonic(), 0))} left"
@@ -228,7 +228,7 @@ class Progress:
         return f"{words}, {self.failed} failed" if self.failed else words
 
     def _lines(self):
-        """Write a line now and then, ever more rarely; the last when all is done, unless that was quick."""
+        """Write a line from time to time, less and less often; a last one at the end, unless the grid was quick."""
         pause, said = SILENT, False
         while not self.over.wait(pause):
             pause, said = (min(2 * pause, LINES[1]) if said else LINES[0]), True
@@ -244,7 +244,7 @@ class Progress:
 
 
 class _Bar(tqdm):
-    """A bar with the remaining time of a grid; it counts down where nothing else happens."""
+    """A progress bar with the remaining time of a grid; it counts down even when nothing else happens."""
 
     def __init__(self, progress, **settings):
         self.progress = progress
@@ -256,7 +256,7 @@ class _Bar(tqdm):
 
 
 def span(seconds: float) -> str:
-    """Say a length of time in words.
+    """Write a length of time in words.
 
     Examples
     --------

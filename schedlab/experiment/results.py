@@ -1,4 +1,4 @@
-"""What a run gave: measures or a failure; and how the results of many become one table."""
+"""Results of runs, measures or failures, and how they become one table."""
 
 import pickle
 import socket
@@ -17,23 +17,23 @@ import pandas as pd
 
 from ..digests import is_installed
 
-PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # what appears in a table as it is
+PLAIN = (str, Real, date, timedelta, tuple, NoneType)  # appears in a table unchanged
 OF_FAILURES = ("error", "error_at")  # columns
 HOST = socket.gethostname()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What a run raised.
+    """An error that a run raised.
 
     Attributes
     ----------
     words : str
-        The error, as the last line of its traceback has it.
+        The error, in the words of the last line of its traceback.
     at : str
-        Where it was raised: the last line of the user's own code on the way there.
+        Where it was raised: the last line of the user's own code in the traceback.
     error : Exception, optional
-        Itself, where the run was made in this session.
+        The exception itself, if the run was made in this session.
     """
 
     words: str
@@ -41,27 +41,27 @@ class Failure:
     error: Exception | None = None
 
     def __getstate__(self):
-        """Leave out an error that no other process could read."""
+        """Leave out an error that other processes could not read."""
         try:
             pickle.loads(pickle.dumps(self.error))
-        except Exception:  # an error of a user's class, whose pickling may raise anything: the words are kept
+        except Exception:  # an error of a user's class, whose pickling may raise anything: only its words are kept
             return {"words": self.words, "at": self.at, "error": None}
         return vars(self)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run.
+    """The result of a run.
 
     Attributes
     ----------
     measured : dict, DataFrame or Failure
     seconds : float
-        That it took.
+        Duration of the run.
     finished : float
         Seconds since 1970.
     host : str
-        The computer that made it.
+        The computer that ran it.
     """
 
     measured: dict | pd.DataFrame | Failure
@@ -71,22 +71,22 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        """Whether it raised."""
+        """Whether it raised an error."""
         return isinstance(self.measured, Failure)
 
 
 def result_of(run: Callable, values: Mapping) -> Result:
-    """Run once. An error that was raised would reach joblib, which hides its cause."""
+    """Make one run, and catch its errors: joblib would hide their cause."""
     begin = time.perf_counter()
     try:
         measured = _plain(run(**values))
-    except Exception as error:  # whatever a user's function raises
+    except Exception as error:  # a user's function may raise anything
         measured = _failure(error)
     return Result(measured, time.perf_counter() - begin, time.time(), HOST)
 
 
 def failed(result: Result, error: Exception) -> Result:
-    """Give a result as a failure, for what it measured cannot be kept."""
+    """Turn a result into a failure, because its measures cannot be stored."""
     return replace(result, measured=_failure(error))
 
 
@@ -96,7 +96,7 @@ def _failure(error):
 
 
 def _place(error):
-    """Say where an error was raised, in the user's own code if it passed through any."""
+    """Say where an error was raised: in the user's own code, if it passed through any."""
     steps = traceback.extract_tb(error.__traceback__)[1:]  # the first is the call of the run
     own = [step for step in steps if not is_installed(step.filename)] or steps
     if not own:
@@ -105,7 +105,7 @@ def _place(error):
 
 
 def _plain(found):
-    """Give the result of a run as a table of its own, or as a dict."""
+    """Give the result of a run as a separate table, or as a dict."""
     if isinstance(found, pd.DataFrame):
         table = found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
         _check_once(table.columns)
@@ -123,7 +123,7 @@ def _plain(found):
 
 
 def without_numpy(value):
-    """Give NumPy's numbers and times as Python's and pandas' own."""
+    """Convert NumPy's numbers and times to those of Python and pandas."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
     return (
@@ -142,7 +142,7 @@ def _check_once(names):
 
 
 def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) -> None:
-    """Raise if a run gives a measure with the name of a value, or of a column that has another meaning.
+    """Raise if a measure has the name of a value, or of a column with another meaning.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def check_columns(about: Mapping, result: Result, reserved: Sequence[str] = ()) 
 
 
 def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> pd.DataFrame:
-    """Put the rows of runs below one another.
+    """Join the rows of all runs into one table.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> p
         The first columns of each run's rows.
     results : sequence of Result
     kept : bool
-        Whether failures are rows; then each row says what failed, and where.
+        Whether failures become rows; these rows say what failed, and where.
     """
     rows = []
     for about, result in zip(names, results, strict=True):
@@ -181,8 +181,8 @@ def tabled(names: Sequence[Mapping], results: Sequence[Result], kept: bool) -> p
     tables = [
         own if isinstance(own, pd.DataFrame) else pd.DataFrame([own] if own or error else []) for _, own, error in rows
     ]
-    # One table of the values of all runs, its rows repeated: a table for each run would cost 3 ms a run.
+    # One table of the values of all runs, with repeated rows: a separate table per run would cost 3 ms each.
     places = np.repeat(np.arange(len(rows)), [len(table) for table in tables])
     front, back = (pd.DataFrame([row[i] for row in rows]).iloc[places].reset_index(drop=True) for i in (0, 2))
-    filled = [table for table in tables if len(table)] or tables[:1]  # an empty one would change the types of columns
+    filled = [table for table in tables if len(table)] or tables[:1]  # an empty one would change the column types
     return pd.concat([front, pd.concat(filled, ignore_index=True), back], axis=1)

@@ -1,4 +1,4 @@
-"""Values on their way to other processes: each goes there once, however many runs have it."""
+"""Sending values to other processes: each value is sent once, however many runs use it."""
 
 import hashlib
 from collections import OrderedDict
@@ -10,18 +10,18 @@ import cloudpickle
 
 from .results import PLAIN
 
-MOST = 32  # values that a worker holds
-LARGE = 10**6  # bytes; joblib's Dask backend sends once what is larger than a thousandth of this
+MOST = 32  # values that a worker keeps
+LARGE = 10**6  # bytes; joblib's Dask backend sends values above a thousandth of this only once
 _arrived, _lock = OrderedDict(), Lock()
 
 
 class Sent:
-    """A value in another process: it is unpickled there when it is first needed, and then held.
+    """A value sent to another process: it is unpickled there at its first use, and then kept.
 
     Parameters
     ----------
     name : str
-        The same for the same value.
+        Identifies the value.
     pickled : bytes or Path
         The value, or the file that holds it.
     """
@@ -36,7 +36,7 @@ class Sent:
         return hash(self.name)
 
     def __sizeof__(self):
-        return LARGE  # whatever it is, let it be sent once
+        return LARGE  # so that it is sent once, whatever it is
 
     def __reduce__(self):
         return Sent, (self.name, self.pickled)
@@ -60,17 +60,17 @@ def sender(folder: Path | None) -> Callable:
     Parameters
     ----------
     folder : Path, optional
-        Where to leave what is sent to processes on this computer, until all is done.
+        Folder for values sent to processes on this computer, used until all runs are done.
 
     Returns
     -------
     function
-        Of a name and a value; it gives the value, if it is a plain one, or a `Sent`, always the same.
+        Takes a name and a value. It returns a plain value unchanged; for any other, always the same `Sent`.
 
     Raises
     ------
     ValueError
-        From the function, for a value that cannot be pickled: joblib would wait for it without end.
+        From the function, if the value cannot be pickled: joblib would wait for it forever.
     """
     made = {}
 
@@ -93,5 +93,5 @@ def sender(folder: Path | None) -> Callable:
 
 
 def arrived(value):
-    """Give a value as it was before it was sent."""
+    """Give the original of a value that was sent."""
     return value.value if isinstance(value, Sent) else value

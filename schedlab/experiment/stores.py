@@ -1,10 +1,10 @@
-"""A folder that keeps the results of grids: Parquet files that appear whole or not at all, and nothing that is pickled.
+"""A folder that keeps the results of grids, as Parquet files that appear complete or not at all; nothing is pickled.
 
-A store holds a folder a study, which is a function as its code and the package are: once either changes, its results
-lie in another one. A run is first a file of its own. So a process that is killed loses what it was running, and any
-number of processes can write at the same time with no lock: no two write the same file, and where two made the same
-run, either result is right. From time to time the small files are joined: the joint file is written first, the small
-ones are deleted then, and who reads meanwhile sees a run twice and takes it once, or looks again.
+A store has one folder per study: a function in one version of its code and of the package. When either changes, results
+go into another folder. A run is first written as a separate file. So a process that is killed loses only what it was
+running, and any number of processes can write at once without a lock: no two write the same file, and if two made the
+same run, either result is right. From time to time the small files are joined: first the joint file is written, then
+the small ones are deleted. A process that reads meanwhile may see a run twice, and counts it once, or looks again.
 """
 
 import io
@@ -63,26 +63,26 @@ run_row, run_seconds, run_finished, run_host, run_origins (what tells apart valu
 that Parquet does not have). run_row is the row within the table that the run gave; -1 where it gave no table, -2 where
 its table has no rows.
 """
-FORMAT = 2  # of the files; others are passed over
+FORMAT = 2  # of the files; other formats are ignored
 OWN = ("run_key", "run_row", "run_seconds", "run_finished", "run_host", "run_origins", "run_kinds")  # columns
-RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns of all that a store keeps
-ARRAYS = "arrays of numbers"  # what a column holds
-ALONE, EMPTY = -1, -2  # in place of the number of a row: a run of one row, a run whose table has none
+RESERVED = (*OF_FAILURES, *OWN, "function", "study")  # columns that a store reserves
+ARRAYS = "arrays of numbers"  # a kind of column
+ALONE, EMPTY = -1, -2  # instead of a row number: a run of one row, a run with an empty table
 SESSION = uuid4().hex
-_versions = {}  # of the functions that this session has asked for, by who asked and their names
-MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # beside the results; readers of Parquet pass over _
-# Of who asked. "several": others of this name are in use, too, so that a new one does not take the place of this one.
+_versions = {}  # of functions requested in this session, by requester and name
+MARKS, ASKED, STUDY = "_running", "_asked", "_study.json"  # next to the results; readers of Parquet skip names with _
+# Of a request. "several": the requester uses several functions of this name, so a new one does not replace this one.
 NOTE = {"where": str, "function": str, "at": float, "keys": list, "version": str, "session": str, "several": bool}
 JOINED = "joined-"
-ASKED_DIGITS = 16  # of a key, which tell a million runs apart
-JOIN_AT, MOST_JOINED = 500, 16  # small files that a process has written; joint ones in a study
+ASKED_DIGITS = 16  # digits of a key, enough to distinguish a million runs
+JOIN_AT, MOST_JOINED = 500, 16  # small files written by a process; joint files in a study
 BEAT = 5  # seconds between two signs of life
-DEAD = 12 * BEAT  # without one
-MOMENT = 0.05  # seconds in which results from elsewhere are kept together
-# What Arrow raises of values that it cannot hold; its own errors are of these kinds.
+DEAD = 12 * BEAT  # seconds without a sign of life
+MOMENT = 0.05  # seconds; results from elsewhere that arrive within it are stored together
+# What Arrow raises for values that it cannot hold; its own errors are subclasses of these.
 UNKEPT = (ValueError, TypeError, NotImplementedError, OverflowError)
 READ_ONLY = (EACCES, EPERM, EROFS)
-LOST = 86_400  # seconds after which a file that was never finished is deleted
+LOST = 86_400  # seconds after which an unfinished file is deleted
 
 
 def store(path: str | os.PathLike) -> "Store":
@@ -91,17 +91,17 @@ def store(path: str | os.PathLike) -> "Store":
     Parameters
     ----------
     path : path
-        As given to `grid`.
+        The folder, as passed to `grid`.
 
     Returns
     -------
     Store
-        `Store.table` reads all of it; `Store.prune` deletes what nothing asks for any more.
+        `Store.table` reads all results; `Store.prune` deletes those that are no longer used.
 
     Raises
     ------
     FileNotFoundError
-        If there is none.
+        If there is no store.
 
     Examples
     --------
@@ -126,12 +126,12 @@ _storing = ContextVar("_storing", default=None)
 
 @contextmanager
 def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
-    """Keep the results of all grids within the block that name no store of their own.
+    """Within the block, store the results of all grids that name no store of their own.
 
     Parameters
     ----------
     path : path or Store, or None
-        None for no store.
+        None means no store.
     """
     before = _storing.set(None if path is None else Store(path))
     try:
@@ -141,7 +141,7 @@ def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
 
 
 def storing_in() -> "Store | None":
-    """Give the store of the block."""
+    """Give the store set by the enclosing `storing` block."""
     return _storing.get()
 
 
@@ -163,12 +163,12 @@ class Store:
         return "\n".join([f"<Store {self.path}: {count}", *rows]) + ">"
 
     def make(self) -> None:
-        """Make the folder, unless it is there.
+        """Create the folder, unless it exists.
 
         Raises
         ------
         ValueError
-            If it holds something else, or is a file.
+            If it is a file, or holds something else.
         ModuleNotFoundError
             Without pyarrow.
         """
@@ -179,7 +179,7 @@ class Store:
         about = self.path / ABOUT
         if not about.is_file():
             if others := sorted(one.name for one in self.path.iterdir() if not one.name.startswith(".")):
-                if about.is_file():  # another process has just made it
+                if about.is_file():  # another process has just created it
                     return
                 words = f"expected an empty folder, or a store; there is {plain(others[0])}"
                 raise ValueError(f"{plain(str(self.path))}: {words}")
@@ -194,7 +194,7 @@ class Store:
         plan : schedlab.experiment.grids.Plan
             What is to be run.
         look : bool
-            Whether to only look. Otherwise its folder is made if it is missing, and who asks is noted.
+            Whether to only look. Otherwise the folder is created if missing, and the request is recorded.
         """
         name = re.sub(r"\W+", "-", _name_of(plan.run)).strip("-")[-40:]
         study = Study(self.path / f"{name}-{plan.about[:16]}")
@@ -203,7 +203,7 @@ class Store:
             try:
                 study.ask(plan)
             except OSError as error:
-                if error.errno not in READ_ONLY:  # who may only read a store can still use what is there
+                if error.errno not in READ_ONLY:  # with read access only, existing results can still be used
                     raise
         return study
 
@@ -217,15 +217,15 @@ class Store:
         Parameters
         ----------
         function : str, optional
-            Only runs of functions of this name.
+            Only runs of functions with this name.
 
         Returns
         -------
         DataFrame
-            One row a run, or several where runs give tables. Column ``function``, then the values, the measures,
+            One row per run, or several for runs that return tables. Columns: ``function``, the values, the measures,
             ``error`` and ``error_at`` (empty for runs that did not fail), ``run_seconds``, ``run_finished`` (UTC),
-            ``run_host`` and ``run_key``. Different traces or schemes of one label are told apart as in the table of a
-            grid. Of several versions of a function all runs are there; ``study`` names the folder.
+            ``run_host`` and ``run_key``. Different traces or schemes with the same label are distinguished as in the
+            table of a grid. The runs of all versions of a function are included; ``study`` names the folder of each.
         """
         read = [(one, one.read()) for one in self.studies() if function in (None, one.name)]
         origins = [origin for _, parts in read for part in parts for origin in part.origins()]
@@ -243,29 +243,30 @@ class Store:
         return found.loc[order, ["function", *values, *measures, *last]].reset_index(drop=True)
 
     def prune(self, *, asked_since: str | datetime | timedelta | None = None, dry_run: bool = False) -> pd.DataFrame:
-        """Delete what nothing asks for any more, and give what that was.
+        """Delete results that are no longer used, and list them.
 
-        Results of a function as it was before an edit, or with an earlier version of the package, go once the same
-        script or notebook has asked for the newer ones in a later session. These stay until `asked_since` says
-        otherwise: results that were asked for from a prompt or a notebook without a name, those of lambdas, and those
-        of functions of one name in one script.
+        Results of an older version of a function, or of the package, are deleted once the same script or notebook has
+        used the newer version in a later session. Some results are deleted only by `asked_since`: those of lambdas,
+        those of several functions with the same name in one script, and those requested from a prompt or from a
+        notebook without a name.
 
         Parameters
         ----------
         asked_since : date, datetime, timedelta or text, optional
-            Also delete runs that no grid has asked for since then: ``"2026-03-01"``, or a length of time before now,
-            ``"30 days"``.
+            Also delete runs that no grid has requested since then: a date, ``"2026-03-01"``, or a length of time before
+            now, ``"30 days"``.
         dry_run : bool
-            Delete nothing, only show.
+            Delete nothing; only list what would be deleted.
 
         Returns
         -------
         DataFrame
-            One row a study of which something goes: study, function, runs, bytes (about), last_asked (UTC), why.
+            One row per study from which something is deleted: study, function, runs, bytes (about), last_asked (UTC),
+            why.
         """
         since = _instant(asked_since)
         askers = {one.folder.name: one.asked() for one in self.studies()}
-        newest = {}  # of each function that somebody asked for: the last version, and the session that asked for it
+        newest = {}  # per requested function: the latest version, and the session that requested it
         for one in (one for asked in askers.values() for one in asked):
             key = (one["where"], one["function"])
             newest[key] = max(newest.get(key, (0.0, "", "")), (one["at"], one["version"], one["session"]))
@@ -277,7 +278,7 @@ class Store:
             ]
             wanted = {key for one in current if one["at"] >= since for key in one["keys"]}
             gone = {key for key in there if key[:ASKED_DIGITS] not in wanted}
-            if gone or not (there or current):  # one that is asked for and has no runs has just begun
+            if gone or not (there or current):  # a study that is requested but has no runs has just begun
                 freed = round(study.bytes() * len(gone) / max(len(there), 1))
                 why = f"not asked for since {asked_since}" if current else "the function or the package has changed"
                 if not dry_run:
@@ -288,7 +289,7 @@ class Store:
 
 
 class Study:
-    """The results of a function as its code is, in a folder. It may be sent to other processes.
+    """The results of one version of a function, in a folder. It can be sent to other processes.
 
     Attributes
     ----------
@@ -301,7 +302,7 @@ class Study:
 
     @cached_property
     def facts(self) -> dict:
-        """What is known of the function: name, where, source, versions; empty if that is not written yet."""
+        """What is known of the function: name, where, source, versions; empty until that is written."""
         with suppress(OSError, ValueError):
             if isinstance(found := json.loads((self.folder / STUDY).read_text(encoding="utf-8")), dict):
                 return found
@@ -315,7 +316,7 @@ class Study:
     # --- What is asked for ---
 
     def ask(self, plan) -> None:
-        """Note that a plan asks for its runs."""
+        """Record that a plan requests its runs."""
         self.folder.mkdir(exist_ok=True)
         (self.folder / ASKED).mkdir(exist_ok=True)
         (self.folder / MARKS).mkdir(exist_ok=True)
@@ -333,16 +334,17 @@ class Study:
         _write_json(self.folder / ASKED / f"{plan.asked_as(where)}.json", note)
 
     def asked(self) -> list[dict]:
-        """Give who asked for what, and when; a note of another shape is as good as damaged."""
+        """List who requested what, and when; a note of another form counts as damaged."""
         notes = (
             {"session": "", "several": False, **note} for note in _jsons(self.folder / ASKED)
-        )  # not noted at first
+        )  # early notes lack it
         return [note for note in notes if all(isinstance(note.get(name), kind) for name, kind in NOTE.items())]
 
     # --- Writing ---
 
     def keep(self, *several: tuple[str, Mapping, Mapping, Result]) -> None:
-        """Keep results, whole or not at all: key, values, origins (as of `Plan.described`) and result of each.
+        """Store results, each completely or not at all. Each has a key, values, origins (see `Plan.described`) and a
+        result.
 
         Raises
         ------
@@ -353,23 +355,24 @@ class Study:
         self.write(_rows(pa, *one) for one in several)
 
     def write(self, tables: Iterable) -> None:
-        """Write tables of Arrow, those of the same columns into one file."""
+        """Write Arrow tables; those with the same columns go into one file."""
         _, pq = _parquet()
         for table in _alike(tables):
-            whole = io.BytesIO()  # faster than to let it open and write a file
+            whole = io.BytesIO()  # faster than letting it open and write a file
             pq.write_table(table, whole, compression="none", use_dictionary=False, write_statistics=False)
-            # A name of its own: who joins small files must not delete what has taken the place of one that it has read.
+            # A unique name: a process that joins small files must not delete a file that replaced one that it has
+            # read.
             with replacing(self.folder / f"{table.column('run_key')[0]}-{uuid4().hex[:8]}.parquet") as part:
                 part.write_bytes(whole.getbuffer())
 
     @contextmanager
     def writing(self, count: int) -> Iterator["Writer"]:
-        """Show that this process makes so many runs, until the block ends; then join small files.
+        """Until the block ends, show that this process makes this many runs; then join small files.
 
         Raises
         ------
         PermissionError
-            If the store can only be read.
+            If the store is read-only.
         """
         if not os.access(self.folder, os.W_OK):
             words = f"this store is read-only, and {count:,} {'run is' if count == 1 else 'runs are'} missing"
@@ -382,7 +385,7 @@ class Study:
             self.join()
 
     def join(self, without: Iterable[str] = ()) -> None:
-        """Join small files, and leave out some runs."""
+        """Join small files, leaving out some runs."""
         _, pq = _parquet()
         without, files = set(without), self.files()
         joined = [path for path in files if path.name.startswith(JOINED)]
@@ -395,16 +398,16 @@ class Study:
         for table in tables:
             with replacing(self.folder / f"{JOINED}{uuid4().hex}.parquet") as path:
                 pq.write_table(table, path)
-        if len(joined) >= self.most_joined:  # there are as many kinds of tables: they cannot become fewer
+        if len(joined) >= self.most_joined:  # all tables differ in kind, so they cannot become fewer
             self.most_joined = MOST_JOINED + len(tables)
         for part in parts:
             part.path.unlink(missing_ok=True)
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Delete some runs, and the folder if none is left and nobody writes."""
+        """Delete some runs; delete the folder too, if no run is left and no process is writing."""
         self.join(without=keys)
         now = time.time()
-        for path in self.folder.glob(".*"):  # what a killed process left half-written
+        for path in self.folder.glob(".*"):  # left half-written by a killed process
             with suppress(OSError):
                 if now - path.stat().st_mtime > LOST:
                     path.unlink()
@@ -422,7 +425,7 @@ class Study:
         return sorted(self.folder.glob("[!._]*.parquet"))
 
     def bytes(self) -> int:
-        """Give the bytes of results."""
+        """Give the size of the results in bytes."""
         total = 0
         for path in self.files():
             with suppress(OSError):
@@ -430,15 +433,15 @@ class Study:
         return total
 
     def read(self, files: Iterable[Path] | None = None) -> list["Part"]:
-        """Read results: all, some of which others may be joining meanwhile, or those in some files.
+        """Read all results, or those in some files; other processes may be joining files meanwhile.
 
-        A failure of what has been made since is left out; of several failures of a run the last one counts.
+        A failure is left out if the run has succeeded since. If a run failed several times, the last failure counts.
         """
         parts, seen = [], set()
         while missing := [path for path in (self.files() if files is None else files) if path not in seen]:
             for path in missing:
                 seen.add(path)
-                with suppress(FileNotFoundError):  # it was joined: what holds it now is listed in the next round
+                with suppress(FileNotFoundError):  # it was joined: the next round lists the file that now holds it
                     if (table := _read(path)) is not None:
                         parts.append(Part(path, table, self.name))
         _leave_out(parts)
@@ -456,34 +459,34 @@ class Study:
         return set().union(*(part.keys() for part in self.read()))
 
     def running(self) -> list[dict]:
-        """Give the processes that are at work: host, process, since, done, count and what they run, each since when.
+        """List the active processes: host, process, since, done, count, and what each is running, since when.
 
-        A worker has no count. A process that has ended, or gave no sign of life for some time, is left out.
+        A worker has no count. A process that has ended, or has given no sign of life for some time, is left out.
         """
         marks = [one for one in _jsons(self.folder / MARKS) if time.time() - one["alive"] < DEAD]
         return [one for one in marks if (one["count"] or one["running"]) and not _has_ended(one)]
 
 
 def _has_ended(mark):
-    """Tell whether a process of this computer has ended, though nothing says so."""
+    """Tell whether a process on this computer has ended without saying so."""
     if mark["host"] != HOST or os.name != "posix":
         return False
     try:
-        os.kill(mark["process"], 0)  # which sends nothing
+        os.kill(mark["process"], 0)  # sends no signal
     except OSError as error:
         return error.errno == ESRCH
     return False
 
 
 class Mark:
-    """Signs of life: a file that tells what this process runs of a study, renewed until it ends.
+    """Signs of life: a file that says which runs of a study this process is making, renewed until it ends.
 
     Parameters
     ----------
     folder : Path
-        Of the study.
+        Folder of the study.
     count : int
-        How many runs it is to make; 0 for a worker, which is not told.
+        Number of runs that it is to make; 0 for a worker, which does not know.
     """
 
     of_workers: ClassVar[dict[Path, "Mark"]] = {}  # by folder; they end by themselves
@@ -496,7 +499,7 @@ class Mark:
 
     @classmethod
     def here(cls, folder: Path) -> "Mark":
-        """Give the mark of this process, which is a worker."""
+        """Give the mark of this process, a worker."""
         if folder not in cls.of_workers:
             cls.of_workers[folder] = cls(folder)
             cls.of_workers[folder].start()
@@ -504,7 +507,7 @@ class Mark:
 
     def start(self) -> None:
         """Begin to show signs of life."""
-        for path in self.path.parent.glob("*.json"):  # those of processes that were killed
+        for path in self.path.parent.glob("*.json"):  # left by killed processes
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > LOST:
                     path.unlink()
@@ -512,7 +515,7 @@ class Mark:
         self.thread.start()
 
     def stop(self) -> None:
-        """Show no more of them."""
+        """Stop showing signs of life."""
         self.over.set()
         self.thread.join()
         self.path.unlink(missing_ok=True)
@@ -533,14 +536,14 @@ class Mark:
             begun = list(self.begun.items())
         running = [{"key": key, "values": _words(shown), "since": since} for key, (shown, since) in begun]
         about = {"host": HOST, "process": os.getpid(), "since": self.since, "alive": time.time()}
-        with suppress(OSError):  # a full disk is told by what cannot be kept
+        with suppress(OSError):  # a full disk is reported when a result cannot be stored
             _write_json(self.path, about | {"done": self.done, "count": self.count, "running": running})
 
     def _beat(self):
         pause, idle = 1, 0
         while not self.over.wait(pause):
             idle = 0 if self.begun or self.count else idle + 1
-            if idle > 1:  # a worker that others may use now, for something else
+            if idle > 1:  # an idle worker, which others may now use
                 self.of_workers.pop(self.folder, None)
                 self.path.unlink(missing_ok=True)
                 return
@@ -549,7 +552,7 @@ class Mark:
 
 
 class Writer:
-    """A process that makes runs of a study: it shows signs of life, and joins what has become many."""
+    """A process that makes runs of a study: it shows signs of life, and joins files when there are many."""
 
     def __init__(self, study: Study, count: int):
         self.study, self.mark, self.small = study, Mark(study.folder, count), 0
@@ -560,20 +563,20 @@ class Writer:
         return Ticket(self.study, key, shown, origins, self.mark)
 
     def keep(self, key: str, shown: Mapping, origins: Mapping, result: Result) -> None:
-        """Keep a result that has come from elsewhere, together with those that come in the same moment.
+        """Store a result from elsewhere, together with others that arrive at the same moment.
 
         Raises
         ------
         TypeError
             For a measure that no column can hold.
         OSError
-            If one of those before could not be kept.
+            If an earlier one could not be stored.
         """
         self._check()
         self.arrived.put(_rows(_parquet()[0], key, shown, origins, result))
 
     def _keep_arrived(self):
-        """Keep what comes until an end is put; a batch of runs comes at once, and a file takes a millisecond."""
+        """Store arriving results until an end mark; a batch arrives at once, and writing a file takes a millisecond."""
         over = False
         while not over:
             several = [self.arrived.get()]
@@ -585,7 +588,7 @@ class Writer:
             try:
                 self.study.write(table for table in several if table is not None)
             except OSError as error:
-                self.errors.append(error)  # to be raised where results are given
+                self.errors.append(error)  # raised when the next result is given
 
     def _check(self):
         if self.errors:
@@ -601,7 +604,7 @@ class Writer:
 
     @contextmanager
     def alive(self) -> Iterator[None]:
-        """Show that this process works, and keep what comes, until the block ends."""
+        """Until the block ends, show that this process is active, and store arriving results."""
         keeping = Thread(target=self._keep_arrived, daemon=True)
         self.mark.start()
         keeping.start()
@@ -615,7 +618,7 @@ class Writer:
 
 
 class Ticket:
-    """Permission to keep the result of one run, for a worker: as a context it shows that the run is going on."""
+    """Lets a worker store the result of one run; as a context, it shows that the run is in progress."""
 
     def __init__(self, study: Study, key: str, shown: Mapping, origins: Mapping, mark: Mark | None = None):
         self.study, self.key, self.shown, self.origins, self.mark = study, key, shown, origins, mark
@@ -651,7 +654,7 @@ def _parquet():
 
 
 def _rows(pa, key, shown, origins, result):
-    """Give what is kept of a run as a table of Arrow."""
+    """Give what is stored of a run as an Arrow table."""
     measured, kinds, more = result.measured, {}, {}
     if result.failed:
         own = pa.table({"error": [measured.words], "error_at": [measured.at]})
@@ -659,7 +662,7 @@ def _rows(pa, key, shown, origins, result):
     elif isinstance(measured, pd.DataFrame):
         names = measured.columns.tolist()
         if odd := [name for name in names if not isinstance(name, str)]:
-            texts = list(map(str, names))  # Parquet has no others
+            texts = list(map(str, names))  # Parquet has only text names
             if len(set(texts)) < len(texts) or not all(type(name) in (int, float) for name in odd):
                 words = f"a column {odd[0]!r}, expected names that are texts or numbers, to be kept in a store"
                 raise TypeError(f"the run gives {words}")
@@ -684,7 +687,7 @@ def _rows(pa, key, shown, origins, result):
     table = pa.table({**about, **dict(zip(own.schema.names, own.columns, strict=True)), **tail})
     notes = {"format": FORMAT, "values": list(shown), "measures": [] if result.failed else own.schema.names} | more
     about = {b"schedlab": json.dumps(notes).encode()}
-    if pandas := _of_pandas(own.schema):  # the types that only pandas has; others would depend on the values
+    if pandas := _of_pandas(own.schema):  # pandas-only types; others would depend on the values
         own_types = [one for one in pandas["columns"] if one["pandas_type"] not in ("categorical", "empty")]
         about[b"pandas"] = json.dumps(pandas | {"columns": own_types}).encode()
     return table.replace_schema_metadata(about)
@@ -700,7 +703,7 @@ def _column_types(pa, measured):
     except UNKEPT as error:
         raise TypeError(f"the table of a run cannot be kept in a store: {error}") from None
     for place, one in enumerate(own.columns):
-        if pa.types.is_dictionary(one.type):  # whose type would depend on how many categories there are
+        if pa.types.is_dictionary(one.type):  # its type would depend on the number of categories
             values = pa.chunked_array([part.dictionary_decode() for part in one.chunks], one.type.value_type)
             own = own.set_column(place, own.field(place).with_type(one.type.value_type), values)
     kinds = {name: ARRAYS if _of_arrays(one) else _kind(name, one.dtype) for name, one in measured.items()}
@@ -714,7 +717,7 @@ def _column_types(pa, measured):
 
 
 def _as_it_was(found, kinds, values):
-    """Give a table of pandas the types that it had; `values` gives those of a column as Python's own."""
+    """Give a pandas table its original types; `values` gives those of a column as Python objects."""
     for name, kind in kinds.items():
         if isinstance(kind, dict):
             categories = pd.Index(kind["categories"], dtype=kind["dtype"])
@@ -727,7 +730,7 @@ def _as_it_was(found, kinds, values):
 
 
 def _of_arrays(column):
-    """Tell whether a column holds arrays of numbers, which it gets back as it is."""
+    """Tell whether a column holds arrays of numbers, which are returned unchanged."""
     return (
         len(column) > 0
         and column.dtype == "object"
@@ -736,7 +739,7 @@ def _of_arrays(column):
 
 
 def _same(one, other):
-    """Tell whether two columns hold the same values, of the same types."""
+    """Tell whether two columns hold equal values of equal types."""
     if one.dtype != "object":
         return one.equals(other)
     if _of_arrays(other):
@@ -745,7 +748,7 @@ def _same(one, other):
 
 
 def _kind(name, kind):
-    """Note the type of a column."""
+    """Describe the type of a column for the file's notes."""
     if isinstance(kind, pd.CategoricalDtype):
         categories = kind.categories.tolist()
         if not all(isinstance(one, str | int | float) for one in categories):
@@ -755,7 +758,7 @@ def _kind(name, kind):
 
 
 def _cell(pa, value):
-    """Give a value of a run as a column can hold it."""
+    """Convert a value of a run to one that a column can hold."""
     try:
         pa.scalar(value)
     except UNKEPT:
@@ -790,7 +793,7 @@ class Part:
         self.path, self.table, self.function = path, table, function
         notes = json.loads(table.schema.metadata[b"schedlab"])
         self.given, self.measures = notes["values"], notes["measures"]
-        self.names = notes.get("names")  # of the columns of a run's table, if not all are texts
+        self.names = notes.get("names")  # of the columns of a run's table, unless all are texts
         self.failures = "error" in table.schema.names and "error" not in self.measures
 
     def keys(self) -> list[str]:
@@ -798,11 +801,11 @@ class Part:
         return self.table.column("run_key").to_pylist()
 
     def ends(self) -> list[tuple]:
-        """Give key and end of each row."""
+        """Give key and end time of each row."""
         return list(zip(self.keys(), self.table.column("run_finished").to_pylist(), strict=True))
 
     def table_of(self, wanted):
-        """Give the rows of the runs whose keys fulfil a condition."""
+        """Give the rows of the runs whose keys meet a condition."""
         keys = self.keys()
         chosen = [place for place, key in enumerate(keys) if wanted(key)]
         return _taken(self.table, chosen)
@@ -818,7 +821,7 @@ class Part:
                     yield name, label, kept[text][name]
 
     def frame(self, names: Mapping) -> pd.DataFrame:
-        """Give the rows, with the names that values have among all that are kept."""
+        """Give the rows, with values named as among all stored values."""
         table = self.table.filter(_parquet()[0].compute.not_equal(self.table.column("run_row"), EMPTY))
         found = table.to_pandas()
         origins = [json.loads(text) for text in found["run_origins"]]
@@ -867,7 +870,7 @@ class Part:
         pa, _ = _parquet()
         kept = table.filter(pa.compute.not_equal(table.column("run_row"), EMPTY)).select(self.measures)
         whole, values = kept.to_pandas(), cache(lambda name: kept.column(name).to_pylist())
-        found, begin = {}, 0  # rows of a run stand together; one whose table has none has a row here, and none there
+        found, begin = {}, 0  # a run's rows are consecutive; one whose table has none has a row here, and none there
         for key, own in groupby(zip(columns["run_key"], rows, range(len(rows)), strict=True), lambda one: one[0]):
             (_, first, place), *more = own
             end = begin + (first != EMPTY) + len(more)
@@ -881,18 +884,18 @@ class Part:
 
 
 def _time(kind, unit, value):
-    """Give a time of pandas as it was."""
+    """Give a pandas time as it was."""
     if kind == "NaT":
         return pd.NaT
     value = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta}[kind](value).as_unit(unit)
     zone = getattr(value, "tz", None)
-    if zone is not None and str(zone).startswith(("pytz.FixedOffset", "+", "-")):  # below pandas 3.0 as pytz's
+    if zone is not None and str(zone).startswith(("pytz.FixedOffset", "+", "-")):  # before pandas 3.0 as pytz's
         value = value.tz_convert(timezone(value.utcoffset()))
     return value
 
 
 def _alike(tables):
-    """Put tables of the same columns below one another; where a column has no values, any type will do."""
+    """Join tables with the same columns; a column without values takes any type."""
     pa, _ = _parquet()
     groups = []
     for table in tables:
@@ -913,7 +916,7 @@ def _alike(tables):
 
 
 def _common(pa, one, other):
-    """Give the schema of two tables together; None if they have different columns."""
+    """Give a common schema for two tables; None if their columns differ."""
     if one.equals(other, check_metadata=True):
         return one
     if one.names != other.names or one.metadata[b"schedlab"] != other.metadata[b"schedlab"]:
@@ -929,11 +932,11 @@ def _common(pa, one, other):
 
 
 def _once(table, seen=()):
-    """Leave out runs that are there twice, or that were seen elsewhere: the rows of a run stand together."""
+    """Leave out runs that occur twice, or were seen elsewhere; the rows of a run are consecutive."""
     seen, chosen, last = set(seen), [], None
     rows = table.column("run_row").to_pylist()
     for place, (key, row) in enumerate(zip(table.column("run_key").to_pylist(), rows, strict=True)):
-        if row <= 0:  # the first one, or the only one, of a run
+        if row <= 0:  # the first or only row of a run
             last = None if key in seen else key
             seen.add(key)
         if key == last:
@@ -942,7 +945,7 @@ def _once(table, seen=()):
 
 
 def _leave_out(parts):
-    """Leave out failures of what was made since, all failures of a run but the last, and what is there twice."""
+    """Leave out failures of runs that succeeded since, all but the last failure of a run, and duplicates."""
     made = set().union(*(part.keys() for part in parts if not part.failures))
     failures, last = [part for part in parts if part.failures], {}
     for key, at in (one for part in failures for one in part.ends()):
@@ -964,7 +967,7 @@ def _taken(table, chosen):
 
 
 def _read(path):
-    """Read a file of results; None, with a warning, where it is none: cut short by a full disk or a power failure."""
+    """Read a file of results; None, with a warning, if it is damaged: cut short by a full disk or a power failure."""
     _, pq = _parquet()
     try:
         table = pq.ParquetFile(path).read()
@@ -981,7 +984,7 @@ def _read(path):
 
 
 def _names(origins):
-    """Tell apart values of one label, by column, as the table of a grid does."""
+    """Distinguish values with the same label, by column, as the table of a grid does."""
     labels = {}
     for name, label, origin in dict.fromkeys((name, label, tuple(origin)) for name, label, origin in origins):
         labels.setdefault(name, []).append((label, origin))
@@ -993,7 +996,7 @@ def _names(origins):
 
 
 def _instant(since):
-    """Give seconds since 1970 of a date, or of a length of time before now; 0 for None."""
+    """Convert a date, or a length of time before now, to seconds since 1970; 0 for None."""
     if since is None:
         return 0.0
     try:
@@ -1004,7 +1007,7 @@ def _instant(since):
             instant = pd.Timestamp(since)
             return (instant.tz_localize("UTC") if instant.tz is None else instant).timestamp()
     except ValueError:
-        pass  # as for what is neither
+        pass  # it is neither
     raise ValueError(f"asked_since is {since!r}, expected a date such as 2026-03-01, or a time such as 30 days")
 
 
@@ -1014,7 +1017,7 @@ def _name_of(run):
 
 
 def asker(run) -> str:
-    """Say who asks: the notebook or script, or the file that a function stands in."""
+    """Name the requester: the notebook or script, or the file in which a function is defined."""
     function = innermost(run)
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     path = Path(code.co_filename) if code is not None else None
@@ -1023,7 +1026,7 @@ def asker(run) -> str:
     main = __import__("__main__")
     notebook = os.environ.get("JPY_SESSION_NAME") or getattr(main, "__vsc_ipynb_file__", "")
     script = None if "ipykernel" in sys.modules else getattr(main, "__file__", None)
-    return notebook or script or f"session {SESSION}"  # of which no later one asks for the same in its place
+    return notebook or script or f"session {SESSION}"  # no later session will request the same in its place
 
 
 def _source(run):
@@ -1033,9 +1036,9 @@ def _source(run):
 
 
 def _is_current(note, newest):
-    """Tell whether a note is of the last version of a function, or of the session that asked for that."""
+    """Tell whether a note is of the latest version of a function, or of the session that requested that version."""
     _, version, session = newest
-    return note["version"] == version or note["session"] == session  # which may use two functions of one name
+    return note["version"] == version or note["session"] == session  # a session may use two functions of one name
 
 
 def _words(values):
@@ -1049,6 +1052,6 @@ def _write_json(path, content):
 
 def _jsons(folder):
     for path in sorted(folder.glob("[!.]*.json")):
-        with suppress(OSError, ValueError):  # it has just gone, or is damaged
+        with suppress(OSError, ValueError):  # it was just deleted, or is damaged
             if isinstance(found := json.loads(path.read_text(encoding="utf-8")), dict) and found:
                 yield found

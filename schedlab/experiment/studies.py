@@ -1,4 +1,4 @@
-"""A study in a file: a grid that job arrays and many computers share, each process a part of the same plan."""
+"""A study in a file: a grid shared by job arrays or several computers, where each process runs a part of the plan."""
 
 import os
 import runpy
@@ -13,7 +13,7 @@ from .grids import Known, Plan, planned
 from .results import tabled
 from .stores import Store
 
-TAKEN = ("run", "values", "cases")  # names that a file defines
+TAKEN = ("run", "values", "cases")  # names that a study file defines
 EXAMPLE = """\
 import schedlab as sl
 
@@ -31,8 +31,8 @@ def read_study(path: str | os.PathLike) -> Plan:
     Parameters
     ----------
     path : path
-        The file. It defines ``run``, a function; ``values``, a mapping of its parameters to values; and ``cases``,
-        optionally, a list of mappings. It is executed.
+        The file. It defines ``run``, a function; ``values``, a mapping of its parameters to values; and optionally
+        ``cases``, a list of mappings. It is executed.
 
     Returns
     -------
@@ -41,13 +41,13 @@ def read_study(path: str | os.PathLike) -> Plan:
     Raises
     ------
     ValueError
-        If the file defines no such names, or something else by them.
+        If the file does not define these names, or defines them as something else.
     """
     path, shown = Path(path), plain(str(path))
     if not path.is_file():
         raise FileNotFoundError(f"{shown}: no such file, expected a study in Python:\n\n{EXAMPLE}")
-    # Not as a module that others may import: workers get its functions as they are.
-    sys.path.insert(0, str(path.parent.resolve()))  # as where it is run as a script
+    # Not as a module that others may import: its functions are sent to workers by value.
+    sys.path.insert(0, str(path.parent.resolve()))  # as when the file is run as a script
     try:
         found = runpy.run_path(str(path), run_name="schedlab_study")
     except (Exception, SystemExit) as error:  # whatever the user's file raises
@@ -65,7 +65,7 @@ def read_study(path: str | os.PathLike) -> Plan:
 
 
 def shard_of(plan: Plan, number: int, count: int) -> Plan:
-    """Give a part of a plan: every run is in one of them, and they cost about the same.
+    """Give one part of a plan. Every run is in exactly one part, and all parts cost about the same.
 
     Parameters
     ----------
@@ -74,23 +74,24 @@ def shard_of(plan: Plan, number: int, count: int) -> Plan:
         From 1 to `count`.
     count : int
     """
-    # By the keys, which are as good as random: in order of the plan a part could get the costly scheme of each pair.
+    # By keys, which are as good as random: in the order of the plan, one part could get the costly scheme of each
+    # pair.
     chosen = set(sorted(set(plan.keys))[number - 1 :: count])
     places = [place for place, key in enumerate(plan.keys) if key in chosen]
     return Plan(plan.run, [plan.runs[place] for place in places], [plan.names[place] for place in places])
 
 
 def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dict], pd.DataFrame]:
-    """Say how far a plan is.
+    """Report the progress of a plan.
 
     Returns
     -------
     counts : dict
-        Runs that are done, failed, running and to do.
+        Numbers of runs done, failed, running and to do.
     processes : list of dict
-        Those at work, as of `schedlab.experiment.stores.Study.running`.
+        The active processes, as in `schedlab.experiment.stores.Study.running`.
     failures : DataFrame
-        Values, error and error_at of what failed.
+        Values, error and error_at of failed runs.
     """
     known = Known(plan, store, look=True)
     results = known.found()
@@ -99,7 +100,7 @@ def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dic
     processes = []
     for one in known.study.running():
         mine = [run for run in one["running"] if run["key"] in missing]
-        if mine or not one["running"]:  # otherwise it makes runs of another plan
+        if mine or not one["running"]:  # otherwise it runs another plan
             processes.append(one | {"running": mine})
     running = len({run["key"] for one in processes for run in one["running"]})
     counts = {"done": len(results) - len(failed), "failed": len(failed), "running": running}
@@ -108,6 +109,6 @@ def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dic
 
 
 def table(plan: Plan, store: str | os.PathLike | Store) -> pd.DataFrame | None:
-    """Give the table of a plan of which all runs are there; None before."""
+    """Give the table of a plan, or None until all its runs are there."""
     known = Known(plan, store, look=True)
     return None if known.missing else tabled(plan.names, known.in_order(), True)

@@ -33,47 +33,47 @@ def sweep(
 ) -> pd.DataFrame:
     """Simulate every combination of traces, offered loads, schemes and seeds.
 
-    What was simulated before in this session is not simulated again (`forget`). `grid` does the same for a function of
-    your own.
+    What was already simulated in this session is not simulated again (see `forget`). `grid` does the same for your own
+    function.
 
     Parameters
     ----------
     trace : Trace, or several
-        Or functions of a seed that each give a trace.
+        Traces, or functions of a seed that each return a trace.
     scheme : Scheme or name, or several
         As in `simulate`.
     load : float, or several, optional
-        Offered loads to scale each trace to; its own if left out.
+        Offered loads to scale each trace to. Default: the trace's own load.
     seed : int, or several, optional
-        Replications: a trace is shaken with each seed (`Trace.shake`), after its load is scaled; a function of a
+        Replications. After its load is scaled, each trace is shaken with each seed (`Trace.shake`); a function of a
         seed is called with each. `schedlab.statistics.over_seeds` averages over them.
     shake : int, seconds
-        How far submissions of a shaken trace move at most.
+        Largest move of a submission in a shaken trace.
     by : {"run_time", "interarrival", "effective"}
         How to scale (`Trace.scale_load`).
     tau : float, seconds
-        Of the bounded slowdown.
+        Threshold of the bounded slowdown. Run times below it count as tau.
     threads : int, optional
-        As of `grid`.
+        As in `grid`.
     progress : bool
-        Show a progress bar, if it takes over a second.
+        Show a progress bar, if the sweep takes over a second.
     store : path or Store, optional
-        As of `grid`. The table of the store also has the columns by, shake, tau, and those of `conventions`.
+        As in `grid`. The store's table also has the columns by, shake, tau, and those of `conventions`.
     **conventions
         machine, overrun and events, as in `simulate`.
 
     Returns
     -------
     DataFrame
-        One row a run: trace, load, scheme, seed (where seeds are given), and the measures of `Schedule.metrics`.
-        Different traces of one title are told apart by what was done to them (`schedlab.workload.trace.labels`). The
-        load is the one asked for; else that of the unshaken trace, and the mean over the seeds where each has its own
-        trace.
+        One row per run: trace, load, scheme, seed (if seeds are given), and the measures of `Schedule.metrics`.
+        Different traces with the same title are distinguished by their history (`schedlab.workload.trace.labels`). The
+        load is the requested one; if none was requested, that of the unshaken trace, or the mean over the seeds if each
+        seed has its own trace.
 
     Raises
     ------
     ValueError
-        For an empty list, a load that is not above 0, an unknown scheme or convention, a function without seeds.
+        For an empty list, a load that is not above 0, an unknown scheme or convention, or a function without seeds.
     """
     traces = several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
     seeds = several("seed", seed, seed is None or isinstance(seed, Integral))
@@ -88,7 +88,7 @@ def sweep(
     for ((family, made), mark), target in product(zip(families, marks, strict=True), loads):
         own = sum(one.offered_load(overrun) for one in family) / len(family) if target is None else target
         for one in family:
-            _scaled(one, target, by, overrun)  # says at once if that cannot be
+            _scaled(one, target, by, overrun)  # raises early if that is impossible
         for using, (each, copy) in product(schemes, zip(seeds, family if made else family * len(seeds), strict=True)):
             about = {"trace": f"{copy.title}{mark}", "load": own, "scheme": called[identity(using)], "seed": each}
             names.append({name: value for name, value in about.items() if value is not None})
@@ -104,7 +104,7 @@ def sweep(
 
 
 def _family(trace, seeds):
-    """Give the traces that a function makes of the seeds; or the one trace given."""
+    """Give the traces that a function makes for the seeds, or the single given trace."""
     if callable(trace) and seeds == [None]:
         raise ValueError("a trace is a function, which needs seeds: seed=range(10)")
     family = [trace(seed) for seed in seeds] if callable(trace) else [trace]
@@ -121,5 +121,5 @@ def _scaled(trace, load, by, overrun):
 def _simulated(trace, load, by, scheme, seed, shake, tau, conventions):
     trace = _scaled(trace, load, by, conventions.get("overrun", "kill"))
     if seed is not None:
-        trace = trace.shake(shake, seed)  # here and not before: copies for all seeds would fill the memory
+        trace = trace.shake(shake, seed)  # only here: copies for all seeds would fill the memory
     return simulate(trace, scheme, **conventions).metrics(tau=tau)

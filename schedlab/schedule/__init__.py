@@ -1,4 +1,4 @@
-"""Schedules: when each job of a trace held which processors, what that is worth, and whether it is possible."""
+"""Schedules: which processors each job of a trace held and when, measures of that, and checks that it is possible."""
 
 from .base import Schedule
 from .laws import ScheduleError

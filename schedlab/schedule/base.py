@@ -1,4 +1,4 @@
-"""`Schedule`: when each job of a trace held which processors, and what that is worth."""
+"""`Schedule`: which processors each job of a trace held and when, and measures of that."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,8 +38,8 @@ MEANS = ("wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_process
 class Schedule:
     """The result of a simulation.
 
-    Times are seconds on the clock of the log: int64; float64 where the tasks of sweeps ran by themselves, which need
-    not take whole seconds.
+    Times are seconds on the clock of the log: int64, or float64 if sweeps ran as separate tasks, which need not take
+    whole seconds.
 
     Attributes
     ----------
@@ -49,13 +49,13 @@ class Schedule:
     overrun, events : str
         The conventions it was simulated under (`simulate`).
     outcome : Outcome
-        What the scheme made of the case.
+        The result of the scheme for the case.
     origin : int, seconds on the clock of the log
         When the clock of the outcome begins.
     site : int
-        Which of several sites this is (`simulate_sites`).
+        Position of this site, if several were simulated together (`simulate_sites`).
     traces : tuple of Trace
-        Of all sites; the trace alone if there are no others.
+        The traces of all sites; only `trace` if there is a single site.
     """
 
     trace: Trace
@@ -77,12 +77,12 @@ class Schedule:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know: where a recorded schedule has no waits, or breaks a law."""
+        """Warnings for the reader: for example, that a recorded schedule has no waits, or breaks a law."""
         return self.scheme.notes(self)
 
     @cached_property
     def partitions(self) -> dict[str | int, "Schedule"]:
-        """The schedule of each partition, by its name: its jobs on its processors (`schedlab.Partitions`).
+        """The schedule of each partition by name: its jobs on its processors (`schedlab.Partitions`).
 
         Raises
         ------
@@ -106,19 +106,19 @@ class Schedule:
             history=(*self.trace.history, f"partition {name}: {jobs.sum():,} jobs on {procs:,} processors"),
         )
         schedule = replace(self, trace=part, machine=Flat(procs), outcome=self.outcome.part(jobs), traces=())
-        schedule.__dict__["case"] = case  # of the trace as it is now, times and texts would be numbered anew
+        schedule.__dict__["case"] = case  # made anew from the trace, it would renumber times and texts
         return schedule
 
     @cached_property
     def case(self) -> Case:
-        """What was simulated; times in ticks of the outcome."""
+        """The case that was simulated; times in ticks of the outcome."""
         case, origin = case_of(self.trace, self.scheme, self.machine, self.overrun, self.events)
         later = case.jobs._replace(submit=case.jobs.submit + origin - self.origin)
         return case if origin == self.origin else replace(case, jobs=later)
 
     @property
     def held(self) -> tuple[np.ndarray, np.ndarray]:
-        """Processors held from each instant to the next, int64, and for how many seconds."""
+        """Processors held from each instant to the next, int64, and the length of each of these periods in seconds."""
         timeline = self.timeline()
         return timeline["used"].to_numpy()[:-1], np.diff(timeline["time"])
 
@@ -134,7 +134,7 @@ class Schedule:
         return display.page(*self._page(), self.trace.account_html())
 
     def _page(self):
-        """Give the parts of a page: what it is, machine and queue over time, and the measures that are read first."""
+        """Give the parts of an HTML page: a heading, machine and queue over time, and the main measures."""
         timeline = self.timeline()
         values = self._measures(self._per_job(metrics.TAU), timeline)
         time, used, queued = (timeline[name].to_numpy() for name in ("time", "used", "queued"))
@@ -152,7 +152,7 @@ class Schedule:
         yield display.facts(shown)
 
     def seconds(self, ticks):
-        """Give ticks of the outcome as seconds on the clock of the log.
+        """Convert ticks of the outcome to seconds on the clock of the log.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Schedule:
         Returns
         -------
         array, seconds
-            Whole where a tick is a second.
+            Integers if a tick is a second.
         """
         tick = self.outcome.tick
         return self.origin + (ticks if tick == 1 else ticks / tick)
@@ -184,7 +184,7 @@ class Schedule:
 
     @cached_property
     def promise(self) -> np.ndarray:
-        """The first start that the scheme promised to each job, -1 where it never did; as `start`."""
+        """The first start that the scheme promised to each job, -1 if it promised none; otherwise like `start`."""
         promise = self.outcome.promise
         return _fixed(np.where(promise >= 0, self.seconds(promise), -1))
 
@@ -192,18 +192,19 @@ class Schedule:
     def run(self) -> np.ndarray:
         """Run time of each job as simulated; int64, shape (n_jobs,), seconds.
 
-        A kill cuts it, and a place on a tree may shorten it. For a sweep it is the run time of the parallel job.
+        If the job is killed, it is cut; a good place on a tree may shorten it. For a sweep, it is that of the parallel
+        job.
         """
         return self.outcome.run
 
     @property
     def procs(self) -> np.ndarray:
-        """Processors that each job held, the parallel job of a sweep; int64, shape (n_jobs,)."""
+        """Processors that each job held (for a sweep, those of the parallel job); int64, shape (n_jobs,)."""
         return self.outcome.procs
 
     @property
     def killed(self) -> np.ndarray:
-        """Jobs that ended before their work was done; bool, shape (n_jobs,)."""
+        """Whether each job ended before its work was done; bool, shape (n_jobs,)."""
         return self.outcome.killed
 
     @cached_property
@@ -216,28 +217,29 @@ class Schedule:
     def started_by(self) -> pd.Categorical:
         """How each job came to start, shape (n_jobs,).
 
-        What counts is which jobs still waited when all starts of the instant had been made, in the order of the
-        scheme's queue (of arrival, where it has none):
+        The label depends on which jobs still waited after all starts of the instant. They are taken in the order of the
+        scheme's queue, or in order of arrival if it has none.
 
         - "head": the job started ahead of none of them.
-        - "reservation": it did, and had held a reservation (conservative backfilling, several reservations).
-        - "backfilled within the shadow": by its estimate it ends before the first of them could start.
-        - "backfilled on extra processors": it does not, and holds processors that the first of them leaves over.
+        - "reservation": it started ahead of one, and had held a reservation (conservative backfilling, several
+          reservations).
+        - "backfilled within the shadow": by its estimate, it ends before the first of them could start.
+        - "backfilled on extra processors": it does not end by then, but uses processors that the first of them does not
+          need.
 
-        When the first of them could start follows from the estimates of the jobs that ran, of which those count that
-        started at the instant, whatever their length. On a tree the labels are
-        "head" and "backfilled".
+        When the first of them could start follows from the estimates of the running jobs. Jobs that started at the same
+        instant count as running, whatever their length. On a tree, the labels are only "head" and "backfilled".
 
         Raises
         ------
         ValueError
-            Where jobs run in several pieces.
+            If jobs run in several pieces.
         """
         return starts.started_by(self)
 
     @cached_property
     def _sequential_work(self) -> np.ndarray | None:
-        """What each job does in processor-seconds, float64; None without speed-up data."""
+        """Work of each job on one processor, in processor-seconds, float64; None without speed-up data."""
         if not self.trace.has_speedup:
             return None
         if self.outcome.estimate is not None:
@@ -246,7 +248,7 @@ class Schedule:
 
     @property
     def wasted(self) -> np.ndarray | None:
-        """What each job held beyond its sequential work, processor-seconds, float64; None without speed-up data."""
+        """Processor-seconds that each job held beyond its sequential work, float64; None without speed-up data."""
         work = self._sequential_work
         return None if work is None else self.run * self.procs - work
 
@@ -293,24 +295,24 @@ class Schedule:
         if self._sequential_work is not None:
             columns["sequential_work"] = self._sequential_work
             columns["wasted"] = self.wasted
-        return pd.DataFrame(columns, index=index)  # at once: to insert one column takes 0.2 ms
+        return pd.DataFrame(columns, index=index)  # all at once: inserting one column takes 0.2 ms
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """One row a job: the trace's columns, and what the simulation makes of them.
+        """One row per job: the columns of the trace, and the results of the simulation. Times in seconds.
 
-        run_time is as simulated (cut at the estimate where jobs are killed, `killed` says which), wait_time is the
-        simulated one; new are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
-        promised_start (-1: none) and logged_area (processor-seconds before any rescaling). Times in seconds.
+        run_time is as simulated: it is cut at the estimate if the job was killed (see `killed`). wait_time is the
+        simulated one. Added are start_time, end_time, procs, turnaround, slowdown, bounded_slowdown (tau = 10 s),
+        promised_start (-1: none) and logged_area (processor-seconds before any rescaling).
 
-        - Where jobs run in one piece also `started_by`.
-        - On a tree also backfilled, and nodes as ranges ("0-3 7").
-        - With speed-up data also sequential_work (what the job would take on one processor) and wasted, the rest of
-          what it held, in processor-seconds; and where the scheme chose procs, estimate, the seconds on these
-          (requested_procs and requested_time stay the trace's).
-        - Where sweeps ran in pieces also breakdown, parallel_start (of the parallel job, nan where it never did) and
-          tasks_alone, which ran apart from it. start_time and end_time are those of the first and the last task;
-          slowdown divides by the run time of the parallel job.
+        - If jobs run in one piece, also `started_by`.
+        - On a tree, also backfilled, and nodes as ranges ("0-3 7").
+        - With speed-up data, also sequential_work (processor-seconds on one processor) and wasted (processor-seconds
+          held beyond that). If the scheme chose procs, also estimate, the expected seconds on these; requested_procs
+          and requested_time stay those of the trace.
+        - If sweeps ran in pieces, also breakdown, parallel_start (of the parallel job; nan if it never started) and
+          tasks_alone (tasks that ran apart from it). start_time is the start of the first task and end_time the end of
+          the last; slowdown divides by the run time of the parallel job.
         """
         table = copied(self._table)
         if not self.outcome.in_pieces:
@@ -320,12 +322,12 @@ class Schedule:
         return table
 
     def column(self, name: str) -> pd.Series:
-        """Give one column of `jobs`, without making those that take longer, such as `started_by`.
+        """Give one column of `jobs`, without computing slow ones such as `started_by`.
 
         Parameters
         ----------
         name : str
-            Of the column.
+            Name of the column.
 
         Raises
         ------
@@ -362,31 +364,40 @@ class Schedule:
         Parameters
         ----------
         by : optional
-            Classes of jobs, as in `schedlab.metrics.classes`; then one row a class, of the measures that a
-            class has. Jobs in no class have a last row, nan.
+            Classes of jobs, as in `schedlab.metrics.classes`. The result then has one row per class, with the measures
+            that a class has. Jobs in no class have a last row, nan.
         tau : float, seconds
-            Of the bounded slowdown.
+            Threshold of the bounded slowdown. Run times below it count as tau.
         window : "makespan", "arrivals" or (begin, end) in seconds
-            Where utilization is measured: first submission to last end, first to last submission, or stated.
+            Period over which to measure utilization.
+
+            - "makespan": from the first submission to the last end.
+            - "arrivals": from the first to the last submission.
+            - (begin, end): the given period.
         ci : float, optional
-            Confidence, such as 0.95; then intervals by batch means (`schedlab.statistics.batch_means`) on the means
-            over jobs, in place of the measures below.
+            Confidence level, such as 0.95. If given, the result has intervals by batch means
+            (`schedlab.statistics.batch_means`) on the means over jobs, instead of the measures below.
         warm_up : int or "mser"
-            Jobs to leave out at the beginning of a class or of the whole, of the intervals only.
+            Jobs to leave out at the beginning of each class, or of the whole. Only used for intervals.
 
         Returns
         -------
         DataFrame, where `ci` is given
-            One row a measure, or a (class, measure) for each class that has jobs: mean, low, high, batches, batch_size
-            (jobs), warm_up (jobs), and a note on what speaks against the interval; an `IntervalWarning` points there.
+            One row per measure, or per (class, measure) for each class that has jobs: mean, low, high, batches,
+            batch_size (jobs), warm_up (jobs), and a note with reasons to doubt the interval, which an `IntervalWarning`
+            points out.
         Series, or DataFrame where `by` is given
-            It shows itself with units (`schedlab.metrics.Measures`); what is made of it is plain pandas.
-            jobs; means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; the
-            median, 95th percentile and maximum of wait_time (seconds); killed (jobs); with speed-up data wasted_share,
-            what was held above the sequential work, of all that was held; and of the whole:
-            utilization, makespan (seconds), throughput (jobs per hour), loss_of_capacity (processor-seconds) and
-            loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs), offered_load,
-            effective_load (sequential work; without speed-up data as if all were perfectly efficient).
+            It displays with units (`schedlab.metrics.Measures`); anything computed from it is plain pandas.
+
+            - jobs: how many; killed: how many of them were killed.
+            - Means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; the median,
+              95th percentile and maximum of wait_time (seconds).
+            - With speed-up data, wasted_share: processor-seconds held beyond the sequential work, as a share of all
+              that was held.
+            - Only for the whole: utilization, makespan (seconds), throughput (jobs per hour), loss_of_capacity
+              (processor-seconds), loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs),
+              offered_load, and effective_load (from the sequential work; without speed-up data every job counts as
+              perfectly efficient).
         """
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)
@@ -445,18 +456,18 @@ class Schedule:
         return float(self._sequential_work.sum())
 
     def loss_of_capacity(self) -> float:
-        """Add up what idled while jobs waited that could have used it: processor-seconds."""
+        """Add up what idled while queued jobs could have used it, in processor-seconds."""
         return self._lost(self.timeline())
 
     def _lost(self, timeline):
-        if isinstance(self.machine, Partitions):  # what idles in one is of no use to the jobs of another
+        if isinstance(self.machine, Partitions):  # jobs of one partition cannot use what idles in another
             return sum(part.loss_of_capacity() for part in filter(len, self.partitions.values()))
         lost = self.outcome.lost
         return metrics.loss_of_capacity(timeline, self.machine.procs) if lost is None else lost / self.outcome.tick
 
     @cached_property
     def states(self) -> tuple[np.ndarray, ...]:
-        """Instants in ticks of the outcome; from each on processors in use, jobs queued, processors that they want."""
+        """Instants in ticks of the outcome; from each on: processors in use, jobs queued, what these want."""
         return metrics.states(*self.outcome.changes())
 
     def timeline(self) -> pd.DataFrame:
@@ -465,21 +476,21 @@ class Schedule:
         Returns
         -------
         DataFrame
-            One row for each distinct instant: time (seconds), and from then until the next row used (processors),
-            queued (jobs) and demand (processors that the queued jobs want; a queued sweep no more than it has tasks
-            left).
+            One row per distinct instant: time (seconds), and from then until the next row used (processors), queued
+            (jobs) and demand (processors that the queued jobs want; a queued sweep wants at most as many as it has
+            tasks left).
         """
         time, used, queued, demand = self.states
         return pd.DataFrame({"time": self.seconds(time), "used": used, "queued": queued, "demand": demand})
 
     def locality(self) -> pd.DataFrame:
-        """Tell how near to each other the nodes of each job on a tree are.
+        """Measure how close to each other the nodes of each job on a tree are.
 
         Returns
         -------
         DataFrame
-            Index job_number; stage, the lowest that has all nodes in one block; hops, the mean over all pairs of
-            nodes of the links between them, 2 x the stage at which they meet (0 for a single node).
+            Index job_number; stage, the lowest stage with all nodes in one block; and hops, the mean number of links
+            between two of its nodes: 2 x the stage at which they meet (0 for a single node).
         """
         tree = self._tree("locality")
         stage, hops = abandonable(tree_nodes.locality, *self.processors(), tree.k, tree.n)
@@ -491,8 +502,9 @@ class Schedule:
         Returns
         -------
         DataFrame
-            time (seconds), free (nodes), largest (nodes of the largest job that would find a place in one block), and
-            fragmentation, 1 - largest / free (0 where none is free): the share of free nodes that is of no use to it.
+            time (seconds); free (nodes); largest (nodes of the largest job that would find room in one block); and
+            fragmentation, 1 - largest / free (0 if none is free): the share of free nodes that such a job could not
+            use.
         """
         tree = self._tree("fragmentation")
         held = (self.start, self.end, *self.processors())
@@ -506,20 +518,23 @@ class Schedule:
         return self.machine
 
     def sweeps(self) -> pd.DataFrame:
-        """Tell what held processors for each parameter sweep: tasks that ran apart, and the parallel job.
+        """Show what held processors for each parameter sweep: tasks that ran apart, and the parallel job.
 
         Returns
         -------
         DataFrame
-            One row a sweep that was submitted at this site, index job_number: procs, run_time (seconds) and breakdown
-            as submitted; tasks_alone, as in `jobs`; of the tasks that held processors, at whatever site: tasks (how
-            many), tasks_procs, tasks_area (processor-seconds), shortest and longest (seconds; nan if there are none);
-            and parallel_time, how long the parallel job ran (seconds; 0 if it never did).
+            One row per sweep that was submitted at this site, index job_number.
+
+            - procs, run_time (seconds) and breakdown, as submitted.
+            - tasks_alone, as in `jobs`.
+            - Of the tasks that held processors at any site: tasks (how many), tasks_procs, tasks_area
+              (processor-seconds), shortest and longest (seconds; nan if there are none).
+            - parallel_time: how long the parallel job ran (seconds; 0 if it never did).
 
         Raises
         ------
         ValueError
-            If the scheme runs whole jobs, and no tasks.
+            If the scheme runs only whole jobs, and no tasks.
 
         Examples
         --------
@@ -531,10 +546,11 @@ class Schedule:
         return sweeps(self)
 
     def why(self, job: int) -> Why:
-        """Tell why a job waited, in words and as a Gantt chart.
+        """Explain why a job waited, in words and as a Gantt chart.
 
-        Which jobs held the processors meanwhile, which were submitted later and started earlier, when the job could
-        expect to start (`schedlab.schedule.why.Why.expected`) and what changed that, and how it came to start.
+        The explanation says which jobs held the processors meanwhile, which jobs were submitted later but started
+        earlier, when the job could expect to start (`schedlab.schedule.why.Why.expected`) and what changed that, and
+        how it came to start.
 
         Parameters
         ----------
@@ -544,12 +560,12 @@ class Schedule:
         Returns
         -------
         Why
-            Shown in a notebook with its chart; ``str`` gives the words, ``others`` and ``expected`` are tables.
+            A notebook shows it with its chart. ``str`` gives the words; ``others`` and ``expected`` are tables.
 
         Raises
         ------
         ValueError
-            For an unknown job, and where jobs run in several pieces.
+            For an unknown job, or if jobs run in several pieces.
 
         Examples
         --------
@@ -567,22 +583,22 @@ class Schedule:
         return why(self, job)
 
     def users(self) -> pd.DataFrame:
-        """Share out the machine over its users (`schedlab.metrics.user_shares`).
+        """Give each user's share of the machine (`schedlab.metrics.user_shares`).
 
         Returns
         -------
         DataFrame
-            One row a user, the largest area first.
+            One row per user, largest area first.
         """
         return metrics.user_shares(self._table)
 
     def gini(self, measure: str = "bounded_slowdown") -> float:
-        """Tell how unevenly a column of `jobs` is spread: its Gini coefficient (`schedlab.metrics.gini`).
+        """Measure how unequal the values of a column of `jobs` are: its Gini coefficient (`schedlab.metrics.gini`).
 
         Parameters
         ----------
         measure : str
-            The column.
+            Name of the column.
 
         Raises
         ------
@@ -595,27 +611,24 @@ class Schedule:
     # -- laws --------------------------------------------------------------------------------------------
 
     def validate(self) -> "Schedule":
-        """Check the laws of scheduling (`schedlab.schedule.laws`), and give the schedule back.
+        """Check the laws of scheduling (`schedlab.schedule.laws`), and return the schedule.
 
-        Every job starts exactly once and not before its submission; never are more processors held than there are;
-        a job runs as long as the trace and `overrun` say; FCFS starts jobs in the order of its queue; a kept promise
-        (EASY's for the head of a first come, first served queue, conservative's for every job; none where jobs run on
-        past their estimates) is a start no later than promised.
-
-        On partitions: all of this for each of them by itself.
-
-        On a tree: a job has as many nodes as it needs, all of them installed and nobody else's, in one block of its
-        stage where the allocation says so, and runs as long as its place lets it, or was killed past its estimate
-        after it had been backfilled.
-
-        Where the scheme chose processors: a moldable job has 1 to all of them and runs as long as its speedup on these
-        says, as recomputed from the trace; a rigid one beside it runs as the trace has it.
-
-        Where sweeps ran in pieces: each task of each sweep runs once, and a sweep ends with its last; the loss of
-        capacity is what the states of machine and queue say; and tasks never disturb the local schedule. For that the
-        site is replayed: whenever tasks start, the local scheduler had nothing left to start, and the reservation of
-        EASY's head, or all those of conservative backfilling, are the same with them as without them. Under flooding
-        tasks are jobs of the queue like others.
+        - Always: every job starts exactly once, and not before its submission. No more processors are held than the
+          machine has. A job runs as long as the trace and `overrun` say. FCFS starts jobs in the order of its queue.
+          Where promises are kept, no job starts later than promised. EASY keeps that of the head of a first come, first
+          served queue; conservative backfilling keeps that of every job; none is kept if jobs run on past their
+          estimates.
+        - On partitions: all of this for each partition by itself.
+        - On a tree: a job has as many nodes as it needs. They are installed, belong to no other job, and lie in one
+          block of its stage if the allocation says so. The job runs as long as its place allows, or was killed past its
+          estimate after it had been backfilled.
+        - If the scheme chose processors: a moldable job has from 1 to all processors, and runs as long as its speedup
+          on these says, recomputed from the trace. A rigid job runs as the trace says.
+        - If sweeps ran in pieces: each task of each sweep runs once, and a sweep ends with its last task. The loss of
+          capacity is that of the states of machine and queue. Tasks never disturb the local schedule. To check that,
+          the site is replayed: whenever tasks start, the local scheduler had nothing left to start, and the reservation
+          of EASY's head, or all those of conservative backfilling, are the same with the tasks as without them. Under
+          flooding, tasks are ordinary jobs of the queue.
 
         Raises
         ------
@@ -647,9 +660,9 @@ class Schedule:
         export.to_csv(self, path)
 
     def processors(self) -> Ranges:
-        """Give the processors of each of the `pieces`, where jobs run in one piece those of each job.
+        """Give the processors of each of the `pieces`; if jobs run in one piece, those of each job.
 
-        On a tree its nodes, else the lowest-numbered ones that are free when it starts.
+        On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts.
 
         Returns
         -------
@@ -661,7 +674,7 @@ class Schedule:
         Raises
         ------
         ScheduleError
-            If more processors are held than there are.
+            If more processors are held than the machine has.
         """
         if self.outcome.nodes is not None:
             return self.outcome.nodes
@@ -669,14 +682,14 @@ class Schedule:
             return self._of_partitions()
         size, pieces, most = self.machine.procs, self.outcome.pieces, int(self.states[1].max(initial=0))
         if not self.scheme.simulated:
-            size = max(size, most)  # a log may hold more than there are
+            size = max(size, most)  # a log may hold more than the machine has
         if most > size or (pieces.end < pieces.start).any():
             self.validate()
             raise laws.ScheduleError(f"{self.scheme} on {self.trace.name}: up to {most} processors held of {size}")
         return Ranges(*abandonable(assign_processors, pieces.start, pieces.end, pieces.procs, size))
 
     def _of_partitions(self):
-        """Number the processors of the partitions one after the other."""
+        """Number the processors of the partitions consecutively."""
         places, own, below = self.machine.places(self.trace.table, self.trace.names), {}, 0
         for i, (part, (_, procs)) in enumerate(zip(self.partitions.values(), self.machine.sizes, strict=True)):
             offset, first, last = part.processors() if len(part) else ((0,), (), ())
@@ -688,12 +701,12 @@ class Schedule:
         return Ranges(offset, *(np.concatenate([each[side] for each in ranges]) for side in (0, 1)))
 
     def allocations(self) -> list[str]:
-        """Give the processors of this machine that each job held as text ("0-3 7"), those of all its pieces.
+        """Give as text the processors of this machine that each job held ("0-3 7"), in all its pieces.
 
         Returns
         -------
         list of str
-            One for each job.
+            One per job.
         """
         return self._nodes if self.outcome.nodes is not None else self._allocations()
 
@@ -710,7 +723,7 @@ class Schedule:
 
 
 def _fixed(array):
-    """Let nobody write into an array that a schedule gives away."""
+    """Make an array that a schedule returns read-only."""
     array.flags.writeable = False
     return array
 
@@ -732,7 +745,7 @@ def _joined(pieces, site, n_jobs, offset, first, last):
 
 
 def _means_of_all(per_job):
-    """Give what `_means` does for one class of all jobs, in a tenth of the time."""
+    """Do what `_means` does, for one class of all jobs, in a tenth of the time."""
     columns = {name: per_job[name].to_numpy() for name in per_job}
     waits = columns["wait_time"]
     means = {"jobs": len(waits)} | {name: columns[name].mean() for name in MEANS}

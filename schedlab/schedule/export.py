@@ -11,8 +11,8 @@ from schedlab.workload import swf
 def to_swf(schedule, path) -> None:
     """Write the simulated log as SWF: the trace's records with the simulated waits and run times.
 
-    Where sweeps ran in pieces, a record is of all of them: from the first start to the last end, in whole seconds
-    around them, on the processors of the parallel job; a note in the header says so.
+    If sweeps ran in pieces, one record covers all pieces of a sweep: from the first start to the last end, rounded
+    outwards to whole seconds, on the processors of the parallel job; a note in the header says so.
     """
     table = schedule.jobs
     table["allocated_procs"] = table["procs"]
@@ -31,9 +31,9 @@ def to_swf(schedule, path) -> None:
 def to_csv(schedule, path) -> None:
     """Write the schedule in the columns of Batsim's jobs file, which evalys reads too.
 
-    Times in seconds. The processors of a job are those of `Schedule.allocations`, as intervals ("0-3 7"): where sweeps
-    ran in pieces, all that it held at this site at any time. A job that was killed counts as no success. A name that a
-    spreadsheet would take for a formula gets a ``'`` in front (`schedlab.text.cell`).
+    Times are in seconds. The processors of a job are those of `Schedule.allocations`, as intervals ("0-3 7"); if sweeps
+    ran in pieces, all that the job held at this site at any time. A killed job does not count as a success. A name that
+    a spreadsheet would read as a formula gets a ``'`` in front (`schedlab.text.cell`).
     """
     jobs = schedule.jobs
     pd.DataFrame(

@@ -1,6 +1,6 @@
-"""The laws of scheduling, one function each: what `Schedule.validate` checks.
+"""The laws of scheduling that `Schedule.validate` checks, one function each.
 
-Each raises a `ScheduleError` that names the job and the time where its law is broken.
+If its law is broken, a function raises a `ScheduleError` that names the job and the time.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ class ScheduleError(AssertionError):
 
 
 def check(schedule) -> None:
-    """Check all laws that bind a schedule, by its scheme, its machine and what came of its case."""
+    """Check all laws that apply to a schedule, by its scheme, its machine and its outcome."""
     scheme, outcome = schedule.scheme, schedule.outcome
     every_job_starts(schedule)
     if isinstance(schedule.machine, Partitions):
@@ -57,15 +57,16 @@ def check(schedule) -> None:
 
 
 def forbid(schedule, where, words, **columns) -> None:
-    """Raise where a law is broken.
+    """Raise if a law is broken.
 
     Parameters
     ----------
     where : bool, shape (n_jobs,), or places of jobs
     words : str
-        With any of ``{job}``, ``{start}``, ``{submit}``, ``{promise}``, ``{scheme}`` of the first such job.
+        The message; it may contain ``{job}``, ``{start}``, ``{submit}``, ``{promise}``, ``{scheme}`` of the first such
+        job.
     **columns : array, shape (n_jobs,)
-        More of that job to be named in them.
+        Further values of that job that the message may contain.
     """
     where = np.asarray(where)
     bad = np.flatnonzero(where) if where.dtype == bool else where
@@ -95,7 +96,7 @@ def submissions_are_those_of_the_trace(schedule) -> None:
 
 
 def every_job_has_the_processors_it_asks_for(schedule) -> None:
-    """A job that is not moldable has the processors that it asks for."""
+    """A job that is not moldable has the processors that it requests."""
     asked = schedule.trace.table["requested_procs"].to_numpy()
     forbid(schedule, schedule.procs != asked, "job {job} does not have the processors it asks for, at {start}")
 
@@ -107,7 +108,7 @@ def no_start_before_submission(schedule) -> None:
 
 
 def no_more_processors_than_there_are(schedule) -> None:
-    """Never are more processors held than the machine has, those of tasks and of other sites' jobs included."""
+    """No more processors are held than the machine has, including those held by tasks and by jobs of other sites."""
     timeline = schedule.timeline()
     over = np.flatnonzero(timeline["used"] > schedule.machine.procs)
     if over.size:
@@ -129,13 +130,13 @@ def promises_are_kept(schedule) -> None:
 
 
 def _overruns(schedule):
-    """Tell whether jobs run past their estimates: no promise binds then."""
+    """Tell whether jobs run past their estimates; if so, no promise is binding."""
     table = schedule.trace.table
     return schedule.overrun in (KEEP, KILL_BACKFILLED) and (table["run_time"] > table["requested_time"]).any()
 
 
 def run_times_are_those_of_the_trace(schedule) -> None:
-    """A job runs as long as the trace and the convention on overruns say, and is killed only where it is cut."""
+    """A job runs as long as the trace and the overrun rule say, and is killed only if that cuts it."""
     given = run_times(schedule.trace.table, schedule.overrun)
     forbid(schedule, schedule.run != given, "job {job} does not run as long as it must, from {start}")
     _kills_are(schedule, given)
@@ -162,7 +163,7 @@ def run_times_follow_from_processors(schedule) -> None:
 
 
 def every_job_has_its_nodes(schedule) -> None:
-    """A job on a tree has as many nodes as it needs: installed, nobody else's, in one block where that is asked for."""
+    """A job on a tree has the nodes it needs: installed, held by no other job, and in one block if required."""
     name, tree = f"{schedule.scheme} on {schedule.trace.name}", schedule.machine
     if schedule.outcome.nodes is None:
         raise ScheduleError(f"{name}: no job has nodes, the machine is {tree}")
@@ -183,7 +184,7 @@ def every_job_has_its_nodes(schedule) -> None:
 
 
 def run_times_follow_from_places(schedule) -> None:
-    """A job on a tree runs as long as its place lets it, or was killed past its estimate after it was backfilled."""
+    """A job on a tree runs as long as its place allows, or was killed past its estimate after it was backfilled."""
     tree, table = schedule.machine, schedule.trace.table
     left = fractions(tree.saved())[:, schedule.locality()["stage"].to_numpy()]
     given, estimate = run_times(table, schedule.overrun), table["requested_time"].to_numpy()
@@ -197,7 +198,7 @@ def run_times_follow_from_places(schedule) -> None:
 
 
 def every_task_runs_once(schedule) -> None:
-    """Each task of each sweep runs once, at some site, and a sweep ends with its last."""
+    """Each task of each sweep runs once, at some site, and a sweep ends with its last task."""
     shared = schedule.outcome.shared
     ran, ends = shared.claimed.copy(), np.full(shared.tasks.size, -1)
     batches = np.concatenate([[site.home, site.job, site.end, site.tasks] for site in shared.pieces], axis=1)
@@ -217,9 +218,9 @@ def every_task_runs_once(schedule) -> None:
 
 
 def tasks_disturb_nobody(schedule) -> None:
-    """Whenever tasks start, the local scheduler had nothing left to start, and its promises are as without them.
+    """Whenever tasks start, the local scheduler had nothing left to start, and its promises are the same without them.
 
-    The site is replayed for that (`schedlab.kernels.replay`).
+    To check this, the site is replayed (`schedlab.kernels.replay`).
     """
     outcome, site = schedule.outcome, schedule.site
     shared, pieces, name = outcome.shared, outcome.pieces, f"{schedule.scheme} on {schedule.trace.name}"
@@ -236,7 +237,7 @@ def tasks_disturb_nobody(schedule) -> None:
 
 
 def the_loss_is_that_of_the_timeline(schedule) -> None:
-    """The loss of capacity that the kernel counts is what the states of machine and queue say."""
+    """The loss of capacity that the kernel counts agrees with the states of machine and queue."""
     time, used, queued, demand = schedule.states
     wanted = np.minimum(demand, schedule.machine.procs - used)[:-1]
     if int((wanted * np.diff(time)).sum()) != schedule.outcome.lost or queued[-1]:

@@ -16,7 +16,7 @@ class Sites:
     Attributes
     ----------
     schedules : tuple of Schedule
-        One for each site, of the jobs that were submitted there; its machine and its `pieces` are of what ran there.
+        One per site, of the jobs submitted there; `machine` and `pieces` describe what ran there.
     speeds : tuple of int
     """
 
@@ -52,15 +52,16 @@ class Sites:
         Parameters
         ----------
         by : optional
-            ``"site"``: a row for each site, of all that `Schedule.metrics` measures. Else classes of jobs, as there.
+            ``"site"``: one row per site, with all measures of `Schedule.metrics`. Otherwise classes of jobs, as there.
         tau : float, seconds
-            Of the bounded slowdown.
+            Threshold of the bounded slowdown. Run times below it count as tau.
 
         Returns
         -------
         Series or DataFrame
-            jobs; means of wait_time, turnaround (seconds), slowdown, bounded_slowdown, per_processor_slowdown; without
-            `by` also loss_of_capacity (processor-seconds, all sites) and its share of all processors x makespans.
+            jobs (how many); means of wait_time, turnaround (seconds), slowdown, bounded_slowdown,
+            per_processor_slowdown. Without `by` also loss_of_capacity (processor-seconds, all sites) and its share of
+            all processors x makespans.
         """
         if isinstance(by, str) and by == "site":
             table = pd.DataFrame([schedule.metrics(tau=tau) for schedule in self.schedules])
@@ -80,7 +81,7 @@ class Sites:
         return metrics.Measures(values.rename(str(self.schedules[0].scheme)))
 
     def validate(self) -> "Sites":
-        """Check the laws of scheduling at every site (`Schedule.validate`), and give the sites back."""
+        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites."""
         for schedule in self.schedules:
             schedule.validate()
         return self

@@ -11,21 +11,21 @@ from schedlab.schemes.orders import prepare
 from schedlab.threads import interruptible
 
 LABELS = ("head", "reservation", "backfilled within the shadow", "backfilled on extra processors")
-ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that counts alone could tell
+ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow time that follows from counts alone
 
 
 def started_by(schedule) -> pd.Categorical:
-    """Tell how each job came to start; see `Schedule.started_by`.
+    """Give how each job came to start; see `Schedule.started_by`.
 
     Parameters
     ----------
     schedule : Schedule
-        Of whole jobs.
+        A schedule in which each job runs in one piece.
 
     Raises
     ------
     ValueError
-        Where jobs run in several pieces.
+        If jobs run in several pieces.
     """
     check_whole(schedule, "started_by")
     if isinstance(schedule.machine, Partitions):
@@ -42,7 +42,7 @@ def started_by(schedule) -> pd.Categorical:
     estimate = case.jobs.estimate if outcome.estimate is None else outcome.estimate
     own = (outcome.submit, outcome.run, estimate, outcome.procs)
     jobs, start = Jobs(*(column.copy() for column in own)), outcome.start.copy()
-    most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # a log may hold more than there is
+    most = max(schedule.machine.procs, int(schedule.states[1].max(initial=0)))  # logs may hold more
     order = scheme.queue(case) or prepare("fcfs", case)
     held = (outcome.promise >= 0) & (start > jobs.submit) & (not scheme.one_reservation)
     by_start = np.argsort(start, kind="stable")
@@ -53,6 +53,6 @@ def started_by(schedule) -> pd.Categorical:
 
 
 def check_whole(schedule, what) -> None:
-    """Raise where jobs run in several pieces."""
+    """Raise if jobs run in several pieces."""
     if schedule.outcome.in_pieces:
         raise ValueError(f"{what} needs jobs that run in one piece; {schedule.scheme} may split them")

@@ -1,11 +1,11 @@
-"""The parameter sweeps of a schedule: their tasks, and the parallel jobs that ran what was left of them."""
+"""The parameter sweeps of a schedule: their tasks, and the parallel jobs that ran the rest of them."""
 
 import numpy as np
 import pandas as pd
 
 
 def sweeps(schedule) -> pd.DataFrame:
-    """Tell what held processors for each sweep (`schedlab.schedule.Schedule.sweeps`)."""
+    """Show what held processors for each sweep (`schedlab.schedule.Schedule.sweeps`)."""
     outcome = schedule.outcome
     if not outcome.in_pieces:
         raise ValueError(f"sweeps is of a scheme that runs the tasks of sweeps; {schedule.scheme} runs whole jobs")
@@ -33,5 +33,5 @@ def sweeps(schedule) -> pd.DataFrame:
 
 
 def _for_each(table, found):
-    """Give a value for each sweep, 0 where there is none."""
+    """Give a value for each sweep, 0 if it has none."""
     return found.reindex(table.index, fill_value=0)

@@ -1,10 +1,10 @@
-"""Why a job waited: which jobs held the processors, which of them were submitted later, and what the
-job could expect.
+"""Why a job waited: which jobs held the processors, which of them were submitted later, and when it could
+expect to start.
 
-What it could expect at an instant is found by simulation, under any scheme: jobs not yet submitted are left out, and
-those that have not ended run as long as estimated. So it is the reservation of conservative
-backfilling, the shadow time of EASY's head, and for any other job the start that it gets if nothing new happens.
-It changes only at news: a job is submitted, ends early, or runs on past its estimate.
+The expected start at an instant is found by simulation, under any scheme: jobs not yet submitted are left out, and jobs
+that have not ended run as long as estimated. So it is the reservation of conservative backfilling, the shadow time of
+EASY's head, and for any other job the start that it gets if nothing new happens. It changes only when there is news: a
+job is submitted, ends early, or runs on past its estimate.
 """
 
 from dataclasses import dataclass, replace
@@ -30,19 +30,19 @@ RAN, BEFORE, LATER = "ran already", "submitted before it", "submitted after it"
 HEAD, RESERVATION = LABELS[:2]
 ITSELF, OTHER = "the job", "other jobs"
 COLOURS = {ITSELF: "#D55E00", RAN: "#BBBBBB", BEFORE: "#56B4E9", LATER: "#E69F00"}
-ALL = 64  # of so many news what the job could expect is found after each of them
-MOST_JOBS = 2_000_000  # that are simulated for one table of what a job could expect
-SLOWER = 20  # times fewer where a scheme is in plain Python
+ALL = 64  # up to this much news, the expected start is found after every piece of it
+MOST_JOBS = 2_000_000  # simulated in total for one table of expected starts
+SLOWER = 20  # how many times fewer, if the scheme is in plain Python
 MOST_BARS = 1_500
-SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of what it could expect
-EXACTLY = 600  # seconds; of shorter waits, instants are told to the second
+SHOWN, ROWS = 8, 40  # rows of tables in a page: of other jobs, of expected starts
+EXACTLY = 600  # seconds; for shorter waits, instants are given to the second
 MUCH = "several things had happened"
-TOLD = 3  # changes of the expected start in the sentence
+TOLD = 3  # changes of the expected start that the sentence names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Why:
-    """Why a job of a schedule waited; `Schedule.why` makes it. It displays itself: in words, and as a Gantt chart.
+    """Why a job of a schedule waited; `Schedule.why` makes it. It displays itself, in words and as a Gantt chart.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Why:
     job : int
         The job number.
     partition : str, optional
-        In which partition it ran, if the machine has some.
+        The partition in which it ran, if the machine has partitions.
     """
 
     schedule: "Schedule"
@@ -70,8 +70,8 @@ class Why:
     def others(self) -> pd.DataFrame:
         """The jobs that held processors while this one waited, index job_number.
 
-        which ("ran already", "submitted before it" or "submitted after it"), procs, start_time and end_time (seconds on
-        the clock of the log), and held (processor-seconds while this one waited), of which the largest come first.
+        Columns: which ("ran already", "submitted before it" or "submitted after it"), procs, start_time and end_time
+        (seconds on the clock of the log), and held (processor-seconds while this one waited). Largest held first.
         """
         schedule, place, (came, began) = self.schedule, self._place, self._waited
         start, end = schedule.start, schedule.end
@@ -86,22 +86,23 @@ class Why:
 
     @cached_property
     def expected(self) -> pd.DataFrame:
-        """When the job could expect to start, by the estimates and if no more jobs came; a row for each change.
+        """When the job could expect to start, by the estimates and without later arrivals; one row per change.
 
-        time and expected_start (seconds on the clock of the log), and news: what happened then. While a job runs on
-        past its estimate it is expected to end a second later, so that what depends on it moves on with every second;
-        the table has it at the news only. If much happened while the job waited, some changes may be missing: those
-        that were taken back later and, of a long log, others. Empty where nothing can be told; the words say why.
+        Columns: time and expected_start (seconds on the clock of the log), and news, which says what happened then. A
+        job past its estimate is expected to end a second later, so starts that depend on it are delayed second by
+        second; the table lists this only at each piece of news. If much happened while the job waited, some changes may
+        be missing: those that were later undone and, in a long log, others. The table is empty if nothing can be said;
+        the words say why.
         """
         rows, _, _ = self._looked
         return pd.DataFrame(rows, columns=["time", "expected_start", "news"])
 
     @cached_property
     def _looked(self):
-        """The rows of `expected`, whether all changes are among them, and why there is none."""
+        """The rows of `expected`, whether they include all changes, and the reason if there are none."""
         schedule, place = self.schedule, self._place
         if not schedule.scheme.simulated:
-            return [], True, ""  # a log has no scheme that could be asked
+            return [], True, ""  # a log has no scheme to simulate
         if len(schedule.traces) > 1:
             return [], True, "sites share their jobs"
         if isinstance(schedule.machine, KaryTree) and np.any(schedule.machine.speedup):
@@ -110,7 +111,7 @@ class Why:
         for news in self._news():
             try:
                 found, every = self._look(news)
-            except NotImplementedError:  # of `schedlab.steps`, where the caller decides
+            except NotImplementedError:  # from `schedlab.steps`, where the caller decides
                 return [], True, "it was decided step by step, from outside"
             if None not in found.values() and found[news.times.size - 1] == last:
                 break
@@ -125,7 +126,7 @@ class Why:
         return rows, every, ""
 
     def _news(self):
-        """Give the news: of a scheme that is taken to forget, of the jobs since none waited; then of all jobs."""
+        """Yield the news: if the scheme forgets, first only of jobs since none waited; then of all jobs."""
         schedule, numbers = self.schedule, self.schedule.trace.table.index
         case, outcome, estimate, place = schedule.case, schedule.outcome, self._estimate, self._place
         if isinstance(schedule.machine, Flat) and schedule.scheme.forgets:
@@ -137,7 +138,7 @@ class Why:
         yield _News(case, outcome, estimate, place, numbers)
 
     def _look(self, news):
-        """Find what the job could expect after some of the news, by their places; tell whether after all of them."""
+        """Find the expected start after some of the news, by position; tell whether this covers all of them."""
         found, last = {}, news.times.size - 1
         most = MOST_JOBS // SLOWER if hasattr(self.schedule.scheme, "decide") else MOST_JOBS
         most = max(ALL // 4, most // len(news.case))
@@ -159,7 +160,7 @@ class Why:
 
     @property
     def _estimate(self):
-        """The estimates that the scheme went by."""
+        """The estimates that the scheme used."""
         given = self.schedule.outcome.estimate
         return self.schedule.case.jobs.estimate if given is None else given
 
@@ -187,14 +188,14 @@ class Why:
         busy = f"{_count(int(ran.sum()), 'job')} held {size}" if held else "the machine was idle"
         others_waited = f"{_count(queued, 'other job')} waited" if queued else "no other job waited"
         yield f"When it was submitted, {busy}, and {others_waited}."
-        if schedule.outcome.estimate is None:  # a moldable job could have had others
+        if schedule.outcome.estimate is None:  # a moldable job could have had another number
             yield from self._blocked(procs, began - came)
         yield from self._overtaken()
         yield from self._moves()
         yield self._how()
 
     def _blocked(self, procs, waited):
-        """Tell for how long too few processors were free, and for how long there were enough."""
+        """Say for how long too few processors were free, and for how long enough were free."""
         free, lasts = self._free()
         few = int(lasts[free < procs].sum())
         if few:
@@ -207,7 +208,7 @@ class Why:
             yield f"For {display.duration(waited - few)} enough were free, but {why}."
 
     def _free(self):
-        """Give the free processors while the job waited, and for how long each number of them."""
+        """Give the numbers of free processors while the job waited, and the duration of each."""
         came, began = self._waited
         timeline = self.schedule.timeline()
         time, used = timeline["time"].to_numpy(), timeline["used"].to_numpy()
@@ -323,24 +324,24 @@ class Why:
 
 
 class _News:
-    """What happened while a job waited that nobody could foresee; times in seconds since the begin of the case."""
+    """What happened unforeseeably while a job waited; times in seconds since the beginning of the case."""
 
     def __init__(self, case, outcome, estimate, place, numbers):
         self.case, self.place = case, place
         self.outcome, self._numbers = outcome, numbers
         self._expected = outcome.start + estimate
         self._came, self._ended = outcome.submit, outcome.end
-        otherwise = self._ended != self._expected  # than estimated
+        otherwise = self._ended != self._expected  # earlier or later than estimated
         overdue = self._expected[self._expected < self._ended]
         times = np.unique(np.concatenate([self._came, self._ended[otherwise], overdue]))
         self.times = times[(times >= self._came[place]) & (times <= outcome.start[place])]
 
     def words(self, one):
-        """Say what happened at one of the times: of the ends the one that freed most, of others the first."""
+        """Describe the news at an instant: of several ends, the one that freed most; otherwise the first."""
         now = self.times[one]
         if one == 0:
             return "it was submitted"
-        said, before = [], self.outcome.start < now  # what starts only now is no news
+        said, before = [], self.outcome.start < now  # what starts only now is not news
         ended = np.flatnonzero(before & (self._ended == now) & (self._expected != now))
         if ended.size:
             most = ended[np.argmax(np.abs(self._expected - now)[ended] * self.outcome.procs[ended])]
@@ -355,7 +356,7 @@ class _News:
             said.append(f"{self._named(came[0], came)} arrived")
         still = np.flatnonzero((self._expected < now) & (self._ended > now))
         words = " and ".join(said)
-        if still.size:  # at each instant these are expected to end a second later
+        if still.size:  # at each instant, these are expected to end a second later
             running = f"{self._named(still[0], still)} ran past {'its' if still.size == 1 else 'their'} estimate"
             words += f"{', ' if words else ''}while {running}"
         return words
@@ -365,12 +366,12 @@ class _News:
 
 
 def _since_none_waited(outcome, place):
-    """Give the jobs that ran when last none waited, and those since; the former as if submitted at their starts.
+    """Give the jobs that ran when last none waited, and all later ones; the former count as submitted at their starts.
 
     Returns
     -------
     jobs : int64
-        Their places.
+        Their positions.
     submit : int64, ticks
     """
     last_start = np.maximum.accumulate(outcome.start[:place])
@@ -383,7 +384,7 @@ def _since_none_waited(outcome, place):
 
 
 def _start_expected(scheme, news, one):
-    """Give the start that the job gets if nothing new happens; None where the past would then be another."""
+    """Give the start that the job gets if nothing new happens; None if the past would then differ."""
     now = int(news.times[one])
     start = scheme.outcome(known_at(news.case, news.outcome, now)).start
     before = news.outcome.start[: start.size]
@@ -393,19 +394,19 @@ def _start_expected(scheme, news, one):
 
 
 def why(schedule, job: int) -> Why:
-    """Tell why a job waited; see `Schedule.why`.
+    """Explain why a job waited; see `Schedule.why`.
 
     Parameters
     ----------
     schedule : Schedule
-        Of whole jobs.
+        A schedule in which each job runs in one piece.
     job : int
         The job number.
 
     Raises
     ------
     ValueError
-        For an unknown job, and where jobs run in several pieces.
+        For an unknown job, or if jobs run in several pieces.
     """
     check_whole(schedule, "why")
     if not isinstance(job, Integral) or job not in schedule.trace.table.index:

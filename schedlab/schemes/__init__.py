@@ -1,7 +1,7 @@
-"""Schemes: names and settings in frozen dataclasses, and the call of the kernel behind each.
+"""Schemes: frozen dataclasses with a name and settings, each of which calls the kernel behind it.
 
-Every module here is loaded, so that its schemes are known by their names; so are the packages of others that name
-theirs as entry points of the group ``schedlab.schemes``.
+Every module here is loaded, so that its schemes are known by name. So are schemes of other packages that register as
+entry points of the group ``schedlab.schemes``.
 """
 
 from importlib import import_module

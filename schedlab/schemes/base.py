@@ -1,4 +1,4 @@
-"""What all schemes have in common: a `Case` in, an `Outcome` out, and what callers may ask a `Scheme`."""
+"""What all schemes share: a `Case` goes in, an `Outcome` comes out, and callers can ask a `Scheme` what it supports."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +18,12 @@ from schedlab.workload.trace import KEEP, KILL_BACKFILLED, OVERRUN
 from .steps import decided
 
 NEEDS = (None, "speedup", "sweeps", "waits")
-ENTRY_POINTS = "schedlab.schemes"  # the group in which packages of others name theirs
+ENTRY_POINTS = "schedlab.schemes"  # the group in which other packages register their schemes
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What one simulation needs: jobs, the machine, the conventions, and what some schemes must know of the jobs.
+    """Everything one simulation needs: jobs, machine, conventions, and the further facts that some schemes need.
 
     Attributes
     ----------
@@ -32,21 +32,21 @@ class Case:
     overrun, events : str
         The conventions, as in `schedlab.simulate`.
     cut : bool, shape (n_jobs,), optional
-        Jobs whose run time was cut at their estimate.
+        True for jobs whose run time was cut at their estimate.
     laws : Laws, optional
-        How the jobs speed up; for a scheme that `needs` "speedup".
+        How the jobs speed up; for a scheme whose `needs` is "speedup".
     breakdown : int64, shape (n_jobs,), optional
         Rounds of tasks of each sweep, 0 for an ordinary job; for a scheme that needs "sweeps".
     waits : int64, shape (n_jobs,), optional
-        Seconds that the log records; for a scheme that needs "waits".
+        Waits in the log, in seconds; for a scheme that needs "waits".
     places : int64, shape (n_jobs,), optional
-        In which of the `Partitions` each job runs, if that is the machine.
+        The partition in which each job runs, if the machine is `Partitions`.
     columns : Columns
-        The columns of the trace, as numbers: ``case.columns["user"]``; without any if left out.
+        The columns of the trace as numbers: ``case.columns["user"]``. Default: no columns.
     name : str
-        Of the trace, for errors.
+        Name of the trace, for errors.
     numbers : sequence, optional
-        Job numbers, for errors; counted from 1 if left out.
+        Job numbers, for errors. Default: counted from 1.
     """
 
     jobs: Jobs
@@ -63,7 +63,7 @@ class Case:
     numbers: Sequence | None = None
 
     def __post_init__(self):
-        """Check the columns: a kernel would read past the end of a short one, and compile anew for another type."""
+        """Check the columns: a kernel would read past the end of a short one, and recompile for another type."""
         columns = {name: np.asarray(column) for name, column in zip(Jobs._fields, self.jobs, strict=True)}
         for name, column in columns.items():
             if column.ndim != 1 or column.dtype.kind not in "iu":
@@ -82,7 +82,7 @@ class Case:
 
     @property
     def per_event(self) -> bool:
-        """One scheduling pass for each event, not for each instant."""
+        """Whether there is one scheduling pass per event, rather than one per instant."""
         return self.events == "each"
 
     @property
@@ -91,7 +91,7 @@ class Case:
         return self.overrun != KEEP
 
     def number(self, place: int) -> int:
-        """Give the number of a job by its place, for messages.
+        """Give the number of a job by its position, for messages.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Case:
         return place + 1 if self.numbers is None else self.numbers[place]
 
     def first(self, count: int) -> "Case":
-        """Give the case in which only the first so many jobs arrive.
+        """Give the case in which only the first `count` jobs arrive.
 
         Parameters
         ----------
@@ -111,12 +111,12 @@ class Case:
         return self._of(slice(0, count), self.machine, first=True)
 
     def some(self, jobs: np.ndarray) -> "Case":
-        """Give the case of some jobs.
+        """Give the case with only some of the jobs.
 
         Parameters
         ----------
         jobs : int64 array
-            Their places, in the order in which they arrive.
+            Their positions, in order of arrival.
         """
         return self._of(jobs, self.machine, first=True)
 
@@ -128,7 +128,7 @@ class Case:
         ]
 
     def _of(self, jobs, machine, first=False):
-        """Give the case of some jobs, by a slice or their places; the first of them, or all that there are."""
+        """Give the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
         columns = {
             each.name: None if (column := getattr(self, each.name)) is None else column[jobs]
             for each in fields(self)
@@ -139,14 +139,14 @@ class Case:
         return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)
 
     def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":
-        """Give the outcome in which each job starts then and holds its processors for its run time.
+        """Give the outcome in which jobs start at the given times and hold their processors for their run times.
 
         Parameters
         ----------
         start : int64, shape (n_jobs,), seconds
-            When each job starts, since the begin of the case.
+            When each job starts, in seconds after the beginning of the case.
         promise : int64, shape (n_jobs,), seconds, optional
-            The first start that was promised to each job, -1 where none was.
+            The first start promised to each job, -1 if none was.
         **more
             Other fields of `Outcome`.
         """
@@ -160,12 +160,12 @@ class Pieces(NamedTuple):
     Attributes
     ----------
     home, job : int64
-        The site where the job was submitted, and its place there.
+        The site where the job was submitted, and its position there.
     submit, start, end : int64, ticks
         Submission of the job; start and end of the piece.
     procs : int64
     tasks : int64
-        Tasks that ran, if started apart from the parallel job; else 0.
+        Number of tasks, if they run apart from the parallel job; else 0.
     """
 
     home: np.ndarray
@@ -196,25 +196,25 @@ COLUMNS = ("submit", "start", "run", "procs", "promise", "killed", "estimate", "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
-    """The result of a case: who held how many processors, and which, from when to when.
+    """The result of a case: which jobs held how many processors (and which processors), and when.
 
-    Times are ticks since the begin of the case; a tick is a second unless `tick` says otherwise. In this class each job
-    is one piece. A scheme whose jobs run in several pieces defines a subclass.
+    Times are ticks since the beginning of the case; a tick is a second unless `tick` says otherwise. In this class each
+    job is one piece. A scheme whose jobs run in several pieces defines a subclass.
 
     Attributes
     ----------
     submit, start : int64, shape (n_jobs,), ticks
     run : int64, shape (n_jobs,), seconds
-        How long each job ran, or would have in one piece.
+        How long each job ran, or would have run in one piece.
     procs : int64, shape (n_jobs,)
     promise : int64, shape (n_jobs,), ticks
         The first start that the scheme promised to each job, -1 for no promise.
     killed : bool, shape (n_jobs,)
-        Jobs that ended before their work was done.
+        True for jobs that ended before their work was done.
     estimate : int64, shape (n_jobs,), seconds, optional
-        The expected run time on the processors that the scheme chose, if it chooses them.
+        Expected run time on the processors that the scheme chose, if it chooses how many.
     backfilled : bool, shape (n_jobs,), optional
-        Jobs that started ahead of others, if the scheme says so.
+        True for jobs that started ahead of others, if the scheme reports it.
     nodes : Ranges, optional
         The processors of each piece, if the scheme chooses them.
     """
@@ -229,9 +229,9 @@ class Outcome:
     backfilled: np.ndarray | None = None
     nodes: Ranges | None = None
 
-    tick: ClassVar[int] = 1  # ticks in a second
+    tick: ClassVar[int] = 1  # ticks per second
     in_pieces: ClassVar[bool] = False  # whether a job may run in several pieces, at several times
-    lost: ClassVar[int | None] = None  # processor-ticks, where the kernel counts the loss of capacity by itself
+    lost: ClassVar[int | None] = None  # processor-ticks, if the kernel itself counts the loss of capacity
 
     def __post_init__(self):
         if self.promise is None:
@@ -242,7 +242,7 @@ class Outcome:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self._protect()  # pickling forgets which arrays cannot be written
+        self._protect()  # pickling forgets which arrays are read-only
 
     def _protect(self):
         for each in fields(self):
@@ -250,21 +250,21 @@ class Outcome:
             if each.name in COLUMNS and array is not None:
                 array = np.asarray(array)
             if isinstance(array, np.ndarray):
-                # A view: kernels are compiled once more for arrays that cannot be written.
+                # A view: kernels are compiled a second time for read-only arrays.
                 array = array.view()
                 array.flags.writeable = False
                 object.__setattr__(self, each.name, array)
 
     @classmethod
     def together(cls, case: Case, outcomes: Sequence["Outcome"]) -> "Outcome":
-        """Put the outcomes of the `Case.parts` of a case together.
+        """Combine the outcomes of all `Case.parts` of a case.
 
         Parameters
         ----------
         case : Case
             On `Partitions`.
         outcomes : sequence of Outcome
-            One for each partition.
+            One per partition.
         """
         columns = {}
         for name in COLUMNS:
@@ -281,7 +281,7 @@ class Outcome:
         Parameters
         ----------
         jobs : bool or int64 array
-            Which ones.
+            Which jobs.
         """
         columns = {name: getattr(self, name) for name in COLUMNS}
         return Outcome(**{name: None if column is None else column[jobs] for name, column in columns.items()})
@@ -294,12 +294,12 @@ class Outcome:
         scheme : Scheme
             For the message.
         case : Case
-            What was simulated.
+            The case that was simulated.
 
         Raises
         ------
         TypeError, ValueError
-            Naming the scheme, the column, what was found and what was expected.
+            Names the scheme, the column, what was found and what was expected.
         """
         count, whole = len(case), "whole numbers, int64"
         for name in COLUMNS:
@@ -323,17 +323,17 @@ class Outcome:
 
     @cached_property
     def pieces(self) -> Pieces:
-        """What held the machine's processors."""
+        """The pieces that held processors of the machine."""
         none = np.zeros_like(self.start)
         return Pieces(none, np.arange(none.size), self.submit, self.start, self.end, self.procs, none)
 
     @property
     def promised_start(self) -> np.ndarray:
-        """The start of each job that promises are about; int64, shape (n_jobs,), ticks."""
+        """The start that each job's promise refers to; int64, shape (n_jobs,), ticks."""
         return self.start
 
     def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Give what changes when: processors in use, jobs queued, and processors that the queued jobs want.
+        """Give the changes over time of processors in use, jobs queued, and processors that queued jobs want.
 
         Returns
         -------
@@ -346,7 +346,7 @@ class Outcome:
         return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give when the entries of the machine's queue came and left it.
+        """Give the times at which each entry of the machine's queue came and left.
 
         Returns
         -------
@@ -355,7 +355,7 @@ class Outcome:
         return self.submit, self.start
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give when work of the jobs began, wherever it ran, and how much it was.
+        """Give the times at which parts of the jobs' work began, on any machine, and the amount of work in each.
 
         Returns
         -------
@@ -365,7 +365,7 @@ class Outcome:
         return self.start, self.run * self.procs
 
     def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
-        """Give the columns that `Schedule.jobs` has of this outcome only.
+        """Give the columns that only this kind of outcome adds to `Schedule.jobs`.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class Outcome:
         Returns
         -------
         dict of str to array, shape (n_jobs,)
-            Empty where the outcome has no more than others.
+            Empty if it adds none.
         """
         own = {"estimate": self.estimate, "backfilled": self.backfilled}
         return {name: column for name, column in own.items() if column is not None}
@@ -384,13 +384,13 @@ class Outcome:
 class Scheme:
     """A policy that gives processors to queued jobs.
 
-    To write a scheme, define a subclass, a frozen dataclass if it has settings, with one of two methods:
+    To write a scheme, define a subclass (a frozen dataclass if it has settings) with one of two methods:
 
     - ``decide(state)`` is called at each pass, in plain Python: it looks at the queue and starts jobs. See
-      `schedlab.schemes.steps.State`; `schedlab.python_scheme` makes such a scheme of a function.
-    - ``simulate(case)`` gives the start of every job at once, and may call a kernel of your own.
+      `schedlab.schemes.steps.State`. `schedlab.python_scheme` makes such a scheme from a function.
+    - ``simulate(case)`` gives the start of every job at once. It may call a kernel of your own.
 
-    The attributes of the class say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
+    The class attributes below say what the scheme can do; `schedlab.simulate`, `schedlab.sweep`, `Schedule.validate`
     and the charts read them.
 
     Attributes
@@ -402,22 +402,22 @@ class Scheme:
     colours : dict of str to str
         Its colours in charts, by ``str(scheme)``.
     needs : {None, "speedup", "sweeps", "waits"}
-        What it must know about the jobs: their speedup, which are parameter sweeps, their waits in the log.
+        What it must know about the jobs: how they speed up, which ones are parameter sweeps, or their waits in the log.
     machines : tuple of type
         The machines that it can schedule: `Flat`, `KaryTree`.
     overruns, events : tuple of str
         The conventions that it supports, as in `schedlab.simulate`.
     in_order : bool
-        Whether jobs start in the order of their arrival. `Schedule.validate` then checks it.
+        Whether jobs start in order of arrival. If so, `Schedule.validate` checks it.
     backfills : bool
         Whether jobs may start ahead of others.
     one_reservation : bool
-        Whether the head of the queue alone holds a reservation.
+        Whether only the head of the queue holds a reservation.
     forgets : bool
-        Whether the running jobs are all that it knows of the past when none waits. Users' own schemes are taken to
-        forget; what follows from it is checked (`Schedule.why`).
+        Whether, once no job waits, its decisions depend only on the running jobs and no longer on the past. This is
+        assumed of your own schemes; `Schedule.why` checks what follows from it.
     simulated : bool
-        Whether its starts are simulated, not taken from a log.
+        Whether its starts are simulated; false if they are taken from a log.
     splits : bool
         Whether it may run a job in several pieces.
 
@@ -461,13 +461,13 @@ class Scheme:
         if cls.needs not in NEEDS:
             raise ValueError(f"needs of {cls.__name__} is {cls.needs!r}; known: {', '.join(map(repr, NEEDS))}")
         if "decide" in vars(cls):
-            for name, usual in (("overruns", OVERRUN), ("forgets", True)):  # `decided` has all rules of overrun
+            for name, usual in (("overruns", OVERRUN), ("forgets", True)):  # `decided` knows all overrun rules
                 if name not in vars(cls):
                     setattr(cls, name, usual)
         own = {name.lower(): partial(cls, **settings) for name, settings in vars(cls).get("names", {}).items()}
         for name in own.keys() & _named.keys():
             before = _named[name].func
-            if (before.__module__, before.__qualname__) != (cls.__module__, cls.__qualname__):  # not defined once more
+            if (before.__module__, before.__qualname__) != (cls.__module__, cls.__qualname__):  # another class
                 raise ValueError(f"the name {name!r} of {cls.__name__} is taken by {before.__name__}")
         _named.update(own)
 
@@ -483,7 +483,7 @@ class Scheme:
         return f"simulated with {self}"
 
     def notes(self, schedule) -> tuple[str, ...]:
-        """Give the notes that every summary of the schedule must show.
+        """Give notes that every summary of the schedule must show.
 
         Parameters
         ----------
@@ -493,12 +493,12 @@ class Scheme:
         Returns
         -------
         tuple of str
-            By default none.
+            By default empty.
         """
         return ()
 
     def queue(self, case: Case) -> tuple | None:
-        """Give the order of the queue as the kernels take it (`schedlab.kernels.priority.Order`).
+        """Give the order of the queue in the form that the kernels take (`schedlab.kernels.priority.Order`).
 
         Parameters
         ----------
@@ -508,7 +508,7 @@ class Scheme:
         Returns
         -------
         Order or None
-            None, the default: first come, first served.
+            None, the default, means first come, first served.
         """
         return None
 
@@ -518,27 +518,27 @@ class Scheme:
         Parameters
         ----------
         machine : Flat or KaryTree
-            What it runs on.
+            The machine it runs on.
         """
         return False
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:
-        """Give the conventions that it follows when the caller asks for these.
+        """Give the conventions that the scheme really follows when the caller asks for these.
 
         Parameters
         ----------
         overrun, events : str
-            What the caller of `schedlab.simulate` asks for.
+            Those passed to `schedlab.simulate`.
 
         Returns
         -------
         overrun, events : str
-            By default the same.
+            By default unchanged.
         """
         return overrun, events
 
     def check(self, case: Case) -> None:
-        """Raise if it cannot schedule a case.
+        """Raise if the scheme cannot schedule a case.
 
         Parameters
         ----------
@@ -548,7 +548,7 @@ class Scheme:
         Raises
         ------
         ValueError
-            Naming what was found and what it supports instead.
+            Names what was found, and what the scheme supports instead.
         """
         tree = isinstance(case.machine, KaryTree)
         if not isinstance(case.machine, self.machines):
@@ -565,7 +565,7 @@ class Scheme:
             raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
 
     def check_whole(self, case: Case) -> None:
-        """Raise if it cannot schedule a case, which may be that of several partitions.
+        """Raise if the scheme cannot schedule a case; the machine may have several partitions.
 
         Parameters
         ----------
@@ -575,7 +575,7 @@ class Scheme:
         Raises
         ------
         ValueError
-            As of `check`, which is asked about each partition.
+            As in `check`, which is called for each partition.
         """
         if not isinstance(case.machine, Partitions):
             self.check(case)
@@ -586,7 +586,7 @@ class Scheme:
             self.check(part)
 
     def simulate(self, case: Case) -> Outcome:
-        """Simulate a case that `check` has accepted; by default with `decide`, called at each pass.
+        """Simulate a case that `check` has accepted. The default calls `decide` at each pass.
 
         Parameters
         ----------
@@ -596,7 +596,7 @@ class Scheme:
         Returns
         -------
         Outcome
-            Such as ``case.outcome(start)`` makes.
+            For example from ``case.outcome(start)``.
 
         Raises
         ------
@@ -618,7 +618,7 @@ class Scheme:
         Raises
         ------
         ValueError, TypeError
-            If the scheme cannot schedule the case, or gave a result that does not fit it.
+            If the scheme cannot schedule the case, or if its result does not fit the case.
         """
         self.check_whole(case)
         if isinstance(case.machine, Partitions):
@@ -627,25 +627,25 @@ class Scheme:
         return checked(self, case, outcome)
 
     def simulate_sites(self, cases: Sequence[Case], speeds: Sequence[int]) -> Sequence[Outcome]:
-        """Simulate several sites, each by itself unless the scheme lets sites share jobs.
+        """Simulate several sites, each on its own unless the scheme lets sites share jobs.
 
         Parameters
         ----------
         cases : sequence of Case
-            One for each site, with times in seconds since a common begin.
+            One per site, with times in seconds since a common beginning.
         speeds : sequence of int
             Relative speeds of the sites.
 
         Returns
         -------
         sequence of Outcome
-            One for each site, in the same order.
+            One per site, in the same order.
         """
         return [self.simulate(case) for case in cases]
 
 
 def checked(scheme: Scheme, case: Case, outcome: Outcome) -> Outcome:
-    """Give the outcome back if it fits the case."""
+    """Return the outcome if it fits the case; otherwise raise."""
     if not isinstance(outcome, Outcome):
         raise TypeError(f"{scheme} gave a {type(outcome).__name__}, expected an Outcome: case.outcome(start) makes one")
     if outcome.in_pieces and not scheme.splits:
@@ -665,11 +665,11 @@ def _who(can):
 
 @cache
 def _load_others() -> None:
-    """Load the schemes that other packages name, once."""
+    """Load the schemes that other packages register; only the first call does."""
     for point in entry_points(group=ENTRY_POINTS):
         try:
             point.load()
-        except Exception as error:  # a faulty package of others must not stop this one
+        except Exception as error:  # a faulty package must not stop this one
             warnings.warn(f"the schemes of {point.name} ({point.value}) cannot be loaded: {error!r}", stacklevel=2)
 
 
@@ -702,7 +702,7 @@ def scheme(given: str | Scheme) -> Scheme:
     Raises
     ------
     TypeError, ValueError
-        For something else, or an unknown name.
+        For anything else, or an unknown name.
     """
     if isinstance(given, Scheme):
         return given

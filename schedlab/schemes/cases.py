@@ -1,4 +1,4 @@
-"""What a scheme needs to simulate a trace: the `Case`, made of the trace."""
+"""Make from a trace the `Case` that a scheme simulates."""
 
 from dataclasses import replace
 
@@ -10,16 +10,16 @@ from schedlab.workload.trace import Trace, run_times
 
 from .base import Case, Jobs, Outcome, Scheme
 
-MOST_WORK = 2**62  # processor-seconds; what int64 can add up, with room to spare
+MOST_WORK = 2**62  # processor-seconds; int64 can add up that much, with room to spare
 
 
 def check_trace(trace) -> None:
-    """Raise where something else was given for a trace.
+    """Raise if something other than a trace was given.
 
     Parameters
     ----------
     trace : object
-        What was given.
+        What was passed.
 
     Raises
     ------
@@ -37,16 +37,16 @@ def case_of(
     overrun: str = "kill",
     events: str = "batched",
 ) -> tuple[Case, int]:
-    """Give what a scheme needs to simulate a trace, and the second of the log at which the case begins.
+    """Give the case of a trace for a scheme, and the second of the log at which the case begins: the first submission.
 
-    That is the first submission. Parameters as of `simulate`; the machine is the trace's own if left out.
+    Parameters are those of `simulate`. Without `machine`, it is the trace's own.
     """
     machine = Flat(trace.procs) if machine is None else machine
     overrun, events = scheme.conventions(overrun, events)
     table = trace.table
     if table.empty:
         raise ValueError(f"{trace.name} has no jobs to simulate")
-    # Copies: kernels are compiled once for arrays that can be written and once more for those that pandas locks.
+    # Copies: kernels are compiled once for writable arrays, and once more for the read-only ones of pandas.
     submit = table["submit_time"].to_numpy(copy=True)
     run = run_times(table, overrun).copy()
     estimate = table["requested_time"].to_numpy(copy=True)
@@ -67,16 +67,16 @@ def case_of(
 def known_at(case: Case, outcome: Outcome, now: int) -> Case:
     """Give what is known of a case at an instant of its simulation, as a case in which nothing new happens.
 
-    Jobs that have not been submitted are left out. Those that have ended ran as they did; all others will run as long
-    as estimated, and one that is past its estimate will end a second from now.
+    Jobs not yet submitted are left out. Jobs that have ended keep their run times. All others run as long as estimated;
+    one that is past its estimate ends a second from now.
 
     Parameters
     ----------
     case : Case
     outcome : Outcome
-        Of the case, with whole jobs.
+        The outcome of the case, in which each job is one piece.
     now : int
-        Seconds since the begin of the case.
+        Seconds after the beginning of the case.
     """
     known = int(np.searchsorted(outcome.submit, now, side="right"))
     part, start = case.first(known), outcome.start[:known]
@@ -109,12 +109,12 @@ def _waits(trace, scheme, machine):
     return {"waits": trace.table["wait_time"].to_numpy()}
 
 
-# What of the jobs a scheme needs to know beside the arrays that all take.
+# By what a scheme needs to know of the jobs besides the usual arrays: the function that gives it.
 _NEEDED = {None: lambda *_: {}, "speedup": _laws, "sweeps": _sweeps, "waits": _waits}
 
 
 def _check_limits(trace, submit, longest, procs):
-    """Raise where a time or an area could not be counted exactly: all others follow from these (`simulate`)."""
+    """Raise if a time or an area is too large to be exact; all other quantities are bounded by these (`simulate`)."""
     seconds = float(submit[-1] - submit[0]) + longest.sum(dtype="float64")
     if seconds >= EXACT:
         last = f"the last submission of {trace.name} and then all its jobs take {seconds:.4g} s"

@@ -1,4 +1,4 @@
-"""Schemes made of a function of the kernels' parts, compiled as the kernels are."""
+"""Schemes written as a function of the kernels' parts, and compiled like the kernels."""
 
 import inspect
 import re
@@ -27,14 +27,14 @@ from .steps import SchemeError
 
 @dataclass(frozen=True)
 class CompiledScheme(Queued):
-    """A scheme made of a function of the kernels' parts; `schedlab.compiled_scheme` makes it.
+    """A scheme made from a function of the kernels' parts; `schedlab.compiled_scheme` makes it.
 
     Parameters
     ----------
     function : function
         Takes the state of the simulation, and `memory` if there is any.
     memory : int or function
-        As of `schedlab.compiled_scheme`.
+        As in `schedlab.compiled_scheme`.
     order : str or function
         See `Queued`.
     """
@@ -95,26 +95,26 @@ class CompiledScheme(Queued):
 
 
 def compiled_scheme(function: Callable | None = None, *, memory: int | Callable = 0, order: str | Callable = "fcfs"):
-    """Make a scheme of a function of the kernels' parts (`schedlab.parts`), which runs as fast as the kernels do.
+    """Make a scheme from a function of the kernels' parts (`schedlab.parts`); it runs as fast as the kernels.
 
-    The function is called at each pass, after the completions and arrivals of the instant. It is compiled when first
-    used, which takes a few seconds, and kept on disk until it, or anything that it uses, changes. A loop in it that
-    never ends can only be stopped by ending the process: try a new one with ``NUMBA_DISABLE_JIT=1`` first.
+    The function is called at each pass, after the completions and arrivals of the instant. The first use compiles it,
+    which takes a few seconds; the result stays on disk until the function, or anything it uses, changes. An endless
+    loop in it can only be stopped by killing the process, so try a new function with ``NUMBA_DISABLE_JIT=1`` first.
 
     Parameters
     ----------
     function : function
-        Takes the state `c` of the simulation and, if it has two parameters, its memory.
+        Takes the state `c` of the simulation and, if it has a second parameter, its memory.
     memory : int or function
-        How many whole numbers the scheme keeps from pass to pass, all 0 at the beginning; or a function of
-        (jobs, procs) that makes arrays, such as `schedlab.parts.new_profile`.
+        How many integers the scheme keeps from pass to pass, all 0 at the beginning; or a function of (jobs, procs)
+        that makes arrays, such as `schedlab.parts.new_profile`.
     order : str or function
         The order of the queue that the function sees; see `schedlab.schemes.rigid.Queued`.
 
     Returns
     -------
     CompiledScheme
-        A scheme like any other; without `function` a decorator that makes it.
+        A scheme like any other. Without `function`, a decorator that makes one.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def compiled_scheme(function: Callable | None = None, *, memory: int | Callable 
 
 
 class _Cache(KernelCache):
-    """The cache of one function's kernel: numba would not notice that what the function uses has changed."""
+    """The cache of one function's kernel: numba would not notice a change in what the function uses."""
 
     def __init__(self, function, code):
         super().__init__(function)
@@ -147,16 +147,16 @@ class _Cache(KernelCache):
         return sig, codegen.magic_tuple(), self._code
 
 
-_kernels = {}  # by the digest of the function; by the function where it has none
+_kernels = {}  # by the function's digest; by the function itself if it has none
 
 
 def _kernel_of(function):
-    """Make the kernel that calls a function at each pass, unless it is there for what the function is now."""
-    from schedlab.digests import NoDigestError, digest  # here, since joblib takes long to load
+    """Give the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
+    from schedlab.digests import NoDigestError, digest  # here, since joblib is slow to load
 
     try:
         code = digest(function)
-    except NoDigestError:  # of something that it uses: compiled once a process
+    except NoDigestError:  # something that it uses has no digest: compiled once per process
         code = None
     key = code or function
     if key not in _kernels:

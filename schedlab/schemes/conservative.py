@@ -28,30 +28,35 @@ class Conservative(Queued):
     Parameters
     ----------
     order : str or function
-        See `Queued`. It orders compression and rebuilding; a new job is always placed behind those that wait.
+        See `Queued`. It applies to compression and rebuilding. A new job is always placed behind those that wait.
     compression : {"queue", "reservation", "none", "rebuild"}
-        When a job ends early: visit the waiting jobs in the order of the queue or of their reservations and move
-        each to its earliest time, or leave them; or place all of them anew at every pass, which keeps no promise.
+        What happens to the waiting jobs when a job ends early.
+
+        - "queue", "reservation": visit them in the order of the queue, or of their reservations, and move each to its
+          earliest possible start.
+        - "none": leave their reservations as they are.
+        - "rebuild": place all of them anew at every pass. No promise is kept then.
     compress_on : {"early", "completion"}
-        Make a compression pass when a job ends before its estimated end, or whenever one ends, as pyss does.
+        Make a compression pass when a job ends before its estimated end ("early"), or whenever a job ends
+        ("completion"), as pyss does.
     repeat : bool
         Repeat compression passes until no job moves.
 
     Notes
     -----
-    A compression pass visits every waiting job. At a load above 1, where the queue grows, a simulation takes time with
-    the square of the jobs and more: with 17,000 jobs waiting a job takes 0.5 ms, with 500 it takes 2.5 us.
-    ``compression="none"`` takes less than a microsecond.
+    A compression pass visits every waiting job. At a load above 1 the queue grows, and the time of a simulation grows
+    with the square of the number of jobs or faster: with 500 jobs waiting, one job takes 2.5 us; with 17,000, 0.5 ms.
+    With ``compression="none"`` it takes less than a microsecond.
 
     On the nodes of a tree each reservation is of nodes, not of a number of them. A simulation then takes several times
     as long where few jobs wait, and the time grows with the cube of the queue: a second or two for the CTC log at its
     own load, 11 s at a load of 0.9, half a minute for 2,000 jobs that all wait on 4,096 nodes.
 
     One pass can leave a machine idle while a job waits. In the example, job 1 ends at 3 s, 2 s early. The pass moves
-    job 2 from 5 to 3 s. It finds nothing better than 7 s for job 3, which needs both processors while job 4 still holds
-    one of them from 5 to 7 s. Then it moves job 4 to 3 s, and nobody looks at job 3 again. So the machine is idle from
-    6 s, when job 2 ends, to 7 s. A second pass at 3 s (`repeat`) or another one at 6 s (`compress_on`) starts job 3 at
-    6 s.
+    job 2 from 5 to 3 s. It finds nothing better than 7 s for job 3, which needs both processors, because job 4 still
+    holds one of them from 5 to 7 s. Then it moves job 4 to 3 s, and job 3 is not visited again. So the machine is idle
+    from 6 s, when job 2 ends, to 7 s. A second pass at 3 s (`repeat`), or another pass at 6 s (`compress_on`), starts
+    job 3 at 6 s.
 
     Examples
     --------
@@ -97,7 +102,7 @@ class Conservative(Queued):
         return f"{super().__str__()} ({', '.join(said)})" if said else super().__str__()
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether promises are kept: a reservation only moves to an earlier time, unless all are made anew."""
+        """Tell whether promises are kept: reservations only move earlier, except under "rebuild"."""
         return self.compression != "rebuild"
 
     @explained

@@ -1,4 +1,4 @@
-"""What really happened, in the place of a scheme."""
+"""What really happened, in the form of a scheme."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from .base import Case, Outcome, Scheme
 
 @dataclass(frozen=True)
 class FromLog(Scheme):
-    """The starts that a log records (`schedlab.recorded`). Nothing is simulated, and no law is sure to be kept."""
+    """The starts that a log records (`schedlab.recorded`). Nothing is simulated, so a law may be broken."""
 
     label = "log"
     names = {"log": {}}
@@ -23,15 +23,15 @@ class FromLog(Scheme):
         return "starts as the log records them"
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:
-        """As of `Scheme`: jobs ran as long as the log says."""
+        """As in `Scheme`: jobs run as long as the log says."""
         return "extend", "batched"
 
     def simulate(self, case: Case) -> Outcome:
-        """As of `Scheme`; a job whose wait is not recorded starts when it is submitted."""
+        """As in `Scheme`; a job whose wait is not recorded starts when it is submitted."""
         return case.outcome(case.jobs.submit + np.maximum(case.waits, 0))
 
     def notes(self, schedule) -> tuple[str, ...]:
-        """Say where the log has no waits, and where it holds more processors than there are."""
+        """Say if the log lacks waits, or holds more processors than the machine has."""
         waits, notes = schedule.trace.table["wait_time"].to_numpy(), []
         unknown = int((waits < 0).sum())
         if unknown == waits.size:

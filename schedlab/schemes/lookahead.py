@@ -23,43 +23,49 @@ from .rigid import Queued
 VARIANTS = {"p": kernel.PRIORITY, "n": kernel.NARROW, "w": kernel.WIDE}
 SEARCHES = {"exact": kernel.EXACT, "depth-first": kernel.DEPTH_FIRST}
 OBJECTIVES = {"list": None, "slowdown": kernel.expected_slowdown}
-FACTS = ("decisions", "greedy", "longest", "table", "missed", "lost", "best")  # as the kernel orders them
+FACTS = ("decisions", "greedy", "longest", "table", "missed", "lost", "best")  # in the order of the kernel
 UNBOUNDED = np.iinfo(np.int64).max
 TICK = 0.001  # seconds
-LONGEST = 1_000_000  # seconds; some days
+LONGEST = 1_000_000  # seconds; about 12 days
 
 
 @dataclass(frozen=True)
 class DPSA(Queued):
-    """Lookahead backfilling: the set of waiting jobs that uses the most free processors fills the hole before the head.
+    """Lookahead backfilling: free processors go to the set of waiting jobs that uses most of them without delaying the
+    head.
 
     Parameters
     ----------
     variant : {"p", "n", "w"}
-        The order of the list of candidates: by priority, narrow jobs first, or wide jobs first. Of sets that use as
-        many processors, the first that a depth-first search of this list would find is started.
+        Order of the list of candidates: by priority ("p"), narrow jobs first ("n"), or wide jobs first ("w"). If
+        several sets use equally many processors, the first one that a depth-first search of this list would find is
+        started.
     objective : {"list", "slowdown"} or function
-        How to choose among sets that use as many processors. "list": by the order of the list. "slowdown": the largest
-        sum of expected slowdowns (Shmueli and Feitelson). A function of any of ``now, submit, estimate, procs``: the
-        largest sum of its values.
+        How to choose among sets that use equally many processors.
+
+        - "list": by the order of the list.
+        - "slowdown": the largest sum of expected slowdowns (Shmueli and Feitelson).
+        - a function of any of ``now, submit, estimate, procs``: the largest sum of its values.
     depth : int, optional
-        Consider only so many waiting jobs behind the head. Default: no limit.
+        Consider at most this many waiting jobs behind the head. Default: no limit.
     search : {"exact", "depth-first"}
-        Find the set by tables of totals, or by the paper's own search, which may never end without a bound.
+        How to find the set: by tables of totals ("exact"), or by the paper's own search ("depth-first"), which can take
+        practically forever without a bound.
     budget : int, optional
-        Stop the search of a pass after so many jobs, and start the best set so far. Makes the search depth-first.
+        Stop the search of a pass after this many jobs, and start the best set so far. Makes the search depth-first.
     seconds : float, optional
         Stop the search of a pass after this time. The schedule then depends on the speed of the machine and **is not
         deterministic**. Makes the search depth-first.
     reservation : {"count", "block"}
-        The promise to the head of the queue on a tree, as of `EASY`.
+        The promise to the head of the queue on a tree, as in `EASY`.
     order : str or function
-        By keyword; see `Queued`.
+        Keyword only; see `Queued`.
 
     Notes
     -----
-    On the nodes of a tree, a set is what the search can place together, job by job down the list. No table tells which
-    sets those are, so that the search is depth-first and needs a bound: a budget of 1,000 jobs, say.
+    On the nodes of a tree, a set must be placed together: the search places its jobs one by one, in the order of the
+    list. No table can tell which sets fit, so the search is depth-first and needs a bound, such as a budget of 1,000
+    jobs.
 
     References
     ----------
@@ -110,7 +116,7 @@ class DPSA(Queued):
         return f"DPSA{self.variant}"
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether promises are kept: as with EASY, first come, first served, and not by counts alone on blocks."""
+        """Tell whether promises are kept: as with EASY, only with the order "fcfs", and no counts for blocks."""
         placed = isinstance(machine, Flat) or machine.policy.whole or self.reservation == "block"
         return self.order == "fcfs" and placed
 
@@ -124,7 +130,7 @@ class DPSA(Queued):
             "reservation": None if self.reservation == "count" else self.reservation,
         }
         if self.budget is not None or self.seconds is not None:
-            del options["search"]  # a bound makes it depth-first
+            del options["search"]  # a bound makes the search depth-first
         said = ", ".join(f"{name} {value}" for name, value in options.items() if value is not None)
         return f"{super().__str__()} ({said})" if said else super().__str__()
 
@@ -148,7 +154,7 @@ class DPSA(Queued):
         return case.outcome(start, promise)
 
     def audit(self, case: Case) -> dict[str, int]:
-        """Tell what the sets cost, and how far those that a bounded search starts are from the best ones.
+        """Report the cost of the search, and how far the sets of a bounded search are from the best ones.
 
         Parameters
         ----------
@@ -158,15 +164,20 @@ class DPSA(Queued):
         Returns
         -------
         dict
-            decisions: passes with something to choose from; greedy: those of them that were settled by taking whatever
-            fits; longest: jobs in the longest list; table: bytes of the largest tables; missed: decisions whose set
-            used fewer processors than the best; lost, best: processors by which they missed it, and in all best sets,
-            summed over decisions.
+            All are counts over the simulation.
+
+            - decisions: passes with something to choose from.
+            - greedy: decisions settled by taking whatever fits.
+            - longest: jobs in the longest list.
+            - table: bytes of the largest tables.
+            - missed: decisions whose set used fewer processors than the best set.
+            - lost: processors by which they missed it, summed over decisions.
+            - best: processors in the best sets, summed over decisions.
         """
         return self.audited(case)[1]
 
     def audited(self, case: Case) -> tuple[Outcome, dict[str, int]]:
-        """Give what `simulate` and what `audit` give, of one run.
+        """Give the results of `simulate` and `audit` from a single run.
 
         Parameters
         ----------
@@ -193,7 +204,7 @@ class DPSA(Queued):
             return interruptible(kernel.lookahead, case.jobs, case.machine.procs, order, settings, case.per_event)
 
     def _bounds(self, case, ticks):
-        """Give depth, budget, the clock and its patience."""
+        """Give depth, budget, the clock and the time limit."""
         return (
             len(case) if self.depth is None else min(self.depth, len(case)),
             UNBOUNDED if self.budget is None else min(self.budget, UNBOUNDED),
@@ -204,7 +215,7 @@ class DPSA(Queued):
 
 @contextmanager
 def _clock(runs: bool) -> Iterator[np.ndarray]:
-    """Give a counter of ticks, which a thread moves on if the clock runs: compiled code cannot ask for the time."""
+    """Give a counter of ticks. If the clock runs, a thread advances it: compiled code cannot read the time."""
     ticks = np.zeros(1, np.int64)
     done = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Schemes for moldable jobs, whose processors the scheduler chooses: fair share, greedy and iterative."""
+"""Schemes that choose the processors of moldable jobs: fair share, greedy and iterative."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .base import Case, Outcome, Scheme
 
 
 class Moldable(Scheme, ABC):
-    """What the schemes for moldable jobs have in common; `Trace.with_speedup` says how jobs speed up."""
+    """Base of the schemes for moldable jobs; `Trace.with_speedup` says how jobs speed up."""
 
     needs = "speedup"
 
@@ -52,36 +52,37 @@ class Moldable(Scheme, ABC):
         Returns
         -------
         start : int64, shape (n_jobs,), seconds
-            Since the begin of the case.
+            Seconds after the beginning of the case.
         procs : int64, shape (n_jobs,)
         """
 
 
 @dataclass(frozen=True)
 class FairShareMoldable(Moldable):
-    """Let each job choose, up to its share of the machine, on how many processors it is done first.
+    """Let each job choose, within its share of the machine, the number of processors on which it ends first.
 
-    Jobs choose in the order of the queue, anew at every scheduling point until they start; the first that has to wait
-    holds a reservation.
+    Waiting jobs choose in the order of the queue, anew at every scheduling point. The first one that has to wait holds
+    a reservation.
 
     Parameters
     ----------
     weight : {"sqrt", "proportional"}
-        Shares go by the square root of a job's work, or by the work.
+        Shares are proportional to a job's work, or to its square root.
     overbooking : number
-        By what the shares are multiplied, above 0; the paper's ObF.
+        Factor by which the shares are multiplied, above 0; the paper's ObF.
     efficiency : number
-        Processors are moved from jobs that they help little to jobs that they help more, but no job's share changes by
-        more than this part of it, from 0 to 1; the paper's EF.
+        Largest part of its share by which a job's share may change, from 0 to 1, when processors move from jobs that
+        gain little from them to jobs that gain more; the paper's EF.
     canmove : {"role", "literal"}
-        At the end of that band a job may not go on, or, as the paper prints it, may not go back either.
+        What a job at the limit of that change may do. "role": it may not go further. "literal": it may not go back
+        either, as the paper is printed.
     work : {"sequential", "area"}
-        A job's work as estimated: on one processor, or on those that it asks for.
+        How a job's work is estimated: on one processor, or on the processors that it requests.
     mix : {"all", "queued"}
-        Whether running jobs have a share too.
+        Whether running jobs have a share too ("all") or not ("queued").
     backfill : {"any", "start-now"}
-        Jobs behind the reservation may wait for more processors, or else start on those with which they are done first
-        of all who are free now.
+        What jobs behind the reservation may do. "any": wait for more processors. "start-now": start on as many of the
+        free processors as let them end first.
 
     References
     ----------
@@ -99,7 +100,7 @@ class FairShareMoldable(Moldable):
 
     label = "Fair share"
     names = {"fairshare": {}}
-    colours = {  # of one overbooking one hue, darker with the efficiency
+    colours = {  # one hue per overbooking, darker for higher efficiency
         "Fair share (ObF 1, EF 0)": "#9ECAE1",
         "Fair share (ObF 1, EF 0.5)": "#4292C6",
         "Fair share (ObF 1, EF 1)": "#08519C",
@@ -153,13 +154,13 @@ class FairShareMoldable(Moldable):
 
 @dataclass(frozen=True)
 class GreedyMoldable(Moldable):
-    """Fix at submission on how many processors a job is done first in the schedule as it is; then be conservative.
+    """Fix at submission the processors on which a job ends first in the current schedule; then backfill conservatively.
 
     References
     ----------
     Cirne and Berman, "Using moldability to improve the performance of supercomputer jobs", Journal of Parallel and
-    Distributed Computing 62(10), 2002. As Sabin, Lang and Sadayappan, JSSPP 2006, compare with it: all reservations are
-    made anew at every scheduling point.
+    Distributed Computing 62(10), 2002. As in the comparison of Sabin, Lang and Sadayappan, JSSPP 2006, all reservations
+    are made anew at every scheduling point.
     """
 
     label = "Greedy"
@@ -175,14 +176,14 @@ class GreedyMoldable(Moldable):
 class IterativeMoldable(Moldable):
     """Give queued jobs one more processor at a time, as long as that lowers their mean turnaround.
 
-    At every scheduling point all queued jobs begin with one processor; a job whose step is no gain to all is not tried
-    again then.
+    At every scheduling point, all queued jobs begin with one processor. A job whose extra processor does not lower the
+    mean turnaround is not tried again at that point.
 
     Parameters
     ----------
     head : int, optional
-        Only so many jobs at the head of the queue are treated at a scheduling point. Those behind them wait: they do
-        not exist for the decision, neither in its schedule nor in its mean. All jobs if left out.
+        Treat only this many jobs at the head of the queue at a scheduling point. Jobs behind them wait, and count
+        neither in the schedule nor in the mean. Default: all jobs.
 
     References
     ----------
@@ -212,7 +213,7 @@ class IterativeMoldable(Moldable):
 
 
 def _shown(value):
-    """Give a number in six digits, or in all that tell it from others."""
+    """Give a number in six digits, or in as many as tell it from others."""
     return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 

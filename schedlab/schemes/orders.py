@@ -1,4 +1,4 @@
-"""Orders of the queue: the names, and a user's own function in their place."""
+"""Orders of the queue: built-in names, and functions written by users."""
 
 import inspect
 import math
@@ -48,26 +48,26 @@ NAMED = {
     )
 }
 NAMES = ("fcfs", *NAMED)
-OF_USERS = ("fairshare", "multifactor")  # for logs that know the users of their jobs
+OF_USERS = ("fairshare", "multifactor")  # for logs that name the user of each job
 
 
 def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
-    """Give the order in which jobs of whoever has used least so far go first; its name is ``"fairshare"``.
+    """Give the order that serves first whoever has used least so far; its name is ``"fairshare"``.
 
-    If shares differ, divide: ``lambda user, user_usage: user_usage / shares[user]``, with `shares` an array indexed by
-    user number (its length is the largest number + 1).
+    For unequal shares, divide by the share: ``lambda user, user_usage: user_usage / shares[user]``. `shares` is an
+    array indexed by user number; its length is the largest number + 1.
 
     Parameters
     ----------
     of : str
-        The column that tells them apart: ``"user"``, ``"group"``, ``"account"``, ....
+        The column whose values share the machine: ``"user"``, ``"group"``, ``"account"``, ....
     half_life : float, seconds, optional
-        Time in which usage loses half its weight. None: it does not decay.
+        Time in which usage loses half its weight. None: usage does not decay.
 
     Returns
     -------
     function
-        For ``EASY(order=...)`` and the like.
+        To pass as ``EASY(order=...)`` and the like.
 
     Examples
     --------
@@ -91,28 +91,33 @@ def multifactor(
     of: str = "user",
     half_life: float | None = WEEK,
 ) -> Callable:
-    """Give Slurm's multifactor priority as an order; with these defaults by name ``"multifactor"``.
+    """Give Slurm's multifactor priority as an order; ``"multifactor"`` names it with these defaults.
 
-    Each factor is at most 1: the wait divided by `max_age`; 2 ** -(usage / usage of all / share), all shares equal;
-    processors divided by those of the machine. Factors that a site sets by tables, such as QOS and partition, are not
-    in it: a function of your own can add ``weights[queue]``.
+    Each factor is at most 1.
+
+    - Age: the wait divided by `max_age`.
+    - Fair share: 2 ** -(usage / usage of all / share), with equal shares for all.
+    - Size: the job's processors divided by those of the machine.
+
+    Factors that a site sets in tables, such as QOS and partition, are not included; a function of your own can add
+    ``weights[queue]``.
 
     Parameters
     ----------
     age, fairshare, size : float
-        Weights, as PriorityWeightAge, PriorityWeightFairshare and PriorityWeightJobSize. The defaults are those of the
-        examples in Slurm's manual; Slurm's own defaults are 0.
+        Weights of the factors: Slurm's PriorityWeightAge, PriorityWeightFairshare and PriorityWeightJobSize. The
+        defaults come from the examples in Slurm's manual; Slurm's own defaults are 0.
     max_age : float, seconds
         Wait from which age counts in full (PriorityMaxAge).
     of : str
-        The column for each of whose values usage is kept: ``"user"``, ``"account"``, ....
+        The column whose values share the machine: ``"user"``, ``"account"``, ....
     half_life : float, seconds, optional
-        Of the usage (PriorityDecayHalfLife). None: it does not decay.
+        Half-life of usage (PriorityDecayHalfLife). None: usage does not decay.
 
     Returns
     -------
     function
-        For ``EASY(order=...)`` and the like.
+        To pass as ``EASY(order=...)`` and the like.
 
     References
     ----------
@@ -144,7 +149,7 @@ def _with(function, **values):
 
 
 def check_order(order: str | Callable) -> None:
-    """Raise where something is neither the name of an order nor a function that can be one."""
+    """Raise unless something is the name of an order, or a function that can serve as one."""
     if is_function(order):
         Policy.of(order, "order")
     elif order not in NAMES:
@@ -153,7 +158,7 @@ def check_order(order: str | Callable) -> None:
 
 
 def check_worth(worth: str | Callable, named: Collection[str]) -> None:
-    """Raise where something is neither one of some names nor a function of a job that moves with time."""
+    """Raise unless something is one of the given names, or a function of a job whose value changes with time."""
     if is_function(worth):
         Policy.of(worth, "objective")
     elif worth not in named:
@@ -162,19 +167,19 @@ def check_worth(worth: str | Callable, named: Collection[str]) -> None:
 
 
 def check_veto(may_backfill: Callable) -> None:
-    """Raise where something is no function that says whether a job may be backfilled."""
+    """Raise unless something is a function that says whether a job may be backfilled."""
     if not is_function(may_backfill):
         raise ValueError(f"may_backfill is {may_backfill!r}, expected a function of {TAKES}")
     Policy.of(may_backfill, "may_backfill")
 
 
 def policy_name(function: Callable) -> str:
-    """Give the name by which a user's function is shown."""
+    """Give the name under which a user's function is shown."""
     return plain(Policy.of(function, "policy").name)
 
 
 def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf")) -> str:
-    """Give the name by which an order is shown; a user's function is told from a built-in order of its name."""
+    """Give the name under which an order is shown; a user's function differs from a built-in order of the same name."""
     if isinstance(order, str):
         return order
     name = policy_name(order)
@@ -182,7 +187,7 @@ def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf"))
 
 
 def prepare(order: str | Callable, case: Case) -> Order:
-    """Turn an order into what the kernels take."""
+    """Turn an order into the form that the kernels take."""
     arrival = np.arange(len(case))
     if order == "fcfs":
         return Order(arrival, False, no_question())
@@ -195,12 +200,12 @@ def prepare(order: str | Callable, case: Case) -> Order:
 
 
 def prepare_worth(worth: Callable, case: Case) -> Question:
-    """Turn a function that says what a job is worth now into what the kernels take."""
+    """Turn a function for the present worth of a job into the form that the kernels take."""
     return _question(Policy.of(worth, "objective"), case)
 
 
 def prepare_veto(may_backfill: Callable | None, case: Case) -> Veto:
-    """Turn a function that says whether a job may be backfilled now into what the kernels take."""
+    """Turn a function that says whether a job may be backfilled now into the form that the kernels take."""
     if may_backfill is None:
         return Veto(np.empty(0, bool), False, no_question())
     value, question = _asked(Policy.of(may_backfill, "may_backfill"), case)
@@ -208,7 +213,7 @@ def prepare_veto(may_backfill: Callable | None, case: Case) -> Veto:
 
 
 def _asked(policy, case):
-    """Give the value for each job of a policy that does not depend on the time, else None; and the question."""
+    """Give a policy's value for each job if it does not depend on the time, else None; and its question."""
     jobs = case.jobs
     if policy.simple:
         if "now" in policy.takes:
@@ -226,14 +231,14 @@ def _asked(policy, case):
 
 
 def _question(policy, case):
-    """Turn a policy into a question, though it may not depend on the time."""
+    """Turn a policy into a question even if it does not depend on the time."""
     if not policy.simple:
         return _by_row(policy, case)[0]
     return _kept(no_question(), of_scalars=_compiled(policy, Call.of_scalars(MOVING), callbacks.MOVING))
 
 
 def _by_row(policy, case):
-    """Give a question whose values are handed over in arrays, and whether it moves with time."""
+    """Give a question whose values are passed in arrays, and whether it depends on the time."""
     row = Row(case)
     for name, what in policy.takes.items():
         if not row.ask(name, what):
@@ -249,7 +254,7 @@ def _by_row(policy, case):
 
 
 def _kept(question, **callback):
-    """Give a question with another callback, which lives as long as the question does."""
+    """Give a question with another callback, which stays alive as long as the question."""
     ((name, function),) = callback.items()
     question = question._replace(**{name: _handed(function)})
     question.callback = function
@@ -257,21 +262,21 @@ def _kept(question, **callback):
 
 
 def _handed(function):
-    """Give a callback as kernels take it."""
+    """Give a callback in the form that kernels take."""
     return getattr(function, "address", function)
 
 
 def run_policies(run: Callable):
-    """Run a simulation; where a user's function fails in it, say so with its line and the values of the job.
+    """Run a simulation; if a user's function fails in it, report its line and the values of the job.
 
-    Compiled, a function cannot raise by itself: numba hands the exception to `sys.unraisablehook`, in the context of
-    the kernel, and goes on with the value 0. The simulation is then run once more; the function is now asked again
-    in plain Python for the job at which it fails, which knows the line.
+    A compiled function cannot raise by itself: numba passes the exception to `sys.unraisablehook`, in the context of
+    the kernel, and continues with the value 0. The simulation is then run once more. This time, for the job at which it
+    fails, the function is called in plain Python, which knows the line.
 
     Parameters
     ----------
     run : function without parameters
-        Prepares its orders and gives a result, the same each time.
+        Prepares its orders and gives a result; every call must give the same.
 
     Raises
     ------
@@ -284,7 +289,7 @@ def run_policies(run: Callable):
             found = run()
         except PolicyError:
             raise
-        except ValueError as error:  # such as that of a kernel that was given nan
+        except ValueError as error:  # for example from a kernel that was given nan
             if not running.own:
                 raise
             raise _failure(run, running) or error from None
@@ -297,7 +302,7 @@ def run_policies(run: Callable):
 
 
 def explained(simulate: Callable):
-    """Let a scheme's `simulate` say where a user's function fails in it, as `run_policies` does."""
+    """Make a scheme's `simulate` report where a user's function fails in it, as `run_policies` does."""
 
     @wraps(simulate)
     def run(scheme, case):
@@ -307,7 +312,7 @@ def explained(simulate: Callable):
 
 
 def _failure(run, running):
-    """Run a simulation once more, and give the failure of the user's function if it has one."""
+    """Run a simulation again, and give the failure of the user's function if there is one."""
     running.failures = []
     with suppress(ValueError):
         run()
@@ -316,9 +321,9 @@ def _failure(run, running):
 
 @dataclass
 class _Running:
-    """A simulation that runs: what went wrong in it, and whether a function of the user's is in it.
+    """A running simulation: what failed in it, and whether it calls a function of the user's.
 
-    `failures` is where the function of the second run reports to.
+    In the second run, the function reports to `failures`.
     """
 
     errors: list = field(default_factory=list)
@@ -327,7 +332,7 @@ class _Running:
 
 
 _running = ContextVar("the simulation that runs", default=None)
-_before = None  # the hook that was there before ours
+_before = None  # the hook that was installed before ours
 _lock = threading.Lock()
 
 
@@ -340,7 +345,7 @@ def _hook(unraisable):
 
 
 def _listen():
-    """See that our hook is in place: others replace it, too."""
+    """Make sure that our hook is installed: others replace it, too."""
     global _before
     with _lock:
         if sys.unraisablehook is not _hook:
@@ -348,7 +353,7 @@ def _listen():
 
 
 def _compiled(policy, call, signature):
-    """Give a policy as a kernel calls it; one that reports its failure where that is looked for."""
+    """Give a policy in the form that a kernel calls; if failures are being looked for, one that reports them."""
     if policy.simple and (policy.function.__module__ or "").startswith("schedlab.kernels."):
         return _compiled_once(policy.function, signature)
     running = _running.get() or _Running()
@@ -361,8 +366,8 @@ def _compiled(policy, call, signature):
     outer = policy.outer()
     fixed = all(isinstance(value, _NEVER_CHANGES) or value is math or value is np for _, value in outer)
     code = policy.function.__code__
-    nested = any(isinstance(const, CodeType) for const in code.co_consts)  # whose outer values nobody lists
-    # Equal numbers of other types make other code: 10**13 overflows where 1e13 does not.
+    nested = any(isinstance(const, CodeType) for const in code.co_consts)  # its outer values are not listed
+    # Equal numbers of different types make different code: 10**13 overflows where 1e13 does not.
     told = (code, *((name, type(value), repr(value)) for name, value in outer))
     try:
         return (_compiled_with if fixed and not nested else _compiled_now)(policy, call, signature, told)
@@ -375,12 +380,13 @@ _compiled_once = cache(callbacks.c_function)
 
 
 def _compiled_now(policy, call, signature, _):
-    """Compile a user's policy, in 30 ms, with the values that the names from outside it have now.
+    """Compile a user's policy, in 30 ms, with the present values of the names that it uses from outside.
 
-    Numba's disk cache would be a trap: it minds neither such values nor constants, and gives `K * estimate`
-    with another K, or one of two lambdas in a line, the code of the first.
+    Numba's disk cache would be a trap: it ignores such values and constants. It would run `K * estimate` with an old K,
+    or confuse two lambdas on one line.
     """
-    # An array by the number of a column may be too short: reading past its end would order the queue by garbage.
+    # An array indexed by the number of a column may be too short: reading past its end would order the queue by
+    # garbage.
     return numba.cfunc(signature, boundscheck=True)(policy.adapted(call))
 
 
@@ -389,7 +395,7 @@ _compiled_with = lru_cache(maxsize=64)(_compiled_now)
 
 @cache
 def no_question() -> Question:
-    """Give a question for kernels that will not ask it: they take one in any case."""
+    """Give a question for kernels that take one but will not ask it."""
     of_scalars = _handed(_compiled_once(priority.xfactor, callbacks.MOVING))
     of_row = _handed(_compiled_once(priority.no_row, callbacks.BY_ROW))
     return Question(False, of_scalars, of_row, np.empty(0, np.int64), 0, np.empty(0), no_sums())

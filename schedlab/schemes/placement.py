@@ -1,4 +1,4 @@
-"""Schemes on a k-ary n-tree: what places jobs there."""
+"""Schemes on a k-ary n-tree: the calls that place jobs on its nodes."""
 
 from fractions import Fraction
 
@@ -15,16 +15,16 @@ from .base import Case, Outcome, Ranges
 from .orders import Order, Veto
 
 RULES = {"count": BY_COUNT, "block": BY_BLOCK}
-PARTS = 10**9  # of a time, at most: what is left of it must not overflow
+PARTS = 10**9  # largest denominator of a share of time: the remaining time must not overflow
 
 
 def place(case: Case, order: Order, veto: Veto, rule: int) -> Outcome:
-    """Simulate jobs on a tree, each on its own nodes; see `schedlab.kernels.placement.placement`.
+    """Simulate jobs on a tree, with jobs placed on nodes; see `schedlab.kernels.placement.placement`.
 
     Parameters
     ----------
     case : Case
-        Of a `KaryTree`.
+        A case on a `KaryTree`.
     order : Order
     veto : Veto
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
@@ -40,10 +40,10 @@ def reserve(case: Case, order: Order, *passes) -> Outcome:
     Parameters
     ----------
     case : Case
-        Of a `KaryTree`.
+        A case on a `KaryTree`.
     order : Order
     *passes
-        compression, on_completion and repeat, as of the kernel.
+        compression, on_completion and repeat, as in the kernel.
     """
     start, promise, run, *nodes = interruptible(conservative_tree, *_on_nodes(case), order, *passes)
     return _outcome(case, start, promise, run, nodes)
@@ -55,11 +55,11 @@ def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
     Parameters
     ----------
     case : Case
-        Of a `KaryTree`.
+        A case on a `KaryTree`.
     order : Order
     rule : {BY_COUNT, BY_BLOCK}
     *search
-        variant, depth, budget, ticks and patience, as of the kernel.
+        variant, depth, budget, ticks and patience, as in the kernel.
     """
     found = interruptible(lookahead_tree, *_on_nodes(case), order, rule, *search)
     start, promise, run, killed, advanced, *nodes = found
@@ -67,7 +67,7 @@ def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
 
 
 def _on_nodes(case):
-    """Give jobs, machine and allocation as the kernels of trees take them."""
+    """Give jobs, machine and allocation in the form that the kernels for trees take."""
     jobs, tree = case.jobs, case.machine
     policy, (kept, parts) = tree.policy, fractions(tree.saved())
     estimate = shortened(jobs.estimate, kept[-1], parts[-1]) if tree.scale_estimates else jobs.estimate
@@ -88,9 +88,9 @@ def _outcome(case, start, promise, run, nodes, killed=None, **more):
 
 
 def fractions(saved):
-    """Give what is left of times that fall by some shares: numerators and denominators, int64, shape (2, n_shares).
+    """Give what remains of times shortened by some shares: numerators and denominators, int64, shape (2, n_shares).
 
-    A share stands for the simplest fraction next to it: 0.1 for 1/10, which it is not in binary.
+    A share stands for the nearest simple fraction: 0.1 means 1/10, which binary floating point cannot represent.
     """
     left = [1 - Fraction(float(share)).limit_denominator(PARTS) for share in saved]
     left = [max(one, Fraction(1, PARTS)) for one in left]
@@ -98,6 +98,6 @@ def fractions(saved):
 
 
 def _seeds(seed, n):
-    """Give each job a seed of its own, by its place in the order of arrival."""
+    """Give each job its own seed, by its position in the order of arrival."""
     states = np.full(n, seed % 2**64, "uint64") * GOLDEN + np.arange(1, n + 1, dtype="uint64") + GOLDEN
     return (splitmix64(states) % np.uint64(MODULUS - 1)).astype("int64") + 1

@@ -1,4 +1,4 @@
-"""A user's function in a scheme: what it may take, how it is compiled, and what is said where it fails."""
+"""A user's function in a scheme: what it may ask for, how it is compiled, and how its failures are reported."""
 
 import ctypes
 import functools
@@ -23,7 +23,7 @@ from .values import Count, Usage
 
 MOVING = ("now", "submit", "estimate", "procs")
 UNITS = {"now": " s", "submit": " s", "estimate": " s"}
-EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}  # other values are 1
+EXAMPLE = {"now": 7_200, "submit": 3_600, "estimate": 1_800, "procs": 4}  # all other values are 1
 TAKES = f"any of ({', '.join(MOVING)}), columns of the jobs (user, queue, ...) or sums such as user_usage"
 ALLOWED = (
     "Allowed: arithmetic, comparisons, if, min, max, abs, math, NumPy functions of single numbers, numbers and arrays\n"
@@ -33,17 +33,18 @@ ALLOWED = (
 _FOREIGN = tuple(
     str(Path(folder)) for folder in (Path(__file__).parents[1], *map(sysconfig.get_path, ("stdlib", "purelib")))
 )
-_NAMED = object()  # of an argument: the value that goes by its name
+_NAMED = object()  # marks an argument that takes the value of its own name
 
 
 class PolicyError(ValueError):
-    """A user's function for an order or an objective cannot be used; the message shows its line and what it was given.
+    """A user's function for an order or objective cannot be used; the message shows its line and the values it was
+    given.
 
-    A notebook shows the message and the user's call, and none of the frames between them.
+    A notebook shows the message and the user's call, but none of the frames in between.
     """
 
     def _render_traceback_(self):
-        """Give the lines that IPython shows in place of a traceback."""
+        """Give the lines that IPython shows instead of a traceback."""
         first, *more = str(self).split("\n")
         called = [frame for frame in traceback.extract_tb(self.__traceback__) if _is_own(frame.filename)]
         if called:
@@ -59,9 +60,9 @@ class Call:
     Attributes
     ----------
     parameters : tuple of str
-        Of the C callback.
+        Those of the C callback.
     found : tuple of (str, str, bool)
-        The values of the job: name, where among the parameters it is found, and whether it is a whole number.
+        The values of the job: name, where to find it among the parameters, and whether it is an integer.
     """
 
     parameters: tuple[str, ...]
@@ -69,12 +70,12 @@ class Call:
 
     @classmethod
     def of_scalars(cls, names: tuple[str, ...]) -> "Call":
-        """Give the call that hands over the values of these names, all whole numbers."""
+        """Give the call that passes the values with these names, all integers."""
         return cls(names, tuple((name, name, True) for name in names))
 
     @property
     def places(self) -> dict[str, tuple[str, bool]]:
-        """By name of a value: where it is found, and whether it is a whole number."""
+        """For the name of each value, where to find it, and whether it is an integer."""
         return {name: (place, whole) for name, place, whole in self.found}
 
 
@@ -85,12 +86,12 @@ class Policy:
     Attributes
     ----------
     function : function
-        Plain Python, also where the user's own is under numba's decorator or in a `functools.partial`.
+        Plain Python, unwrapped from numba's decorator or a `functools.partial`.
     what : str
-        What it is for: "order" or "objective".
+        Its purpose: "order" or "objective".
     arguments : tuple of (str, object)
-        What it is called with, in order: names, each with a fixed value, with a `Usage` or `Count` to be asked for, or
-        with a mark that the name tells the value.
+        Its arguments, in order. Each has a name and one of: a fixed value, a `Usage` or `Count` to look up, or a mark
+        that the name itself says which value is meant.
     """
 
     function: Callable
@@ -99,7 +100,7 @@ class Policy:
 
     @classmethod
     def of(cls, given: Callable, what: str) -> "Policy":
-        """Look at a user's function; raise where it does not take the values of a job, by their names."""
+        """Inspect a user's function; raise if its parameters do not name values of a job."""
         function = _plain(given)
         parameters = inspect.signature(function).parameters.values()
         bound = {}
@@ -127,17 +128,17 @@ class Policy:
 
     @property
     def takes(self) -> dict[str, Usage | Count | None]:
-        """The values of a job that it is called with, by name and in its own order; None where the name tells it."""
+        """The values of a job that it takes, by name, in its own order; None if the name says what it is."""
         return {name: None if value is _NAMED else value for name, value in self.arguments if _is_asked(value)}
 
     @property
     def simple(self) -> bool:
-        """Whether it needs no more than time, submission, estimate and processors."""
+        """Whether it needs only time, submission, estimate and processors."""
         return all(name in MOVING and what is None for name, what in self.takes.items())
 
     @property
     def name(self) -> str:
-        """Its name, with what `functools.partial` fixed."""
+        """Its name, with the arguments that `functools.partial` fixed."""
         defaults = {each.name: each.default for each in inspect.signature(self.function).parameters.values()}
         fixed = [
             f"{name}={_in_a_label(value)}"
@@ -147,7 +148,7 @@ class Policy:
         return f"{self.function.__name__}({', '.join(fixed)})" if fixed else self.function.__name__
 
     def outer(self) -> tuple:
-        """Give what its value depends on besides the job: names and values from outside it."""
+        """Give everything its value depends on besides the job: names and values from outside it."""
         seen = inspect.getclosurevars(self.function)
         fixed = [(name, value) for name, value in self.arguments if not _is_asked(value)]
         return (*(seen.nonlocals | seen.globals).items(), *fixed)
@@ -168,7 +169,7 @@ class Policy:
         return scope["policy"]
 
     def reporting(self, call: Call, failures: list[PolicyError]) -> Callable:
-        """Give the same, which notes its first failure and goes on with the value 0."""
+        """Give the same function, but record its first failure and continue with the value 0."""
         value = checked_in_python(self, call)
 
         def report(*values):
@@ -179,14 +180,14 @@ class Policy:
                     failures.append(failure)
             return 0.0
 
-        # Python is only asked about the job that fails: it takes 5 us, and a long log has 20 million questions.
+        # Only the failing job is evaluated in Python: a call takes 5 us, and a long log needs 20 million.
         kinds = [ctypes.c_int64 if whole else ctypes.c_double for _, whole in call.places.values()]
         scope = {
             "function": numba.njit(self.adapted(call)),
             "report": ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(report),
         }
         taken, given = ", ".join(call.parameters), ", ".join(place for place, _ in call.places.values())
-        # Compiled code can catch all exceptions or none.
+        # Compiled code can catch either all exceptions or none.
         exec(
             f"def policy({taken}):\n"
             f"    try:\n"
@@ -199,25 +200,25 @@ class Policy:
         return scope["policy"]
 
     def in_python(self, call: Call) -> Callable:
-        """Give it as a callback in plain Python, which raises a PolicyError."""
+        """Give it as a callback in plain Python that raises a PolicyError."""
         scope = {"checked": checked_in_python(self, call)}
         given = ", ".join(place for place, _ in call.places.values())
         exec(f"def policy({', '.join(call.parameters)}):\n    return checked({given})", scope)
         return scope["policy"]
 
     def __call__(self, **values) -> float:
-        """Give its value for a job, in plain Python."""
+        """Give its value for a job, computed in plain Python."""
         return self.function(*(values[name] if _is_asked(value) else value for name, value in self.arguments))
 
     def unknown(self, name: str, known: list[str]) -> PolicyError:
-        """Say that no value of a job goes by a name.
+        """Give the error for a parameter that names no value of a job.
 
         Parameters
         ----------
         name : str
-            Of the parameter.
+            Name of the parameter.
         known : list of str
-            The columns that there are.
+            The columns that exist.
         """
         return self._error(
             f"takes {name!r}, which is neither a column nor another value of a job",
@@ -228,7 +229,7 @@ class Policy:
         )
 
     def unknown_for_all(self, column: str, trace: str) -> PolicyError:
-        """Say that a column has no value for any job.
+        """Give the error for a column that has no value for any job.
 
         Parameters
         ----------
@@ -238,7 +239,7 @@ class Policy:
         return self._error(f"cannot use {column}: it is unknown for every job of {trace}", *_defined(self.function))
 
     def not_compiled(self, error: Exception, call: Call) -> PolicyError:
-        """Say why it cannot be compiled; what fails in plain Python, too, is said as Python says it."""
+        """Say why it cannot be compiled; if it fails in plain Python too, give Python's own message."""
         try:
             checked_in_python(self, call)(*(EXAMPLE.get(name, 1) for name in call.places))
         except PolicyError as failure:
@@ -247,7 +248,7 @@ class Policy:
         return self._error(f"cannot be compiled: {reason_of(text)}", *line_of(text, self.function), ALLOWED)
 
     def failed(self, reason: str, values: dict[str, float], error: Exception | None = None) -> PolicyError:
-        """Say for which job it failed, and in which line."""
+        """Say for which job it failed, and on which line."""
         frames = [] if error is None else traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if _is_own(frame.filename)]
         where = _shown(own[-1].filename, own[-1].lineno) if own else _defined(self.function)
@@ -261,7 +262,7 @@ class Policy:
 
 
 def is_function(given) -> bool:
-    """Tell whether something is a function that can be looked into, be it compiled or with some arguments fixed."""
+    """Tell whether something is a function whose code is accessible, possibly compiled or with fixed arguments."""
     return inspect.isfunction(_plain(given))
 
 
@@ -275,12 +276,12 @@ def checked_in_python(policy: Policy, call: Call) -> Callable:
     kinds = [(name, int if whole else float) for name, (_, whole) in call.places.items()]
 
     def value(*values):
-        # Python's own numbers: a division of NumPy's by 0 only warns.
+        # Plain Python numbers: division of a NumPy number by 0 only warns.
         given = {name: kind(value) for (name, kind), value in zip(kinds, values, strict=True)}
         try:
             with np.errstate(all="ignore"):
                 found = policy(**given)
-        except Exception as error:  # whatever the user's own function raises
+        except Exception as error:  # a user's function may raise anything
             failure = policy.failed(f"failed: {type(error).__name__}: {error}", given, error)
             raise failure from None
         if not isinstance(found, Real | np.bool_):
@@ -293,14 +294,14 @@ def checked_in_python(policy: Policy, call: Call) -> Callable:
 
 
 def _plain(given):
-    """Give the function in a `functools.partial`, under numba's decorator or both: it is compiled once more."""
+    """Unwrap a function from `functools.partial` and numba's decorator; it will be compiled again."""
     if isinstance(given, functools.partial):
         return _plain(given.func)
     return getattr(given, "py_func", getattr(given, "_pyfunc", given))
 
 
 def line_of(text: str, function: Callable) -> tuple[str]:
-    """Give the line of a function that numba's words are about."""
+    """Give the line of a function that a numba message refers to."""
     own = Path(function.__code__.co_filename)
     lines = re.findall(r'File "(.+?)", line (\d+)', text)
     lines = [int(line) for file, line in lines if Path(file).name == own.name]
@@ -326,7 +327,7 @@ def reason_of(text: str) -> str:
 
 
 def _is_own(filename):
-    """Tell whether a file, or a cell of a notebook, is the user's."""
+    """Tell whether a file, or a cell of a notebook, is the user's own."""
     return not filename.startswith((*_FOREIGN, "<frozen")) and filename != "<string>"
 
 
@@ -337,13 +338,13 @@ def _defined(function):
 
 
 def _shown(filename, line):
-    """Give a line of the user's with its place; the place alone where there is no source."""
+    """Show a line of the user's code with its place; only the place if there is no source."""
     place, source = _place(filename, line), linecache.getline(filename, line).strip()
     return (f"    {place}: {source}" if source else f"    {place}",)
 
 
 def _place(filename, line):
-    """Name a line: by the number of its cell in a notebook, else by its file."""
+    """Name the place of a line: the number of its cell in a notebook, else its file."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(filename)
     return f"{' '.join(named) if named else filename}, line {line}"

@@ -1,4 +1,4 @@
-"""Schemes in plain Python, made of a function."""
+"""Schemes written as a function in plain Python."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from .steps import State
 
 @dataclass(frozen=True)
 class PythonScheme(Scheme):
-    """A scheme made of a function that decides at each pass; `schedlab.python_scheme` makes it.
+    """A scheme made from a function that decides at each pass; `schedlab.python_scheme` makes it.
 
     Parameters
     ----------
@@ -35,25 +35,25 @@ class PythonScheme(Scheme):
         return plain(getattr(self.function, "__name__", type(self.function).__name__))
 
     def decide(self, state: State) -> None:
-        """Decide what starts at a pass.
+        """Decide which jobs start at a pass.
 
         Parameters
         ----------
         state : State
-            What is seen, and what can be done.
+            What the scheme can see and do.
         """
         self.function(state)
 
 
 def by_its_name(scheme: Scheme, function: Callable) -> tuple | None:
-    """Give how a decorated function is found where it is unpickled; None where it has no name of its own.
+    """Give the reference by which a decorated function is unpickled; None if it has no global name.
 
     Parameters
     ----------
     scheme : Scheme
-        What the decorator made.
+        The scheme that the decorator made.
     function : function
-        What was decorated; under its name stands the scheme.
+        The decorated function. Its name refers to the scheme.
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     if module == "__main__" or getattr(sys.modules.get(module), name, None) is not scheme:
@@ -66,19 +66,19 @@ def _found(module, name):
 
 
 class StepByStep(Scheme):
-    """What decides in `schedlab.steps`: the caller."""
+    """Stands for the caller's own decisions in `schedlab.steps`."""
 
     label = "step by step"
     overruns = OVERRUN
 
 
 def python_scheme(function: Callable[[State], None]) -> PythonScheme:
-    """Make a scheme of a function that is called at each pass of a simulation.
+    """Make a scheme from a function that is called at each pass of a simulation.
 
-    There is a pass at each instant at which jobs arrive or end. The function sees the `schedlab.schemes.steps.State`:
-    the queue, the running jobs, the free processors and the availability profile. It starts jobs by
-    ``state.start(job)`` and makes reservations by ``state.reserve(job, time)``. Anything impossible raises an error
-    that names the instant. If it asks for another pass for ever (``state.wake``), the simulation never ends.
+    There is a pass at each instant at which jobs arrive or end. The function gets the `schedlab.schemes.steps.State`:
+    the queue, the running jobs, the free processors and the availability profile. It starts jobs with
+    ``state.start(job)`` and makes reservations with ``state.reserve(job, time)``. Anything impossible raises an error
+    that names the instant. If the function keeps asking for another pass (``state.wake``), the simulation never ends.
 
     Parameters
     ----------

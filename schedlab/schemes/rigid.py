@@ -19,35 +19,35 @@ from .orders import OF_USERS, Order, check_order, check_veto, explained, order_n
 
 ALL = "all"
 
-# Where more jobs than MANY wait, an index finds the candidates of EASY, once LOOKS waiting jobs have been looked at for
-# each job of the log. Measured on whole logs: with a fourth of LOOKS HPC2N takes 3 % longer, with twice as many
-# EASY-SJBF takes 14 % longer on SDSC-SP2 at a load of 1.05.
+# If more than MANY jobs wait, an index finds the candidates of EASY, once there were LOOKS looks at waiting jobs per
+# job of the log. Measured on whole logs: with LOOKS divided by 4, HPC2N takes 3 % longer; with LOOKS doubled, EASY-SJBF
+# takes 14 % longer on SDSC-SP2 at a load of 1.05.
 MANY, LOOKS = 400, 32
 
 
 @dataclass(frozen=True)
 class Queued(Scheme):
-    """What the schemes that serve a queue in some order have in common.
+    """Base of the schemes that serve a queue in some order.
 
     Parameters
     ----------
     order : str or function
-        Order of the queue, smallest value first, ties first come first served: a name
-        (``schedlab.schemes.orders.NAMES``) or a function that gives a number. It is called with any of these, by the
-        names of its parameters:
+        Order of the queue. The smallest value goes first; equal values go first come, first served. Either a name
+        (``schedlab.schemes.orders.NAMES``) or a function that returns a number. Its parameters name the values that it
+        gets, any of these:
 
-        - ``now, submit, estimate, procs``: int64, seconds since the first submission, and processors. With `now` the
-          order moves with time.
+        - ``now, submit, estimate, procs``: int64, seconds since the first submission, and processors. With `now`, the
+          order changes with time.
         - Columns of the jobs: ``user``, ``group``, ``queue``, ``partition``, ``account``, ``requested_memory``, or one
-          that a reader kept. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`. With
-          ``run_time`` an order is clairvoyant.
-        - Running sums, which move with time: ``user_usage`` (processor-seconds so far with a half-life of 7 days; see
-          `Usage` for others), ``user_running`` (jobs), ``user_held`` (processors now), ``user_queued`` (jobs), and the
-          same of any column (``account_usage``) or of all jobs (``total_usage``).
-        - ``machine_procs`` and ``user_count``: processors of the machine, and how many users its jobs have, those
-          whose user is unknown as one.
+          that a reader kept. Text arrives as codes (`Trace.codes`); see `schedlab.workload.columns.Columns`. An order
+          that uses ``run_time`` is clairvoyant.
+        - Running sums, which change with time: ``user_usage`` (processor-seconds so far, with a half-life of 7 days;
+          see `Usage` for others), ``user_running`` (jobs), ``user_held`` (processors now), ``user_queued`` (jobs). Any
+          column can replace ``user`` (``account_usage``); ``total`` means all jobs (``total_usage``).
+        - ``machine_procs`` and ``user_count``: processors of the machine, and number of users. Jobs with an unknown
+          user count as one user.
 
-        Other parameters need a default or a value by `functools.partial`.
+        Other parameters need a default, or a value fixed by `functools.partial`.
     """
 
     order: str | Callable = "fcfs"
@@ -62,16 +62,16 @@ class Queued(Scheme):
 
     @property
     def policies(self) -> tuple:
-        """What may be a user's function: here the order."""
+        """Settings that may be a user's function: here the order."""
         return (self.order,)
 
     @property
     def forgets(self) -> bool:
-        """As of `Scheme`: by named policies that keep no running sums."""
+        """As in `Scheme`: true if its policies have names and keep no running sums."""
         return all(policy is None or (isinstance(policy, str) and policy not in OF_USERS) for policy in self.policies)
 
     def queue(self, case: Case) -> Order:
-        """Give the order of the queue as the kernels take it.
+        """Give the order of the queue in the form that the kernels take.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class FCFS(Queued):
     Parameters
     ----------
     order : str or function
-        See `Queued`. Another order makes this list scheduling by that priority.
+        See `Queued`. Any order but "fcfs" makes this list scheduling by that priority.
     """
 
     label = "FCFS"
@@ -105,7 +105,7 @@ class FCFS(Queued):
 
     @property
     def in_order(self) -> bool:
-        """Only with the order "fcfs" do jobs start in the order of arrival."""
+        """Jobs start in order of arrival only with the order "fcfs"."""
         return self.order == "fcfs"
 
     @explained
@@ -118,33 +118,37 @@ class FCFS(Queued):
 
 @dataclass(frozen=True)
 class EASY(Queued):
-    """EASY (aggressive) backfilling: the job at the head of the queue holds the one reservation, or the first k do.
+    """EASY (aggressive) backfilling: only the head of the queue holds a reservation, or the first k blocked jobs do.
 
     Parameters
     ----------
     order : str or function
         See `Queued`.
     backfill : str or function, optional
-        Order in which candidates for backfilling are tried, if not that of the queue; "sjf" makes EASY-SJBF.
+        Order in which candidates for backfilling are tried. Default: the order of the queue. "sjf" makes EASY-SJBF.
     reservation : {"count", "block"}
-        The promise to the head of the queue on a tree. "count": a time, at which enough nodes are free by the
-        estimates; only jobs that end by then may start ahead of the head. "block": that time and a block of nodes; jobs
-        that leave those nodes free may start, too. If nodes need not be contiguous, "block" is EASY's usual rule, with
-        extra processors. On a flat machine both are the usual rule.
+        The promise to the head of the queue on a tree.
+
+        - "count": a time at which, by the estimates, enough nodes are free. Only jobs that end by then may start ahead
+          of the head.
+        - "block": that time and a block of nodes. Jobs that leave those nodes free may start, too. If nodes need not be
+          contiguous, this is EASY's usual rule, with extra processors.
+
+        On a flat machine, both are the usual rule.
     reservations : int or "all"
-        How many blocked jobs at the front of the queue hold a reservation. All are placed anew at each pass, so that
-        only a single reservation is a promise. "all" is conservative backfilling without compression passes
+        How many blocked jobs at the front of the queue hold a reservation. All reservations are made anew at each pass,
+        so only a single one is a promise. "all" is conservative backfilling without compression passes
         (``Conservative(compression="rebuild")``). On a tree it must be 1.
     may_backfill : function, optional
-        Whether a job may start ahead of a reservation: 0 or False for no. It takes what an order takes (`Queued`), is
-        asked when a job could be backfilled, and never about the head of the queue.
+        Whether a job may start ahead of a reservation: 0 or False means no. It takes the same parameters as an order
+        (`Queued`). It is called when a job could be backfilled, and never for the head of the queue.
 
     Notes
     -----
-    The time of a simulation is nearly linear in the jobs, also above a load of 1, where the queue grows with the log:
-    with 500 jobs waiting a job takes 0.2 us, with 90,000 it takes 1 us. It grows with the square of the jobs there if
-    the order of the candidates depends on the time, with several reservations, and on a tree: then a pass looks at
-    every waiting job.
+    Simulation time is nearly linear in the number of jobs, even above a load of 1, where the queue grows with the log:
+    with 500 jobs waiting, one job takes 0.2 us; with 90,000, 1 us. Above a load of 1, it grows with the square of the
+    number of jobs if the order of the candidates depends on the time, with several reservations, and on a tree: then
+    each pass looks at every waiting job.
 
     Examples
     --------
@@ -201,9 +205,9 @@ class EASY(Queued):
         return f"{name} ({', '.join(said)})" if said else name
 
     def promises(self, machine: Flat | KaryTree) -> bool:
-        """Tell whether promises are kept: one, with the order "fcfs", and not by counts where blocks are needed."""
+        """Tell whether promises are kept: only one reservation, order "fcfs", and no counts where blocks are needed."""
         if self.order != "fcfs" or self.reservations != 1:
-            return False  # a head may lose its place before it starts, and another job's reservation may move
+            return False  # the head may lose its place before it starts, and another job's reservation may move
         return isinstance(machine, Flat) or machine.policy.whole or self._rule(machine) == "block"
 
     @property
@@ -213,7 +217,7 @@ class EASY(Queued):
 
     @property
     def one_reservation(self) -> bool:
-        """Whether the head of the queue alone holds a reservation."""
+        """Whether only the head of the queue holds a reservation."""
         return self.reservations == 1
 
     def _rule(self, tree):

@@ -1,4 +1,4 @@
-"""Schemes for parameter sweeps: flooding and opportune job shredding; and what comes of them at each site."""
+"""Schemes for parameter sweeps, flooding and opportune job shredding, and their results at each site."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from .base import Case, Jobs, Outcome, Pieces, Scheme
 from .conservative import Conservative
 
 LOCAL = ("easy", "conservative")
-MOST_RESERVED = 10_000_000  # tasks, each with a reservation of its own: minutes, and gigabytes
+MOST_RESERVED = 10_000_000  # tasks with a reservation each: would take minutes, and gigabytes
 
 
 @dataclass(frozen=True)
 class Shredding(Scheme):
-    """What the schemes for parameter sweeps have in common; `Trace.with_sweeps` marks the sweeps."""
+    """Base of the schemes for parameter sweeps; `Trace.with_sweeps` marks the sweeps."""
 
     local: str = "easy"
 
@@ -66,13 +66,13 @@ class Shredding(Scheme):
 
 @dataclass(frozen=True)
 class Flooding(Shredding):
-    """Replace each sweep at its submission by its tasks, as jobs of one processor in its place of the queue.
+    """At submission, replace each sweep by its tasks: jobs of one processor, at the sweep's place in the queue.
 
     Parameters
     ----------
     local : {"easy", "conservative"}
-        The local scheduler. Under EASY the tasks of a sweep are a count; under conservative backfilling each has a
-        reservation of its own, and the time that a simulation takes grows with them.
+        The local scheduler. Under EASY, the tasks of a sweep are kept as a count. Under conservative backfilling, each
+        task has its own reservation, and simulation time grows with the number of tasks.
 
     References
     ----------
@@ -87,17 +87,19 @@ class Flooding(Shredding):
 
 @dataclass(frozen=True)
 class OpportuneShredding(Shredding):
-    """Start tasks of queued sweeps where they do not disturb the local schedule; the parallel job runs what is left.
+    """Start tasks of queued sweeps where they do not disturb the local schedule; the parallel job runs the rest.
 
     Parameters
     ----------
     local : {"easy", "conservative"}
         The local scheduler, which is not modified.
     release : bool
-        The parallel job gives processors back as they run dry, instead of holding all of them for its last round.
+        Whether the parallel job releases processors that have no more tasks, instead of holding all of them until its
+        last round ends.
     everywhere : bool
-        A copy of each sweep in the queue of each site, reshaped to the whole of a smaller one; the first to start
-        claims what is left. Else the parallel job stays at home, and the other sites only run tasks.
+        True: the queue of each site holds a copy of each sweep, reshaped to the whole machine if that is smaller. The
+        first copy to start takes the remaining tasks. False: the parallel job stays at its own site, and other sites
+        only run tasks.
 
     References
     ----------
@@ -120,31 +122,31 @@ class OpportuneShredding(Shredding):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shared:
-    """What comes of sweeps on one site or several. Times in ticks since the begin that all sites share.
+    """The result of sweeps on one or several sites. Times in ticks since the common beginning.
 
     Attributes
     ----------
     tick : int
-        Ticks in a second.
+        Ticks per second.
     offset, submit, home, job, width, sweep : int64
-        The entries of the queues, those of site s at ``offset[s]:offset[s + 1]``: submission, home site and place
+        The entries of the queues; those of site s are ``offset[s]:offset[s + 1]``. Submission, home site and position
         there, processors, and number of the sweep or -1.
     estimate : int64, shape (n_entries,), ticks
-        Of the parallel job.
+        Estimate of the parallel job.
     start, promise : int64, shape (n_entries,)
-        As of `schedlab.kernels.shredding.shredding`.
+        As in `schedlab.kernels.shredding.shredding`.
     gone : int64, shape (n_entries,)
         When the entry left the queue: it started, or was withdrawn.
     tasks, claimed, end : int64, shape (n_sweeps,)
-        Tasks in all; those that the parallel job ran; completion.
+        Number of tasks; number that the parallel job ran; completion.
     lost : int64, shape (n_sites,), processor-ticks
     events : int64, shape (n_rows, 5)
         The log of `schedlab.kernels.shredding.shredding`.
     flooding : bool
     pieces : tuple of Pieces
-        For each site.
+        One per site.
     expected : tuple of int64 array, shape (n_pieces,), ticks
-        For each site the ends of its pieces as the local scheduler estimated them.
+        For each site, the ends of its pieces as the local scheduler estimated them.
     """
 
     tick: int
@@ -169,7 +171,7 @@ class Shared:
 
     @cached_property
     def log(self) -> np.ndarray:
-        """The rows of `events` that are of tasks."""
+        """The rows of `events` that concern tasks."""
         return self.events[self.events[:, kernel.LOG_KIND] == kernel.TASKS_START]
 
     def entries(self, site: int) -> slice:
@@ -177,7 +179,7 @@ class Shared:
         return slice(int(self.offset[site]), int(self.offset[site + 1]))
 
     def changes(self, site: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Give what changes when at a site, as of `Outcome`; a queued sweep wants no more than it has tasks left."""
+        """Give the changes over time at a site, as in `Outcome`; a queued sweep wants no more than its tasks."""
         own, pieces = self.entries(site), self.pieces[site]
         sweep, width = self.sweep[own], self.width[own]
         full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
@@ -185,7 +187,7 @@ class Shared:
         none = np.zeros(sweep.size, "int64")
         used = [pieces.procs, -pieces.procs, none, none]
         queued = [np.zeros(2 * pieces.procs.size, "int64"), none + 1, none - 1]
-        # What a queued sweep wants falls with its tasks: by batch the tasks left before and after, wherever they run.
+        # A queued sweep wants less as its tasks run: for each batch, the tasks left before and after it, on any site.
         log = self.log[np.lexsort((np.arange(len(self.log)), self.log[:, kernel.LOG_WHAT]))]
         of, count = log[:, kernel.LOG_WHAT], log[:, kernel.LOG_COUNT]
         started = np.cumsum(count)
@@ -206,11 +208,11 @@ class Shared:
         return np.concatenate(time), tuple(np.concatenate(column) for column in (used, queued, wanted))
 
     def happened(self, site: int) -> Events:
-        """Follow what happened at a site, in its order."""
+        """List what happened at a site, in order."""
         own, pieces = self.entries(site), self.pieces[site]
         what, at, when, _, kind = self.events.T
         sweep, row = self.sweep[own], np.arange(kind.size)
-        # Pieces are the parallel jobs in the order of their entries, then the second pieces of some, then the tasks.
+        # The pieces are: the parallel jobs in the order of their entries, the second pieces of some, then the tasks.
         parallel = np.flatnonzero(self.start[own] >= 0)
         apart = np.flatnonzero(pieces.tasks)
         place = np.full(sweep.size, -1)
@@ -221,7 +223,7 @@ class Shared:
             second[entry_of[pieces.home[piece], pieces.job[piece]]] = piece
         tasks, jobs = (row[(kind == one) & (at == site)] for one in (kernel.TASKS_START, kernel.JOB_STARTS))
         others = row[((kind == kernel.COMPRESSED) & (at == site)) | (kind == kernel.ANOTHER_ROUND)]
-        # Copies are withdrawn with the last of the sweep's tasks, or with the start of another copy.
+        # Copies are withdrawn when the sweep's last task starts, or when another copy starts.
         last = np.full(self.tasks.size, -1)
         started = kind == kernel.JOB_STARTS
         of = np.where(kind == kernel.TASKS_START, what, -1)
@@ -243,18 +245,18 @@ class Shared:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AtSite(Outcome):
-    """What comes of the jobs that were submitted at a site, and of the site's machine.
+    """The result for the jobs that were submitted at a site, and for the site's machine.
 
-    A job starts when its first processor is held, and ends with its last task, wherever that runs.
+    A job starts when it first holds a processor, and ends with its last task, at whatever site.
 
     Attributes
     ----------
     shared : Shared
-        What came of all sites.
+        The result of all sites.
     site : int
-        Which of them this is.
+        Which of the sites this is.
     breakdown : int64, shape (n_jobs,)
-        As of `Case`.
+        As in `Case`.
     """
 
     shared: Shared | None = None
@@ -265,7 +267,7 @@ class AtSite(Outcome):
 
     @property
     def tick(self) -> int:
-        """Ticks in a second: tasks need not take whole seconds."""
+        """Ticks per second: tasks need not take whole seconds."""
         return self.shared.tick
 
     @property
@@ -288,7 +290,7 @@ class AtSite(Outcome):
 
     @property
     def pieces(self) -> Pieces:
-        """What held the site's processors, jobs of other sites included."""
+        """The pieces that held the site's processors, including jobs of other sites."""
         return self.shared.pieces[self.site]
 
     def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
@@ -302,7 +304,7 @@ class AtSite(Outcome):
 
     @cached_property
     def parallel_start(self) -> np.ndarray:
-        """Start of each job as a parallel one, -1 where only tasks ran; int64, ticks."""
+        """Start of each parallel job, -1 if only tasks ran; int64, ticks."""
         shared, began = self.shared, np.full(self.submit.size, -1)
         at_home = shared.home == self.site
         np.maximum.at(began, shared.job[at_home], shared.start[at_home])
@@ -310,11 +312,11 @@ class AtSite(Outcome):
 
     @property
     def promised_start(self) -> np.ndarray:
-        """As of `Outcome`: that of the parallel job, -1 where only tasks ran."""
+        """As in `Outcome`: the start of the parallel job, -1 if only tasks ran."""
         return self.parallel_start
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
-        """As of `Outcome`; the tasks of a sweep have equal parts of its work."""
+        """As in `Outcome`; all tasks of a sweep have the same share of its work."""
         shared, work = self.shared, self.run * self.procs
         sweep = shared.sweep[self._own]
         swept = np.flatnonzero(sweep >= 0)
@@ -329,7 +331,7 @@ class AtSite(Outcome):
         return np.concatenate(times), np.concatenate(parts)
 
     def columns(self, seconds) -> dict[str, np.ndarray]:
-        """As of `Outcome`: breakdown, parallel_start (nan if only tasks ran), tasks_alone, which ran apart from it."""
+        """As in `Outcome`: breakdown, parallel_start (nan if only tasks ran), tasks_alone (not in the parallel job)."""
         shared, sweep = self.shared, self.shared.sweep[self._own]
         alone = np.zeros(sweep.size, "int64")
         alone[sweep >= 0] = (shared.tasks - shared.claimed)[sweep[sweep >= 0]]
@@ -370,7 +372,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     ----------
     scheme : Shredding
     cases : sequence of Case
-        One for each site; seconds since a begin that all share.
+        One per site, in seconds since the common beginning.
     speeds : tuple of int
     """
     jobs, machines = [case.jobs for case in cases], [case.machine.procs for case in cases]
@@ -428,7 +430,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
     gone = start.copy()
     last = np.full(swept.size, -1)
     np.maximum.at(last, log[:, kernel.LOG_WHAT], log[:, kernel.LOG_TIME])
-    np.maximum.at(last, of[sweeps], start[sweeps])  # a parallel job that starts cancels the copies
+    np.maximum.at(last, of[sweeps], start[sweeps])  # a parallel job that starts cancels its copies
     gone[sweeps] = last[of[sweeps]]
     pieces, ends = [], []
     for site in range(len(machines)):
@@ -473,7 +475,7 @@ def shred(scheme: Shredding, cases: Sequence[Case], speeds: tuple[int, ...]) -> 
 
 
 def _flooded(entries, machines, tasks):
-    """Do what the kernel does, for flooding under conservative backfilling, where each task has its reservation."""
+    """Do the kernel's work for flooding under conservative backfilling, where each task has its own reservation."""
     offset, (submit, run, estimate, procs), sweep = entries
     start, promise = np.full(submit.size, -1), np.full(submit.size, -1)
     end, events, lost = np.zeros(tasks.size, "int64"), [], []
@@ -485,7 +487,7 @@ def _flooded(entries, machines, tasks):
         jobs = Jobs(*(column[entry] for column in (submit, run, estimate, procs)))
         outcome = Conservative().simulate(Case(jobs, Flat(machine)))
         began, promised = outcome.start, outcome.promise
-        first = np.cumsum(count) - count  # of the tasks of a sweep the first to be promised a start
+        first = np.cumsum(count) - count  # of each sweep, the first task that is promised a start
         promise[own] = promised[first]
         start[own] = np.where(sweep[own] >= 0, -1, began[first])
         of, task = sweep[entry], sweep[entry] >= 0
@@ -498,7 +500,7 @@ def _flooded(entries, machines, tasks):
 
 
 def _lost(jobs, start, machine):
-    """Give the loss of capacity of jobs that each run in one piece."""
+    """Give the loss of capacity when each job runs in one piece."""
     time = np.concatenate([jobs.submit, start, start + jobs.run])
     order = np.argsort(time, kind="stable")
     none = np.zeros_like(jobs.procs)
@@ -508,7 +510,7 @@ def _lost(jobs, start, machine):
 
 
 def _held(entry, width, length, sweep, claimed, task_run, release):
-    """Give what parallel jobs held at a site: entry, processors, how long (ticks). One that releases some has two."""
+    """Give what parallel jobs held at a site: entry, processors, ticks. A job that releases some has two rows."""
     swept = np.flatnonzero(sweep >= 0)
     number, wide = sweep[swept], width[swept]
     full, rest = np.divmod(claimed[number], wide)
@@ -516,7 +518,7 @@ def _held(entry, width, length, sweep, claimed, task_run, release):
     length[swept] = (full + (rest > 0)) * task_run[number]
     if not release:
         return entry, procs, length
-    # The rest runs to the end of the last round, the others to the end of the last full one.
+    # The remainder runs until the end of the last round, the others until the end of the last full round.
     procs[swept] = np.where(rest > 0, rest, wide)
     two = (rest > 0) & (full > 0)
     more = [entry[swept[two]], (wide - rest)[two], (full * task_run[number])[two]]

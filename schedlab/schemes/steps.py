@@ -1,4 +1,4 @@
-"""Schemes in plain Python: the passes of a simulation, and the `State` that each of them sees and changes."""
+"""Schemes in plain Python: the passes of a simulation, and the `State` that a scheme sees and changes in each."""
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import numpy as np
 
 from schedlab.threads import go_on
 
-OFTEN = 1_000  # passes after which it is asked whether to go on
+OFTEN = 1_000  # passes between two checks whether to continue
 MOST = 2**62  # seconds
 
 
@@ -20,8 +20,8 @@ class SchemeError(ValueError):
 class Job:
     """A job as a scheme sees it.
 
-    Besides the attributes below it has the columns of the trace, such as ``job.user``; text columns come as codes
-    (`Trace.codes`). What only the log knows, such as ``run_time``, is there too: a scheme that looks at it is
+    Besides the attributes below, it has the columns of the trace, such as ``job.user``; text columns are given as codes
+    (`Trace.codes`). Even facts that only the log knows are there, such as ``run_time``: a scheme that uses them is
     clairvoyant.
 
     Attributes
@@ -36,7 +36,7 @@ class Job:
         Seconds.
     procs : int
     start, end : int or None
-        Start and estimated end, in seconds since the first submission; None while it waits.
+        Start and estimated end, in seconds since the first submission; None while the job waits.
     """
 
     __slots__ = ("_columns", "end", "estimate", "number", "place", "procs", "start", "submit")
@@ -47,7 +47,7 @@ class Job:
         self._columns = columns
 
     def __getattr__(self, name):
-        if name.startswith("_") or name in self.__slots__:  # as while it is copied
+        if name.startswith("_") or name in self.__slots__:  # for example while it is being copied
             raise AttributeError(name)
         if name not in self._columns:
             known = ", ".join((*self.__slots__[1:], *self._columns.known))
@@ -60,7 +60,7 @@ class Job:
 
 
 class JobList(list):
-    """Jobs in a list; its attributes are arrays: ``state.queue.procs``, ``state.running.end``, ``state.queue.user``."""
+    """A list of jobs; its attributes are arrays: ``state.queue.procs``, ``state.running.end``, ``state.queue.user``."""
 
     def __getitem__(self, place):
         found = super().__getitem__(place)
@@ -73,7 +73,7 @@ class JobList(list):
 
 
 class _Reservation:
-    """Processors that a waiting job is to have; `spare` are those left over when it begins."""
+    """Processors reserved for a waiting job; `spare` are those left over when it begins."""
 
     __slots__ = ("begin", "end", "job", "procs", "spare")
 
@@ -83,19 +83,19 @@ class _Reservation:
 
 
 class State:
-    """What a scheme sees at a pass, and what it can do there.
+    """What a scheme can see and do at a pass.
 
-    A pass takes place at each instant at which jobs arrive or end, once all of them have been dealt with, and at each
-    instant asked for with `wake`. Reservations are made for one pass: the next one begins without any.
+    There is a pass at each instant at which jobs arrive or end, after all of these events, and at each instant that
+    `wake` asks for. Reservations last for one pass: the next pass begins without any.
 
     Attributes
     ----------
     now : int
         Seconds since the first submission.
     procs, free : int
-        Processors of the machine, and those that no job holds now.
+        Processors of the machine, and how many of them are free now.
     memory : dict
-        The scheme's own, empty when a simulation begins.
+        The scheme's own storage, empty when a simulation begins.
     """
 
     def __init__(self, case, scheme):
@@ -122,24 +122,24 @@ class State:
 
     @property
     def queue(self) -> JobList:
-        """The waiting jobs, first come first served; starting jobs does not change a list that was taken before."""
+        """The waiting jobs, first come first served. Starting jobs does not change a list taken earlier."""
         return JobList(self._queue)
 
     @property
     def running(self) -> JobList:
-        """The running jobs, by their estimated ends."""
+        """The running jobs, in order of their estimated ends."""
         return JobList(job for _, _, job in self._ends)
 
     @property
     def reserved(self) -> JobList:
-        """The waiting jobs that hold a reservation of this pass, in the order in which these were made."""
+        """The waiting jobs with a reservation in this pass, in the order in which the reservations were made."""
         return JobList(one.job for one in self._reservations)
 
     @property
     def profile(self) -> tuple[np.ndarray, np.ndarray]:
         """The availability profile: how many processors are free, and from which instant on.
 
-        By the estimates of the running jobs and the reservations of this pass.
+        It follows from the estimates of the running jobs and the reservations of this pass.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class State:
         return np.array(time), np.array([self.free_at(instant) for instant in time])
 
     def free_at(self, time: int) -> int:
-        """Tell how many processors will be free at an instant, by estimates and reservations.
+        """Give the number of free processors at an instant, by estimates and reservations.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class State:
         Parameters
         ----------
         job : Job
-            Of the queue.
+            A job in the queue.
         """
         if job.procs > self.free:
             return False
@@ -185,15 +185,15 @@ class State:
         return True
 
     def earliest(self, job: Job) -> int:
-        """Find the earliest instant from which on a job's processors are free for all of its estimate, by the profile.
+        """Find the earliest instant from which a job's processors are free, by the profile, for its whole estimate.
 
-        It may be now although too few are free: a job whose estimate is 0 holds its processors until the pass is over.
-        So ask `fits` before `start`.
+        The instant may be now even if too few processors are free: a job with an estimate of 0 holds its processors
+        until the pass is over. So call `fits` before `start`.
 
         Parameters
         ----------
         job : Job
-            Of the queue.
+            A job in the queue.
 
         Returns
         -------
@@ -214,17 +214,18 @@ class State:
     # -- what can be done --------------------------------------------------------------------------------------------
 
     def start(self, job: Job) -> None:
-        """Start a waiting job now; its own reservation is over then.
+        """Start a waiting job now; its own reservation then ends.
 
         Parameters
         ----------
         job : Job
-            Of the queue.
+            A job in the queue.
 
         Raises
         ------
         SchemeError
-            If it does not wait, if too few processors are free, or if it delays a reservation of this pass.
+            If the job does not wait, if too few processors are free, or if starting it delays a reservation of this
+            pass.
         """
         self._check_waits(job, "start")
         procs, now = job.procs, self.now
@@ -249,21 +250,21 @@ class State:
         heappush(self._completions, (now + self._run[job.place], self._begun, job))
 
     def reserve(self, job: Job, time: int) -> None:
-        """Reserve processors for a waiting job from an instant on, for this pass.
+        """Reserve processors for a waiting job from an instant on, for this pass only.
 
         A job's first reservation is its promised start.
 
         Parameters
         ----------
         job : Job
-            Of the queue.
+            A job in the queue.
         time : int
-            Seconds since the first submission, such as `earliest` gives.
+            Seconds since the first submission, such as the result of `earliest`.
 
         Raises
         ------
         SchemeError
-            If the job does not wait or holds a reservation, or if its processors are not free then.
+            If the job does not wait, already holds a reservation, or its processors are not free then.
         """
         self._check_waits(job, "reserve")
         if not _is_instant(time) or time < self.now:
@@ -282,7 +283,7 @@ class State:
             self._promise[job.place] = time
 
     def wake(self, time: int) -> None:
-        """Ask for a pass at an instant even if no job arrives or ends then.
+        """Ask for a pass at an instant, even if no job arrives or ends then.
 
         Parameters
         ----------
@@ -296,7 +297,7 @@ class State:
     # -- the simulation ----------------------------------------------------------------------------------------------
 
     def _passes(self) -> Iterator["State"]:
-        """Go on from instant to instant; give the state at each pass."""
+        """Advance from instant to instant; yield the state at each pass."""
         jobs, count = self._jobs, 0
         while self._arrived < len(jobs) or self._completions or self._queue:
             times = [jobs[self._arrived].submit] if self._arrived < len(jobs) else []
@@ -314,7 +315,7 @@ class State:
             yield self
 
     def _open(self, now):
-        """Let happen what happens at an instant."""
+        """Process the events of an instant."""
         jobs, completions = self._jobs, self._completions
         self.now, self._reservations = now, []
         while self._alarms and self._alarms[0] <= now:
@@ -328,11 +329,11 @@ class State:
             self._arrived += 1
 
     def _outcome(self):
-        """Give what came of the case, when all jobs have started."""
+        """Give the outcome of the case once all jobs have started."""
         return self._case.outcome(np.array([job.start for job in self._jobs], np.int64), self._promise)
 
     def _releases(self):
-        """Give when running jobs are expected to end, and their processors; past its estimate, a second from now."""
+        """Give the expected ends of the running jobs, and their processors; past the estimate, in a second."""
         if not self._ends or self._ends[0][0] > self.now:
             return [(end, job.procs) for end, _, job in self._ends]
         overdue = sum(job.procs for end, _, job in self._ends if end <= self.now and job.start < self.now)
@@ -345,7 +346,7 @@ class State:
             yield from (one.begin, one.end)
 
     def _is_free(self, job, time):
-        """Tell whether a job's processors are free from an instant on for its estimate."""
+        """Tell whether a job's processors are free from an instant on, for its whole estimate."""
         return self.free_at(time) >= job.procs and self._stays_free(job, time, time + max(job.estimate, 1))
 
     def _stays_free(self, job, begin, end):
@@ -371,7 +372,7 @@ class State:
 
 
 def _counted_in(own, one):
-    """Give the processors of a reservation that are taken off another's spare ones."""
+    """Give how many processors of a reservation come out of the spare ones of another."""
     return own.procs if own is not None and own.begin <= one.begin < own.end else 0
 
 
@@ -387,9 +388,9 @@ def decided(decide: Callable[[State], None], case, scheme):
     decide : function
         Takes the `State`.
     case : Case
-        What is simulated.
+        The case to simulate.
     scheme : Scheme
-        For messages.
+        Named in messages.
 
     Returns
     -------

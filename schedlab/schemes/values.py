@@ -1,4 +1,4 @@
-"""What a policy may ask of a job, by the names of its parameters: its columns, and running sums such as usage."""
+"""Values of a job that a policy can ask for by its parameter names: columns, and running sums such as usage."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +17,7 @@ KINDS = {
     "held": questions.HELD,
     "queued": questions.QUEUED,
 }
-TOTAL = "total"  # in place of a column: over all jobs
+TOTAL = "total"  # instead of a column: all jobs
 COUNT = "count"
 
 
@@ -32,7 +32,7 @@ class Sum:
     of : str, optional
         The column; all jobs if None.
     half_life : float, optional
-        Seconds; None where nothing decays.
+        Seconds; None if the sum does not decay.
     """
 
     kind: str
@@ -42,17 +42,17 @@ class Sum:
 
 @dataclass(frozen=True)
 class Usage:
-    """Usage so far by the job's user, or by all jobs that share a value of another column; a parameter's default.
+    """Usage so far by the job's user, or by all jobs with the same value of another column; the default of a parameter.
 
-    Usage is processors x seconds that jobs have held, up to now. A parameter of a policy that is called ``user_usage``
-    or ``account_usage`` is the same with a half-life of 7 days.
+    Usage is processors x seconds that jobs have held, up to now. A policy's parameter named ``user_usage`` or
+    ``account_usage`` means the same, with a half-life of 7 days.
 
     Parameters
     ----------
     of : str, optional
-        The column for each of whose values usage is kept: ``"user"``, ``"account"``, .... None: usage of all jobs.
+        The column that identifies whose usage it is: ``"user"``, ``"account"``, .... None: usage of all jobs.
     half_life : float, seconds, optional
-        Time in which usage loses half its weight. None: it does not decay.
+        Time in which usage loses half its weight. None: usage does not decay.
 
     Examples
     --------
@@ -81,13 +81,13 @@ class Usage:
 
     @property
     def sum(self) -> Sum:
-        """As the kernels keep it."""
+        """In the form that the kernels keep."""
         return Sum("usage", self.of, self.half_life)
 
 
 @dataclass(frozen=True)
 class Count:
-    """How many values a column has, such as the number of users, as a value in a policy."""
+    """The number of distinct values of a column, such as the number of users, as a value in a policy."""
 
     of: str
 
@@ -96,7 +96,7 @@ class Count:
 
 
 def sum_named(name: str) -> Sum | Count | None:
-    """Give the sum or count that a name such as ``user_usage`` stands for; None where it has not that form.
+    """Give the sum or count that a name such as ``user_usage`` stands for; None if the name does not have that form.
 
     Parameters
     ----------
@@ -113,11 +113,11 @@ def sum_named(name: str) -> Sum | Count | None:
     return None
 
 
-PARAMETERS = ("now", "job", "whole", "real", "value")  # of a callback that is asked by row
+PARAMETERS = ("now", "job", "whole", "real", "value")  # of a callback that is called by row
 
 
 class Row:
-    """Gathers the values of each job that a policy asks for into the arrays in which a kernel hands them over.
+    """Gathers, for each job, the values that a policy asks for into the arrays that a kernel passes on.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ class Row:
     Attributes
     ----------
     moving : bool
-        Whether a value depends on the time.
+        Whether any value depends on the time.
     columns : dict of str to array, shape (n_jobs,)
-        The values that do not, by name.
+        The values that do not depend on the time, by name.
     sums : dict of str to (Sum, array or None)
-        The running sums by name, each with the column that tells them apart.
+        The running sums by name, each with the column that it is kept by.
     unknown : str
-        A column that says nothing of any job, if one was asked for.
+        A requested column without a value for any job, if there is one.
     """
 
     def __init__(self, case):
@@ -144,14 +144,14 @@ class Row:
             self.columns[name] = column
 
     def ask(self, name: str, what: object = None) -> bool:
-        """Add a value; tell whether there is one.
+        """Add a value; return whether it exists.
 
         Parameters
         ----------
         name : str
-            As the policy calls it.
+            The policy's name for it.
         what : Usage or Count, optional
-            What it is, where the name does not tell.
+            What the value is, if the name does not say.
         """
         case = self.case
         if what is None:
@@ -180,13 +180,13 @@ class Row:
         return True
 
     def _known(self, word):
-        """Give a column; note where it says nothing of any job."""
+        """Give a column; note if it has no value for any job."""
         if self.case.columns.is_unknown(word):
             self.unknown = word
         return self.case.columns[word]
 
     def arrays(self) -> tuple[np.ndarray, int, np.ndarray, Sums]:
-        """Give whole, width, real and sums, as `Question` has them."""
+        """Give whole, width, real and sums, in the form that `Question` has."""
         n, cells, keys = len(self.case), 0, []
         for _, column in self.sums.values():
             values, key = np.unique(np.zeros(n, np.int64) if column is None else column, return_inverse=True)
@@ -199,7 +199,7 @@ class Row:
         return _flat(whole, np.int64), len(whole), _flat(real, np.float64), sums
 
     def places(self) -> dict[str, tuple[str, bool]]:
-        """Give where a callback with the `PARAMETERS` finds each value, and whether it is a whole number, by name."""
+        """Tell by name where a callback with the `PARAMETERS` finds each value, and whether it is an integer."""
         whole, real = list(self._named("i")), list(self._named("f"))
         width = len(whole) + len(self.sums)
         now = {"now": ("now", True)} if self.moving else {}

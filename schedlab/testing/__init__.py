@@ -1,4 +1,4 @@
-"""What a policy or a scheme of one's own must pass before its figures are believed."""
+"""Checks that your own policy or scheme should pass before you trust its figures."""
 
 from .policies import check_policy
 from .report import Check, CheckError, Report

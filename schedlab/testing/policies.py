@@ -1,4 +1,4 @@
-"""Checks of a policy: whether it can be asked about any job, and what it costs."""
+"""Checks of a policy: whether it works for any job, and how fast it is."""
 
 import math
 import statistics
@@ -25,7 +25,7 @@ from .report import Check, CheckError, Report
 from .workloads import numbered
 
 YEAR = 31_557_600  # seconds
-# What jobs of long logs on large machines look like: seconds, and processors.
+# Typical values in long logs of large machines: seconds, and processors.
 SUBMIT = (0, 1, 86_399, YEAR, 10 * YEAR)
 ESTIMATE = (1, 60, 43_200, 30 * 86_400, 10 * YEAR)
 PROCS = (1, 3, 4_096, 10**6)
@@ -34,32 +34,32 @@ MACHINE = 10**6
 USED, COUNTED = (0.0, 2.5e5, MACHINE * 10.0 * YEAR), (0.0, 1.0, 1e6)  # processor-seconds; jobs or processors
 WHAT = ("order", "may_backfill", "objective")
 OTHERS = tuple(name for name in FIELDS[1:] if name.endswith(("_id", "executable", "queue", "partition", "memory")))
-TIMED, ROUNDS = 3_000, 5  # jobs of a timed simulation, and how often it runs
+TIMED, ROUNDS = 3_000, 5  # jobs in a timed simulation, and how often it runs
 
 
 def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None = None, raises: bool = True) -> Report:
-    """Check a policy of one's own: an order, a veto or an objective.
+    """Check your own policy: an order, a veto or an objective.
 
-    - It compiles, and gives a number for every job: no exception, no nan. It is asked about jobs such as occur in
+    - It compiles, and returns a number for every job: no exception, no nan. It is called for jobs such as occur in
       ten-year logs of machines with up to a million processors, at their submission and after waits of up to ten years.
-    - It gives the same value when it is asked again.
-    - It does not overflow: the compiled function gives what Python's exact whole numbers give.
-    - It depends on the time if it takes `now`: there are two jobs whose order changes (for a veto, a job for which the
-      answer changes). If not, leave `now` out: an order that does not move is made only once.
+    - It returns the same value when called again.
+    - It does not overflow: the compiled function agrees with Python's exact integer arithmetic.
+    - If it takes `now`, it depends on the time: there are two jobs whose order changes (for a veto, a job for which the
+      answer changes). If not, leave out `now`: an order that does not change is computed only once.
 
-    Also reported: how long EASY takes with it, compared with a built-in policy, "sjf" or, if it depends on the time,
-    "wfp3" (for a veto: without one; for an objective: DPSA with "slowdown").
+    The report also gives the time that EASY takes with it, compared with a built-in policy: "sjf" or, if it depends on
+    the time, "wfp3". A veto is compared with no veto, an objective with DPSA's "slowdown".
 
     Parameters
     ----------
     policy : function
-        As ``EASY(order=...)`` takes it; see `schedlab.schemes.rigid.Queued` for what it may ask for.
+        As in ``EASY(order=...)``; `schedlab.schemes.rigid.Queued` lists the values that it can ask for.
     what : {"order", "may_backfill", "objective"}
-        What it is for.
+        What the policy is used for.
     trace : Trace, optional
-        Where the values of columns come from. Needed for columns that a log in the Standard Workload Format lacks.
+        Supplies the values of columns. Needed for columns that are not in the Standard Workload Format.
     raises : bool
-        Raise if a check fails. Otherwise see ``report.passed``.
+        Raise if a check fails. If false, see ``report.passed``.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     Raises
     ------
     PolicyError
-        If it is no function of values of a job.
+        If it is not a function of values of a job.
     CheckError
-        If a check fails; its attribute `report` has the results of all.
+        If a check fails; its attribute `report` has all results.
 
     Examples
     --------
@@ -103,11 +103,11 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     return report
 
 
-# What it is asked ---------------------------------------------------------------------------------------------------
+# The values it is called with ---------------------------------------------------------------------------------------
 
 
 def _row(policy, trace):
-    """Give the values that a policy asks for, of jobs of all kinds."""
+    """Give the values that a policy asks for, for jobs of all kinds."""
     jobs = np.array(list(product(SUBMIT, ESTIMATE, PROCS)))
     submit, estimate, procs = (np.ascontiguousarray(column) for column in jobs.T)
     columns, known = _columns(trace, len(jobs)), Jobs(submit, estimate, estimate, procs)
@@ -121,7 +121,7 @@ def _row(policy, trace):
 
 
 def _columns(trace, n_jobs):
-    """Give columns of so many jobs: those of a trace, from its begin to its end; else numbers in those of every log."""
+    """Give columns for this many jobs: those of a trace, from beginning to end; otherwise numbers in the usual ones."""
     if trace is None:
         return numbered(n_jobs)
     places = np.linspace(0, len(trace) - 1, n_jobs).astype("int64")
@@ -129,7 +129,7 @@ def _columns(trace, n_jobs):
 
 
 def _samples(policy, row):
-    """Give values for the policy, by name: each job at its submission and later, with small and large sums."""
+    """Give values for the policy, by name: for each job at its submission and later, with small and large sums."""
     levels = {name: USED if what.kind == "usage" else COUNTED for name, (what, _) in row.sums.items()}
     for count, (job, waited) in enumerate(product(range(len(row.case)), WAITED if row.moving else (0,))):
         given = {"now": int(row.case.jobs.submit[job]) + waited} if row.moving else {}
@@ -166,7 +166,7 @@ def _compiles(policy, samples):
 
 
 def _compiled(policy):
-    """Give a policy as a function of the values by name, compiled."""
+    """Give the compiled policy as a function of the values by name."""
     function = numba.njit(policy.function)
     return lambda given: float(
         function(*(given[name] if name in policy.takes else value for name, value in policy.arguments))
@@ -234,7 +234,7 @@ def _speed(given, policy, row, trace):
 
 
 def _busy(trace):
-    """Give jobs of which many wait at a time."""
+    """Give jobs such that many of them wait at the same time."""
     if trace is not None:
         return trace.head(TIMED)
     jobs = model_trace("lublin", jobs=TIMED, procs=128, seed=1).scale_load(1.0)

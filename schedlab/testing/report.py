@@ -10,7 +10,7 @@ from schedlab.schedule import Schedule
 
 
 class CheckError(AssertionError):
-    """A check of `schedlab.testing` has failed; the message says which, and shows an example."""
+    """A check of `schedlab.testing` failed; the message says which, and shows an example."""
 
     @property
     def report(self) -> "Report":
@@ -20,7 +20,7 @@ class CheckError(AssertionError):
 
 @dataclass(frozen=True)
 class Check:
-    """One check, and what came of it.
+    """One check and its result.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Check:
         What must hold.
     passed : bool
     found : str
-        What was found: an example where it does not hold.
+        What was found: a counterexample if the check failed.
     schedules : mapping of str to Schedule
-        That show it, by name; drawn below one another (`chart`).
+        Schedules that show it, by name; `chart` draws them below one another.
     """
 
     name: str
@@ -44,15 +44,15 @@ class Check:
         Returns
         -------
         altair chart or None
-            None where there is nothing to draw.
+            None if there is nothing to draw.
         """
         if not self.schedules:
             return None
-        from schedlab.charts import gantts  # here, since Altair takes long to load
+        from schedlab.charts import gantts  # here, since Altair is slow to load
 
         try:
             return gantts(self.schedules, color="job_number", label="job_number", title=self.name, width=480)
-        except ValueError:  # of a schedule that holds more processors than there are
+        except ValueError:  # from a schedule that holds more processors than the machine has
             return None
 
 
@@ -82,7 +82,7 @@ class Report:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a check: check, passed, found."""
+        """One row per check: check, passed, found."""
         return pd.DataFrame(
             [(check.name, check.passed, check.found) for check in self.checks], columns=["check", "passed", "found"]
         )

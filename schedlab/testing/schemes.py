@@ -1,4 +1,4 @@
-"""Checks of a scheme on thousands of small workloads; each finding with the smallest workload that shows it."""
+"""Checks of a scheme on thousands of small workloads; each failure comes with the smallest workload that shows it."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -19,7 +19,7 @@ from .report import Check, CheckError, Report
 from .workloads import MOST_JOBS, case_of, numbered, random_workloads, trace_of, workloads
 
 SHIFT = 100_003  # seconds
-GAP = 10_000  # seconds, in which any small workload is over
+GAP = 10_000  # seconds, longer than any small workload
 FEW = 25
 ASKED = ["submit_time", "run_time", "requested_time", "requested_procs", "allocated_procs", "wait_time", "status"]
 
@@ -35,34 +35,34 @@ def check_scheme(
 ) -> Report:
     """Check a scheme on small random workloads that are full of ties, zero-length and full-width jobs, and early ends.
 
-    - The laws: every job starts once and not before it is submitted, and no more processors are held than there are.
-      Promises are kept where the scheme says so (`Scheme.promises`), and jobs start in order of arrival if it says so.
-      To let jobs wait while processors idle is lawful. If a law is broken, nothing else is checked.
-    - The same schedule comes out again, after other simulations and in several threads too.
+    - The laws: every job starts exactly once, and not before it is submitted; no more processors are held than the
+      machine has. Promises are kept if the scheme says so (`Scheme.promises`), and jobs start in order of arrival if it
+      says so. Letting jobs wait while processors idle is allowed. If a law is broken, nothing else is checked.
+    - Repetition: the same schedule comes out again, also after other simulations and in several threads.
     - Shifting all times shifts the schedule.
-    - The future has no influence: what starts until an instant is the same, whatever jobs come later and however long
-      those run that have not ended by then.
-    - What lies before a long idle time has no influence on what comes after.
-    - If `like` is given: every job starts exactly when it does under that scheme. So a compiled scheme is compared with
-      its plain form, and a scheme that claims to be EASY with EASY.
+    - The future has no influence: the starts up to an instant do not depend on later arrivals, nor on how much longer
+      the running jobs take.
+    - What happens before a long idle time has no influence on what happens after it.
+    - If `like` is given: every job starts exactly when it does under that scheme. Use it to compare a compiled scheme
+      with its plain form, or a scheme that claims to be EASY with EASY.
 
-    Each check that fails shows the smallest workload that was found to break it, with the job and, where there is
-    something to see, the schedules as Gantt charts.
+    Each failed check shows the smallest workload found that breaks it, with the job and, if there is something to see,
+    the schedules as Gantt charts.
 
     Parameters
     ----------
     scheme : Scheme or str
-        Of rigid jobs, on a machine without a topology.
+        A scheme for rigid jobs, on a machine without a topology.
     like : Scheme or str, optional
-        What it should do.
+        The scheme that it should agree with.
     remembers : bool
-        Do not expect what came before an idle time to be forgotten: for fair share, and orders that depend on `submit`.
+        Allow the past before an idle time to matter: for fair share, and for orders that depend on `submit`.
     clairvoyant : bool
-        Let it know the future: for schemes that look at run times.
+        Allow it to know the future: for schemes that use run times.
     examples : int
-        How many workloads are tried for each check (a few, where traces or threads are needed).
+        Number of workloads for each check (fewer for checks that need traces or threads).
     raises : bool
-        Raise if a check fails. Otherwise see ``report.passed``.
+        Raise if a check fails. If false, see ``report.passed``.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def check_scheme(
     Raises
     ------
     CheckError
-        If a check fails; its attribute `report` has the results of all.
+        If a check fails; its attribute `report` has all results.
     ValueError
         For a scheme that needs more than rigid jobs.
 
@@ -116,22 +116,22 @@ def check_scheme(
 
 
 def _check(name: str, fault: Callable, drawn: Iterable) -> Check:
-    """Look for the smallest workload that shows a fault; `fault` gives words where there is one."""
+    """Look for the smallest workload that shows a fault; `fault` describes it, if there is one."""
     for jobs, procs in drawn:
         if found := fault(jobs, procs):
             break
     else:
         return Check(name, True)
     smaller = _smallest(fault) or _fewer(fault, jobs, procs)
-    if again := fault(*smaller):  # a scheme that throws dice may not show it again
+    if again := fault(*smaller):  # a scheme that uses randomness may not show it again
         (jobs, procs), found = smaller, again
     words, schedules = found
     return Check(name, False, f"{words}\n{_told(jobs, procs)}", schedules() if schedules else {})
 
 
 def _smallest(fault):
-    """Find a small workload that shows a fault; None where none is found once more, or without hypothesis."""
-    if find_spec("hypothesis") is None:  # of the extra "lab"
+    """Find a small workload that shows a fault; None if it is not found again, or without hypothesis."""
+    if find_spec("hypothesis") is None:  # in the extra "lab"
         return None
     from hypothesis import HealthCheck, Phase, find, settings
     from hypothesis.errors import Flaky, NoSuchExample
@@ -144,14 +144,14 @@ def _smallest(fault):
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    for shortest in (1, 0):  # jobs of no length are not seen in a Gantt chart
+    for shortest in (1, 0):  # a Gantt chart does not show jobs of no length
         with suppress(Flaky, NoSuchExample):
             return _fewer(fault, *find(workloads(shortest), lambda drawn: fault(*drawn) is not None, settings=quiet))
     return None
 
 
 def _fewer(fault, jobs, procs):
-    """Leave out jobs one by one, for as long as the fault shows."""
+    """Leave out jobs one by one, as long as the fault remains."""
     for job in list(jobs):
         fewer = [other for other in jobs if other is not job]
         if fewer and fault(fewer, procs):
@@ -160,7 +160,7 @@ def _fewer(fault, jobs, procs):
 
 
 def _told(jobs, procs):
-    """Write a workload down."""
+    """Write a workload as text."""
     rows = pd.DataFrame(jobs, columns=["submit", "run", "estimate", "procs"], index=range(1, len(jobs) + 1))
     return f"on {procs} processors:\n{rows.rename_axis('job').reset_index().to_string(index=False)}"
 
@@ -179,7 +179,7 @@ def _law(scheme):
         case = case_of(jobs, procs)
         try:
             outcome = scheme.outcome(case)
-        except Exception as error:  # whatever a scheme raises
+        except Exception as error:  # a scheme may raise anything
             return f"{type(error).__name__}: {error}", None
         if _is_lawful(scheme, case, outcome):
             return None
@@ -193,23 +193,23 @@ def _law(scheme):
 
 
 def _is_lawful(scheme, case, outcome):
-    """Tell what `Schedule.validate` would, in a hundredth of its time."""
+    """Tell whether `Schedule.validate` would accept it, in a hundredth of its time."""
     start, jobs = outcome.start, case.jobs
     if (outcome.run != jobs.run).any() or (outcome.procs != jobs.procs).any():
         return False
     time = np.concatenate([start + jobs.run, start])
     change = np.concatenate([-jobs.procs, jobs.procs])
-    held = np.cumsum(change[np.lexsort((change, time))])  # what ends at an instant is free at it
+    held = np.cumsum(change[np.lexsort((change, time))])  # what ends at an instant is free at that instant
     kept = not scheme.promises(case.machine) or ((outcome.promise < 0) | (start <= outcome.promise)).all()
     in_order = not scheme.in_order or (np.diff(start) >= 0).all()
     return held.max() <= case.machine.procs and kept and in_order
 
 
 def _starts(scheme, jobs, procs, again=1):
-    """Give the starts; None where there are none, which another check tells."""
+    """Give the starts; None if the scheme raises, which another check reports."""
     try:
         return scheme.outcome(case_of(jobs, procs, again)).start
-    except Exception:  # whatever a scheme raises
+    except Exception:  # a scheme may raise anything
         return None
 
 
@@ -229,7 +229,7 @@ def _shift(scheme):
         later = [job._replace(submit=job.submit + SHIFT) for job in jobs]
         try:
             starts = [_schedule(scheme, each, procs).start for each in (jobs, later)]
-        except Exception:  # whatever a scheme raises
+        except Exception:  # a scheme may raise anything
             return None
         return _difference(starts[0] + SHIFT, starts[1], "shifted", f"of jobs submitted {SHIFT:,} s later")
 
@@ -241,13 +241,13 @@ def _future(scheme):
         case = case_of(jobs, procs)
         try:
             outcome = scheme.outcome(case)
-        except Exception:  # whatever a scheme raises, which the check of the laws tells
+        except Exception:  # a scheme may raise anything; the check of the laws reports it
             return None
         for now in np.unique(outcome.start).tolist():
             known = known_at(case, outcome, now)
             try:
                 start, before = scheme.outcome(known).start, outcome.start[: len(known)]
-            except Exception as error:  # whatever a scheme raises; the case is as lawful as the first
+            except Exception as error:  # a scheme may raise anything; the case is as valid as the first
                 return f"{type(error).__name__}: {error}, if nothing new happens after {now} s", None
             wrong = np.flatnonzero((start != before) & ((before <= now) | (start <= now)))
             if wrong.size:

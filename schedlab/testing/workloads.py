@@ -35,7 +35,7 @@ class Job(NamedTuple):
 
 
 def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = NAME) -> Trace:
-    """Make a trace of jobs, whatever their run times: zero ones are not dropped.
+    """Make a trace of jobs with any run times: zero ones are not dropped.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
     procs : int
         Processors of the machine.
     name : str
-        Of the trace.
+        Name of the trace.
     """
     submit, run, estimate, width = np.array(jobs, dtype="int64").reshape(-1, 4).T
     order = np.argsort(submit, kind="stable")
@@ -65,7 +65,7 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
 
 
 def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
-    """Make a case of jobs, without a trace: that takes a hundredth of the time.
+    """Make a case of jobs directly, without a trace, in a hundredth of the time.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
     procs : int
         Processors of the machine.
     again : int
-        How many times the same jobs come one after the other, for their columns.
+        How many times the same jobs follow one another; this determines their columns.
     """
     own = Jobs(*(np.ascontiguousarray(column) for column in np.array(jobs, dtype="int64").T))
     columns = numbered(MOST_JOBS).of(np.arange(len(jobs)) % (len(jobs) // again))
@@ -83,7 +83,7 @@ def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
 
 @cache
 def numbered(n_jobs: int) -> Columns:
-    """Give columns of so many jobs, with a few different numbers in each of those that a log has.
+    """Give columns for this many jobs, each with a few different numbers.
 
     Parameters
     ----------
@@ -94,14 +94,14 @@ def numbered(n_jobs: int) -> Columns:
 
 
 def random_workloads(count: int, seed: int = 1):
-    """Draw workloads like those of `workloads`, a hundred times as fast, but of which none can be made smaller.
+    """Draw workloads like those of `workloads`, a hundred times as fast, but without shrinking to smaller examples.
 
     Parameters
     ----------
     count : int
-        How many.
+        How many to draw.
     seed : int
-        Of the drawing.
+        Seed of the random draws.
 
     Yields
     ------
@@ -122,21 +122,21 @@ def random_workloads(count: int, seed: int = 1):
 
 
 def workloads(shortest: int = 0):
-    """Give the hypothesis strategy that draws (jobs, procs).
+    """Give the hypothesis strategy for (jobs, procs).
 
     Parameters
     ----------
     shortest : int, seconds
         The shortest run time.
     """
-    from hypothesis import strategies as st  # of an extra, and slow to load
+    from hypothesis import strategies as st  # from an extra, and slow to load
 
     def rows_of(procs):
         widths = st.one_of(st.integers(1, procs), st.just(procs))
         row = st.tuples(st.integers(0, LATEST), st.integers(shortest, LONGEST), st.sampled_from(OVERS), widths)
         return st.lists(row, min_size=1, max_size=MOST_JOBS)
 
-    rows = {procs: rows_of(procs) for procs in range(1, MOST_PROCS + 1)}  # to make them takes longer than to draw
+    rows = {procs: rows_of(procs) for procs in range(1, MOST_PROCS + 1)}  # making them takes longer than drawing
 
     @st.composite
     def drawn(draw):

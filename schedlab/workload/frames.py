@@ -1,7 +1,7 @@
 """Read a table of jobs with any column names: `from_frame` takes a DataFrame, `read_table` a CSV or Parquet file.
 
 Each argument (submit, run, procs, ...) names a column. A column is read once, as an instant, a duration, a size or a
-name. A value that cannot be read is one error; with `lenient`, its row is left out, with the reason.
+name. A value that cannot be read is an error; with `lenient`, its row is left out instead, with the reason.
 """
 
 import difflib
@@ -42,7 +42,7 @@ DURATIONS = ("run", "estimate")
 SIZES = ("procs", "nodes", "procs_per_node")
 NAMES = {"user": "user_id", "group": "group_id", "queue": "queue", "partition": "partition"}
 ROLES = (*INSTANTS, *DURATIONS, *SIZES, *NAMES, "status", "job")
-# Where nothing is said: a table with SWF's columns, such as `Trace.to_parquet` writes.
+# Default columns: those of a table with SWF's names, such as `Trace.to_parquet` writes.
 USUAL = {
     "submit": "submit_time",
     "run": "run_time",
@@ -55,10 +55,10 @@ OPTIONS = (*ROLES, "name", "machine", "unit", "time_zone", "missing_estimate", "
 PARQUET = (".parquet", ".pq")
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3_600, "d": 86_400}  # in seconds
-UNIX = 500_000_000  # seconds since 1970: November 1985, before any log, and later than any log lasts
-MOST_LATE, FAR_BEYOND = 0.5, 10  # share of the jobs that outlive their estimates by so many times, before a warning
+UNIX = 500_000_000  # seconds since 1970: November 1985, earlier than any log and longer than any log lasts
+MOST_LATE, FAR_BEYOND = 0.5, 10  # warn if more than this share of the jobs outlive their estimates by this factor
 
-NOTHING = (*NO_VALUE, "nan", "nat", "null", "<na>", "-1")  # of text: unknown
+NOTHING = (*NO_VALUE, "nan", "nat", "null", "<na>", "-1")  # texts that mean unknown
 OFFSET = re.compile(r".*[0-9]:[0-9]{2}[0-9:.]* ?(?:Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)")  # a time with its time zone
 OTHER_ENDS = {
     **{str(code): code for code in range(-1, 6)},
@@ -72,11 +72,11 @@ A_LENGTH = f"seconds, or {A_DURATION}"
 
 
 class TableError(ValueError):
-    """A table is not what `from_frame` reads; the message says where, what was found and what was expected."""
+    """`from_frame` cannot read a table; the message says where, what was found and what was expected."""
 
 
 class UnitWarning(UserWarning):
-    """The numbers of a column hardly have the unit that they are read in."""
+    """The numbers of a column probably do not have the stated unit."""
 
 
 def from_frame(
@@ -103,53 +103,53 @@ def from_frame(
     missing_estimate: str | float = "run",
     lenient: bool = False,
 ) -> Trace:
-    """Make a trace of a table with one row a job.
+    """Make a trace of a table with one row per job.
 
-    Needed are the submission, the run time (or start and end) and the processors (or nodes). Every argument down to
-    `job` is the name of a column, or the values themselves: a Series with the table's index, or an array. `procs`,
-    `nodes`, `procs_per_node` and `estimate` may also be one number for all jobs.
+    Required are the submission, the run time (or start and end) and the processors (or nodes). Each argument from
+    `submit` to `job` is the name of a column, or the values themselves: a Series with the table's index, or an array.
+    `procs`, `nodes`, `procs_per_node` and `estimate` may also be a single number for all jobs.
 
     Parameters
     ----------
     df : DataFrame
-        One row a job, in any order. It is left as it is.
+        One row per job, in any order. It is not changed.
     submit, start, end : column
-        Instants: dates with or without a time zone, or numbers on one clock. `start` and `end` give the run time if
-        `run` is not given; `start` gives the waits for `recorded`.
+        Instants: dates with or without a time zone, or numbers on a common clock. If `run` is omitted, `start` and
+        `end` give the run time. `start` also gives the waits for `recorded`.
     run, estimate : column
         Durations: timedeltas, numbers, or text like "2-12:05:30", "12:05:30" and "0 days 12:05:30". `estimate` is the
-        requested time; what jobs without one get is said by `missing_estimate`.
+        requested time; `missing_estimate` says what jobs without one get.
     procs : column
-        Processors of each job: CPUs, GPUs, nodes, or whatever the machine is counted in.
+        Processors of each job: CPUs, GPUs, nodes, or whatever unit the machine is counted in.
     nodes, procs_per_node : column
-        Instead of `procs`: their product; nodes alone count as processors.
+        Used instead of `procs`, as their product. `nodes` alone counts nodes as processors.
     user, group, queue, partition : column
-        Text is numbered from 1 in the order of appearance, and `Trace.names` keeps the names. Whole numbers are kept;
-        negative ones are unknown.
+        Text is numbered from 1 in order of first appearance, and `Trace.names` keeps the names. Whole numbers are kept;
+        negative ones mean unknown.
     status : column
-        How a job ended: text such as COMPLETED, FAILED, TIMEOUT, CANCELLED by 1000; numbers are those of SWF (1
-        completed, 0 failed, 5 cancelled).
+        How a job ended: text such as COMPLETED, FAILED, TIMEOUT, CANCELLED by 1000; or SWF's numbers (1 completed, 0
+        failed, 5 cancelled).
     job : column
         Job numbers; if omitted, rows are numbered from 1.
     name : str
         Name of the trace, for messages and charts.
     machine : int or Flat, optional
-        Processors of the machine. If omitted, the most that were in use at one instant by the recorded starts, and
-        `Trace.history` says so.
+        Processors of the machine. Default: the most in use at one instant, by the recorded starts; `Trace.history` then
+        says so.
     unit : str or mapping
-        What numbers count, in all columns or by argument: ``unit="ms"``, ``unit={"estimate": "min"}``. One of ns, us,
-        ms, s, min, h, d.
+        Unit of numbers, for all columns or by argument: ``unit="ms"``, ``unit={"estimate": "min"}``. One of ns, us, ms,
+        s, min, h, d.
     time_zone : str, optional
-        Of dates without one, such as "Europe/Stockholm"; UTC if omitted.
+        Time zone of dates without one, such as "Europe/Stockholm". Default: UTC.
     missing_estimate : "run", "drop" or a number of seconds
         As in `read_swf`.
     lenient : bool
-        Leave out rows with values that cannot be read (they appear in `Trace.dropped`) instead of raising.
+        Leave out rows with unreadable values instead of raising; `Trace.dropped` lists them.
 
     Returns
     -------
     Trace
-        With all further columns of the table, unchanged. Columns that are named as in SWF fill these fields.
+        It keeps all further columns of the table unchanged. Columns with SWF names fill those fields.
 
     Warns
     -----
@@ -159,19 +159,19 @@ def from_frame(
     Raises
     ------
     TableError
-        With the column, the first bad row, its value and what was expected.
+        Names the column, the first bad row, its value and what was expected.
     SizeUnknown
         If neither `machine` nor starts are given.
 
     Notes
     -----
-    - Numbers of `submit` from 500,000,000 on (1985) are seconds since 1970, and give the trace its dates; smaller ones
+    - Numbers of `submit` from 500,000,000 on (1985) are seconds since 1970, and give the trace its dates. Smaller ones
       are seconds on a clock of their own.
-    - Missing values (empty, None, NaN, Unknown) and -1 are unknown. A row without submission, run time or processors is
-      left out with its reason, as are jobs of 0 s: see `Trace.repairs`.
-    - A job that starts before its submission has no known wait. One that ends before its start, or runs longer than
-      from start to end, is an error.
-    - A further column whose name `Schedule.jobs` needs gets ``_given`` behind it, and the history says so.
+    - Missing values (empty, None, NaN, Unknown) and -1 mean unknown. A row without submission, run time or processors
+      is left out with its reason, as are jobs of 0 s: see `Trace.repairs`.
+    - A job that starts before its submission has no known wait. It is an error if a job ends before its start, or if
+      its run time is longer than the time from start to end.
+    - A further column whose name `Schedule.jobs` needs is renamed: ``_given`` is appended, and the history says so.
 
     Examples
     --------
@@ -193,21 +193,21 @@ def from_frame(
 
 
 def read_table(path, *, keep=None, separator: str | None = None, **columns) -> Trace:
-    """Read a CSV or Parquet file with one row a job as a trace.
+    """Read a CSV or Parquet file with one row per job as a trace.
 
     Parameters
     ----------
     path : path
         A file whose name ends in .csv, .tsv or .txt (also compressed, such as .csv.gz) or in .parquet; or a folder of
-        Parquet files with the same columns, which are read in the order of their names.
+        Parquet files with the same columns, which are read in order of their names.
     keep : list of str, optional
-        The further columns that travel with the jobs: all if omitted, ``[]`` for none. Columns that nothing needs are
-        not loaded, so that a file larger than the memory will do.
+        Further columns to keep with the jobs. Default: all; ``[]`` for none. Columns that are not needed are not
+        loaded, so the file may be larger than the memory.
     separator : str, optional
-        Between the fields of a text file; if omitted, a tab in .tsv and a comma elsewhere.
+        Separator of the fields in a text file. Default: a tab in .tsv, otherwise a comma.
     **columns
-        All else is as in `from_frame`, columns by name: ``submit="Submit", run="Elapsed", procs="NCPUS"``. `name` is
-        that of the file if omitted.
+        All other arguments are as in `from_frame`, with columns by name: ``submit="Submit", run="Elapsed",
+        procs="NCPUS"``. Default for `name`: that of the file.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     Raises
     ------
     TableError
-        As `from_frame`; rows are counted from 1 below the head. Also for a file that is no such table.
+        As in `from_frame`, with rows counted from 1 below the header. Also for a file that is not such a table.
     ModuleNotFoundError
         For Parquet without pyarrow, which ``pip install "schedlab[parquet]"`` brings.
 
@@ -242,9 +242,9 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
 
 
 def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | None = None) -> pd.DataFrame:
-    """Load those of some columns that a file has, all if `wanted` is None; see `read_table`.
+    """Load the wanted columns that a file has; all if `wanted` is None. See `read_table`.
 
-    All columns that the file has are in ``attrs["columns"]`` of what is returned.
+    ``attrs["columns"]`` of the result lists all columns of the file.
     """
     file = plain(path.name)
     try:
@@ -280,7 +280,7 @@ def _parquet(path, file):
     try:
         table = dataset.dataset([str(part) for part in parts], format="parquet")
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
-        ranges = [one["name"] for one in index if isinstance(one, dict) and one["name"]]  # whose values are not stored
+        ranges = [one["name"] for one in index if isinstance(one, dict) and one["name"]]  # their values are not stored
         known = [*ranges, *table.schema.names]
     except ArrowInvalid as error:
         raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
@@ -288,7 +288,7 @@ def _parquet(path, file):
 
 
 def _named(frame):
-    """Give a table whose index, where it has a name, is a column like others."""
+    """Give a table whose named index levels are ordinary columns."""
     return frame.reset_index(level=[name for name in frame.index.names if name is not None])
 
 
@@ -319,19 +319,19 @@ def _text_table(path, file, separator):
 
 
 class Table:
-    """A table, the columns that hold what is needed, and what is wrong with its rows.
+    """A table, the columns with the required values, and the problems of its rows.
 
     Parameters
     ----------
     frame : DataFrame
     columns : dict
-        For each argument of `from_frame` a column, values, or None.
+        For each argument of `from_frame`, a column, values, or None.
     file : str
         Name of the table, for messages.
     labels : sequence
         Names of the rows, for messages.
     unit, time_zone, lenient
-        As of `from_frame`.
+        As in `from_frame`.
     """
 
     def __init__(self, frame, columns, file, labels, unit="s", time_zone=None, lenient=False):
@@ -339,14 +339,14 @@ class Table:
         if twice := [name for name in names if name in frame.columns]:
             raise TableError(f"{file}: the index and a column are both called {twice[0]!r}; reset_index(drop=True)")
         self.frame = frame.reset_index() if names else frame.reset_index(drop=True)
-        self.known = frame.attrs.get("columns", frame.columns)  # also those that were not loaded
+        self.known = frame.attrs.get("columns", frame.columns)  # including those that were not loaded
         self.index, self.labels, self.file, self.lenient = frame.index, labels, file, lenient
         self.zone, self.zone_is_given = zone_named(time_zone), time_zone is not None
         self.units = dict.fromkeys(ROLES, unit) if isinstance(unit, str) else dict(unit)
         for role, name in self.units.items():
             check_known("argument in unit", role, ROLES)
             check_known("unit", name, UNITS)
-        self.bad = {}  # what is wrong with a row, by its place
+        self.bad = {}  # the problem of a row, by its position
         self.given = {role: given for role, given in columns.items() if given is not None}
         doubled = self.frame.columns[self.frame.columns.duplicated()]
         if len(doubled):
@@ -354,7 +354,7 @@ class Table:
         self._check_roles()
 
     def _check_roles(self):
-        """Find the usual columns where nothing was said, and raise where too little or too much was."""
+        """Fill in the default columns, and raise if too little or too much was given."""
         for role, column in USUAL.items():
             said_otherwise = (role == "run" and "end" in self.given) or (role == "procs" and "nodes" in self.given)
             if role not in self.given and column in self.frame.columns and not said_otherwise:
@@ -388,16 +388,16 @@ class Table:
         return {self.given[role] for role in self.given if self.is_column(role)}
 
     def said(self, role):
-        """Say what holds an argument, for the history."""
+        """Describe what supplies an argument, for the history."""
         given = self.given[role]
         return plain(str(given)) if self.is_column(role) or isinstance(given, Real) else "values of the caller's"
 
     def title(self, role):
-        """Name what holds an argument, for messages."""
+        """Name what supplies an argument, for messages."""
         return f"column {self.given[role]!r} ({role})" if self.is_column(role) else role
 
     def values(self, role):
-        """Give what an argument names: a Series, one value a row."""
+        """Give the values of an argument: a Series, one value per row."""
         given, rows = self.given[role], len(self.frame)
         if self.is_column(role):
             return self.frame[given]
@@ -419,13 +419,13 @@ class Table:
         return values
 
     def refuse(self, role, rows, found, expected):
-        """Note that a row cannot be used, or raise at the first.
+        """Record that a row cannot be used, or raise at the first.
 
         Parameters
         ----------
         role : str
         rows : int array
-            Places of rows.
+            Positions of the rows.
         found : sequence
             The value of each row of the table.
         expected : str
@@ -438,7 +438,7 @@ class Table:
             self.bad.setdefault(int(row), plain(reason))
 
     def leave_out(self, rows, reason):
-        """Leave out rows for a reason: bool, shape (n_rows,)."""
+        """Leave out rows, given as bool of shape (n_rows,), for a reason."""
         for row in np.flatnonzero(rows):
             self.bad.setdefault(int(row), reason)
 
@@ -452,7 +452,7 @@ class Table:
 
 
 def _instants(table, role):
-    """Read instants: float64, shape (n_jobs,), seconds, nan unknown; and whether they are dates."""
+    """Read instants: float64, shape (n_jobs,), seconds, nan if unknown; and whether they are dates."""
     values = table.values(role)
     if pd.api.types.is_datetime64_any_dtype(values):
         return _since_1970(table, role, values, values), True
@@ -461,14 +461,14 @@ def _instants(table, role):
     if _is_numeric(values):
         return _numbers(table, role, values), False
     codes, texts, numbers = _texts(table, role, values)
-    if codes[codes >= 0].size and np.isnan(numbers[codes[codes >= 0][0]]):  # the first decides
+    if codes[codes >= 0].size and np.isnan(numbers[codes[codes >= 0][0]]):  # the first text decides
         return _dates(table, role, values, codes, texts), True
     table.refuse(role, np.flatnonzero((codes >= 0) & np.isnan(numbers[codes])), values, "a number like those before")
     return np.where(codes >= 0, numbers[codes], np.nan), False
 
 
 def _dates(table, role, values, codes, texts):
-    """Read dates in text, all with a time zone or all without."""
+    """Read dates from text; either all or none must have a time zone."""
     with_zone = np.array([OFFSET.fullmatch(text) is not None for text in texts], dtype=bool)
     zoned = bool(with_zone[codes[codes >= 0][0]])
     like = "a time with a time zone" if zoned else "a time without a time zone"
@@ -485,7 +485,7 @@ def _dates(table, role, values, codes, texts):
 
 
 def _since_1970(table, role, dates, values):
-    """Give dates as seconds since 1970; those without a time zone are dates of the table's."""
+    """Convert dates to seconds since 1970; those without a time zone are in the table's."""
     dates = pd.DatetimeIndex(dates)
     if dates.tz is None:
         missing = dates.isna()
@@ -498,7 +498,7 @@ def _since_1970(table, role, dates, values):
 
 
 def _durations(table, role):
-    """Read durations: float64, shape (n_jobs,), seconds; nan unknown."""
+    """Read durations: float64, shape (n_jobs,), seconds; nan if unknown."""
     values = table.values(role)
     if pd.api.types.is_timedelta64_dtype(values):
         lengths = (values / pd.Timedelta(1, "s")).to_numpy("float64", na_value=np.nan)
@@ -521,7 +521,7 @@ def _durations(table, role):
 
 
 def _duration(text):
-    """Read a duration as Slurm or pandas writes it; nan where it is neither."""
+    """Read a duration in the form of Slurm or pandas; nan if it is neither."""
     try:
         return slurm_duration(text)
     except ValueError:
@@ -529,7 +529,7 @@ def _duration(text):
 
 
 def _sizes(table, role):
-    """Read numbers of processors or nodes: float64, shape (n_jobs,); nan unknown."""
+    """Read numbers of processors or nodes: float64, shape (n_jobs,); nan if unknown."""
     values = table.values(role)
     if _is_numeric(values):
         sizes = _numbers(table, role, values, scaled=False)
@@ -554,9 +554,9 @@ def _numbers(table, role, values, scaled=True):
 
 
 def _texts(table, role, values, scaled=True):
-    """Give each text once: places of the texts by row, -1 unknown; the texts; and their numbers.
+    """Give each distinct text once: its position for each row (-1 if unknown), the texts, and their numbers.
 
-    A number is nan where the text is none; there is one more, nan, for rows without a text.
+    A number is nan if the text is not one. An extra nan at the end stands for rows without a text.
     """
     if pd.api.types.is_bool_dtype(values):
         table.lenient = False  # no row can be read
@@ -570,7 +570,7 @@ def _texts(table, role, values, scaled=True):
 
 
 def _names(table, role):
-    """Read whom or what a job belongs to: float64, shape (n_jobs,), nan unknown; and the names by number, if any."""
+    """Read the user, group or the like of each job: float64, shape (n_jobs,), nan if unknown; and the names, if any."""
     values = table.values(role)
     if _is_numeric(values):
         numbers = values.to_numpy("float64", na_value=np.nan)
@@ -583,7 +583,7 @@ def _names(table, role):
 
 
 def _status(table):
-    """Read how jobs ended, in SWF's codes: float64, shape (n_jobs,), -1 unknown; and the words that nobody knows."""
+    """Read how jobs ended, in SWF's codes: float64, shape (n_jobs,), -1 if unknown; and the words not understood."""
     values = table.values("status")
     if pd.api.types.is_bool_dtype(values):
         return values.to_numpy("float64", na_value=-1.0), []
@@ -600,7 +600,7 @@ def _status(table):
 
 
 def _shown(value):
-    """Show a value as a message quotes it."""
+    """Write a value as a message quotes it."""
     if isinstance(value, str) or not np.isscalar(value):
         text = repr(str(value))
         return text if len(text) <= 60 else f"{text[:59]}..."
@@ -612,7 +612,7 @@ def _shown(value):
 
 
 def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> Trace:
-    """Make a trace of a table; parameters as of `from_frame`."""
+    """Make a trace of a table; parameters as in `from_frame`."""
     history = [f"columns: {', '.join(f'{role} = {table.said(role)}' for role in ROLES if table.has(role))}"]
     records, dated = _times(table)
     procs = _sizes(table, "procs" if table.has("procs") else "nodes")
@@ -649,7 +649,7 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
     log = swf.Log(header, kept.drop(columns="start_time"), skipped, "", Path(table.file))
     try:
         trace = from_log(log, name, "file", size, missing_estimate, left_out.set_index("job_number"))
-    except swf.SWFError as error:  # when nothing is left to simulate
+    except swf.SWFError as error:  # if nothing is left to simulate
         raise TableError(str(error)) from None
     _warn_of_units(table, trace)
     people = {field: names[field] for field in ("user_id", "group_id") if names.get(field)}
@@ -657,7 +657,7 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
 
 
 def _times(table):
-    """Give submit_time, run_time, requested_time and wait_time, as far as known, in seconds; and whether by date."""
+    """Give submit_time, run_time, requested_time and wait_time, as far as known, in seconds; and whether from dates."""
     submit, dated = _instants(table, "submit")
     known = submit[~np.isnan(submit)]
     by_date = dated or (known.size > 0 and known.min() >= UNIX)
@@ -680,7 +680,7 @@ def _times(table):
     if start is not None and end is not None:
         lasted = end - start
         table.refuse("end", np.flatnonzero(lasted < 0), table.values("end"), "a time at or after the start")
-        long = np.flatnonzero(run > lasted + 1)  # 1: parts of a second
+        long = np.flatnonzero(run > lasted + 1)  # 1: fractions of a second
         if table.has("run"):
             table.refuse("run", long, table.values("run"), "at most the time from start to end; is the unit right?")
         run = np.where(np.isnan(run), lasted, run)
@@ -695,14 +695,14 @@ def _times(table):
 
 
 def _a_second(values):
-    """Say what an instant should be, of numbers that may be too large for seconds."""
+    """Say what an instant should be, for numbers that may be too large to be seconds."""
     largest = np.max(values, initial=0, where=~np.isnan(values))
     unit = next((name for name in ("ms", "us", "ns") if UNIX <= largest * UNITS[name] <= LATEST), None)
     return f"seconds since 1970{f'; are these {unit}? unit={unit!r}' if unit else ''}"
 
 
 def _job_numbers(table):
-    """Give the job numbers: those of the table, or places from 1."""
+    """Give the job numbers: those of the table, or row numbers from 1."""
     places = np.arange(1, len(table.frame) + 1)
     if not table.has("job"):
         return places
@@ -716,7 +716,7 @@ def _job_numbers(table):
 
 
 def _further(table, records):
-    """Give the columns that no argument names, under names that nothing else has; and what the history says of them."""
+    """Give the columns that no argument names, with unique names, and a note on renamed ones for the history."""
     columns, history, further = {}, [], table.further()
     if table.is_column("job") and not _is_numeric(table.values("job")):
         further[str(table.given["job"])] = table.values("job")
@@ -735,7 +735,7 @@ def _further(table, records):
 
 
 def _on_the_clock(records, by_date):
-    """Count dates from the first submission, other clocks from 0 unless they begin before."""
+    """Count dates from the first submission; other clocks from 0, unless they begin earlier."""
     counted, epoch = on_the_clock_of_the_log(records)
     if not by_date and epoch >= 0:
         known = counted["submit_time"] >= 0
@@ -745,7 +745,7 @@ def _on_the_clock(records, by_date):
 
 
 def _size(table, kept):
-    """Give the size of a machine of which only the jobs are known, and what the history says of it."""
+    """Give the size of a machine of which only the jobs are known, and a note on it for the history."""
     if kept["start_time"].isna().all():
         raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
     most = max(1, most_in_use(kept[kept["start_time"].notna()]))
@@ -767,7 +767,7 @@ def _header(table, names, size, epoch, by_date):
 
 
 def _warn_of_units(table, trace):
-    """Warn where most jobs run far longer than their estimates."""
+    """Warn if most jobs run far longer than their estimates."""
     if not table.has("estimate"):
         return
     given = trace.jobs[

@@ -1,7 +1,7 @@
 """Read what Slurm's `sacct --parsable2` writes: the accounting of a cluster, as a `Trace`.
 
-An export is text: a line of column names and one line a record, fields separated by ``|``. A record is a job, one run
-of a job that was requeued, or a step of a job. `read_sacct` says which columns are needed and what becomes of each.
+An export is text: a line of column names, then one line per record, with fields separated by ``|``. A record is a job,
+one run of a requeued job, or a step of a job. `read_sacct` says which columns it needs and how it uses each.
 
 References
 ----------
@@ -52,7 +52,7 @@ COMMAND = (
 PROCS_OF = {"cpus": ("AllocCPUS", "NCPUS", "ReqCPUS"), "nodes": ("NNodes", "AllocNodes", "ReqNodes")}
 USER = ("User", "UID")
 GROUP = ("Group", "GID", "Account")
-# In which users may write what they like, a '|' among it.
+# Columns in which users may write what they like, even a '|'.
 FREE_TEXT = ("JobName", "Comment", "AdminComment", "SystemComment", "Extra", "SubmitLine", "WorkDir")
 FREE_TEXT += ("StdIn", "StdOut", "StdErr")
 ARRIVAL = {"submit": "Submit", "eligible": "Eligible"}
@@ -71,7 +71,7 @@ _MEMORY = re.compile(r"([0-9]{1,12}(?:\.[0-9]+)?)([KMGTP]?)([cn]?)", re.IGNORECA
 _KILOBYTES = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
 _WHOLE = re.compile(r"[0-9]{1,12}")
 FEW_NAMED = 10  # clusters, in a message
-LEAST_BARS = 5  # that a record has: fewer columns than that will not do
+LEAST_BARS = 5  # in each record: with fewer columns, it is not such an export
 MOST_MEMORY = 1024**5  # kilobytes, an exabyte
 
 ADVICE = (
@@ -84,21 +84,21 @@ A_MEMORY = "an amount of memory like 4000Mc, 16Gn, 2T or 0"
 
 
 class PartitionWarning(UserWarning):
-    """Jobs of several partitions are taken for those of one machine."""
+    """Jobs of several partitions are put on one machine."""
 
 
 class SacctError(ValueError):
-    """A file is not what `read_sacct` reads; the message says where, what was found and what was expected."""
+    """`read_sacct` cannot read a file; the message says where, what was found and what was expected."""
 
 
 def example_path() -> Path:
-    """Give the path of a small made-up export, which comes with the package."""
+    """Give the path of a small invented export that comes with the package."""
     return paths.data_dir() / "sacct-example.txt"
 
 
 def is_export(path: str | os.PathLike) -> bool:
-    """Tell whether a file looks like what sacct writes, with --parsable2 or in a form that `read_sacct` refuses."""
-    with suppress(OSError, EOFError, zlib.error):  # of a damaged file, whoever reads it will tell
+    """Tell whether a file looks like sacct's output, with --parsable2 or in a form that `read_sacct` refuses."""
+    with suppress(OSError, EOFError, zlib.error):  # a damaged file is reported when it is read
         with open(path, "rb") as stream:
             gzipped = stream.read(2) == _GZIP_MAGIC
         with (gzip.open if gzipped else open)(path, "rb") as stream:
@@ -119,9 +119,9 @@ def read_sacct(
     names: bool = False,
     lenient: bool = False,
 ) -> Trace:
-    """Read Slurm's accounting, as `sacct --parsable2` writes it, and keep the jobs that can be simulated.
+    """Read Slurm's accounting, as written by `sacct --parsable2`, and keep the jobs that can be simulated.
 
-    The command to run on the cluster, in one line and without ``--truncate``, which would change the times; with
+    Run this command on the cluster, on one line and without ``--truncate``, which would change the times. With
     ``SLURM_TIME_FORMAT=%s`` in front of it, times are exact whatever the time zone::
 
         sacct --allusers --allocations --duplicates --parsable2 --noconvert
@@ -132,49 +132,52 @@ def read_sacct(
     Parameters
     ----------
     path : path
-        The output, plain or gzipped. Several outputs may follow one another in one file.
+        The output, plain or gzipped. Several outputs may be joined in one file.
     procs : int, optional
-        Size of the machine, in the unit of `procs_of`. sacct does not know it: without it, it is the most that the
-        jobs kept had in use at one instant, and `Trace.history` says so. The real machine may be larger.
+        Size of the machine, in the unit of `procs_of`. sacct does not record it. Default: the most that the kept jobs
+        used at one instant; `Trace.history` then says so, and the real machine may be larger.
     procs_of : {"cpus", "nodes"}
-        What a job occupies and the machine has. Take "nodes" where nodes are given to one job at a time.
+        Unit of jobs and machine. Use "nodes" if each node is given to one job at a time.
     partition : str, or several, optional
-        Keep the jobs of this partition, or of these, only. All jobs go to one machine: name several partitions where
-        they share their nodes.
+        Keep only the jobs of this partition, or of these. All jobs go to one machine, so name several partitions only
+        if they share their nodes.
     arrival : {"submit", "eligible"}
-        When a job arrives: when it was submitted, or when nothing held it back any more (a dependency, a begin
-        time), where that is known.
+        When a job arrives.
+
+        - "submit": when it was submitted.
+        - "eligible": when nothing held it back any more (such as a dependency or a begin time), if that is known.
     time_zone : str, optional
-        Of the cluster, such as "Europe/Stockholm"; UTC if not given. Seconds since 1970 need it for dates only.
+        Time zone of the cluster, such as "Europe/Stockholm". Default: UTC. Seconds since 1970 need it only to show
+        dates.
     missing_estimate : "run", "drop" or a number of seconds
         What to do with a job without a time limit (UNLIMITED, Partition_Limit), as in `read_swf`.
     names : bool
-        Keep the names of users and groups, for classes (``schedule.metrics(by="user")``). No file gets them, but what
-        you show does.
+        Keep the names of users and groups, for classes (``schedule.metrics(by="user")``). They are never written to a
+        file, but appear in what you show.
     lenient : bool
-        Skip bad lines (they appear in `Trace.dropped`) instead of raising.
+        Skip bad lines instead of raising; `Trace.dropped` lists them.
 
     Returns
     -------
     Trace
-        Users, groups and partitions are numbered in the order of their appearance. The header keeps the names of
-        the partitions and of the cluster; those of users and groups are kept nowhere, unless `names` says so.
+        Users, groups and partitions are numbered in order of first appearance. The header keeps the names of the
+        partitions and of the cluster. Names of users and groups are kept only with `names`.
 
     Warns
     -----
     PartitionWarning
-        Where jobs of several partitions go to one machine and `partition` does not name them.
+        If jobs of several partitions go to one machine and `partition` does not name them.
 
     Raises
     ------
     SacctError
-        With file, line, field, value and what was expected.
+        Names file, line, field, value and what was expected.
 
     Notes
     -----
-    Columns, in any order; further ones are ignored. A ``|`` inside a JobName, Comment or the like is told from those
-    between columns by counting from both ends of the line. Of several such columns, all that a record has must be in
-    one.
+    Columns may be in any order; others are ignored. A ``|`` inside a JobName, Comment or the like is told from a
+    separator by counting from both ends of the line. If there are several such columns, all extra ``|`` of a record
+    must be in the same one.
 
     ===========  ======================================================================================
     needed       JobID or JobIDRaw (both is best); Submit; Start; State;
@@ -183,24 +186,24 @@ def read_sacct(
     optional     End, Partition, User or UID, Group or GID or Account, ReqMem (with NNodes), Eligible, Cluster
     ===========  ======================================================================================
 
-    Where several are there, the first that knows its value counts.
+    If several alternatives are present, the first with a known value counts.
 
-    - *Sizes*: what a job occupied counts, AllocCPUS, and not what it asked for, ReqCPUS, which is less wherever whole
-      cores or nodes are given out. Both size fields of SWF get it.
+    - *Sizes*: the number of processors is what a job occupied, AllocCPUS, not what it requested, ReqCPUS, which is
+      smaller if whole cores or nodes are allocated. Both size fields of SWF get it.
     - *Arrays and heterogeneous jobs*: each task, and each component, is a job. That components start together is lost.
-    - *Requeued and resized jobs*: each run of a job is a job of its own, since each took its share of the machine, and
-      Slurm itself gives each its own time of submission. The last keeps the number of the job, the earlier ones get
-      new numbers, listed in `Trace.repaired`.
-    - *Left out*, with the reason in `Trace.dropped`: steps; a record given twice (same job, submission and start; the
-      last that tells an end is kept); other partitions; jobs still waiting or running; jobs cancelled before they
-      started. A pending array is one record. The load filter then leaves out what lasted 0 s.
+    - *Requeued and resized jobs*: each run of a job is a separate job, since each used its share of the machine, and
+      Slurm itself gives each its own submit time. The last run keeps the job number; the earlier ones get new numbers,
+      listed in `Trace.repaired`.
+    - *Left out*, with the reason in `Trace.dropped`: steps; duplicate records (same job, submission and start; the last
+      one with an end is kept); other partitions; jobs still waiting or running; jobs cancelled before they started. A
+      pending array is one record. The load filter then leaves out what lasted 0 s.
     - *Status*: COMPLETED 1; CANCELLED, PREEMPTED, REQUEUED, RESIZING, REVOKED 5; TIMEOUT and all failures 0.
-    - *Run times* are Slurm's Elapsed, which leaves out the time that a job was suspended. That it is more than from
-      Start to End, or that End is before Start, is an error, or with `lenient` a bad line.
-    - *Daylight saving*: a time that the clock showed twice is the earlier, unless the job would then start before its
-      submission, or end before its start or sooner than it ran. A time that the clock skipped is an error: the time
-      zone is wrong.
-    - *Memory*: "c" is for each CPU, "n" for each node, neither for the job; 0 and ? are unknown.
+    - *Run times* are Slurm's Elapsed, which excludes the time that a job was suspended. It is an error (with `lenient`,
+      a bad line) if Elapsed is longer than from Start to End, or if End is before Start.
+    - *Daylight saving*: a time that the clock showed twice means the earlier one, unless the job would then start
+      before its submission, end before its start, or end sooner than it ran. A time that the clock skipped is an error:
+      the time zone is wrong.
+    - *Memory*: "c" means per CPU, "n" per node, neither means per job; 0 and ? mean unknown.
 
     Examples
     --------
@@ -248,7 +251,7 @@ def read_sacct(
     name = Path(path.name.removesuffix(".gz")).stem
     try:
         trace = from_log(log, name, "file", procs, missing_estimate, left_out)
-    except swf.SWFError as error:  # when nothing is left to simulate
+    except swf.SWFError as error:  # if nothing is left to simulate
         raise SacctError(str(error)) from None
     repaired = pd.concat([renumbered, trace.repaired], ignore_index=True)
     people = {"user_id": _numbers(export, *USER)[1], "group_id": _numbers(export, *GROUP)[1]} if names else None
@@ -279,27 +282,27 @@ def _text(path, file):
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return content.decode("latin-1")  # in which any bytes mean something
+        return content.decode("latin-1")  # in which any byte is valid
 
 
 class _Export:
-    """The records of an export that are jobs, column by column, and what else it has.
+    """The job records of an export, column by column, and its other records.
 
     Parameters
     ----------
     text, name : str
-        What the file holds, and its name for messages.
+        Content of the file, and its name for messages.
     lenient : bool
-        Gather bad lines instead of raising at the first.
+        Collect bad lines instead of raising at the first.
     """
 
     def __init__(self, text, name, lenient):
         self.name = name
         self.lenient = lenient
         self.steps = []  # job numbers
-        self.bad_lines = []  # what is wrong with lines that are no records
-        self.bad_rows = {}  # what is wrong with a record, by its row
-        self._texts = {}  # columns already cut out
+        self.bad_lines = []  # problems of lines that are not records
+        self.bad_rows = {}  # the problem of a record, by its row
+        self._texts = {}  # columns already extracted
         lines = [line.rstrip("\r") for line in text.split("\n")]
         head = next((line for line in lines if line.strip()), None)
         if head is None:
@@ -309,7 +312,7 @@ class _Export:
         self.identity = "JobID" if "jobid" in self.columns else "JobIDRaw"
         self.lines, self.rows, self.numbers = [], [], []
         for number, line in enumerate(lines, start=1):
-            if line.strip() and line != head:  # the head stands again where outputs were joined
+            if line.strip() and line != head:  # the header line is repeated where outputs were joined
                 self._take(number, line.split("|"))
 
     def _fields(self, head, number):
@@ -324,7 +327,7 @@ class _Export:
         return fields
 
     def _take(self, number, row):
-        """Put a line among the jobs, the steps or the bad lines."""
+        """Add a line to the jobs, the steps or the bad lines."""
         if len(row) > len(self.fields):
             row = self._rejoined(row) or row
         if len(row) != len(self.fields):
@@ -346,7 +349,7 @@ class _Export:
             self.numbers.append(int(whole[1]))
 
     def _rejoined(self, row):
-        """Put together a free text that was split at its own bars; None where it cannot be told which text that is."""
+        """Rejoin a free text that was split at its own bars; None if it is unclear which text that is."""
         more = len(row) - len(self.fields)
         free = [self.columns[name.lower()] for name in FREE_TEXT if self.has(name)]
         rows = [[*row[:at], "|".join(row[at : at + more + 1]), *row[at + more + 1 :]] for at in free]
@@ -356,7 +359,7 @@ class _Export:
         return next(iter(found.values())) if len(found) == 1 else None
 
     def _is_plausible(self, row):
-        """Tell whether the fields that are easily told from free text are what they should be."""
+        """Tell whether the fields that are easy to distinguish from free text have plausible values."""
         try:
             for column, parse in PLAUSIBLE.items():
                 if self.has(column):
@@ -379,7 +382,7 @@ class _Export:
         return column.lower() in self.columns
 
     def require(self, procs_of, partition, arrival):
-        """Raise where columns are missing."""
+        """Raise if columns are missing."""
         needed = [("Submit",), ("Start",), ("State",), ("ElapsedRaw", "Elapsed", "End"), ("TimelimitRaw", "Timelimit")]
         needed += [PROCS_OF[procs_of]]
         needed += [("Partition",)] * (partition is not None) + [("Eligible",)] * (arrival == "eligible")
@@ -388,7 +391,7 @@ class _Export:
             raise SacctError(f"{self.name}: no column {', no '.join(missing)}; run\n    {COMMAND}")
 
     def text(self, column):
-        """Give a column as it stands: str, shape (n_jobs,); empty texts where there is none."""
+        """Give a column unchanged: str, shape (n_jobs,); empty texts if it does not exist."""
         if not self.has(column):
             return np.full(len(self.rows), "", dtype=object)
         if column not in self._texts:
@@ -397,14 +400,14 @@ class _Export:
         return self._texts[column]
 
     def read(self, parse: Callable[[str], float], *columns: str, most: Callable | None = None) -> np.ndarray:
-        """Give what the first of some columns that knows it says: float64, shape (n_jobs,); nan is unknown.
+        """Read the first of some columns that has a value: float64, shape (n_jobs,); nan if unknown.
 
-        `parse` gives the value of a text, nan for unknown, and raises ValueError with what it expected. `most` gives
-        those of many texts at once, nan where it leaves them to `parse`.
+        `parse` gives the value of a text (nan if unknown), or raises ValueError with what it expected. `most` does so
+        for many texts at once; its nan leaves a text to `parse`.
         """
         values = np.full(len(self.rows), np.nan)
         for column in filter(self.has, columns):
-            # Each text once: a month has few durations, sizes and states, and its times come several at a time.
+            # Each distinct text once: a month has few durations, sizes and states, and many times are repeated.
             codes, texts = pd.factorize(self.text(column))
             parsed = most(texts) if most else np.full(len(texts), np.nan)
             bad = {}
@@ -424,7 +427,7 @@ class _Export:
         self.bad_rows.setdefault(row, f"{load_filter.BAD_LINE}{self.lines[row]}: {reason}")
 
     def refuse(self, row, column, expected):
-        """Note that what a record has in a column cannot be, or raise."""
+        """Record that a record's value in a column is impossible, or raise."""
         self._bad_row(row, self._words(column, self.text(column)[row], expected))
 
     def left_out(self):
@@ -438,7 +441,7 @@ class _Export:
 
 
 def _hint(head):
-    """Say what a line is that is no head of columns between bars."""
+    """Explain a first line that is not a header of columns between bars."""
     if "jobid" not in head.lower():
         return "; there is no head" if head.count("|") >= LEAST_BARS else ""
     if "," in head:
@@ -463,7 +466,7 @@ def _count(text: str) -> float:
 
 
 def _size(text: str) -> float:
-    """Read a number of processors or nodes, 0 being none yet."""
+    """Read a number of processors or nodes; 0 means none yet."""
     size = _count(text)
     if size > MOST_PROCS:
         raise ValueError(f"a number of processors or nodes up to {MOST_PROCS:,}")
@@ -476,7 +479,7 @@ def _limit(text: str) -> float:
 
 
 def _state(text: str) -> float:
-    """Read a state, "CANCELLED by 1000" among them, as its place in `_STATES`."""
+    """Read a state, including "CANCELLED by 1000", as its position in `_STATES`."""
     state = state_of(text)
     if state not in _STATES:
         raise ValueError("one of Slurm's job states, such as COMPLETED or CANCELLED by 1000")
@@ -484,7 +487,7 @@ def _state(text: str) -> float:
 
 
 def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
-    """Read a time, in seconds since 1970; `fold` says which of two is meant where the clock was put back."""
+    """Read a time, in seconds since 1970; `fold` says which one is meant if the clock showed it twice."""
     if text.lower() in NO_VALUE:
         return np.nan
     if _EPOCH.fullmatch(text):
@@ -493,7 +496,7 @@ def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
         date = datetime.fromisoformat(text if _DATE.fullmatch(text) else "")
     except ValueError:
         raise ValueError(A_TIME) from None
-    if not 1 < date.year < datetime.max.year:  # elsewhere in the world it may be a year that no calendar has
+    if not 1 < date.year < datetime.max.year:  # in another time zone, the year may be outside the calendar
         raise ValueError(A_TIME)
     if date.tzinfo is None:
         local = date.replace(tzinfo=zone, fold=fold)
@@ -504,7 +507,7 @@ def _instant(text: str, zone: ZoneInfo, fold: int) -> float:
 
 
 def _plain_instants(texts: np.ndarray, zone: ZoneInfo, fold: int) -> np.ndarray:
-    """Do what `_instant` does for the usual local times, nan for others: 300,000 at once in 0.07 s, not 1.9 s."""
+    """Do the work of `_instant` for usual local times, nan for others: 300,000 at once in 0.07 s instead of 1.9 s."""
     dates = pd.DatetimeIndex(pd.to_datetime(texts, format="%Y-%m-%dT%H:%M:%S", errors="coerce"))
     dates = dates.where((dates.year > 1) & (dates.year < datetime.max.year))
     local = dates.tz_localize(zone, ambiguous=np.full(len(dates), fold == 0), nonexistent="NaT")
@@ -512,7 +515,7 @@ def _plain_instants(texts: np.ndarray, zone: ZoneInfo, fold: int) -> np.ndarray:
 
 
 def _kilobytes(text: str) -> float:
-    """Read an amount of memory in KB, without saying of what: see `_memory`."""
+    """Read an amount of memory in KB, whether per CPU, node or job: see `_memory`."""
     if text.lower() in NO_VALUE or text.startswith("?"):
         return np.nan
     match = _MEMORY.fullmatch(text)
@@ -521,7 +524,7 @@ def _kilobytes(text: str) -> float:
     amount = float(match[1]) * _KILOBYTES[match[2].upper()]
     if amount > MOST_MEMORY:
         raise ValueError(A_MEMORY)
-    return amount or np.nan  # 0 asks for all that a node has
+    return amount or np.nan  # 0 requests all memory of a node
 
 
 PLAUSIBLE = {
@@ -535,7 +538,7 @@ PLAUSIBLE = {
 
 
 def _records(export, procs_of, wanted, partitions, arrival, zone):
-    """Make SWF's columns, times in seconds since 1970, nan unknown; and what `_reasons` looks at."""
+    """Make SWF's columns, with times in seconds since 1970 and nan for unknown; and the facts that `_reasons` needs."""
     run = export.read(_count, "ElapsedRaw")
     run = np.where(np.isnan(run), export.read(slurm_duration, "Elapsed"), run)
     submit, start, end, eligible = _times(export, zone, run)
@@ -570,9 +573,9 @@ def _records(export, procs_of, wanted, partitions, arrival, zone):
 
 
 def _times(export, zone, run):
-    """Give submission, start, end and eligibility: float64, shape (n_jobs,), seconds since 1970; nan unknown.
+    """Give submission, start, end and eligibility: float64, shape (n_jobs,), seconds since 1970; nan if unknown.
 
-    `run` is how long each job ran: float64, shape (n_jobs,), seconds; nan unknown.
+    `run` is the run time of each job: float64, shape (n_jobs,), seconds; nan if unknown.
     """
     times = []
     ran = np.nan_to_num(run)
@@ -583,13 +586,13 @@ def _times(export, zone, run):
             )
             for fold in (0, 1)
         )
-        # Of the two meanings of an hour that came twice the earlier, unless that breaks the order of events.
+        # If a local time occurred twice, take the earlier one, unless that breaks the order of events.
         times.append(early if after is None else np.where(early < times[after] + least, late, early))
     return times
 
 
 def _memory(export, size):
-    """Give the memory asked for, in KB per processor, rounded up: float64, shape (n_jobs,); nan is unknown."""
+    """Give the requested memory in KB per processor, rounded up: float64, shape (n_jobs,); nan if unknown."""
     amount = export.read(_kilobytes, "ReqMem")
     of_what = np.array([text[-1:].lower() for text in export.text("ReqMem")], dtype="str")
     cpus, nodes = (export.read(_size, *PROCS_OF[unit]) for unit in ("cpus", "nodes"))
@@ -598,7 +601,7 @@ def _memory(export, size):
 
 
 def _numbers(export, *columns):
-    """Number the names of the first column that is there, in the order of their appearance; nan where none is given.
+    """Number the names in the first existing column, in order of first appearance; nan if a name is missing.
 
     Returns
     -------
@@ -610,13 +613,13 @@ def _numbers(export, *columns):
 
 
 def _partitions(export):
-    """Number the partitions in the order of their appearance; a job may name several."""
+    """Number the partitions in order of first appearance; a job may name several."""
     names = dict.fromkeys(name for text in export.text("Partition") for name in text.split(",") if name)
     return {name: number for number, name in enumerate(names, start=1)}
 
 
 def _reasons(export, records, wanted):
-    """Say why a record is no job to simulate: str, shape (n_jobs,), "" for one that may be."""
+    """Say why a record cannot be simulated: str, shape (n_jobs,), "" if it can."""
     state, started = records["state"], records["start_time"].notna()
     waiting, cancelled = state.isin(WAITING), state == "CANCELLED"
     running = state.isin(RUNNING) | (started & ~records["ended"])
@@ -639,24 +642,24 @@ def _reasons(export, records, wanted):
 
 
 def _check_times(export, records):
-    """Refuse records whose times contradict one another; a suspended job may have run for less than start to end."""
+    """Refuse records with contradictory times; a suspended job may have run for less than from start to end."""
     lasted = records["end_time"] - records["start_time"]
     for row in records.index[lasted < 0]:
         export.refuse(row, "End", f"a time at or after Start, {export.text('Start')[row]}")
-    for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: parts of a second
+    for row in records.index[(lasted >= 0) & (records["run_time"] > lasted + 1)]:  # 1: fractions of a second
         column = next(name for name in ("ElapsedRaw", "Elapsed") if export.text(name)[row].lower() not in NO_VALUE)
         hint = "is the time_zone that of the cluster?"
         export.refuse(row, column, f"at most the {lasted[row]:,.0f} s from Start to End ({hint})")
 
 
 def _given_again(export, unsettled):
-    """Tell which records stand again elsewhere; the last that tells an end is the one to keep."""
+    """Find duplicate records; the last one with an end is kept."""
     keys = pd.DataFrame({name: export.text(name) for name in (export.identity, "Submit", "Start")})
     return keys.iloc[np.argsort(~unsettled.to_numpy(), kind="stable")].duplicated(keep="last").sort_index()
 
 
 def _with_numbers_of_their_own(jobs, highest):
-    """Give new numbers, above the highest, to the earlier of the jobs that share one; and the repairs that say so."""
+    """Renumber, above the highest, all but the last of the jobs that share a number; list these repairs."""
     shared = jobs["job_number"].duplicated(keep="last")
     was = jobs.loc[shared, "job_number"]
     now = highest + np.arange(1, len(was) + 1)
@@ -667,13 +670,13 @@ def _with_numbers_of_their_own(jobs, highest):
 
 
 def _pooled(jobs, partitions, procs):
-    """Measure what each partition used of the machine, those that used most first.
+    """Measure how much of the machine each partition used; largest use first.
 
     Returns
     -------
     DataFrame
-        Index name; utilization, of the whole machine from the first start to the last end, and most, the processors in
-        use at one instant.
+        Index name; utilization, of the whole machine from the first start to the last end; and most, the most
+        processors in use at one instant.
     """
     begin, end = jobs["start_time"].min(), (jobs["start_time"] + jobs["run_time"]).max()
     names = {number: plain(name) for name, number in partitions.items()}

@@ -1,13 +1,13 @@
 """Read and write logs in the Standard Workload Format (SWF) 2.2: strictly, exactly, header included.
 
-A log is text: comment lines that begin with ``;``, some of them ``; Label: value``, and one line of 18
-numbers per job. A log may have further fields behind these, numbers or words, equally many in all lines. The jitted
-scanner of `schedlab.kernels.swf_text` reads the plain lines, without further fields; every other line comes here, where
-it is taken apart with Python's own tools and, if it is bad, gets its error.
+A log is text: comment lines that begin with ``;``, some of them ``; Label: value``, and one line of 18 numbers per job.
+A log may have further fields behind these, numbers or words, the same number of them on each line. The jitted scanner
+of `schedlab.kernels.swf_text` reads the plain lines, without further fields. Every other line is parsed here in Python
+and, if it is bad, reported.
 
-What counts as a number: what Python's ``float`` makes of digits, a sign, a point and an exponent. So nan,
-infinities, hexadecimals and underscores are errors, and so is whatever is 2**53 or more in magnitude, since
-it could not be kept exactly. A column of whole numbers becomes int64 even where the log writes ``142.00``.
+A number is what Python's ``float`` accepts, made of digits, a sign, a point and an exponent. So nan, infinities,
+hexadecimals and underscores are errors. So are values of 2**53 or more in magnitude, which could not be kept exactly. A
+column of whole numbers becomes int64 even if the log writes ``142.00``.
 
 References
 ----------
@@ -59,7 +59,7 @@ FIELDS = (
 )
 SIZES = ("allocated_procs", "requested_procs")
 MOST_PROCS = 2**24  # more than any machine has; kernels hold a table of this length
-LATEST = 253_402_214_400  # seconds since 1970: the last day of the year 9999, beyond which no calendar goes
+LATEST = 253_402_214_400  # seconds since 1970: the last day of the year 9999, the end of the calendar
 
 LABELS = (
     "Version",
@@ -99,7 +99,7 @@ _LEADING_INTEGER = re.compile(rf"{_DIGITS.pattern}(?!,?[0-9])")  # 338 of "338 (
 _FIELD_NAME = re.compile(r"\s*;\s*([0-9]{1,3}):\s*([A-Za-z_][A-Za-z0-9_]*)\b")
 _NUMBERED_NAME = re.compile(r"([0-9]+)(?:\s+(.*))?", re.DOTALL)
 
-# What the value of a label must be where it begins with a number: from, to, and the words for it.
+# For labels whose value may begin with a number: the allowed range, and its description.
 _A_COUNT = (1 - EXACT, EXACT - 1, "a number below 2^53 in magnitude")
 _A_SIZE = (1 - EXACT, MOST_PROCS, f"a number of processors or nodes up to {MOST_PROCS:,}")
 _NUMBERED = (0, EXACT - 1, "a number below 2^53 and a name")
@@ -112,7 +112,7 @@ _NUMBERS = {
 }
 A_ZONE = "a time zone like Europe/Stockholm"
 _NO_ZONE = ("", "n/a", "none", "unknown", "-1")
-# Names that the archive's logs use, and that some systems know by their new names only.
+# Names in the archive's logs that some systems only know by their new names.
 _RENAMED = {
     "US/Eastern": "America/New_York",
     "US/Central": "America/Chicago",
@@ -122,36 +122,36 @@ _RENAMED = {
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _NUMERIC = b"0123456789+-.eE"
-_CODE = re.compile(rb"[+-]?0[0-9]")  # 007 is no number: its zeros would be lost
+_CODE = re.compile(rb"[+-]?0[0-9]")  # 007 is not a number: its zeros would be lost
 _SHORTEST_RECORD = len("1 " * len(FIELDS))
 _PIECE = 2**24  # bytes that are scanned at a time
-_MANY = 10**6  # records: of fewer, speed counts more than memory
-MOST_FIELDS = 100  # of an extended record
-_TABLE_FORMAT = 2  # of the cached tables; to be raised when reading or `_save_table` gives something new
+_MANY = 10**6  # records: with fewer, speed matters more than memory
+MOST_FIELDS = 100  # in an extended record
+_TABLE_FORMAT = 2  # of the cached tables; increase it if reading or `_save_table` changes its result
 
 
 class SWFError(ValueError):
-    """A file or table is not SWF; the message says where, what was found and what was expected."""
+    """A file or table is not valid SWF; the message says where, what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """The comment lines of a log, and what they say.
+    """The comment lines of a log, and their content.
 
     Parameters
     ----------
     lines : tuple of str
-        All comment lines exactly as they stand, in file order, without their line ends.
+        All comment lines unchanged, in file order, without line ends.
 
     Raises
     ------
     SWFError
-        When a line is no comment line, or its value is none that its label may have (a number of processors beyond any
-        machine, say), so that a log written with it could not be read again.
+        If a line is not a comment, or its label cannot have its value (such as a number of processors beyond any
+        machine), so that a log written with it could not be read again.
 
     Notes
     -----
-    Values are given as `schedlab.text.plain` shows them; the lines themselves are kept as they are.
+    Values are given as `schedlab.text.plain` shows them; the lines themselves are kept unchanged.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class Header:
         return tuple((label, "\n".join(value).strip()) for label, value in entries)
 
     def labels(self) -> tuple[str, ...]:
-        """List the distinct labels, spelled as in the log, in the order of their first appearance."""
+        """List the distinct labels, as spelled in the log, in order of first appearance."""
         spelling: dict[str, str] = {}
         for label, _ in self._entries:
             spelling.setdefault(label.lower(), label)
@@ -203,7 +203,7 @@ class Header:
         return next(iter(self.all(label)), default)
 
     def integer(self, label: str) -> int | None:
-        """Give the integer below 2**53 that a label's first value begins with, None for a value like "N/A"."""
+        """Give the integer below 2**53 at the beginning of a label's first value; None for a value like "N/A"."""
         leading = _LEADING_INTEGER.match(self.get(label, ""))
         number = _whole(leading[0]) if leading else EXACT
         return number if abs(number) < EXACT else None
@@ -216,7 +216,7 @@ class Header:
 
     @property
     def unix_start_time(self) -> int | None:
-        """Second 0 of the log, in seconds since 1970 (UTC); None where the header has none, or -1."""
+        """Second 0 of the log, in seconds since 1970 (UTC); None if the header has none, or -1."""
         second = self.integer("UnixStartTime")
         return second if second is not None and 0 <= second <= LATEST else None
 
@@ -236,15 +236,15 @@ class Header:
         return self._names("Partition")
 
     def further(self, columns: Iterable[str]) -> list[str]:
-        """List those of some columns that are the fields of a record beyond the 18th, in order.
+        """List, in order, those of some columns that are fields beyond the 18th.
 
-        They are called as the comments name them, and ``field_19``, ``field_20``, ... where these do not. Comments that
-        begin with a field 0 count from there.
+        Their names are those in the comments, else ``field_19``, ``field_20``, ... If the comments begin with a field
+        0, they count from there.
 
         Parameters
         ----------
         columns : iterable of str
-            Of a table of records.
+            Columns of a table of records.
         """
         columns, found = set(columns), []
         while (name := self._field_name(len(FIELDS) + len(found) + 1)) in columns:
@@ -252,12 +252,12 @@ class Header:
         return found
 
     def calling(self, names: Mapping[str, str]) -> "Header":
-        """Give the header that calls further fields otherwise: new names by those that they have.
+        """Give a header with other names for further fields: new names by present names.
 
         Raises
         ------
         ValueError
-            For a name that a comment cannot give: it must be one word of letters, digits and underscores.
+            For a name that a comment cannot contain: it must be one word of letters, digits and underscores.
         """
         numbers = {
             number: name
@@ -274,7 +274,7 @@ class Header:
         return Header((*lines, *(f"; {number - zero}: {name}" for number, name in numbers.items())))
 
     def _field_name(self, number: int) -> str:
-        """Name a further field, by its number from 1."""
+        """Give the name of a further field by its number, counted from 1."""
         name = self._field_names.get(number)
         taken = name in FIELDS or list(self._field_names.values()).count(name) > 1
         return f"field_{number}" if name is None or taken else name
@@ -303,7 +303,7 @@ class Header:
 
     @property
     def installation(self) -> str | None:
-        """Where the machine stood."""
+        """Location of the machine."""
         return self.get("Installation")
 
     def _names(self, label: str) -> dict[int, str]:
@@ -314,20 +314,20 @@ class Header:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A log as it was read.
+    """A log that was read.
 
     Parameters
     ----------
     header : Header
     records : DataFrame
-        One row a job, the columns of `FIELDS` in their order, in file order; int64 where every value of the
-        column is whole, float64 elsewhere. Times in seconds, memory in KB, -1 for unknown. Then the further fields of
-        an extended log (`Header.further`): numbers where all are, else text.
+        One row per job, with the columns of `FIELDS` in their order, in file order; int64 if every value of the column
+        is whole, otherwise float64. Times in seconds, memory in KB, -1 for unknown. Then the further fields of an
+        extended log (`Header.further`): numbers if all values are, otherwise text.
     skipped : DataFrame
-        The bad lines that a lenient reading left out: `line` (int64, from 1), `field` (int64, from 1; 0 for
-        the line as a whole), `value` and `reason` (text). Empty after a strict reading.
+        The bad lines that lenient reading left out: `line` (int64, from 1), `field` (int64, from 1; 0 for the whole
+        line), `value` and `reason` (text). Empty after strict reading.
     sha256 : str
-        Of the uncompressed text.
+        SHA-256 of the uncompressed text.
     path : Path
         The file.
     """
@@ -345,7 +345,7 @@ class Log:
 
 
 class _BadLine(Exception):
-    """What is wrong with a line: the field (from 1; 0 for the whole line), its text, and the words for it."""
+    """The problem of a line: the field (from 1; 0 for the whole line), its text, and the reason."""
 
     def __init__(self, field: int, value: str, reason: str):
         super().__init__(reason)
@@ -355,7 +355,7 @@ class _BadLine(Exception):
 
 
 def time_zone(name: str) -> ZoneInfo | None:
-    """Give the time zone of a name; None where there is none of it. A name is never taken for the path of a file.
+    """Give the time zone with a name; None if there is none. A name is never used as the path of a file.
 
     Examples
     --------
@@ -368,20 +368,20 @@ def time_zone(name: str) -> ZoneInfo | None:
 
 @cache
 def _zones() -> frozenset[str]:
-    """List the time zones there are, less those that are another one on each machine."""
+    """List the existing time zones, without those that differ between machines."""
     return frozenset(available_timezones()) - {"localtime", "Factory"}
 
 
 def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
-    """Read a log, plain or gzipped; the content decides which, not the name.
+    """Read a log, plain or gzipped; its content, not its name, decides which.
 
     Parameters
     ----------
     path : str or path
         The file.
     lenient : bool
-        Skip the lines that are no records, and header lines whose value cannot be, and list them in ``Log.skipped``,
-        rather than stop at the first.
+        Instead of raising at the first bad line, skip lines that are not records and header lines with impossible
+        values, and list them in ``Log.skipped``.
 
     Returns
     -------
@@ -390,10 +390,10 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
     Raises
     ------
     SWFError
-        At the first line that is neither blank, comment nor record, or is a comment that `Header` refuses, unless
-        `lenient`; when the file is empty, binary, or without any record; when its gzip stream is damaged or ends early.
+        Unless `lenient`: at the first line that is neither blank, comment nor record, or is a comment that `Header`
+        refuses. Always: if the file is empty, binary, or has no record; if its gzip stream is damaged or ends early.
     FileNotFoundError
-        When there is no such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -406,11 +406,11 @@ def read_log(path: str | os.PathLike, *, lenient: bool = False) -> Log:
 
 
 def cached_log(path: str | os.PathLike) -> Log:
-    """Read a log strictly, keeping its table in the user's cache for the next time.
+    """Read a log strictly, and keep its table in the user's cache for the next time.
 
-    The cache is keyed on the file's bytes, so a changed file is read anew; logs with further fields are not kept. It
-    only ever saves time: a cache file that cannot be read, or whose content is not what was written, is rebuilt; one
-    that cannot be written, or that is not the user's alone, is done without.
+    The cache is keyed on the file's bytes, so a changed file is read anew. Logs with further fields are not cached. The
+    cache only saves time: a cache file that is unreadable or has been altered is rebuilt, and if one cannot be written,
+    or does not belong to the user alone, the log is read without it.
 
     Parameters
     ----------
@@ -437,8 +437,8 @@ def cached_log(path: str | os.PathLike) -> Log:
     # A damaged npz raises nearly anything: BadZipFile, ValueError, KeyError, NotImplementedError, ...
     with suppress(Exception):
         return _load_table(kept, source, path)
-    content = [_content(path)]  # which is let go once it has been read
-    if hashlib.sha256(content[0]).hexdigest() != source:  # it is being written
+    content = [_content(path)]  # released once it has been read
+    if hashlib.sha256(content[0]).hexdigest() != source:  # the file is still being written
         return _parsed(path, content.pop(), lenient=False)
     log = _parsed(path, content.pop(), lenient=False)
     if len(log.records.columns) == len(FIELDS):
@@ -450,24 +450,24 @@ def cached_log(path: str | os.PathLike) -> Log:
 def write_log(log: Log | tuple[Header, pd.DataFrame], path: str | os.PathLike) -> None:
     """Write a log that `read_log` reads back exactly; gzipped when the name ends in ``.gz``.
 
-    The comment lines come first, then the records in aligned columns. The file appears complete or not at
-    all, and the same log always gives the same bytes.
+    The comment lines come first, then the records in aligned columns. The file appears complete or not at all. The same
+    log always gives the same bytes.
 
     Parameters
     ----------
     log : Log, or Header and DataFrame
-        What to write. Columns other than `FIELDS` and the header's further ones are ignored, and so is the index.
+        What to write. The index, and columns other than `FIELDS` and the header's further ones, are ignored.
     path : str or path
         The file; an existing one is replaced.
 
     Raises
     ------
     SWFError
-        When a column is missing or not numeric, when there are no records, or when a value could not be read
-        back: nan, infinite, 2**53 or more in magnitude, a negative number of processors other than -1; in a further
-        field a text that is empty or has blanks.
+        If a column is missing or not numeric, if there are no records, or if a value could not be read back: nan,
+        infinite, 2**53 or more in magnitude, a negative number of processors other than -1, or in a further field a
+        text that is empty or contains blanks.
     FileNotFoundError
-        When the folder does not exist.
+        If the folder does not exist.
     """
     path = Path(path)
     header, records = (log.header, log.records) if isinstance(log, Log) else log
@@ -490,7 +490,7 @@ def _content(path: Path) -> bytes:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Say in words why a file cannot be read."""
+    """Explain why a file cannot be read."""
     try:
         yield
     except FileNotFoundError:
@@ -511,7 +511,7 @@ def _parsed(path: Path, content: bytes, *, lenient: bool) -> Log:
 
 
 def _uncompressed(content: bytes, name: str) -> bytes:
-    """Undo gzip where it was used, and refuse what cannot be text."""
+    """Undo gzip if it was used, and refuse what cannot be text."""
     if content.startswith(_GZIP_MAGIC):
         try:
             content = gzip.decompress(content)
@@ -531,7 +531,7 @@ def _uncompressed(content: bytes, name: str) -> bytes:
 
 
 def _scanned(text: list[bytes], name: str, *, lenient: bool) -> tuple[Header, dict[str, list], pd.DataFrame]:
-    """Split a log's text, which is taken out of its list, into header, pieces of columns, and skipped lines."""
+    """Split a log's text, which is removed from its list, into header, pieces of columns, and skipped lines."""
     text = text.pop()
     if not text.endswith(b"\n"):
         text += b"\n"  # the scanner relies on it
@@ -543,7 +543,7 @@ def _scanned(text: list[bytes], name: str, *, lenient: bool) -> tuple[Header, di
         cut = text.rfind(b"\n", begin, begin + _PIECE) + 1 or text.index(b"\n", begin) + 1
         piece = text[begin:cut] if cut - begin < len(text) else text
         begin = cut
-        # Two bounds on the number of records, so that a file of blank lines does not ask for all the memory.
+        # Two bounds on the number of records, so that a file of blank lines does not exhaust the memory.
         n_rows = min(piece.count(b"\n"), len(piece) // _SHORTEST_RECORD)
         cells = np.empty((len(FIELDS), n_rows + 1))
         start, number, row = scan_records(piece, 0, number, 0, cells)
@@ -573,7 +573,7 @@ def _scanned(text: list[bytes], name: str, *, lenient: bool) -> tuple[Header, di
 
 
 def _table_of(columns: dict[str, list]) -> pd.DataFrame:
-    """Put pieces of columns together, one column after the other, so that memory holds no second table."""
+    """Join pieces of columns, one column after the other, so that memory never holds a second table."""
     records = {}
     for name in list(columns):
         column = columns.pop(name)
@@ -590,11 +590,11 @@ def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]],
     Returns
     -------
     text : bytes
-        The scanner reads the lines that were cut at its speed; any other line has its place, and no record.
+        The scanner reads the shortened lines at full speed; every other line keeps its place, but without a record.
     further : dict
         The further fields, by line.
     uneven : dict
-        What is wrong with lines of another number of fields, by line.
+        The problem of each line with another number of fields.
     """
     expected = _fields_of_the_first_record(text)
     if expected == len(FIELDS):
@@ -608,13 +608,13 @@ def _without_further_fields(text: bytes) -> tuple[bytes, dict[int, list[bytes]],
             cut.append(b" ".join(fields[: len(FIELDS)]))
             further[number] = fields[len(FIELDS) :]
         else:
-            cut.append(fields[0][:1])  # which is no record
+            cut.append(fields[0][:1])  # this is not a record
             uneven[number] = _miscounted(line, f"{expected} as in the first record")
     return b"\n".join([*cut, b""]), further, uneven
 
 
 def _fields_of_the_first_record(text: bytes) -> int:
-    """Count the fields of the first line that begins with a record; 18 where there are further ones in none."""
+    """Count the fields of the first line that begins with a record; 18 if no line has further ones."""
     for line in _lines(text):
         fields = line.split(maxsplit=MOST_FIELDS)
         if len(FIELDS) <= len(fields) <= MOST_FIELDS and not fields[0].startswith(b";"):
@@ -626,7 +626,7 @@ def _fields_of_the_first_record(text: bytes) -> int:
 
 
 def _lines(text: bytes) -> Iterator[bytes]:
-    """Give the lines of a text one by one, without cutting up all of it."""
+    """Yield the lines of a text one by one, without splitting all of it."""
     begin = 0
     while begin < len(text):
         end = text.index(b"\n", begin)
@@ -635,7 +635,7 @@ def _lines(text: bytes) -> Iterator[bytes]:
 
 
 def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: Iterable[int]) -> dict[str, np.ndarray]:
-    """Give the further fields by name: as numbers where all are, else as text."""
+    """Give the further fields by name: as numbers if all values are, otherwise as text."""
     for line in skipped:
         further.pop(int(line), None)
     columns = {}
@@ -648,7 +648,7 @@ def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: I
 
 
 def _further_number(text: bytes) -> float | None:
-    """Read a further field as a number; None where it is none that can be kept exactly, such as the code 007."""
+    """Read a further field as a number; None if it cannot be kept exactly as one, such as the code 007."""
     if _CODE.match(text):
         return None
     try:
@@ -659,7 +659,7 @@ def _further_number(text: bytes) -> float | None:
 
 
 def _check_comment(line: str) -> str:
-    """Give a comment line back; raise `_BadLine` where its value is none that its label may have."""
+    """Return a comment line; raise `_BadLine` if its label cannot have its value."""
     if labelled := _LABELLED.match(line):
         label, value = labelled["label"], labelled["value"].strip()
         if expected := _expected_value(label.lower(), value):
@@ -668,7 +668,7 @@ def _check_comment(line: str) -> str:
 
 
 def _expected_value(label: str, value: str) -> str | None:
-    """Say what a header line should hold where its value will not do; words in place of a number are no fault."""
+    """Say what a header line should hold if its value is wrong; words instead of a number are allowed."""
     if label == "timezonestring":
         return None if value.lower() in _NO_ZONE or _zone_name(value) else A_ZONE
     number = _DIGITS.match(value) if label in _NUMBERS else None
@@ -679,20 +679,20 @@ def _expected_value(label: str, value: str) -> str | None:
 
 
 def _zone_name(value: str) -> str | None:
-    """Give the name of a time zone, of a value that may go on with a remark in brackets; None where there is none."""
+    """Give the name of a time zone from a value, possibly followed by a remark in brackets; None if there is none."""
     name = value.partition("(")[0].strip()
     return name if time_zone(name) else None
 
 
 def _whole(text: str) -> int:
-    """Read digits with or without a sign, 2**53 for any magnitude above it: `int` refuses more than 4,300 digits."""
+    """Read digits with or without a sign; 2**53 for larger magnitudes, as `int` refuses more than 4,300 digits."""
     digits = text.lstrip("+-").lstrip("0")
     magnitude = min(int(digits or "0"), EXACT) if len(digits) < 20 else EXACT
     return -magnitude if text.startswith("-") else magnitude
 
 
 def _record(line: bytes) -> list[float]:
-    """Read the 18 numbers of a line that the scanner left alone; raise `_BadLine` where they are not."""
+    """Read the 18 numbers of a line that the scanner did not read; raise `_BadLine` if they are not numbers."""
     fields = line.split(maxsplit=len(FIELDS))
     if len(fields) != len(FIELDS):
         raise _miscounted(line, str(len(FIELDS)))
@@ -708,7 +708,7 @@ def _miscounted(line: bytes, expected: str) -> _BadLine:
 
 
 def _number(text: bytes, number: int) -> float:
-    """Read one field, the `number`-th of its line; raise `_BadLine` where it is no number for that field."""
+    """Read one field, the `number`-th of its line; raise `_BadLine` if it is not a valid number for that field."""
     try:
         value = float(text) if not text.translate(None, _NUMERIC) else math.nan
     except ValueError:
@@ -720,7 +720,7 @@ def _number(text: bytes, number: int) -> float:
 
 
 def _expected(value: float, field: str) -> str | None:
-    """Say what a field should hold where `value` will not do, nan being what is no number at all."""
+    """Say what a field should hold if `value` is wrong; nan stands for what is not a number."""
     if math.isnan(value):
         return "a number"
     if abs(value) >= EXACT:
@@ -742,7 +742,7 @@ def _skipped_table(skipped: list[tuple[int, int, str, str]]) -> pd.DataFrame:
 
 
 def _decoded(line: bytes) -> str:
-    """Read UTF-8, else Latin-1, in which any bytes mean something."""
+    """Read UTF-8, otherwise Latin-1, in which any byte is valid."""
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -750,7 +750,7 @@ def _decoded(line: bytes) -> str:
 
 
 def _clipped(text: str, length: int = 60) -> str:
-    """Shorten what a message quotes, which may be a whole file without line ends."""
+    """Shorten text that a message quotes: it may be a whole file without line ends."""
     return text if len(text) <= length else text[:length] + "..."
 
 
@@ -772,7 +772,7 @@ def _record_lines(records: pd.DataFrame, further: Iterable[str] = ()) -> Iterato
 
 
 def _checked(column: pd.Series) -> np.ndarray:
-    """Give a column as float64, all of it fit to be read back."""
+    """Give a column as float64, after checking that all its values can be read back."""
     if not pd.api.types.is_any_real_numeric_dtype(column):
         raise SWFError(f"{column.name} is a column of {column.dtype}, expected numbers")
     values = column.to_numpy(np.float64, na_value=np.nan)
@@ -787,7 +787,7 @@ def _checked(column: pd.Series) -> np.ndarray:
 
 
 def _further_field(column: pd.Series) -> np.ndarray:
-    """Give a further field as numbers, or as text without blanks; what is missing is -1."""
+    """Give a further field as numbers, or as text without blanks; missing values are -1."""
     if pd.api.types.is_any_real_numeric_dtype(column):
         return _narrowed(_checked(column.fillna(-1)))
     texts = column.astype(object).where(column.notna(), "-1").to_numpy()
@@ -798,7 +798,7 @@ def _further_field(column: pd.Series) -> np.ndarray:
 
 
 def _is_word(text: str) -> bool:
-    """Tell whether a text is one field when it is read; what parts fields is ASCII's blanks only."""
+    """Tell whether a text will be read as one field; only ASCII blanks separate fields."""
     word = text.encode(errors="ignore")
     return word.split() == [word] and word.decode() == text and "\0" not in text
 
@@ -815,7 +815,7 @@ def _column_format(column: np.ndarray) -> bytes:
 
 
 def _save_table(log: Log, source: str, kept: Path) -> None:
-    """Keep a log that was read from a file whose bytes have the SHA-256 `source`."""
+    """Cache the table of a log whose file's bytes have the SHA-256 `source`."""
     text = json.dumps({"source": source, "sha256": log.sha256, "lines": log.header.lines})
     facts = np.frombuffer(text.encode(), np.uint8)
     columns = {field: _compacted(log.records[field].to_numpy()) for field in FIELDS}
@@ -824,7 +824,7 @@ def _save_table(log: Log, source: str, kept: Path) -> None:
 
 
 def _load_table(kept: Path, source: str, path: Path) -> Log:
-    """Give what `_save_table` kept; raise where it is anything else."""
+    """Load what `_save_table` wrote; raise if it is anything else."""
     with open(kept, "rb") as stream:
         if not is_own(stream):
             raise SWFError(f"{kept.name} belongs to somebody else")
@@ -839,7 +839,7 @@ def _load_table(kept: Path, source: str, path: Path) -> Log:
 
 
 def _digest(facts: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
-    """Digest a table to be kept; by SHA-256, which takes 12 ms for RICC's 17 MB where BLAKE2b takes 30."""
+    """Digest a table for the cache by SHA-256, which takes 12 ms for RICC's 17 MB; BLAKE2b takes 30."""
     digest = hashlib.sha256(facts)
     for field, column in columns.items():
         digest.update(f"{field} {column.dtype.str} {column.shape}".encode())
@@ -855,9 +855,9 @@ def _compacted(column: np.ndarray) -> np.ndarray:
 
 
 def _widened(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Give whole numbers as int64, all in one piece of memory: RICC in 11 ms, column by column in 45."""
+    """Widen whole numbers to int64, in a single block of memory: RICC in 11 ms, column by column in 45."""
     whole = [field for field in FIELDS if columns[field].dtype != np.float64]
-    if columns[FIELDS[0]].size > _MANY:  # as columns of their own, which can be let go one by one
+    if columns[FIELDS[0]].size > _MANY:  # as separate columns, which can be released one by one
         return {field: column.astype(np.int64 if field in whole else np.float64) for field, column in columns.items()}
     block = np.empty((len(whole), columns[FIELDS[0]].size), np.int64)
     for row, field in zip(block, whole, strict=True):

@@ -1,4 +1,4 @@
-"""`Trace`: an immutable table of jobs with the facts of its machine, and the ways to get and to change one."""
+"""`Trace`: an immutable table of jobs with the facts of its machine, and functions to load or make one."""
 
 import inspect
 import os
@@ -32,16 +32,16 @@ from .speedup import Amdahl, Downey, Laws, Model, Speedup
 from .standin import SEED, look_alike
 from .swf import MOST_PROCS
 
-KEEP = "keep"  # under some schemes only
+KEEP = "keep"  # supported by some schemes only
 OVERRUN = ("kill", "extend", KEEP)
-KILL_BACKFILLED = "kill-backfilled"  # the fourth, on nodes only
-_COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # no longer true of the trace
-SPEEDUP = Downey.columns  # what a job of Downey's model has beside the SWF's columns
+KILL_BACKFILLED = "kill-backfilled"  # the fourth rule, on trees only
+_COUNTS = re.compile(r";\s*(MaxJobs|MaxRecords|MaxProcs)\s*:", re.IGNORECASE)  # wrong for a changed trace
+SPEEDUP = Downey.columns  # columns of a job of Downey's model beyond those of SWF
 HOUR = 3_600
-MOST_LOAD = 1.5  # more is hardly what somebody meant
+MOST_LOAD = 1.5  # a higher load is probably a mistake
 MODELS = {"lublin": lublin_feitelson, "jann": jann, "downey": downey}
 MODEL_NAMES = {"lublin": "Lublin-Feitelson model", "jann": "Jann model", "downey": "Downey model"}
-# What a schedule of rigid jobs on a flat machine has beside the columns of its trace.
+# Columns that a schedule of rigid jobs on a flat machine adds to those of its trace.
 SIMULATED = (
     "logged_area",
     "killed",
@@ -54,7 +54,7 @@ SIMULATED = (
     "promised_start",
     "started_by",
 )
-# What any schedule may add: further columns of these names get another one.
+# Columns that any schedule may add; a trace's own column of such a name is renamed.
 TAKEN = (
     *SIMULATED,
     "nodes",
@@ -65,9 +65,9 @@ TAKEN = (
     "parallel_start",
     "tasks_alone",
 )
-MOST_REASONS = 5  # of those that a message lists
+MOST_REASONS = 5  # listed in a message
 WEEK = 7 * 24 * 3600  # seconds
-EARLIEST = -62_135_510_400  # seconds since 1970: the second day of the year 1, so that every time zone has it
+EARLIEST = -62_135_510_400  # seconds since 1970: the second day of year 1, so that the date exists in every time zone
 
 
 class SizeUnknown(swf.SWFError):
@@ -75,22 +75,23 @@ class SizeUnknown(swf.SWFError):
 
 
 class LoadWarning(UserWarning):
-    """A load is so high that a percentage may have been meant."""
+    """A load is so high that a percentage was probably meant."""
 
 
-_columns = WeakKeyDictionary()  # of traces; not in them, since ``Trace(**vars(trace) | changes)`` copies one
+_columns = WeakKeyDictionary()  # by trace, but not inside it: ``Trace(**vars(trace) | changes)`` copies a trace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """Jobs that can be simulated, on a machine of known size. Every change makes a new trace.
+    """Jobs that can be simulated, on a machine of known size. Each method that changes something returns a new trace.
 
     Attributes
     ----------
     table : DataFrame
         The jobs; see `jobs`.
     name : str
-        Name of the log or model, without control characters (`schedlab.text.plain`); so are the steps of `history`.
+        Name of the log or model, without control characters (`schedlab.text.plain`). The steps of `history` have none
+        either.
     procs : int
         Processors of the machine.
     header : swf.Header
@@ -98,17 +99,19 @@ class Trace:
     source : {"archive", "stand-in", "file", "model"}
         Where the jobs come from.
     dropped, repaired : DataFrame
-        What the load filter left out and what it filled in, with reasons (`schedlab.workload.filter.usable`).
+        Records that the load filter left out, and values that it filled in, with reasons
+        (`schedlab.workload.filter.usable`).
     logged_area : Series
-        Run time x processors of each job as read, before any rescaling: processor-seconds, index job_number.
+        Run time x processors of each job as read, before any rescaling; processor-seconds, index job_number.
     history : tuple of str
-        What was done since the log was read, in order.
+        What was done to the trace since the log was read, in order.
     speedup : Model, optional
-        How its jobs speed up (`with_speedup`).
+        How the jobs speed up (`with_speedup`).
     people : mapping, optional
-        Names of users and groups by number, by column (`read_sacct` with ``names=True``); no file gets them.
+        Names of users and groups by number, for each column (`read_sacct` with ``names=True``). They are never written
+        to a file.
     altered : str
-        The first step after which the jobs are no longer those that the log's waits belong to; empty before that.
+        The first step after which the log's waits no longer belong to the jobs; empty if there is none.
     """
 
     table: pd.DataFrame
@@ -125,19 +128,19 @@ class Trace:
     altered: str = ""
 
     def __post_init__(self):
-        # A copy (made on write): what the caller does to the table later stays the caller's.
+        # A copy (made on write), so that later changes to the caller's table do not reach the trace.
         sort = not self.table["submit_time"].is_monotonic_increasing
         table = self.table.sort_values("submit_time", kind="stable") if sort else copied(self.table)
         object.__setattr__(self, "table", table)
-        # Both are shown in many places, and written as lines of a header.
+        # Both are shown in many places, and written to the header of a file.
         object.__setattr__(self, "name", plain(str(self.name)))
         object.__setattr__(self, "history", tuple(plain(step) for step in self.history))
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """One row a job: index job_number, SWF columns, sorted by submit time; times in seconds.
+        """One row per job: index job_number, SWF columns, sorted by submit time; times in seconds.
 
-        It is a copy (made on write): changing it leaves the trace as it is.
+        It is a copy (made on write): changing it does not change the trace.
         """
         return copied(self.table)
 
@@ -158,9 +161,9 @@ class Trace:
 
     @property
     def repairs(self) -> pd.DataFrame:
-        """What was left out and filled in, by reason: what is worth a look first, then what every log has.
+        """What was left out and filled in, by reason: first what is worth a look, then what every log has.
 
-        Columns table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
+        Columns: table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
         `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
         """
         modelled = self.source == "model"
@@ -189,8 +192,8 @@ class Trace:
         return display.page(*parts, self.account_html())
 
     def account_html(self) -> str:
-        """Give the part of a page that says what was left out and filled in, by reason."""
-        repairs = self.repairs  # by reason, what is worth a look first
+        """Give the part of an HTML page that says what was left out and filled in, by reason."""
+        repairs = self.repairs  # by reason, those worth a look first
         if not len(repairs):
             return display.line("nothing was left out or filled in", faint=True)
         look = repairs.loc[repairs["kind"] == "worth a look", "words"].tolist()
@@ -199,12 +202,12 @@ class Trace:
 
     @property
     def title(self) -> str:
-        """Name for a chart's subtitle: it says when the jobs are not those of a real log."""
+        """Name for a chart's subtitle; it says so if the jobs are not those of a real log."""
         return f"{self.name} (stand-in, not the real log)" if self.source == "stand-in" else self.name
 
     @property
     def names(self) -> dict[str, Mapping[int, str]]:
-        """What the numbers in some columns stand for: names by number, by column, as far as the log tells."""
+        """Names of the numbers in some columns, by column, as far as the log gives them."""
         people = {
             column: {number: plain(name) for number, name in names.items()}
             for column, names in (self.people or {}).items()
@@ -213,9 +216,9 @@ class Trace:
 
     @property
     def columns(self) -> Columns:
-        """The columns of the jobs as numbers, as a policy sees them: ``trace.columns["user"]``.
+        """The columns of the jobs as numbers, the way a policy sees them: ``trace.columns["user"]``.
 
-        Text is seen as codes, which `codes` tells; see `schedlab.workload.columns.Columns`.
+        Text appears as codes, which `codes` lists; see `schedlab.workload.columns.Columns`.
         """
         if self not in _columns:
             _columns[self] = Columns(self.table, self.header.unix_start_time)
@@ -227,17 +230,17 @@ class Trace:
         Parameters
         ----------
         column : str
-            Such as ``"queue"``, ``"user"`` or a column of text that the reader kept.
+            Such as ``"queue"``, ``"user"``, or a text column that the reader kept.
 
         Returns
         -------
         dict of str to int
-            The numbers of the log where it names them, else the places of the texts in alphabetical order.
+            The log's own numbers if it names them, else positions in alphabetical order.
 
         Raises
         ------
         ValueError
-            For an unknown column, or one of numbers without names.
+            For an unknown column, or a column of numbers without names.
 
         Examples
         --------
@@ -256,7 +259,7 @@ class Trace:
         Parameters
         ----------
         jobs : int
-            How many, at least 1; all if there are fewer.
+            How many jobs, at least 1. If there are fewer, all are kept.
 
         Returns
         -------
@@ -286,7 +289,7 @@ class Trace:
         Raises
         ------
         ValueError
-            For an empty period, or one without jobs; and as `seconds`.
+            For an empty period, a period without jobs, or a date that `seconds` refuses.
         """
         first, last = self.seconds(begin), self.seconds(end)
         if first >= last:
@@ -298,16 +301,16 @@ class Trace:
         return self._with(kept, f"submitted from {begin} to {end}")
 
     def where(self, chosen) -> "Trace":
-        """Keep the jobs that a condition chooses.
+        """Keep the jobs that meet a condition.
 
         Parameters
         ----------
         chosen : str, bool array-like or function
-            - Text: a condition on the columns of `jobs`, as `DataFrame.query` takes it, such as ``"requested_procs >=
-              64 and user == 'ann'"``. Besides, ``user``, ``group``, ``queue`` and ``partition`` are the names where
-              these are known (`names`), else the numbers.
-            - A mask: one truth value a job, in the order of `jobs`; a Series goes by job number.
-            - A function of the table `jobs` that gives a mask.
+            - Text: a condition on the columns of `jobs`, as for `DataFrame.query`, such as ``"requested_procs >= 64 and
+              user == 'ann'"``. ``user``, ``group``, ``queue`` and ``partition`` can be used too: they are names if
+              known (`names`), else numbers.
+            - A mask: one truth value per job, in the order of `jobs`. A Series is matched by job number.
+            - A function that takes the table `jobs` and returns a mask.
 
         Returns
         -------
@@ -316,7 +319,7 @@ class Trace:
         Raises
         ------
         ValueError
-            For a condition that cannot be evaluated, a mask of another length, or where no job is chosen.
+            For a condition that cannot be evaluated, a mask of the wrong length, or if no job is chosen.
 
         Examples
         --------
@@ -345,7 +348,7 @@ class Trace:
         return self._with(kept, f"where {said}: {len(kept):,} of {len(self):,} jobs")
 
     def _asked(self, condition):
-        """Evaluate a condition on the columns, and on the names of what jobs belong to."""
+        """Evaluate a condition on the columns, and on the names of users, groups, queues and partitions."""
         table = self.jobs
         for word, column in ({"queue": "queue", "partition": "partition"} | WORDS).items():
             if names := self.names.get(column):
@@ -356,22 +359,23 @@ class Trace:
             found = table.eval(condition, engine="python")
         except (
             Exception
-        ) as error:  # of a condition pandas raises nearly anything: NameError, SyntaxError, TypeError, ...
+        ) as error:  # pandas raises nearly anything for a condition: NameError, SyntaxError, TypeError, ...
             known = ", ".join(map(str, table.columns))
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
         if not isinstance(found, pd.Series):
             raise ValueError(f"{condition!r} gives a {type(found).__name__}, expected true or false for each job")
-        return pd.Series(np.where(found.isna(), False, found), index=found.index)  # what is unknown meets no condition
+        return pd.Series(np.where(found.isna(), False, found), index=found.index)  # an unknown value meets no condition
 
     def sample(self, share: float, seed: int = 0) -> "Trace":
-        """Keep a share of the jobs, drawn at random; the load falls with them.
+        """Keep a random share of the jobs; the load falls with them.
 
         Parameters
         ----------
         share : float
-            Probability of each job to be kept, above 0 and up to 1.
+            Probability that each job is kept, above 0 and at most 1.
         seed : int
-            Draws go by job number: a smaller share of the same seed is a part of a larger one.
+            Seed of the random choice. It depends on job numbers only, so with the same seed a smaller share is a subset
+            of a larger one.
 
         Returns
         -------
@@ -380,7 +384,7 @@ class Trace:
         Raises
         ------
         ValueError
-            For a share outside 0 to 1, or where no job is kept.
+            For a share outside 0 to 1, or if no job is kept.
 
         Examples
         --------
@@ -397,14 +401,14 @@ class Trace:
         return self._with(kept, f"sample of {share:g}, seed {seed}: {len(kept):,} of {len(self):,} jobs")
 
     def rename(self, name: str | None = None, columns: Mapping[str, str] | None = None) -> "Trace":
-        """Give the trace another name, or its further columns.
+        """Rename the trace, or columns of it that are not part of SWF.
 
         Parameters
         ----------
         name : str, optional
-            Of the trace.
+            New name of the trace.
         columns : mapping, optional
-            New names of columns by their present names; SWF's own columns keep theirs.
+            New names by present names. SWF's own columns cannot be renamed.
 
         Returns
         -------
@@ -413,7 +417,7 @@ class Trace:
         Raises
         ------
         ValueError
-            For an unknown column, one of SWF's, or a name that is taken.
+            For an unknown column, a column of SWF, or a name already in use.
 
         Examples
         --------
@@ -437,27 +441,30 @@ class Trace:
         return changed if name is None else replace(changed, name=str(name))
 
     def concat(self, *others: "Trace", by: str = "date") -> "Trace":
-        """Put the jobs of several traces of one machine together, such as the months of a log.
+        """Join the jobs of several traces of one machine, such as the months of a log.
 
         Parameters
         ----------
         *others : Trace
-            Of as many processors as this one (`with_procs`).
+            Traces of machines with the same number of processors (`with_procs`).
         by : {"date", "begin", "end"}
-            What falls together. "date": jobs keep their dates. "begin": all traces begin at the same instant. "end":
-            each trace begins when the one before it has ended, at its last submission.
+            How the traces are placed in time.
+
+            - "date": jobs keep their dates.
+            - "begin": all traces begin at the same instant.
+            - "end": each trace begins at the last submission of the one before it.
 
         Returns
         -------
         Trace
             Users, groups, queues and partitions with the same name are the same; without names, those with the same
-            number. Jobs are numbered anew where numbers come twice; `repaired` lists them. Columns that a trace does
-            not have are empty there.
+            number. If a job number occurs twice, jobs are renumbered, and `repaired` lists them. Columns that a trace
+            lacks are empty for its jobs.
 
         Raises
         ------
         ValueError
-            For machines of different sizes, or traces without dates.
+            For machines of different sizes, or with ``by="date"`` for traces without dates.
 
         Examples
         --------
@@ -475,7 +482,7 @@ class Trace:
         return f"{first} to {last}"
 
     def at(self, seconds: float) -> pd.Timestamp | float:
-        """Give the date at a second of the log, in the machine's time zone; the second itself if that is unknown.
+        """Give the date of a second of the log, in the machine's time zone; the second itself if the date is unknown.
 
         Parameters
         ----------
@@ -485,19 +492,19 @@ class Trace:
         Returns
         -------
         Timestamp or float
-            With the time zone of the machine; `seconds` if the header has no UnixStartTime.
+            A date in the machine's time zone; `seconds` if the header has no UnixStartTime.
 
         Raises
         ------
         ValueError
-            Where no calendar goes: beyond the years 1 to 9999.
+            For a date outside the years 1 to 9999.
         """
         epoch = self.header.unix_start_time
         if epoch is None:
             return seconds
         if not self._is_dated(seconds):
             raise ValueError(f"{self.name} has no date at second {seconds}; expected one of the years 1 to 9999")
-        # Of seconds with a fraction pandas makes nanoseconds, which end in the year 2262.
+        # From fractional seconds pandas makes nanoseconds, which end in the year 2262.
         microseconds = round((epoch + seconds) * 10**6)
         return pd.Timestamp(microseconds, unit="us", tz="UTC").tz_convert(self._zone())
 
@@ -506,9 +513,10 @@ class Trace:
         return epoch is not None and EARLIEST <= epoch + seconds <= swf.LATEST
 
     def seconds(self, instant) -> float:
-        """Give the second of the log at a date in the machine's time zone; a number of seconds is given back.
+        """Give the second of the log at a date in the machine's time zone; a number is returned unchanged.
 
-        Of a time that the clock showed twice, the earlier is taken; for one that it skipped, the end of the gap.
+        If the clock showed a time twice, the earlier one is meant. For a time that the clock skipped, the end of the
+        gap is used.
 
         Parameters
         ----------
@@ -518,7 +526,7 @@ class Trace:
         Raises
         ------
         ValueError
-            For what is neither date nor number, and for a date of a log that has no UnixStartTime.
+            For something that is neither a date nor a number, or a date when the log has no UnixStartTime.
         """
         number = isinstance(instant, int | float | np.number)
         epoch = self.header.unix_start_time
@@ -526,7 +534,7 @@ class Trace:
             raise ValueError(f"{self.name} has no UnixStartTime; give seconds, not the date {repr(instant)[:60]}")
         try:
             second = float(instant) if number else self._date(instant).timestamp() - epoch
-        except (ValueError, TypeError, OverflowError, NotImplementedError):  # pandas, of what is no date it can count
+        except (ValueError, TypeError, OverflowError, NotImplementedError):  # pandas, for an unreadable date
             second = np.nan
         if np.isnan(second):
             expected = f"a date like 1996-09-01 or seconds on the clock of {self.name}"
@@ -545,17 +553,18 @@ class Trace:
     # -- load -------------------------------------------------------------------------------------------
 
     def offered_load(self, overrun: str = "kill") -> float:
-        """Processor-seconds submitted, over what the machine has between the first and the last submission.
+        """Processor-seconds submitted, divided by the machine's capacity between the first and the last submission.
 
         Parameters
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
-            Whether a job that outlives its estimate counts up to it (as in `simulate`) or, else, in full.
+            How to count a job that outlives its estimate (as in `simulate`): under "kill" up to the estimate, else in
+            full.
 
         Returns
         -------
         float
-            1 is all that the machine has; inf where all jobs are submitted at one instant.
+            1 means the whole capacity; inf if all jobs are submitted at one instant.
 
         Raises
         ------
@@ -567,7 +576,7 @@ class Trace:
         return self.work(overrun) / capacity if capacity else float("inf")
 
     def _capacity(self):
-        """Give what the machine has between the first and the last submission, in processor-seconds."""
+        """Give the machine's capacity between the first and the last submission, in processor-seconds."""
         if not len(self):
             raise ValueError(f"{self.name} has no jobs, and so no load")
         submit = self.table["submit_time"]
@@ -584,7 +593,8 @@ class Trace:
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
 
     def beyond_estimates(self) -> tuple[int, float]:
-        """Give how many jobs run longer than estimated, and the share of all work that lies beyond the estimates.
+        """Give the number of jobs that run longer than estimated, and the share of all work that lies beyond the
+        estimates.
 
         That share is what overrun "kill" cuts off.
         """
@@ -594,7 +604,7 @@ class Trace:
         return int(late.sum()), float(((run - estimate) * procs)[late].sum() / work) if work else 0.0
 
     def cut_words(self) -> str:
-        """Say what overrun "kill" cuts off, where it is more than a hundredth of the work; else nothing."""
+        """Say how much overrun "kill" cuts off, if it is more than 1 % of the work; else an empty text."""
         late, share = self.beyond_estimates()
         if share <= FEW:
             return ""
@@ -603,9 +613,9 @@ class Trace:
         return f'{jobs} longer than estimated: overrun "kill" cuts off {cut}, not "extend" or "keep"'
 
     def sequential_work(self, overrun: str = "kill") -> np.ndarray:
-        """Give what each job would take on one processor: float64, shape (n_jobs,), processor-seconds.
+        """Give the work of each job on one processor: float64, shape (n_jobs,), processor-seconds.
 
-        That is its run time x its speedup on the processors it asks for; without speed-up data (`with_speedup`) a job
+        It is the run time x the speedup on the requested processors. Without speed-up data (`with_speedup`), a job
         counts as perfectly efficient.
 
         Parameters
@@ -617,7 +627,8 @@ class Trace:
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
     def effective_load(self, overrun: str = "kill") -> float:
-        """Give the `sequential_work` submitted, over what the machine has between the first and the last submission.
+        """Give the submitted `sequential_work`, divided by the machine's capacity between the first and the last
+        submission.
 
         Parameters
         ----------
@@ -627,7 +638,7 @@ class Trace:
         Returns
         -------
         float
-            1 is all that the machine has; inf where all jobs are submitted at one instant.
+            1 means the whole capacity; inf if all jobs are submitted at one instant.
 
         Raises
         ------
@@ -644,16 +655,19 @@ class Trace:
         return float(self.sequential_work(overrun).sum() / capacity) if capacity else float("inf")
 
     def scale_load(self, load: float, by: str = "run_time", overrun: str = "kill") -> "Trace":
-        """Change the offered load, or the effective one, to a given value.
+        """Scale the trace to a given offered load, or effective load.
 
         Parameters
         ----------
         load : float
-            Load wanted, above 0 (1 is all that the machine has).
+            Target load, above 0; 1 is the whole capacity of the machine.
         by : {"run_time", "interarrival", "effective"}
-            Multiply run times and estimates, or divide the times between submissions; rounded to the
-            nearest second, durations to at least one. Durations therefore reach the target within their rounding.
-            ``"effective"`` multiplies run times and estimates too, until the `effective_load` is that wanted.
+            What to scale.
+
+            - ``"run_time"``: multiply run times and estimates. They are rounded to whole seconds, at least one, so the
+              load reaches the target only within that rounding.
+            - ``"interarrival"``: divide the times between submissions, rounded to whole seconds.
+            - ``"effective"``: multiply run times and estimates until `effective_load` reaches the target.
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
 
@@ -664,7 +678,7 @@ class Trace:
         Raises
         ------
         ValueError
-            For a load that is not above 0, or a trace whose jobs are all submitted at one instant. With "effective"
+            For a load that is not above 0, or a trace whose jobs are all submitted at one instant. With "effective",
             also for a trace without speed-up data.
 
         Warns
@@ -691,11 +705,11 @@ class Trace:
         Parameters
         ----------
         factor : float
-            By what the load is multiplied, above 0.
+            The factor, above 0.
         by : {"run_time", "interarrival"}
             Multiply run times and estimates, or divide the times between submissions, as in `scale_load`.
         why : str
-            What the history says it was done for.
+            The reason that the history gives.
 
         Returns
         -------
@@ -717,21 +731,22 @@ class Trace:
         table["submit_time"] = first + whole_seconds(np.rint((table["submit_time"] - first) / factor))
         return self._altered(table, f"{why}: inter-arrival times / {factor:.4f}")
 
-    # -- other logs like this one ------------------------------------------------------------------------
+    # -- variations of this log --------------------------------------------------------------------------
 
     def shake(self, seconds: int = 60, seed: int = 0) -> "Trace":
-        """Move each submission at random, by no more than some seconds.
+        """Move each submission at random, by at most a given number of seconds.
 
-        Schedules are chaotic: one job a second later, and thousands start at other times. How far a measure spreads
-        over shaken copies is the size of a difference that means nothing.
+        Schedules are chaotic: if one job arrives a second later, thousands start at other times. The spread of a
+        measure over shaken copies shows how large a difference must be to mean anything: smaller ones are noise.
 
         Parameters
         ----------
         seconds : int
-            Each job is submitted up to so many seconds earlier or later, each whole number equally likely. What
-            would come before the first submission is reflected there.
+            Each job moves up to this many seconds earlier or later, every whole number equally likely. A time before
+            the first submission is reflected there.
         seed : int
-            Draws go by job number, so that the order of simultaneous jobs in the table does not matter.
+            Seed of the random moves. They depend on job numbers only, not on the order of simultaneous jobs in the
+            table.
 
         Returns
         -------
@@ -762,26 +777,26 @@ class Trace:
     def bootstrap(self, seed: int = 0, weeks: int = 1) -> "Trace":
         """Make another plausible log of the same length: blocks of whole weeks, drawn with replacement.
 
-        Blocks start at the weekday and hour of the first submission, in any week, so that the cycles of day and week
-        go on across their seams (summer time aside). A rest of the log shorter than a week is not drawn from.
+        Blocks start at the weekday and hour of the first submission, in any week, so the daily and weekly cycles
+        continue across the seams (except for daylight saving). An incomplete week at the end of the log is not used.
 
         Parameters
         ----------
         seed : int
-            Same seed, same log.
+            The same seed gives the same log.
         weeks : int
-            Length of a block: what lasts longer than that is torn apart.
+            Length of a block. Patterns that last longer are broken up.
 
         Returns
         -------
         Trace
-            Jobs are numbered anew from 1; users, groups and the like stay, and so does preceding_job where that job
-            is in the same block (-1 elsewhere, as is think_time).
+            Jobs are renumbered from 1; users, groups and the like stay. preceding_job is kept if that job is in the
+            same block; otherwise it and think_time are -1.
 
         Raises
         ------
         ValueError
-            If the log has too few whole weeks for such blocks.
+            If the log has too few whole weeks for blocks of this length.
 
         References
         ----------
@@ -803,9 +818,9 @@ class Trace:
         begin = WEEK * np.random.default_rng(seed).integers(0, starts, -(-length // block))
         place = block * np.arange(begin.size)
         low = np.searchsorted(after, begin)
-        high = np.searchsorted(after, begin + np.minimum(block, length - place))  # the last block may be cut
+        high = np.searchsorted(after, begin + np.minimum(block, length - place))  # the last block may be cut short
         size = high - low
-        shift = np.repeat(np.cumsum(size) - size - low, size)  # from a row of this log to the same one of the new log
+        shift = np.repeat(np.cumsum(size) - size - low, size)  # from a row of this log to the same row of the new log
         row = np.arange(size.sum()) - shift
         table = self.table.iloc[row]
         area = self.logged_area.reindex(table.index).to_numpy()
@@ -832,15 +847,16 @@ class Trace:
         kind : {"exact", "factor", "tsafrir", "fitted", "queue"}, Tsafrir, or int64 array-like, shape (n_jobs,), seconds
             - "exact": the run time.
             - "factor": the run time times `factor`, rounded up.
-            - "tsafrir", or a `Tsafrir`: as users give them, by the model of Tsafrir, Etsion and Feitelson 2005.
-            - "fitted": the users' own; where a user gave none, drawn from that model, fitted to those given.
-            - "queue": the limit of the job's queue, where its name tells one as on the SDSC Paragon. It is the run
-              time where that is longer, or where the queue has no limit.
-            - an array: the estimates themselves; also a Series by job number.
+            - "tsafrir", or a `Tsafrir`: drawn from the model of how users estimate, by Tsafrir, Etsion and Feitelson
+              2005.
+            - "fitted": the users' own. Missing ones are drawn from that model, fitted to the others.
+            - "queue": the limit of the job's queue, if the queue's name tells it, as on the SDSC Paragon. If the run
+              time is longer, or the queue has no limit, it is the run time.
+            - an array: the estimates themselves. A Series is matched by job number.
         factor : float
-            For ``"factor"``.
+            Used with ``"factor"``.
         seed : int
-            For the model.
+            Seed of the model.
 
         Returns
         -------
@@ -849,13 +865,13 @@ class Trace:
         Raises
         ------
         ValueError
-            For an unknown kind, or estimates that are not one positive number for each job.
+            For an unknown kind, or an array without one positive number per job.
 
         Notes
         -----
-        The model needs to know the longest estimate that users may give. ``"tsafrir"`` takes the longest of this
-        trace, rounded up to whole hours; settings of its own go by ``Tsafrir(longest=...)``, those of a log's own
-        users by ``fit_tsafrir(log)``. Run times above the longest estimate are cut to it; `repaired` lists them.
+        The model needs the longest estimate that users may give. ``"tsafrir"`` takes the longest in this trace, rounded
+        up to whole hours. To choose it, pass ``Tsafrir(longest=...)``; to fit the model to the users of a log, pass
+        ``fit_tsafrir(log)``. Run times above the longest estimate are cut to it; `repaired` lists them.
         """
         if isinstance(kind, Tsafrir):
             return self._with_modelled_estimates(kind, seed)
@@ -878,7 +894,7 @@ class Trace:
             if kind == "exact":
                 table["requested_time"] = run
                 return self._with(table, "estimates: exact")
-            # The guard takes back what the product gained in rounding: 1.1 x 50 s are 55 s, not 56.
+            # The factor just below 1 undoes the product's rounding error: 1.1 x 50 s are 55 s, not 56.
             table["requested_time"] = whole_seconds(np.ceil(run * factor * (1 - 1e-12)))
             return self._with(table, f"estimates: run time x {factor:g}")
         given = np.asarray(kind.reindex(table.index) if isinstance(kind, pd.Series) else kind, dtype="float64")
@@ -892,9 +908,9 @@ class Trace:
         return self._with(table, "estimates: given by the caller")
 
     def _with_fitted_estimates(self, seed):
-        """Draw missing estimates from the model fitted to those that there are.
+        """Draw missing estimates from the model fitted to those that exist.
 
-        That is an error where more jobs run long than the model has long estimates, or too few have one to fit it to.
+        Raise if more jobs run long than the model has long estimates, or if there are too few estimates to fit it.
         """
         missing = self.table.index.isin(self.repaired.loc[self.repaired["field"] == "requested_time", "job_number"])
         if not missing.any():
@@ -930,9 +946,9 @@ class Trace:
         return replace(changed, repaired=pd.concat([self.repaired, cuts], ignore_index=True))
 
     def cut_at_estimates(self) -> "Trace":
-        """Cut run times at their estimates for good, as `simulate` does for one run with overrun="kill".
+        """Cut run times at their estimates permanently, as overrun="kill" in `simulate` does for one run.
 
-        What published clairvoyant simulations start from: exact estimates of what was left after the kill.
+        Published clairvoyant simulations start from this: their exact estimates are the run times left after the kill.
         """
         over = int((self.table["run_time"] > self.table["requested_time"]).sum())
         table = copied(self.table)
@@ -940,7 +956,7 @@ class Trace:
         return self._altered(table, f"{over:,} run times cut at their estimates")
 
     def with_procs(self, procs: int) -> "Trace":
-        """Put the jobs on a machine of another size; jobs wider than it are dropped, and said so.
+        """Put the jobs on a machine of another size; jobs wider than the machine are dropped and listed.
 
         Parameters
         ----------
@@ -950,7 +966,7 @@ class Trace:
         Returns
         -------
         Trace
-            What was left out is in `dropped`.
+            `dropped` lists the jobs left out.
 
         Raises
         ------
@@ -983,19 +999,19 @@ class Trace:
         fraction : float
             Share of the jobs that become sweeps, from 0 to 1.
         min_procs : int
-            Jobs of so many processors are eligible.
+            Only jobs with at least this many processors are eligible.
         breakdown : int
-            Tasks for each processor of a sweep: a task takes so much less time than the job.
+            Tasks per processor of a sweep. A task takes this many times less than the job.
         seed : int
-            Draws go by job number: whatever the load, the same jobs are chosen, and a smaller share of the same jobs is
-            a part of a larger one.
+            Seed of the random choice. It depends on job numbers only: whatever the load, the same jobs are chosen, and
+            a smaller share is a subset of a larger one.
         of : {"eligible", "all"}
-            What the share is of. If there are fewer eligible jobs than asked for, all are taken.
+            What the share is of. If fewer jobs are eligible than needed, all of these are taken.
 
         Returns
         -------
         Trace
-            With a column breakdown, 0 for ordinary jobs; marks from before are forgotten.
+            With a column breakdown, 0 for ordinary jobs. Earlier marks are removed.
 
         Raises
         ------
@@ -1014,7 +1030,7 @@ class Trace:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
         seed = entropy(seed)
         table = copied(self.table)
-        # What takes no time has no tasks to speak of.
+        # A job that takes no time has no meaningful tasks.
         lasts = np.minimum(table["run_time"], table["requested_time"]) > 0
         eligible = np.flatnonzero((table["requested_procs"] >= min_procs) & lasts)
         wanted = round(fraction * (len(table) if of == "all" else eligible.size))
@@ -1035,29 +1051,30 @@ class Trace:
     def with_speedup(self, model: Model, share: float = 1.0, seed: int = 0) -> "Trace":
         """Make jobs moldable: say how they speed up, so that a scheme may choose their processors.
 
-        On the processors that it asks for, a job runs as in the trace.
+        On the processors that it requests, a job runs as in the trace.
 
         Parameters
         ----------
         model : Downey, Amdahl or Speedup
-            The curves, and how the numbers of each job are drawn.
+            The speedup curves, and how the parameters of each job are drawn.
         share : float
-            Probability of a job to be moldable, from 0 to 1. The others are rigid; they have their speedup too, and so
-            their place in the effective load.
+            Probability that a job is moldable, from 0 to 1. The other jobs are rigid. They have a speedup too, so that
+            they count in the effective load.
         seed : int
-            Draws go by job number, whatever the load: a job speeds up the same under every scheme, in every part of the
-            trace, and whatever the share; and what is moldable at a smaller share is so at a larger one.
+            Seed of the random draws. They depend on job numbers only: a job has the same speedup under every scheme,
+            load and share, and in every part of the trace. A job that is moldable at a smaller share is so at a larger
+            one.
 
         Returns
         -------
         Trace
-            With a column moldable, and the model's own (of Downey, parallelism and sigma; of Amdahl, serial_share); any
-            from before are forgotten.
+            With a column moldable, and the model's own columns (Downey: parallelism and sigma; Amdahl: serial_share).
+            Those of an earlier call are removed.
 
         Raises
         ------
         TypeError
-            If the model is something else.
+            If the model is none of these.
         ValueError
             For a share outside 0 to 1, or a curve that does not fit the machine.
 
@@ -1084,22 +1101,22 @@ class Trace:
         moldable = uniforms(seed, "moldable", numbers) < share
         drawn = model.draw(numbers, table["requested_procs"].to_numpy(), self.procs, seed)
         table = table.assign(moldable=moldable, **drawn)
-        model.laws(table, self.procs)  # a curve is checked now
+        model.laws(table, self.procs)  # checks the curve now
         step = f"speedup {model}, seed {seed}: {moldable.sum():,} of {len(table):,} jobs moldable"
         return replace(self._with(table, step), speedup=model)
 
     @property
     def has_speedup(self) -> bool:
-        """Whether it is known how its jobs speed up: by `with_speedup`, or since they are those of Downey's model."""
+        """Whether the speedup of the jobs is known: from `with_speedup`, or because they come from Downey's model."""
         return self.speedup is not None or set(SPEEDUP) <= set(self.table.columns)
 
     def check_speedup(self, who) -> None:
-        """Raise, naming who needs to know it, where it is not known how the jobs speed up.
+        """Raise if the speedup of the jobs is unknown; the message names who needs it.
 
         Parameters
         ----------
         who : str or Scheme
-            Begins the message.
+            Who needs it: the beginning of the message.
 
         Raises
         ------
@@ -1136,13 +1153,14 @@ class Trace:
         return replace(self, table=table, history=(*self.history, step))
 
     def _altered(self, table, step) -> "Trace":
-        """Do the same where times or the machine change, so that the log's waits no longer belong to the jobs."""
+        """Do the same for a step after which the log's waits no longer belong to the jobs."""
         return replace(self._with(table, step), altered=self.altered or step)
 
     # -- files -------------------------------------------------------------------------------------------
 
     def to_swf(self, path) -> None:
-        """Write the jobs as an SWF log (gzipped if the name ends in .gz), with what was done as notes.
+        """Write the jobs as an SWF log (gzipped if the name ends in .gz); notes in the header say what was done to
+        them.
 
         Parameters
         ----------
@@ -1165,7 +1183,7 @@ class Trace:
         return self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
 
     def swf_header(self) -> swf.Header:
-        """Give the header to write: the log's own lines, and what was done to it as notes."""
+        """Give the header to write: the log's own lines, and notes of what was done to the trace."""
         done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
         if words := in_one_line(self.repairs):
             done.append(words)
@@ -1175,18 +1193,18 @@ class Trace:
 
 
 def labels(families: Iterable[Trace | str | Sequence[Trace]]) -> list[str]:
-    """Name what is compared, so that different traces of one title can be told apart.
+    """Name traces for a comparison, so that different traces with the same title can be told apart.
 
     Parameters
     ----------
     families : iterable of Trace, str or sequence of Trace
-        Traces; names of logs as they are; or traces that go by one name, such as replications.
+        Each entry a trace, the name of a log, or several traces under one name, such as replications.
 
     Returns
     -------
     list of str
-        The title (of a family, that of its first), and what was done that was not done to all others of that title;
-        a number where that does not tell them apart. The same trace has the same name.
+        The title (of several traces, that of the first), and the steps that were not applied to all others with that
+        title; a number if the steps do not differ. Equal traces get equal names.
     """
     families = [[one] if isinstance(one, Trace | str) else list(one) for one in families]
     keys = [tuple(one if isinstance(one, str) else id(one) for one in family) for family in families]
@@ -1196,7 +1214,7 @@ def labels(families: Iterable[Trace | str | Sequence[Trace]]) -> list[str]:
 
 
 def told_apart(facts: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-    """Name what differs, by its title and what was done to it, as `labels` does."""
+    """Name things by their titles and by the steps in which they differ, as `labels` does."""
     facts, names, taken = list(facts), [], Counter()
     for title, steps in facts:
         others = [done for name, done in facts if name == title]
@@ -1207,14 +1225,14 @@ def told_apart(facts: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
 
 
 def _title_and_steps(first, *more):
-    """Give the title of a family of traces, and what was done to all of them."""
+    """Give the title of a family of traces, and the steps applied to all of them."""
     if isinstance(first, str):
         return first, []
     return first.title, [step for step in first.history if all(step in one.history for one in more)]
 
 
 def check_procs(procs: int) -> None:
-    """Raise where a number of processors is none that a machine may have."""
+    """Raise unless a number of processors is one that a machine may have."""
     if isinstance(procs, bool) or not isinstance(procs, int | np.integer):
         raise TypeError(f"procs is {procs!r}, expected a whole number")
     if procs < 1:
@@ -1224,7 +1242,7 @@ def check_procs(procs: int) -> None:
 
 
 def run_times(jobs: pd.DataFrame, overrun: str) -> np.ndarray:
-    """Give the run times as simulated: cut at the estimate ("kill") or in full (else)."""
+    """Give the run times as simulated: cut at the estimate ("kill"), otherwise in full."""
     run = jobs["run_time"].to_numpy()
     return np.minimum(run, jobs["requested_time"].to_numpy()) if overrun == "kill" else run
 
@@ -1260,22 +1278,25 @@ def read_swf(
     path : path
         A .swf or .swf.gz file.
     procs : int, optional
-        Size of the machine, if not the header's MaxProcs or else MaxNodes.
+        Size of the machine. Default: the header's MaxProcs, else its MaxNodes.
     missing_estimate : "run", "drop" or a number of seconds
-        What to do with a record without a requested time: take its run time (the default), leave it out, or
-        take the number.
+        What to do with a record without a requested time.
+
+        - "run" (default): use its run time.
+        - "drop": leave it out.
+        - a number: use it, in seconds.
     lenient : bool
-        Skip bad lines (they appear in `Trace.dropped`) instead of raising.
+        Skip bad lines instead of raising; `Trace.dropped` lists them.
 
     Returns
     -------
     Trace
-        What was left out is in `dropped`; what was filled in is in `repaired`.
+        `dropped` lists what was left out, `repaired` what was filled in.
 
     Raises
     ------
     swf.SWFError
-        With file, line, field, value and what was expected.
+        Names file, line, field, value and what was expected.
     """
     log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
     return from_log(log, log.name, "file", procs, missing_estimate)
@@ -1291,28 +1312,28 @@ def load_trace(
     or_standin: bool = False,
     seed: int = SEED,
 ) -> Trace:
-    """Load a log of the Parallel Workloads Archive by its name; the version may be left out.
+    """Load a log of the Parallel Workloads Archive by its name.
 
-    It is looked for in the folder named by the environment variable SCHEDLAB_DATA, then in the cache, and
-    else fetched from the archive; its checksum is verified. Nothing else ever takes its place unasked.
+    The log is searched in the folder named by the environment variable SCHEDLAB_DATA, then in the cache, and otherwise
+    downloaded from the archive. Its checksum is verified. Nothing replaces it unless you ask for a stand-in.
 
     Parameters
     ----------
     name : str
-        ``"CTC-SP2-1996"`` or ``"CTC-SP2-1996-3.1-cln"``; `list_traces` has them all.
+        ``"CTC-SP2-1996-3.1-cln"``, or ``"CTC-SP2-1996"`` without the version. `list_traces` lists all names.
     procs : int, optional
         As in `read_swf`.
     missing_estimate : "run", "drop" or a number of seconds
         As in `read_swf`.
     progress : bool
-        Show the progress of a download.
+        Show a progress bar during a download.
     standin : bool, optional
-        True: generate a look-alike of the log from fitted figures (`schedlab.workload.standin`), even where the log
-        is at hand; the trace says what it is.
+        True: generate a stand-in, a trace with similar statistics (`schedlab.workload.standin`), even if the log is
+        available. The trace says that it is a stand-in.
     or_standin : bool
-        Generate the look-alike if the log is not at hand, instead of fetching it. `standin` decides if it is given.
+        Generate the stand-in, instead of downloading, if the log is not available locally. `standin` takes precedence.
     seed : int
-        Of the look-alike; a seed other than the default is part of its name.
+        Seed of the stand-in. A seed other than the default becomes part of its name.
 
     Returns
     -------
@@ -1321,7 +1342,7 @@ def load_trace(
     Raises
     ------
     TraceNotFound
-        For an unknown name, or a log without a look-alike that is neither at hand nor fetched.
+        For an unknown name, or if the log is neither available nor downloaded and has no stand-in.
     """
     official = archive.resolve(name)
     if standin is None:
@@ -1340,7 +1361,7 @@ def model_trace(
 ) -> Trace:
     """Generate a trace from a workload model.
 
-    The models have no estimates: a job's estimate is its run time. `Trace.with_estimates` gives others.
+    The models have no user estimates: a job's estimate is its run time. `Trace.with_estimates` replaces them.
 
     Parameters
     ----------
@@ -1353,18 +1374,18 @@ def model_trace(
             the authors' machine and months), "kth" (not the authors' numbers), the path of a table, or a `JannTable`
             such as `fit_jann` gives; ``sizes`` in a range: "uniform" (the default), "upper", "weighted".
         ``"downey"``
-            Downey 1998, moldable jobs, of the size and run time that they would choose. ``work``, ``rates``,
-            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` gives the first
-            two. The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times
-            the speedup on the processors it asks for.
+            Downey 1998, moldable jobs with the size and run time that they would choose. ``work``, ``rates``,
+            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` gives the first two.
+            The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times the
+            speedup on the processors that it requests.
     jobs : int
-        How many jobs.
+        Number of jobs.
     procs : int, optional
-        Processors of the machine; by default 256, for ``"jann"`` the largest size of its table.
+        Processors of the machine. Default: 256; for ``"jann"``, the largest size in its table.
     seed : int
-        Same seed, same trace.
+        The same seed gives the same trace.
     **parameters
-        The model's own, as above.
+        Parameters of the model, as above.
 
     Returns
     -------
@@ -1412,18 +1433,18 @@ def from_log(
     missing_estimate: str | float,
     left_out: pd.DataFrame | None = None,
 ) -> Trace:
-    """Make a trace of a log: the way of every reader.
+    """Make a trace of a log; every reader ends here.
 
     Parameters
     ----------
     log : swf.Log
-        Header and records, which are taken apart.
+        Header and records. The records are taken out of it.
     name, source : str
         As in `Trace`.
     procs, missing_estimate
         As in `read_swf`.
     left_out : DataFrame, optional
-        Records that the reader left out by itself, in the form of `Trace.dropped`.
+        Records that the reader already left out, in the form of `Trace.dropped`.
     """
     size = log.header.procs if procs is None else procs
     if size is None:
@@ -1452,5 +1473,5 @@ def _skipped(lines):
 
 def _summary(dropped):
     counts = dropped["reason"].value_counts()
-    words = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # bad lines have their own
+    words = [f"{count:,}: {reason}" for reason, count in counts.iloc[:MOST_REASONS].items()]  # one per bad line
     return "; ".join([*words, "..."] if len(counts) > MOST_REASONS else words)
