@@ -32,7 +32,7 @@ def fair_starts(
           later in the trace). This takes one simulation per job: about a second for 2,000 jobs, and four times that for
           twice as many. For a long trace, choose some `jobs`.
         - ``"conservative"``: its start under conservative backfilling with exact estimates (CONS_P). Takes one
-          simulation. Not available on a tree.
+          simulation.
         - ``"fcfs"``: its start under strict first come, first served. Takes one simulation.
     jobs : list of int, optional
         Job numbers; default: all.

@@ -67,7 +67,7 @@ class FairShareMoldable(Moldable):
     Parameters
     ----------
     weight : {"sqrt", "proportional"}
-        Shares are proportional to a job's work, or to its square root.
+        Shares are proportional to the square root of a job's work, or to the work.
     overbooking : number
         Factor by which the shares are multiplied, above 0; the paper's ObF.
     efficiency : number
