@@ -1,6 +1,7 @@
 """A real JupyterLab in a real browser without a network: what the browser tests and the screenshots share."""
 
 import contextlib
+import html
 import json
 import os
 import re
@@ -310,7 +311,7 @@ class Page:
 def drawn_in(svg: str) -> dict:
     """Tell what a picture that Vega drew shows: the domains of its axes, and its marks by kind and vertices."""
     tags = re.findall(r"<(?:path|g|text|image)\b[^>]*>", svg)
-    told = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) for tag in tags]
+    told = [dict(re.findall(r'([\w-]+)="([^"]*)"', html.unescape(tag))) for tag in tags]
     axes = sorted(one["aria-label"] for one in told if one.get("aria-roledescription") == "axis")
     marks = Counter(
         (one["aria-roledescription"], len(re.findall(r"[MLHVCAZ]", one.get("d", ""), re.IGNORECASE)))

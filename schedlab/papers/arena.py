@@ -1,6 +1,7 @@
 """The arena: every scheme on many logs, which one wins where, what a win costs, and how far it is from the best."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -306,7 +307,9 @@ def draw_classes(found: Arena) -> "alt.LayerChart":
     return charts.changes(by_class(found), "class", "scheme", "change (%)", title=title, subtitle=subtitle)
 
 
-def live(measure: str = "bounded_slowdown", log: str = "KTH-SP2-1996-2.1-cln") -> "alt.VConcatChart":
+def live(
+    measure: str = "bounded_slowdown", log: str = "KTH-SP2-1996-2.1-cln", confidence: float = 0.95
+) -> "alt.VConcatChart":
     """Draw the kept results by another measure: which scheme wins where, and one log beside its bounds.
 
     Parameters
@@ -315,8 +318,10 @@ def live(measure: str = "bounded_slowdown", log: str = "KTH-SP2-1996-2.1-cln") -
         Deciding measure. Its mean over the copies tells who wins.
     log : str
         Log below. Its schemes stand beside the lower bounds, at every load.
+    confidence : float
+        Confidence. The more is asked for, the more schemes are tied.
     """
-    found = kept_results().judged_by(measure)
+    found = replace(kept_results().judged_by(measure), confidence=confidence)
     lower = measure if measure in BOUNDED else "turnaround"
     return charts.stacked([draw_winners(found), draw_bounds(found.judged_by(lower), log=log)])
 
@@ -438,4 +443,6 @@ WHY = {
 
 
 def _traces(size):
-    return ", ".join(log(name, JOBS[size]).title for name in LOGS[size])
+    """Say in short on what it was measured: the cases name the logs."""
+    standing = any("stand-in" in log(name, JOBS[size]).title for name in LOGS[size])
+    return f"{len(LOGS[size])} logs{' (stand-ins)' if standing else ''}"
