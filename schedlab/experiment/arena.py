@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..bounds import ROUNDS, lower_bounds
 from ..machine import Flat, KaryTree
-from ..metrics import LONG, TAU, WIDE
+from ..metrics import TAU, bounded_slowdown, classes
 from ..schemes import DPSA, EASY, FCFS, Conservative, Scheme
 from ..schemes import scheme as scheme_named
 from ..schemes.cases import check_trace
@@ -178,11 +178,8 @@ def arena(
         traces = logs()
         if not traces:
             raise ValueError("no log of the archive is at hand; give traces, or set SCHEDLAB_DATA")
-    given = [load_trace(one) if isinstance(one, str) else one for one in several("traces", traces, _is_one(traces))]
-    for one in given:
-        check_trace(one)
+    called = _called(traces)
     setting = Setting(_numbers("loads", loads, Real), _numbers("seeds", seeds, Integral), shake, by, tau)
-    called = dict(zip(labels(given), given, strict=True))
     entrants = _entrants(several("schemes", schemes, not is_several(schemes)))
     how = {"threads": threads, "progress": progress, "store": store}
     runs = _runs(called, entrants, setting, how)
@@ -196,8 +193,13 @@ def logs() -> list[str]:
     return known.loc[known["local"].ne("") & known["jobs"].notna(), "name"].tolist()
 
 
-def _is_one(given):
-    return not is_several(given) or isinstance(given, Trace | str)
+def _called(traces):
+    """Give traces by the names that tell them apart; those of logs are loaded."""
+    one = not is_several(traces) or isinstance(traces, Trace | str)
+    given = [load_trace(trace) if isinstance(trace, str) else trace for trace in several("traces", traces, one)]
+    for trace in given:
+        check_trace(trace)
+    return dict(zip(labels(given), given, strict=True))
 
 
 def _numbers(name, given, kind):
@@ -294,17 +296,17 @@ def _measured(trace, load, seed, shake, by, entrant, tau):
 
 def _by_class(copy, schedule, tau):
     """Give the means of each class of jobs, by their run times and the processors that they ask for."""
-    long, wide = run_times(copy.table, OVERRUN[0]) >= LONG, copy.table["requested_procs"].to_numpy() >= WIDE
-    of_class = {"SN": ~long & ~wide, "SW": ~long & wide, "LN": long & ~wide, "LW": long & wide}
-    turnaround, run = schedule.end - schedule.submit, schedule.run
+    asked = {"run_time": run_times(copy.table, OVERRUN[0]), "procs": copy.table["requested_procs"].to_numpy()}
+    of_class = classes(pd.DataFrame(asked), "kurian").to_numpy()
+    turnaround = schedule.end - schedule.submit
     columns = {
         "wait_time": schedule.start - schedule.submit,
         "turnaround": turnaround,
-        "bounded_slowdown": np.maximum(turnaround / np.maximum(run, tau), 1),
+        "bounded_slowdown": bounded_slowdown(turnaround, schedule.run, tau),
     }
     return {
         f"{name} {one}": float(values[jobs].mean()) if jobs.any() else float("nan")
-        for one, jobs in of_class.items()
+        for one, jobs in ((one, of_class == one) for one in CLASSES)
         for name, values in columns.items()
     }
 
@@ -408,11 +410,11 @@ class Arena:
         threads, progress, store
             As of `grid`.
         """
-        setting = self.setting
-        how = {"shake": setting.shake, "by": setting.by, "tau": setting.tau, "rounds": rounds, "store": store}
-        more = arena(traces, schemes, setting.loads, setting.seeds, threads=threads, progress=progress, **how)
-        if twice := sorted(set(more.traces) & set(self.runs["log"])):
+        called, setting = _called(traces), self.setting
+        if twice := sorted(set(called) & set(self.runs["log"])):
             raise ValueError(f"{twice[0]} is in the arena already")
+        how = {"shake": setting.shake, "by": setting.by, "tau": setting.tau, "rounds": rounds, "store": store}
+        more = arena(called.values(), schemes, setting.loads, setting.seeds, threads=threads, progress=progress, **how)
         runs, bounds = (
             pd.concat([getattr(one, name) for one in (self, more)], ignore_index=True) for name in ("runs", "bounds")
         )
