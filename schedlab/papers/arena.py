@@ -39,8 +39,8 @@ PAPER = Paper(
     ),
 )
 # Whole logs of one machine. Left out: OSC-Clust-2000, whose own load is 0.13, so that all run times would have to be
-# six times as long; CEA-Curie-2011, on which EASY-WFP3 alone takes most of a minute at a load of 0.9; and RICC-2010, which
-# is longer still.
+# six times as long; CEA-Curie-2011, on which EASY-WFP3 alone takes most of a minute at a load of 0.9; and RICC-2010,
+# which is longer still.
 LOGS = {
     "quick": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
     "full": (
