@@ -163,9 +163,9 @@ class GangSchedule:
         Parameters
         ----------
         by : optional
-            Classes of jobs, as in `schedlab.metrics.classes`: ``"size"`` (procs), a column of `jobs`, ``{column: edges}``,
-            a function or a Series. The result has one row per class, with the measures that apply to a class. Jobs
-            without a class form a last row, nan.
+            Classes of jobs, as in `schedlab.metrics.classes`: ``"size"`` (procs), a column of `jobs`,
+            ``{column: edges}``, a function or a Series. The result has one row per class, with the measures that apply
+            to a class. Jobs without a class form a last row, nan.
         ci : float, optional
             Confidence level, such as 0.95. If given, the result has batch-means intervals
             (`schedlab.statistics.batch_means`) on the means over completed jobs, in order of submission, in place of
