@@ -133,8 +133,9 @@ def from_frame(
         Job numbers; if omitted, rows are numbered from 1.
     name : str
         Name of the trace, for messages and charts.
-    Processors of the machine. Default: the most processors in use at one instant, by the recorded starts;
-    `Trace.history` then says so.
+    machine : int or Flat, optional
+        Processors of the machine. Default: the most processors in use at one instant, by the recorded starts;
+        `Trace.history` then says so.
     unit : str or mapping
         Unit of numbers, for all columns or by argument: ``unit="ms"``, ``unit={"estimate": "min"}``. One of ns, us, ms,
         s, min, h, d.
