@@ -64,7 +64,7 @@ class Config:
         How a row of the matrix is chosen for a job.
 
         - ``"first-fit"``: the first row with enough free columns.
-        - ``"best-fit"``: of the rows with enough free columns, the one with the fewest.
+        - ``"best-fit"``: of the rows with enough free columns, the one with the fewest free columns.
         - ``"buddy"``: the first row with a free aligned block whose size is a power of two.
     unify : bool
         Whether rows that have no column in common are merged after jobs have ended.

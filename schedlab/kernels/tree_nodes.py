@@ -169,8 +169,7 @@ def shift(counts, base, size, first, last, amount):
 
 @routine
 def take(nodes, ranges, job, procs, block, open_only, seed):
-    """Give a job the lowest free nodes of a block (with `open_only` none held), or if `seed` is not 0 random free
-    nodes.
+    """Give a job the lowest free nodes of a block (with `open_only` none held), or random ones if `seed` is not 0.
 
     Return the lowest stage that has all of them in one block.
     """

@@ -21,8 +21,7 @@ ROUNDING = 1e-12  # a curve may fall by this fraction because of rounding; such 
 
 
 class Laws(kernel.Laws):
-    """How the jobs of a trace speed up, in the form that the kernels take; `curves` has shape (1, 1) if the law needs
-    none.
+    """How the jobs of a trace speed up, as the kernels take it; `curves` has shape (1, 1) if the law needs none.
 
     The methods here do not use the kernels' code, but their results are equal to the last bit.
     """
