@@ -617,8 +617,9 @@ def crossing(x, y) -> float:
 
     Examples
     --------
-    >>> crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0])
-    0.30000000000000004
+    >>> from schedlab.statistics import crossing
+    >>> round(crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0]), 6)
+    0.3
     """
     x, y = (np.asarray(values, float) for values in (x, y))
     if x.shape != y.shape:
@@ -659,16 +660,18 @@ def jackknife(
     ValueError
         If the table lacks the column seed.
 
-    References
-    ----------
-    B. Efron: The jackknife, the bootstrap and other resampling plans. SIAM, 1982.
-
     Examples
     --------
+    >>> import pandas as pd
+    >>> from schedlab.statistics import jackknife
     >>> runs = pd.DataFrame({"seed": [0, 1, 2, 3], "wait": [10.0, 12.0, 11.0, 15.0]})
     >>> value, low, high = jackknife(lambda part: part["wait"].mean(), runs)
     >>> print(f"{value:.2f} [{low:.2f} to {high:.2f}]")
     12.00 [8.56 to 15.44]
+
+    References
+    ----------
+    B. Efron: The jackknife, the bootstrap and other resampling plans. SIAM, 1982.
     """
     _check_confidence(confidence)
     check_known("column", "seed", runs.columns)
