@@ -287,7 +287,7 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     Raises
     ------
     ValueError
-        Names file and line of what cannot be read. Also if no case has a file.
+        Names file and line of what cannot be read. Also if no case has a file, or for an unknown case.
 
     Examples
     --------
@@ -304,6 +304,10 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     if isinstance(given, Scheme):
         starts = {case.name: _simulated(case, given, conventions) for case in known}
     elif isinstance(given, Mapping):
+        for name in given:
+            check_known("case", name, [case.name for case in cases()])
+        if not given:
+            raise ValueError("no case is given, expected the starts of one or more, by the name of the case")
         starts = {case.name: given[case.name] for case in known if case.name in given}
     else:
         files = [(case, _file(Path(given), case)) for case in known]

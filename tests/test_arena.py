@@ -286,7 +286,7 @@ def test_a_picture_of_bounds_is_of_one_log_or_of_one_load(found):
 def test_without_bounds_there_is_none(traces):
     result = sl.arena(traces[0], "easy", 0.8, 0, rounds=None, progress=False)
     assert result.cells()["bound"].isna().all()
-    assert "1 schemes on 1 logs at 1 loads, 1 runs" in repr(result)
+    assert repr(result) == "<Arena: 1 scheme on 1 log at 1 load, 1 run>"
 
 
 def test_pictures_show_the_cells(found):

@@ -256,7 +256,7 @@ def changes(
     shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
     heads = _plain(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
-    across = alt.X(f"{x}:N", title=None, sort=along, axis=heads)
+    across = alt.X(f"{x}:N", title=AXES.get(x), sort=along, axis=heads)
     place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=200))}
     tooltip = [*(alt.Tooltip(f"{name}:N") for name in dict.fromkeys([*places[2:], y, x]))]
     tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]

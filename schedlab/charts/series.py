@@ -19,7 +19,6 @@ from .theme import (
     AXES,
     CHARACTER,
     HEIGHT,
-    IN_HOURS,
     INK,
     WIDTH,
     axis,
@@ -116,16 +115,17 @@ def lines(
     rows.contain(y)
     if published is not None:
         rows.publish(published, y, x, color, panel=column)
-    for name in IN_HOURS & {x, y}:
-        of = [name, *(rows.interval + rows.spread + rows.published if name == y else ())]
-        rows.shown[of] = rows.shown[of] / 3600
+    rows.in_hours(x, y)
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
     rows.shown = turned(rows.shown, color, names)
 
     shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
     columns, wide, high = panels(len(shown), width, height)
     values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
-    ticks = axis(tickCount=min(6, max(2, int(wide // TICK))))
+    most = min(6, max(2, int(wide // TICK)))
+    if len(table) and not log_x and (rows.shown[x] % 1 == 0).all():
+        most = min(most, max(1, int(np.ptp(rows.shown[x]))))  # no half months
+    ticks = axis(tickCount=most)
     scale = alt.Scale(type="log", base=2, nice=False) if log_x else alt.Scale(zero=False)
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
@@ -213,6 +213,7 @@ def points(
     """
     rows = Rows(table, [x, y], y, [label])
     rows.contain(y)
+    rows.in_hours(x, y)
     rows.shown[label] = rows.shown[label].astype(str)
     # From 30 pixels before the first point to 30 pixels after the last, so that the positions of the points are
     # known.

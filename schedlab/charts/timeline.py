@@ -291,8 +291,10 @@ class _Gantt:
 
     def _upward(self, field):
         """Encode a field along the axis of the processors."""
-        scale = alt.Scale(domain=[self.low, self.high], nice=False)
-        return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=axis(tickMinStep=1))
+        scale, span = alt.Scale(domain=[self.low, self.high], nice=False), self.high - self.low
+        # Vega-Lite drops tickMinStep, and draws half processors where there are few.
+        ticks = axis(tickCount=span) if span < 6 else axis()
+        return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=ticks)
 
     def chart(self, shown, encoded, fills, label, height, last=True):
         """Draw the rectangles with the colours of `_gantt_colour`; only the last of several charts shows the times."""
@@ -571,9 +573,14 @@ def _gantt_colour(jobs, color, area, tasks):
     shown = np.where(np.isin(values, most), values, OTHER)
     several = {OTHER: GREY} if OTHER in shown else {}
     states = {state: colour for state, colour in STATES.items() if state in most}
-    others = sorted(set(most) - set(states))
+    others = sorted(set(most) - set(states), key=_natural)
     own = states | dict(zip(others, PALETTE, strict=False)) | several
     return shown, _legend("color:N", name, _scale(own)), own
+
+
+def _natural(text):
+    """Order numbers that are written as text by their value, in front of other text."""
+    return (not text.isdecimal(), int(text) if text.isdecimal() else 0, text)
 
 
 def _scale(colours):

@@ -103,8 +103,8 @@ def tree(
         width=round(wide * scale), height=round(high * scale), view=alt.ViewBackground(fill=ABSENT)
     )
     held = nodes.loc[nodes["job"] != "", "job"]
-    at = clock.words(np.array([now]))[0]
-    heading = f"{schedule.scheme} at {at}{'' if clock.dated else ' s'}"
+    at = clock.words(np.array([now]))[0] if clock.dated else f"{now:,.10g} s"
+    heading = f"{schedule.scheme} at {at}"
     said = (
         f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes; numbers: jobs; white: free"
         f"{'; grey: not installed' if machine.procs < machine.k**machine.n else ''}; frames: switches of {machine.n} "

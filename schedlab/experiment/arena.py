@@ -370,8 +370,10 @@ class Arena:
     load: Callable[[str], Trace] = load_trace
 
     def __repr__(self) -> str:
-        logs, schemes = self.runs["log"].nunique(), self.runs["scheme"].nunique()
-        return f"<Arena: {schemes} schemes on {logs} logs at {len(self.setting.loads)} loads, {len(self.runs):,} runs>"
+        several = {"scheme": self.runs["scheme"].nunique(), "log": self.runs["log"].nunique()}
+        several |= {"load": len(self.setting.loads), "run": len(self.runs)}
+        schemes, logs, loads, runs = (f"{count:,} {name}{'s' * (count != 1)}" for name, count in several.items())
+        return f"<Arena: {schemes} on {logs} at {loads}, {runs}>"
 
     def judged_by(self, measure: str) -> "Arena":
         """Give the same results, decided by another measure.
