@@ -199,8 +199,8 @@ class KaryTree:
     >>> tree.stage([4, 5, 14, 240]).tolist()
     [1, 2, 2, 4]
 
-    On 8 nodes in blocks of 2 and 4, job 4 needs 3 nodes. Under contiguous allocation, it waits for a block of 4 with so many
-    free. With any free nodes, it starts sooner, but across both blocks:
+    On 8 nodes in blocks of 2 and 4, job 4 needs 3 nodes. Under contiguous allocation, it waits for a block of 4 with 3
+    free nodes. If it takes any free nodes, it starts sooner, but across both blocks:
 
     >>> import schedlab as sl
     >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2), (1, 4, 4, 3)], procs=8)

@@ -114,6 +114,13 @@ def new_profile(jobs: int, procs: int) -> SortedPairs:
     -------
     SortedPairs
         Instants (``key``) and processors that are free from then on (``item``).
+
+    Examples
+    --------
+    >>> from schedlab.parts import new_profile
+    >>> profile = new_profile(jobs=100, procs=64)
+    >>> profile.key[0].item(), profile.item[0].item()  # from 0 s on, 64 processors are free
+    (0, 64)
     """
     room = 3 * jobs + 8  # a job adds two steps at the most; the rest keeps carrying the list to the front rare
     profile = SortedPairs(np.empty(room, np.int64), np.empty(room, np.int64), np.array([0, 1]))

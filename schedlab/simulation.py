@@ -303,6 +303,16 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
     -------
     list of Schedule
         In the order of `runs`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> schedules = sl.simulate_many([(trace, scheme) for scheme in ("fcfs", "easy", "conservative")])
+    >>> fcfs, easy, _ = (schedule.metrics()["wait_time"] for schedule in schedules)
+    >>> bool(easy < fcfs)
+    True
+    >>> chart = sl.charts.distribution(schedules)
     """
     return list(simulate_each(runs, threads=threads, **conventions))
 

@@ -46,6 +46,15 @@ class Interval:
         Values left out at the beginning.
     notes : tuple of str
         Reasons to doubt the interval: the run is too short, or not stationary.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> interval = sl.Interval(mean=5.2, low=4.9, high=5.6, confidence=0.95, batches=40, batch_size=25)
+    >>> interval
+    <Interval 5.2, 95 % from 4.9 to 5.6; 40 batches of 25>
+    >>> 5.0 in interval, 6.0 in interval
+    (True, False)
     """
 
     mean: float
@@ -365,6 +374,18 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
     ValueError
         If the schedules are of different jobs or submit times.
 
+    Examples
+    --------
+    Here both intervals exclude equal means:
+
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.6)
+    >>> easy, sjbf = (sl.simulate(trace, scheme) for scheme in ("easy", "easy-sjbf"))
+    >>> found = sl.paired(sjbf, easy, "wait_time")
+    >>> 0 in found.difference, 1 in found.ratio
+    (False, False)
+    >>> chart = sl.charts.scatter(easy, sjbf)
+
     References
     ----------
     Law, "Simulation Modeling and Analysis", section 10.2: paired-t, common random numbers. Fieller, "Some problems in
@@ -438,6 +459,17 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     What an interval means depends on what the seeds do. Over shaken copies of a log, it says how much chaos moves the
     mean, and nothing about another year of the same machine. Over seeds of a model, or of `Trace.bootstrap`, it says
     how much another log of the same kind would differ.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def workload(seed):
+    ...     return sl.model_trace("lublin", jobs=500, procs=64, seed=seed)
+    >>> runs = sl.sweep(workload, ["fcfs", "easy"], load=[0.5, 0.6, 0.7], seed=range(8), progress=False)
+    >>> table = sl.over_seeds(runs)
+    >>> len(runs), len(table), table["seeds"].unique().tolist()
+    (48, 6, [8])
+    >>> chart = sl.charts.lines(table, "load", "wait_time", subtitle="Lublin-Feitelson model, 8 seeds")
     """
     _check_confidence(confidence)
     if "seed" not in table.columns:

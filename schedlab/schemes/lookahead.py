@@ -73,7 +73,7 @@ class DPSA(Queued):
     starts jobs 4 and 5 together, which use all four:
 
     >>> import schedlab as sl
-    >>> jobs = [(0, 6, 6, 4), (1, 4, 4, 8), (1, 5, 5, 3), (1, 5, 5, 2), (1, 5, 5, 2)]  # submission, run, estimate, procs
+    >>> jobs = [(0, 6, 6, 4), (1, 4, 4, 8), (1, 5, 5, 3), (1, 5, 5, 2), (1, 5, 5, 2)]  # submit, run, estimate, procs
     >>> trace = sl.testing.trace_of(jobs, procs=8)
     >>> schedules = {"EASY": sl.simulate(trace, sl.EASY()), "DPSA": sl.simulate(trace, sl.DPSA())}
     >>> [float(schedule.metrics()["wait_time"]) for schedule in schedules.values()]

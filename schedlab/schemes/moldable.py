@@ -90,9 +90,9 @@ class FairShareMoldable(Moldable):
     when job 2 ends:
 
     >>> import schedlab as sl
-    >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submission, run, estimate, procs
+    >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
     >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Amdahl(serial=0.2))
-    >>> schedules = {"Rigid, EASY": sl.simulate(trace, "easy"), "Fair share": sl.simulate(trace, sl.FairShareMoldable())}
+    >>> schedules = {"Rigid": sl.simulate(trace, "easy"), "Fair share": sl.simulate(trace, sl.FairShareMoldable())}
     >>> schedules["Fair share"].jobs["procs"].tolist()
     [4, 4, 2, 2]
     >>> [float(schedule.metrics()["turnaround"]) for schedule in schedules.values()]
@@ -178,7 +178,7 @@ class GreedyMoldable(Moldable):
     >>> import schedlab as sl
     >>> jobs = [(0, 60, 60, 5), (10, 30, 30, 5), (20, 20, 20, 5)]  # submission, run time, estimate, processors
     >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Downey(A=5, sigma=0))
-    >>> schedules = {"Rigid, EASY": sl.simulate(trace, "easy"), "Greedy": sl.simulate(trace, sl.GreedyMoldable())}
+    >>> schedules = {"Rigid": sl.simulate(trace, "easy"), "Greedy": sl.simulate(trace, sl.GreedyMoldable())}
     >>> schedules["Greedy"].jobs["procs"].tolist()
     [5, 3, 5]
     >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
@@ -214,11 +214,11 @@ class IterativeMoldable(Moldable):
 
     Examples
     --------
-    The greedy scheme gives each job the processors on which it ends first itself. Here a job gets another processor only if
-    all queued jobs together gain from it:
+    The greedy scheme gives each job the processors on which that job ends first. Here a job gets another processor only
+    if that lowers the mean turnaround of all queued jobs:
 
     >>> import schedlab as sl
-    >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submission, run, estimate, procs
+    >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
     >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Amdahl(serial=0.2))
     >>> schedules = {"Greedy": sl.simulate(trace, "greedy"), "Iterative": sl.simulate(trace, sl.IterativeMoldable())}
     >>> [float(schedule.metrics()["turnaround"]) for schedule in schedules.values()]

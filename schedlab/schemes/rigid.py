@@ -97,8 +97,8 @@ class FCFS(Queued):
 
     Examples
     --------
-    On 8 processors, job 2 does not fit beside job 1. Under FCFS, jobs 3 and 4 wait behind it although they would fit; EASY
-    backfills them:
+    On 8 processors, job 2 does not fit beside job 1. Under FCFS, jobs 3 and 4 wait behind it although they would fit.
+    EASY backfills them:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors
@@ -165,8 +165,8 @@ class EASY(Queued):
 
     Examples
     --------
-    Job 2, the head of the queue, gets a reservation at 6 s. Job 3 ends before. Job 4 does not, but the head leaves 2 of 8
-    processors unused:
+    Job 2, the head of the queue, holds a reservation at 6 s. Job 3 ends before. Job 4 does not, but uses the 2
+    processors that the head does not need:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors

@@ -76,8 +76,8 @@ class Flooding(Shredding):
 
     Examples
     --------
-    Job 2 is a sweep of 32 tasks of 1 s. Under EASY it waits for all 8 processors; its tasks use whatever is free. They also
-    come before job 3, which arrived later:
+    Job 2 is a sweep of 32 tasks of 1 s. Under EASY, it waits for all 8 processors. As tasks, it uses whatever is free,
+    and all of them come before job 3, which arrived later:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 8), (2, 4, 4, 3)]  # submission, run time, estimate, processors
@@ -116,8 +116,8 @@ class OpportuneShredding(Shredding):
 
     Examples
     --------
-    Job 2 is a sweep of 32 tasks of 1 s. Three of them run at 1 s, where no other job could. Job 3 is backfilled as without
-    sweeps, whereas flooding delays it. The parallel job runs the other tasks:
+    Job 2 is a sweep of 32 tasks of 1 s. Three of them start at 1 s, when no other job waits. Job 3 is backfilled as if
+    they had not; flooding would delay it. The parallel job runs the other tasks:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 8), (2, 4, 4, 3)]  # submission, run time, estimate, processors
