@@ -89,8 +89,10 @@ class Partitions:
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
     >>> trace = sl.read_sacct(example_path(), procs=192, partition=["short", "long"])
-    >>> sl.simulate(trace, "easy", machine=machine).metrics(by="partition")["jobs"].astype(int).to_dict()
+    >>> schedule = sl.simulate(trace, "easy", machine=machine)
+    >>> {name: len(part) for name, part in schedule.partitions.items()}
     {'short': 163, 'long': 47}
+    >>> chart = sl.charts.gantts(schedule.partitions)
     """
 
     sizes: tuple[tuple[str | int, int], ...]
