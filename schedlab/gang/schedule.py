@@ -46,6 +46,16 @@ class GangSchedule:
         Memberships of each watched task after each slice, and whether it had a PE.
     events : int
         Steps of the simulation.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 4, "io", 5), (0, 2, "emb", 5), (0, 4, "msg", 5)]  # submission, tasks, kind, duration
+    >>> workload = sl.gang.Workload(pes=4, horizon=30, jobs=jobs, seed=1)
+    >>> schedule = sl.gang.simulate(workload, "priority", log=(1, 2.6)).validate()
+    >>> schedule.jobs["end_time"].round(1).tolist()
+    [13.1, 9.9, 17.8]
+    >>> chart = sl.charts.slices(schedule)
     """
 
     workload: Workload
@@ -186,6 +196,16 @@ class GangSchedule:
         ------
         ValueError
             For classes that the jobs do not have, a confidence not between 0 and 1, or a wrong warm_up.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.gang.simulate(sl.gang.Workload(("io", "msg"), pes=8, horizon=2000, seed=1), "priority")
+        >>> schedule.metrics(by="kind")["jobs"].astype(int).to_dict()
+        {'io': 3, 'msg': 4}
+        >>> measures = schedule.metrics()
+        >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
+        True
         """
         if by is None and ci is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
@@ -236,6 +256,18 @@ class GangSchedule:
         ------
         ValueError
             If the task was not watched.
+
+        Examples
+        --------
+        A job that does I/O is known as such after a few slices:
+
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=6, jobs=[(0, 1, "io", 8), (0, 2, "emb", 4)], seed=1)
+        >>> schedule = sl.gang.simulate(workload, "priority", watch=[(1, 0)])
+        >>> table = schedule.memberships(1)
+        >>> bool(table["f_io"].iloc[-1] > 0.9)
+        True
+        >>> chart = sl.charts.memberships(table)
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
