@@ -99,8 +99,8 @@ class Config:
 
     Examples
     --------
-    Three jobs share 4 PEs. Under the reference, a PE idles while its task does I/O; with local choice, it runs another task
-    meanwhile, and all jobs end sooner:
+    Three jobs share 4 PEs. Under the reference, a PE idles while its task does I/O. If it runs another task meanwhile,
+    chosen by priority, all jobs end sooner:
 
     >>> import schedlab as sl
     >>> jobs = [(0, 4, "io", 5), (0, 2, "emb", 5), (0, 4, "msg", 5)]  # submission, tasks, kind, duration
