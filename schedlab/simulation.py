@@ -77,6 +77,14 @@ def simulate(
     >>> trace = sl.model_trace("lublin", jobs=1000, seed=1)
     >>> len(sl.simulate(trace, sl.EASY()).validate().jobs)
     1000
+
+    With another order, on a busier and smaller workload:
+
+    >>> trace = sl.model_trace("lublin", jobs=60, procs=64, seed=3).scale_load(0.9)
+    >>> schedule = sl.simulate(trace, sl.EASY(order="sjf"))
+    >>> str(schedule.scheme), schedule.machine.procs
+    ('EASY-SJF', 64)
+    >>> chart = sl.charts.gantt(schedule)
     """
     check_trace(trace)
     scheme, machine = scheme_named(scheme), machine_for(machine, trace)

@@ -294,9 +294,9 @@ def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -
     >>> import pandas as pd
     >>> import schedlab as sl
     >>> job = {"submit_time": "2024-02-19 16:17:31-07", "start_time": "2024-02-19 16:17:41-07"}
-    >>> job |= {"end_time": "2024-02-19 17:17:41-07", "wallclock_req": "2:00:00", "nodes_used": 2, "processors_used": 208}
+    >>> job |= {"end_time": "2024-02-19 17:17:41-07", "wallclock_req": "2:00:00", "nodes_used": 2}
     >>> job |= {"user_hash": "a1b2c3d", "account_hash": "fff0001", "qos": "normal", "state": "COMPLETED", "job_id": 1}
-    >>> job |= {"partition": "short,standard"}
+    >>> job |= {"processors_used": 208, "partition": "short,standard"}
     >>> with TemporaryDirectory() as folder:
     ...     pd.DataFrame([job]).to_csv(Path(folder, "part-0.csv"), index=False)
     ...     trace = sl.read_kestrel(Path(folder, "part-0.csv"), machine=2_304)

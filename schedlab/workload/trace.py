@@ -1604,6 +1604,11 @@ def model_trace(
     >>> import schedlab as sl
     >>> sl.model_trace("jann", jobs=1000, procs=128, table="kth", sizes="weighted").title
     "Jann model (KTH, not Jann's numbers)"
+
+    The models compared by their run times:
+
+    >>> traces = {model: sl.model_trace(model, jobs=1000, procs=128, seed=1) for model in ("lublin", "jann", "downey")}
+    >>> chart = sl.charts.distribution(traces, "run_time")
     """
     check_known("model", model, tuple(MODELS))
     generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)
