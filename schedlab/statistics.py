@@ -87,7 +87,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two schedules of the same jobs compared: difference (a - b) and ratio (a / b) of their means."""
+    """Two schedules of the same jobs compared: difference (a - b) and ratio (a / b) of their means.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.6)
+    >>> found = sl.paired(sl.simulate(trace, "easy-sjbf"), sl.simulate(trace, "easy"), "wait_time")
+    >>> bool(found.difference.high < 0), bool(found.ratio.high < 1)
+    (True, True)
+    """
 
     difference: Interval
     ratio: Interval
@@ -207,6 +216,16 @@ def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, wa
     DataFrame
         One row per column, or per (class, column) for each class that has jobs: mean, low, high, batches, batch_size,
         warm_up, note.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> jobs = pd.DataFrame({"wait": [0.0, 10.0, 100.0, 120.0] * 250})
+    >>> length = pd.Series(["short", "short", "long", "long"] * 250)
+    >>> table = sl.statistics.intervals(jobs, classes=length)
+    >>> table["mean"].to_dict(), table["batches"].tolist()
+    ({('long', 'wait'): 110.0, ('short', 'wait'): 5.0}, [40, 40])
     """
     if classes is None:
         found = {name: _batch_means(table[name], confidence, warm_up) for name in table.columns}
@@ -297,6 +316,14 @@ def warm_up(values) -> int:
     values : array-like, shape (n,)
         In time order.
 
+    Examples
+    --------
+    The first 50 values are far above the others:
+
+    >>> import schedlab as sl
+    >>> sl.statistics.warm_up([100.0] * 50 + [9.0, 11.0] * 100)
+    50
+
     References
     ----------
     White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997; White,
@@ -326,6 +353,14 @@ def is_stationary(values, batches: int = LEAST) -> bool:
         In time order.
     batches : int
         Number of batch means that estimate the variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> noise = np.random.default_rng(1).normal(0, 1, 1000)
+    >>> sl.statistics.is_stationary(noise), sl.statistics.is_stationary(noise + np.linspace(0, 2, 1000))
+    (True, False)
 
     References
     ----------
@@ -465,11 +500,11 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     >>> import schedlab as sl
     >>> def workload(seed):
     ...     return sl.model_trace("lublin", jobs=500, procs=64, seed=seed)
-    >>> runs = sl.sweep(workload, ["fcfs", "easy"], load=[0.5, 0.6, 0.7], seed=range(8), progress=False)
+    >>> runs = sl.sweep(workload, ["fcfs", "easy"], load=[0.5, 0.6, 0.7], seed=range(6), progress=False)
     >>> table = sl.over_seeds(runs)
     >>> len(runs), len(table), table["seeds"].unique().tolist()
-    (48, 6, [8])
-    >>> chart = sl.charts.lines(table, "load", "wait_time", subtitle="Lublin-Feitelson model, 8 seeds")
+    (36, 6, [6])
+    >>> chart = sl.charts.lines(table, "load", "wait_time", subtitle="Lublin-Feitelson model, 6 seeds")
     """
     _check_confidence(confidence)
     if "seed" not in table.columns:
@@ -511,6 +546,15 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
     -------
     Series
         One number per row; nan if either value is missing, since only pairs count.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> runs = pd.DataFrame({"load": [0.9, 0.9], "seed": [0, 1], "easy": [10.0, 30.0], "sjf": [8.0, 12.0]})
+    >>> parts = sl.statistics.ratios_of_means(runs, "sjf", "easy", ["load"])
+    >>> parts.tolist(), parts.mean().item()  # 20 / 40
+    ([0.65, 0.35], 0.5)
     """
     pairs = table[new].notna() & table[old].notna()
     cases = table.where(pairs).groupby([table[name] for name in by], sort=False)
@@ -536,6 +580,13 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
     ratio, low, high : float
         mean(new) / mean(old) and the ends of its interval. All are nan if old is always 0. The ends are nan also if new
         is always 0, or if there is only one seed.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> ratio, low, high = sl.statistics.ratio_over_seeds([8.0, 9.0, 10.0, 9.0], [10.0, 12.0, 13.0, 11.0])
+    >>> print(f"{ratio:.2f} [{low:.2f} to {high:.2f}]")
+    0.78 [0.74 to 0.83]
     """
     _check_confidence(confidence)
     new, old = (np.asarray(values, float) for values in (new, old))
@@ -656,6 +707,14 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
     ------
     ValueError
         For a value that is not above 0, or a missing column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> runs = pd.DataFrame({"scheme": "EASY", "seed": [0, 1, 2], "slowdown": [1.0, 10.0, 100.0]})
+    >>> sl.statistics.geometric_means(runs, "slowdown", "scheme")["slowdown"].round(6).tolist()
+    [10.0]
     """
     by = _cases(by, name, table)
     found = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
@@ -689,6 +748,17 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
     ------
     ValueError
         For a value that is not above 0, a missing column, or two runs of one case and seed in a table.
+
+    Examples
+    --------
+    Twice as much with one seed and half as much with the other is no change:
+
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> old = pd.DataFrame({"load": 0.9, "seed": [0, 1], "slowdown": [4.0, 40.0]})
+    >>> new = pd.DataFrame({"load": 0.9, "seed": [0, 1], "slowdown": [8.0, 20.0]})
+    >>> sl.statistics.geometric_changes(new, old, "slowdown", "load")["change"].round(6).abs().tolist()
+    [0.0]
     """
     by = _cases(by, name, new, old)
     keys = [*by, "seed"]
@@ -752,6 +822,12 @@ def t_quantile(p: float, df: int) -> float:
     -----
     The distribution has a closed form in the angle atan(t / sqrt(df)): a finite sum that increases with the angle. It
     is inverted by bisection, down to the last bits of a float64.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> round(sl.statistics.t_quantile(0.975, df=9), 3)
+    2.262
 
     References
     ----------

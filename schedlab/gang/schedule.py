@@ -106,6 +106,14 @@ class GangSchedule:
         New are placed_time (when it got its place in the matrix; its first task runs when it is the turn of its row),
         end_time (of its last task), turnaround (end_time - submit_time) and slowdown (turnaround / duration). They are
         nan where a job was not placed, or not completed, by the horizon.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 1, "emb", 1), (0, 2, "emb", 1), (9.5, 1, "emb", 1)]  # submission, tasks, kind, duration
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=jobs)
+        >>> sl.gang.simulate(workload).jobs["slowdown"].round(1).tolist()  # the last is not completed
+        [2.0, 2.2, nan]
         """
         end = np.where(self.is_completed, self.job_rows[state.FINISH] / NANO, np.nan)
         turnaround = pd.Series(end, self.table.index) - self.table["submit_time"]
@@ -123,6 +131,14 @@ class GangSchedule:
 
         pe (-1 where it was not placed), computed (seconds), end_time (seconds, nan where it was not done by the
         horizon), and its memberships f_io, f_comm, f_comp and priority in the last slice (nan where it was not placed).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> tasks = sl.gang.simulate(workload).tasks
+        >>> tasks["computed"].tolist(), tasks["pe"].tolist()
+        ([1.0, 1.0, 1.0], [0, 0, 1])
         """
         rows = self.task_rows
         procs = self.table["procs"].to_numpy()
@@ -138,7 +154,15 @@ class GangSchedule:
 
     @property
     def pes(self) -> pd.DataFrame:
-        """One row a PE: seconds spent computing, communicating (sending and receiving), spinning, switching, idle."""
+        """One row a PE: seconds spent computing, communicating (sending and receiving), spinning, switching, idle.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> sl.gang.simulate(workload).pes[["computing", "idle"]].round(1).to_numpy().tolist()
+        [[2.0, 8.0], [1.0, 9.0]]
+        """
         return pd.DataFrame((self.times / NANO).T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
 
     @property
@@ -297,6 +321,14 @@ class GangSchedule:
         pe, job_number (-1 where it is idle), rank (-1 likewise), what (computing, communicating, spinning, switching,
         idle), start_time and end_time (seconds), row (the current one of the matrix, from 0 on), gang (whether the task
         is the one of that row). Without a log: ValueError.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> log = sl.gang.simulate(workload, log=(0, 0.4)).log
+        >>> log.loc[log["what"] == "computing", ["pe", "job_number", "row"]].to_numpy().tolist()
+        [[0, 1, 0], [0, 2, 1], [1, 2, 1]]
         """
         if self.logged is None:
             raise ValueError("nothing was logged: simulate(..., log=(from, until)) notes what PEs do")
@@ -394,6 +426,13 @@ class GangSchedule:
         ------
         ScheduleError
             Where a law is broken; the message names the job and task or the PE, and the time.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.gang.simulate(sl.gang.Workload("io", pes=4, horizon=500, seed=1))
+        >>> schedule.validate() is schedule
+        True
         """
         laws.check(self)
         return self

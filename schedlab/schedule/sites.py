@@ -55,7 +55,15 @@ class Sites:
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """The jobs of all sites; index site and job_number."""
+        """The jobs of all sites; index site and job_number.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> sl.simulate_sites(traces, "ojs").jobs.index.nlevels  # site and job_number
+        2
+        """
         return pd.concat([schedule.jobs for schedule in self.schedules], keys=range(len(self)), names=["site"])
 
     def metrics(self, by=None, tau: float = metrics.TAU) -> pd.Series | pd.DataFrame:
@@ -100,7 +108,15 @@ class Sites:
         return metrics.Measures(values.rename(str(self.schedules[0].scheme)))
 
     def validate(self) -> "Sites":
-        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites."""
+        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> len(sl.simulate_sites(traces, "ojs").validate())
+        2
+        """
         for schedule in self.schedules:
             schedule.validate()
         return self
