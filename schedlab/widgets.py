@@ -682,14 +682,9 @@ def _page_of(live):
         places = [place for place, (_, value) in enumerate(offered) if value == first[name]]
         if not places or len(offered) < 2:
             continue
-        label = html.escape(control.description or name)
-        options = "".join(
-            f"<option{' selected' * (place in places)}>{html.escape(str(text))}</option>"
-            for place, (text, _) in enumerate(offered)
-        )
-        controls.append(
-            f'<label>{label} <select name="{html.escape(name)}" data-first="{places[0]}">{options}</select></label>'
-        )
+        texts = [html.escape(str(text)) for text, _ in offered]
+        drawn = (_slider_of_page if control.has_trait("max") else _menu_of_page)(html.escape(name), texts, places[0])
+        controls.append(f"<label>{html.escape(control.description or name)} {drawn}</label>")
         others = [(place, value) for place, (_, value) in enumerate(offered) if place not in places]
         figures += [(f"{name}={place}", first | {name: value}) for place, value in others]
     drawn = []
@@ -700,6 +695,18 @@ def _page_of(live):
         drawn.append(f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{chart}{table}</div>')
     words = "In JupyterLab every value can be chosen, and the log is simulated again. Here one control can be changed."
     return f'<div class="live-page"><p>{words}</p>{"".join(controls)}{"".join(drawn)}</div>'
+
+
+def _slider_of_page(name, texts, first):
+    settings = f'name="{name}" data-first="{first}" max="{len(texts) - 1}" value="{first}" autocomplete="off"'
+    return f'<input type="range" {settings} data-texts="{"|".join(texts)}"> <output>{texts[first]}</output>'
+
+
+def _menu_of_page(name, texts, first):
+    options = (
+        f'<option value="{place}"{" selected" * (place == first)}>{text}</option>' for place, text in enumerate(texts)
+    )
+    return f'<select name="{name}" data-first="{first}" autocomplete="off">{"".join(options)}</select>'
 
 
 def _few(control):

@@ -1,15 +1,15 @@
-"""Read public logs that are no plain SWF: PM100, F-DATA, Frontier, Theta, Cori, Kestrel, Philly, Helios.
+"""Read public logs that are not plain SWF: PM100, F-DATA, Frontier, Theta, Cori, Kestrel, Philly, Helios.
 
-Each function names the columns of its log, and says what is peculiar to it. A machine is counted in nodes where jobs
-get whole nodes, and in GPUs where they ask for GPUs; `Trace.history` says which. Most of these logs have rows that
-contradict themselves; they are left out, and `Trace.dropped` has them.
+Each function names the columns of its log and describes the log's peculiarities. A machine is counted in nodes if jobs
+get whole nodes, and in GPUs if jobs request GPUs; `Trace.history` says which. Most of these logs have rows that
+contradict themselves; such rows are omitted, and `Trace.dropped` lists them.
 
-Where `machine` is omitted and the log's is not known, it is the most that was in use at one instant.
+If `machine` is omitted and the size of the log's machine is not known, it is the most that was in use at one instant.
 
 References
 ----------
-The columns are those that loaders of public projects read: ExaDigiT/RAPS, ``raps/dataloaders``;
-FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``; and the documentation of each log.
+The columns are those that the loaders of public projects read (ExaDigiT/RAPS, ``raps/dataloaders``;
+FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``) and that the documentation of each log describes.
 """
 
 import json
@@ -30,17 +30,17 @@ from .trace import Trace, from_log
 def read_pm100(path, *, machine: int | None = None, procs_of: str = "nodes") -> Trace:
     """Read PM100, jobs of Marconi100 (CINECA, 2020): ``job_table.parquet``.
 
-    The log has only jobs that were alone on their nodes, so that its load is lower than the machine's was, and the
-    recorded waits are also due to jobs that are not in it. Time limits are in minutes.
+    The log has only jobs that were alone on their nodes. Its load is therefore lower than the machine's was, and the
+    recorded waits are partly due to jobs that are not in the log. Time limits are in minutes.
 
     Parameters
     ----------
     path : path
         The Parquet file, or a CSV file with its columns.
     machine : int, optional
-        Its size, if not 980 nodes or 3,920 GPUs.
+        Size of the machine. Default: 980 nodes or 3,920 GPUs.
     procs_of : {"nodes", "gpus"}
-        What counts as a processor.
+        Unit of jobs and machine.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def read_pm100(path, *, machine: int | None = None, procs_of: str = "nodes") -> 
 def read_fdata(path, *, machine: int = 158_976) -> Trace:
     """Read a month of F-DATA, jobs of Fugaku (RIKEN, 2021-2024): ``21_04.parquet``; `Trace.concat` joins months.
 
-    A processor is a node of 48 cores. The log has no cancelled jobs, and its users are numbered. Nodes allocated count,
-    or those requested where these are unknown.
+    A processor is a node of 48 cores. The log has no cancelled jobs, and its users are numbered. The size of a job is
+    its number of allocated nodes, or of requested nodes if the former is unknown.
 
     Parameters
     ----------
@@ -131,8 +131,8 @@ def read_fdata(path, *, machine: int = 158_976) -> Trace:
 def read_frontier(path, *, machine: int = 9_472) -> Trace:
     """Read the public SWF of Frontier (OLCF, 2024-2025), with 21 fields.
 
-    A processor is a node. The nodes of a job are those of field 21, such as ``frontier:excl:2500x112``, since field 5
-    counts nodes in some records and cores in others. Records without that are left out.
+    A processor is a node. A job's nodes are taken from field 21, such as ``frontier:excl:2500x112``, since field 5
+    counts nodes in some records and cores in others. Records without a size in field 21 are omitted.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
     """Read a year of Theta, Mira or Polaris (ALCF): ``ANL-ALCF-DJC-THETA_20230101_20231231.csv.gz``.
 
     A processor is a node. Jobs that ended with status 0 are completed, all others failed. Theta's queues
-    ``debug-cache-quad`` and ``debug-flat-quad`` have nodes of their own: ``trace.where("queue not in
-    ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)`` is the rest.
+    ``debug-cache-quad`` and ``debug-flat-quad`` have their own nodes:
+    ``trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)`` is the rest.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
     machine : int
         Nodes of the machine: 4,392 for Theta, 49,152 for Mira, 560 for Polaris.
     time_zone : str, optional
-        Of the dates. The log does not say; UTC if omitted.
+        Time zone of the dates, which the log does not state. Default: UTC.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
 def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angeles") -> Trace:
     """Read a table of Cori (NERSC) with columns Job, Submit, Nodes Allocated and Elapsed Secs.
 
-    A processor is a node. The log knows neither starts nor limits: each job's estimate is its run time.
+    A processor is a node. The log has neither start times nor limits: each job's estimate is its run time.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angel
     machine : int
         Nodes of the machine: 9,688 of KNL, 2,388 of Haswell.
     time_zone : str
-        Of the dates. The log does not say.
+        Time zone of the dates, which the log does not state.
 
     Returns
     -------
@@ -269,21 +269,21 @@ def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angel
 def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -> Trace:
     """Read Slurm's records of Kestrel (NREL, 2023-2025), a Parquet file of ``esif.hpc.kestrel.job-anon``.
 
-    Jobs may share nodes in some partitions. Of several partitions that a job names, the first counts.
+    In some partitions jobs may share nodes. If a job names several partitions, the first counts.
 
     Parameters
     ----------
     path : path
-        The Parquet file, a folder of them as it is published, or a CSV file with its columns.
+        The Parquet file, a folder of them as published, or a CSV file with its columns.
     machine : int, optional
-        Its size. There are 2,304 standard nodes of 104 cores, and others.
+        Size of the machine. There are 2,304 standard nodes of 104 cores, and other nodes.
     procs_of : {"nodes", "cpus"}
-        What counts as a processor.
+        Unit of jobs and machine.
 
     Returns
     -------
     Trace
-        Jobs still waiting or running have no run time, and are left out.
+        Jobs still waiting or running have no run time, and are omitted.
 
     Examples
     --------
@@ -323,8 +323,8 @@ def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -
 def read_philly(path, *, machine: int | None = None, time_zone: str = "America/Los_Angeles") -> Trace:
     """Read the deep learning jobs of Microsoft's Philly (2017): ``cluster_job_log``, a JSON file.
 
-    A processor is a GPU. A job holds those of its first attempt, from the start of the first to the end of the last;
-    it has no limit, so that its estimate is its run time. Queues are the virtual clusters.
+    A processor is a GPU. A job holds the GPUs of its first attempt, from the start of the first attempt to the end of
+    the last. It has no limit, so its estimate is its run time. Queues are the virtual clusters.
 
     Parameters
     ----------
@@ -333,12 +333,12 @@ def read_philly(path, *, machine: int | None = None, time_zone: str = "America/L
     machine : int, optional
         GPUs of the machine.
     time_zone : str
-        Of the dates. The log does not say.
+        Time zone of the dates, which the log does not state.
 
     Returns
     -------
     Trace
-        Jobs that never started have no run time, and are left out.
+        Jobs that never started have no run time, and are omitted.
 
     Examples
     --------
@@ -388,9 +388,9 @@ def _philly_row(job):
 def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shanghai") -> Trace:
     """Read a cluster of SenseTime's Helios (2020): ``cluster_log.csv`` of Earth, Saturn, Uranus or Venus.
 
-    A processor is a GPU; jobs without GPUs are left out. Jobs have no limit, so that a job's estimate is its run time.
-    Queues are the virtual clusters; the column ``queue`` of the log, which is the wait in seconds, is not needed. The
-    machines grew over the months.
+    A processor is a GPU; jobs without GPUs are omitted. Jobs have no limit, so a job's estimate is its run time. Queues
+    are the virtual clusters; the log's own column ``queue``, the wait in seconds, is not used. The machines grew over
+    the months.
 
     Parameters
     ----------
@@ -399,7 +399,7 @@ def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shan
     machine : int, optional
         GPUs of the machine; at its largest, Venus had 1,264 and Earth 1,232.
     time_zone : str
-        Of the dates. The log does not say.
+        Time zone of the dates, which the log does not state.
 
     Returns
     -------
@@ -435,7 +435,7 @@ def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shan
 
 
 def _trace(frame, path, columns, machine, note, left_out=None, **options):
-    """Make a trace of a public log; the names of its further columns are those of the log."""
+    """Make a trace of a public log; further columns keep the names that they have in the log."""
     file = plain(Path(path).name)
     table = Table(frame, columns, file, range(1, len(frame) + 1), lenient=True, **options)
     for reason, rows in (left_out or {}).items():

@@ -99,7 +99,7 @@ class Trace:
     source : {"archive", "stand-in", "file", "model"}
         Where the jobs come from.
     dropped, repaired : DataFrame
-        Records that the load filter left out, and values that it filled in, with reasons
+        Records that the load filter omitted, and values that it filled in, with reasons
         (`schedlab.workload.filter.usable`).
     logged_area : Series
         Run time x processors of each job as read, before any rescaling; processor-seconds, index job_number.
@@ -177,7 +177,7 @@ class Trace:
 
     @property
     def repairs(self) -> pd.DataFrame:
-        """What was left out and filled in, by reason: first what is worth a look, then what every log has.
+        """What was omitted and filled in, by reason: first what is worth a look, then what every log has.
 
         Columns: table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
         `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
@@ -217,7 +217,7 @@ class Trace:
         return display.page(*parts, self.account_html())
 
     def account_html(self) -> str:
-        """Give the part of an HTML page that says what was left out and filled in, by reason."""
+        """Return the part of an HTML page that says what was omitted and filled in, by reason."""
         repairs = self.repairs  # by reason, those worth a look first
         if not len(repairs):
             return display.line("nothing was left out or filled in", faint=True)
@@ -250,7 +250,7 @@ class Trace:
         return _columns[self]
 
     def codes(self, column: str) -> dict[str, int]:
-        """Give the number that a policy sees for each name in a column.
+        """Return the number that a policy sees for each name in a column.
 
         Parameters
         ----------
@@ -522,7 +522,7 @@ class Trace:
         return f"{first} to {last}"
 
     def at(self, seconds: float) -> pd.Timestamp | float:
-        """Give the date of a second of the log, in the machine's time zone; the second itself if the date is unknown.
+        """Return the date of a second of the log, in the machine's time zone; the second itself if the date is unknown.
 
         Parameters
         ----------
@@ -561,7 +561,7 @@ class Trace:
         return epoch is not None and EARLIEST <= epoch + seconds <= swf.LATEST
 
     def seconds(self, instant) -> float:
-        """Give the second of the log at a date in the machine's time zone; a number is returned unchanged.
+        """Return the second of the log at a date in the machine's time zone; a number is returned unchanged.
 
         If the clock showed a time twice, the earlier one is meant. For a time that the clock skipped, the end of the
         gap is used.
@@ -639,7 +639,7 @@ class Trace:
         return self.work(overrun) / capacity if capacity else float("inf")
 
     def _capacity(self):
-        """Give the machine's capacity between the first and the last submission, in processor-seconds."""
+        """Return the machine's capacity between the first and the last submission, in processor-seconds."""
         if not len(self):
             raise ValueError(f"{self.name} has no jobs, and so no load")
         submit = self.table["submit_time"]
@@ -663,8 +663,7 @@ class Trace:
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
 
     def beyond_estimates(self) -> tuple[int, float]:
-        """Give the number of jobs that run longer than estimated, and the share of all work that lies beyond the
-        estimates.
+        """Return the number of jobs that run longer than estimated, and the share of all work beyond the estimates.
 
         That share is what overrun "kill" cuts off.
 
@@ -689,7 +688,7 @@ class Trace:
         return f'{jobs} longer than estimated: overrun "kill" cuts off {cut}, not "extend" or "keep"'
 
     def sequential_work(self, overrun: str = "kill") -> np.ndarray:
-        """Give the work of each job on one processor: float64, shape (n_jobs,), processor-seconds.
+        """Return the work of each job on one processor: float64, shape (n_jobs,), processor-seconds.
 
         It is the run time x the speedup on the requested processors. Without speed-up data (`with_speedup`), a job
         counts as perfectly efficient.
@@ -711,7 +710,7 @@ class Trace:
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
     def effective_load(self, overrun: str = "kill") -> float:
-        """Give the submitted `sequential_work`, divided by the machine's capacity between the first and the last
+        """Return the submitted `sequential_work`, divided by the machine's capacity between the first and the last
         submission.
 
         Parameters
@@ -1112,7 +1111,7 @@ class Trace:
         Returns
         -------
         Trace
-            `dropped` lists the jobs left out.
+            `dropped` lists the omitted jobs.
 
         Raises
         ------
@@ -1301,7 +1300,7 @@ class Trace:
         Returns
         -------
         Laws
-            The speedup of each job, as the kernels take it (`schedlab.kernels.speedup`).
+            The speedup of each job, in the form that the kernels take (`schedlab.kernels.speedup`).
 
         Raises
         ------
@@ -1352,7 +1351,7 @@ class Trace:
         swf.write_log((self.swf_header(), self._records()), path)
 
     def to_parquet(self, path) -> None:
-        """Write the jobs as a Parquet file; needs pyarrow, which `pip install schedlab[parquet]` brings.
+        """Write the jobs as a Parquet file; needs pyarrow (``pip install "schedlab[parquet]"``).
 
         Parameters
         ----------
@@ -1365,7 +1364,7 @@ class Trace:
         return self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
 
     def swf_header(self) -> swf.Header:
-        """Give the header to write: the log's own lines, and notes of what was done to the trace."""
+        """Return the header to write: the log's own lines, and notes of what was done to the trace."""
         done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
         if words := in_one_line(self.repairs):
             done.append(words)
@@ -1407,7 +1406,7 @@ def told_apart(facts: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
 
 
 def _title_and_steps(first, *more):
-    """Give the title of a family of traces, and the steps applied to all of them."""
+    """Return the title of a family of traces, and the steps applied to all of them."""
     if isinstance(first, str):
         return first, []
     return first.title, [step for step in first.history if all(step in one.history for one in more)]
@@ -1424,7 +1423,7 @@ def check_procs(procs: int) -> None:
 
 
 def run_times(jobs: pd.DataFrame, overrun: str) -> np.ndarray:
-    """Give the run times as simulated: cut at the estimate ("kill"), otherwise in full."""
+    """Return the run times as simulated: cut at the estimate ("kill"), otherwise in full."""
     run = jobs["run_time"].to_numpy()
     return np.minimum(run, jobs["requested_time"].to_numpy()) if overrun == "kill" else run
 
@@ -1465,7 +1464,7 @@ def read_swf(
         What to do with a record without a requested time.
 
         - "run" (default): use its run time.
-        - "drop": leave it out.
+        - "drop": omit it.
         - a number: use it, in seconds.
     lenient : bool
         Skip bad lines instead of raising; `Trace.dropped` lists them.
@@ -1473,7 +1472,7 @@ def read_swf(
     Returns
     -------
     Trace
-        `dropped` lists what was left out, `repaired` what was filled in.
+        `dropped` lists what was omitted, `repaired` what was filled in.
 
     Raises
     ------
@@ -1507,8 +1506,9 @@ def load_trace(
 ) -> Trace:
     """Load a log of the Parallel Workloads Archive by its name.
 
-    The log is searched in the folder named by the environment variable SCHEDLAB_DATA, then in the cache, and otherwise
-    downloaded from the archive. Its checksum is verified. Nothing replaces it unless you ask for a stand-in.
+    The log is looked up in the folder named by the environment variable SCHEDLAB_DATA, then in the cache; if it is in
+    neither, it is downloaded from the archive. Its checksum is verified. Nothing replaces it unless you ask for a
+    stand-in.
 
     Parameters
     ----------
@@ -1573,12 +1573,13 @@ def model_trace(
             Lublin and Feitelson 2003, rigid jobs. ``classes``: "typeless" (the default), "batch",
             "batch+interactive", or `LublinClass` objects.
         ``"jann"``
-            Jann et al. 1997, rigid jobs in ranges of sizes. ``table``: "ctc" (the default; fitted to the log of
-            the authors' machine and months), "kth" (not the authors' numbers), the path of a table, or a `JannTable`
-            such as `fit_jann` gives; ``sizes`` in a range: "uniform" (the default), "upper", "weighted".
+            Jann et al. 1997, rigid jobs in ranges of sizes. ``table``: "ctc" (the default; fitted to the log of the
+            authors' machine and months), "kth" (not the authors' numbers), the path of a table, or a `JannTable` such
+            as `fit_jann` returns; ``sizes`` in a range: "uniform" (the default), "upper", "weighted".
         ``"downey"``
             Downey 1998, moldable jobs with the size and run time that they would choose. ``work``, ``rates``,
-            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` gives the first two.
+            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` returns the first
+            two.
             The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times the
             speedup on the processors that it requests.
     jobs : int
