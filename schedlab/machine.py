@@ -83,10 +83,10 @@ class Partitions:
 
     Examples
     --------
-    >>> machine = Partitions({"short": 64, "long": 128})
+    >>> import schedlab as sl
+    >>> machine = sl.Partitions({"short": 64, "long": 128})
     >>> machine.procs, str(machine)
     (192, 'partitions short (64), long (128)')
-    >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
     >>> trace = sl.read_sacct(example_path(), procs=192, partition=["short", "long"])
     >>> schedule = sl.simulate(trace, "easy", machine=machine)
@@ -197,14 +197,14 @@ class KaryTree:
 
     Examples
     --------
-    >>> tree = KaryTree(4, 4, procs=240)
+    >>> import schedlab as sl
+    >>> tree = sl.KaryTree(4, 4, procs=240)
     >>> tree.stage([4, 5, 14, 240]).tolist()
     [1, 2, 2, 4]
 
     On 8 nodes in blocks of 2 and 4, job 4 needs 3 nodes. Under contiguous allocation, it waits for a block of 4 with 3
     free nodes. If it takes any free nodes, it starts sooner, but across both blocks:
 
-    >>> import schedlab as sl
     >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2), (1, 4, 4, 3)], procs=8)
     >>> schedules = {
     ...     allocation: sl.simulate(trace, "fcfs", machine=sl.KaryTree(2, 3, allocation=allocation))
