@@ -58,6 +58,19 @@ class Decision(NamedTuple):
         How the queued jobs speed up.
     machine : int
         Processors of the machine.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
+    >>> asked = sl.decisions.situation(schedule, now)
+    >>> width, start, steps = asked.made()
+    >>> asked.procs.tolist(), width.tolist()  # what the jobs ask for, and what they get
+    ([4, 4, 64, 4, 3], [4, 5, 14, 4, 5])
+    >>> asked.total(width) < asked.total(asked.procs)
+    True
     """
 
     now: int
@@ -161,6 +174,16 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     instants : int64, seconds on the clock of the log
     waiting, free : int64
         Number of jobs to decide on, and number of processors free for them.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> times, waiting, free = sl.decisions.instants(schedule)
+    >>> busiest = waiting.argmax()
+    >>> len(times), int(waiting[busiest]), int(free[busiest])
+    (204, 24, 50)
     """
     start, end, procs = schedule.start, schedule.end, schedule.procs
     times = np.unique(np.concatenate([schedule.submit, end]))
@@ -193,6 +216,14 @@ def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.
     ------
     ValueError
         If there are no such instants at all.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> sl.decisions.readable_instants(schedule, least=4, most=8).tolist()
+    [10548, 65179]
     """
     times, waiting, free = instants(schedule)
     few = (waiting >= least) & (waiting <= most)
@@ -261,6 +292,15 @@ def timed(schedule: Schedule, most: int) -> pd.DataFrame:
     ------
     ValueError
         If `most` is below 1.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> table = sl.decisions.timed(schedule, most=5)
+    >>> table["waiting"].tolist()  # the column seconds tells how long each decision took
+    [1, 8, 7, 16, 1]
     """
     if most < 1:
         raise ValueError(f"most must be at least 1, got {most}")
@@ -288,6 +328,14 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
     sigma : (float, float)
         Range from which sigma of Downey's law is drawn. A is the size of the machine in every second decision,
         otherwise once to twice the processors that the job requests.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> decisions = sl.decisions.small_decisions(20, seed=1)
+    >>> best = [asked.total(asked.made()[0]) == asked.least_total() for asked in decisions]
+    >>> sum(best)
+    10
     """
     random = np.random.default_rng(seed)
     drawn = []
@@ -314,6 +362,18 @@ def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
         The decision to plan.
     width : int64, shape (n_queued,)
         Processors of the queued jobs.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
+    >>> asked = sl.decisions.situation(schedule, now)
+    >>> width, start, steps = asked.made()
+    >>> plan = sl.decisions.planned(schedule, asked, width)
+    >>> title = "Running jobs to their estimated ends, and reservations"
+    >>> chart = sl.charts.gantt(plan, (now, now + 86_400), label="job_number", title=title)
     """
     start, lasts, procs = schedule.start.copy(), schedule.estimate.copy(), schedule.procs.copy()
     start[asked.queued] = asked.now + asked.reserved(width)
@@ -347,6 +407,14 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     ------
     ValueError
         If nothing was decided or tried at that instant.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
+    >>> chart, table = sl.decisions.draw_step(schedule, now, step=20)
     """
     asked = situation(schedule, now)
     steps = asked.made()[2]
@@ -416,6 +484,15 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
     ------
     ValueError
         For a schedule of another scheme, or with other settings.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.FairShareMoldable())
+    >>> shares = sl.decisions.fair_shares(schedule)
+    >>> bool((schedule.procs <= shares).all())
+    True
 
     References
     ----------

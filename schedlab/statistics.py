@@ -50,11 +50,12 @@ class Interval:
     Examples
     --------
     >>> import schedlab as sl
-    >>> interval = sl.Interval(mean=5.2, low=4.9, high=5.6, confidence=0.95, batches=40, batch_size=25)
+    >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.6)
+    >>> interval = sl.batch_means(sl.simulate(trace, "easy").jobs["wait_time"] / 3600)
     >>> interval
-    <Interval 5.2, 95 % from 4.9 to 5.6; 40 batches of 25>
-    >>> 5.0 in interval, 6.0 in interval
-    (True, False)
+    <Interval 1.401, 95 % from 0.8269 to 4.632; 23 batches of 217>
+    >>> 1.0 in interval, interval.notes
+    (True, ())
     """
 
     mean: float
@@ -92,9 +93,9 @@ class Comparison:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.6)
-    >>> found = sl.paired(sl.simulate(trace, "easy-sjbf"), sl.simulate(trace, "easy"), "wait_time")
-    >>> bool(found.difference.high < 0), bool(found.ratio.high < 1)
+    >>> trace = sl.model_trace("lublin", jobs=2000, procs=64, seed=1).scale_load(0.8)
+    >>> compared = sl.paired(sl.simulate(trace, "easy-sjf"), sl.simulate(trace, "easy"), "wait_time")
+    >>> compared.difference.high < 0, compared.ratio.high < 1
     (True, True)
     """
 
@@ -219,13 +220,12 @@ def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, wa
 
     Examples
     --------
-    >>> import pandas as pd
     >>> import schedlab as sl
-    >>> jobs = pd.DataFrame({"wait": [0.0, 10.0, 100.0, 120.0] * 250})
-    >>> length = pd.Series(["short", "short", "long", "long"] * 250)
-    >>> table = sl.statistics.intervals(jobs, classes=length)
-    >>> table["mean"].to_dict(), table["batches"].tolist()
-    ({('long', 'wait'): 110.0, ('short', 'wait'): 5.0}, [40, 40])
+    >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1).scale_load(0.6)
+    >>> jobs = sl.simulate(trace, "easy").jobs
+    >>> table = sl.statistics.intervals(jobs[["wait_time", "turnaround"]] / 3600)
+    >>> table[["low", "mean", "high"]].round(1).values.tolist()  # hours
+    [[0.8, 1.4, 4.6], [1.8, 2.4, 5.6]]
     """
     if classes is None:
         found = {name: _batch_means(table[name], confidence, warm_up) for name in table.columns}
@@ -318,11 +318,11 @@ def warm_up(values) -> int:
 
     Examples
     --------
-    The first 50 values are far above the others:
-
-    >>> import schedlab as sl
-    >>> sl.statistics.warm_up([100.0] * 50 + [9.0, 11.0] * 100)
-    50
+    >>> import numpy as np
+    >>> from schedlab.statistics import warm_up
+    >>> steady = np.random.default_rng(1).exponential(5.0, 2000)
+    >>> warm_up(steady), warm_up(steady * np.minimum(np.arange(2000) / 200, 1))  # the second run starts empty
+    (0, 65)
 
     References
     ----------
@@ -357,9 +357,9 @@ def is_stationary(values, batches: int = LEAST) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> import schedlab as sl
-    >>> noise = np.random.default_rng(1).normal(0, 1, 1000)
-    >>> sl.statistics.is_stationary(noise), sl.statistics.is_stationary(noise + np.linspace(0, 2, 1000))
+    >>> from schedlab.statistics import is_stationary
+    >>> steady = np.random.default_rng(1).exponential(5.0, 2000)
+    >>> is_stationary(steady), is_stationary(steady + np.linspace(0, 5, 2000))
     (True, False)
 
     References
@@ -411,15 +411,12 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
 
     Examples
     --------
-    Here both intervals exclude equal means:
-
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.6)
-    >>> easy, sjbf = (sl.simulate(trace, scheme) for scheme in ("easy", "easy-sjbf"))
-    >>> found = sl.paired(sjbf, easy, "wait_time")
-    >>> 0 in found.difference, 1 in found.ratio
-    (False, False)
-    >>> chart = sl.charts.scatter(easy, sjbf)
+    >>> trace = sl.model_trace("lublin", jobs=2000, procs=64, seed=1).scale_load(0.8)
+    >>> sjf, easy = sl.simulate(trace, "easy-sjf"), sl.simulate(trace, "easy")
+    >>> compared = sl.paired(sjf, easy, "wait_time")
+    >>> [round(hours / 3600, 1) for hours in (compared.difference.low, compared.difference.high)]
+    [-5.0, -1.0]
 
     References
     ----------
@@ -498,13 +495,12 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     Examples
     --------
     >>> import schedlab as sl
-    >>> def workload(seed):
-    ...     return sl.model_trace("lublin", jobs=500, procs=64, seed=seed)
-    >>> runs = sl.sweep(workload, ["fcfs", "easy"], load=[0.5, 0.6, 0.7], seed=range(6), progress=False)
-    >>> table = sl.over_seeds(runs)
-    >>> len(runs), len(table), table["seeds"].unique().tolist()
-    (36, 6, [6])
-    >>> chart = sl.charts.lines(table, "load", "wait_time", subtitle="Lublin-Feitelson model, 6 seeds")
+    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> runs = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.7, 0.8, 0.9], seed=range(4))
+    >>> means = sl.over_seeds(runs)
+    >>> len(runs), len(means), means["seeds"].unique().tolist()
+    (24, 6, [4])
+    >>> chart = sl.charts.lines(means, "load", "bounded_slowdown", title="Mean over four shaken copies, with intervals")
     """
     _check_confidence(confidence)
     if "seed" not in table.columns:
@@ -550,11 +546,12 @@ def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> p
     Examples
     --------
     >>> import pandas as pd
-    >>> import schedlab as sl
-    >>> runs = pd.DataFrame({"load": [0.9, 0.9], "seed": [0, 1], "easy": [10.0, 30.0], "sjf": [8.0, 12.0]})
-    >>> parts = sl.statistics.ratios_of_means(runs, "sjf", "easy", ["load"])
-    >>> parts.tolist(), parts.mean().item()  # 20 / 40
-    ([0.65, 0.35], 0.5)
+    >>> from schedlab.statistics import over_seeds, ratios_of_means
+    >>> runs = pd.DataFrame({"load": 0.8, "seed": [0, 1, 2], "sjf": [11.0, 12.5, 10.5], "easy": [22.0, 24.0, 23.0]})
+    >>> runs["ratio"] = ratios_of_means(runs, new="sjf", old="easy", by=["load"])
+    >>> table = over_seeds(runs[["load", "seed", "ratio"]], by="load")
+    >>> table[["ratio", "ratio_low", "ratio_high"]].round(2).values.tolist()
+    [[0.49, 0.41, 0.58]]
     """
     pairs = table[new].notna() & table[old].notna()
     cases = table.where(pairs).groupby([table[name] for name in by], sort=False)
@@ -583,10 +580,10 @@ def ratio_over_seeds(new, old, confidence: float = 0.95) -> tuple[float, float, 
 
     Examples
     --------
-    >>> import schedlab as sl
-    >>> ratio, low, high = sl.statistics.ratio_over_seeds([8.0, 9.0, 10.0, 9.0], [10.0, 12.0, 13.0, 11.0])
+    >>> from schedlab.statistics import ratio_over_seeds
+    >>> ratio, low, high = ratio_over_seeds(new=[11.0, 12.5, 10.5, 13.0], old=[10.0, 11.0, 10.0, 12.0])
     >>> print(f"{ratio:.2f} [{low:.2f} to {high:.2f}]")
-    0.78 [0.74 to 0.83]
+    1.09 [1.04 to 1.15]
     """
     _check_confidence(confidence)
     new, old = (np.asarray(values, float) for values in (new, old))
@@ -620,8 +617,9 @@ def crossing(x, y) -> float:
 
     Examples
     --------
-    >>> crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0])
-    0.30000000000000004
+    >>> from schedlab.statistics import crossing
+    >>> round(crossing([0.0, 0.2, 0.4], [30.0, 10.0, -10.0]), 6)
+    0.3
     """
     x, y = (np.asarray(values, float) for values in (x, y))
     if x.shape != y.shape:
@@ -662,16 +660,18 @@ def jackknife(
     ValueError
         If the table lacks the column seed.
 
-    References
-    ----------
-    B. Efron: The jackknife, the bootstrap and other resampling plans. SIAM, 1982.
-
     Examples
     --------
+    >>> import pandas as pd
+    >>> from schedlab.statistics import jackknife
     >>> runs = pd.DataFrame({"seed": [0, 1, 2, 3], "wait": [10.0, 12.0, 11.0, 15.0]})
     >>> value, low, high = jackknife(lambda part: part["wait"].mean(), runs)
     >>> print(f"{value:.2f} [{low:.2f} to {high:.2f}]")
     12.00 [8.56 to 15.44]
+
+    References
+    ----------
+    B. Efron: The jackknife, the bootstrap and other resampling plans. SIAM, 1982.
     """
     _check_confidence(confidence)
     check_known("column", "seed", runs.columns)
@@ -710,11 +710,12 @@ def geometric_means(table: pd.DataFrame, name: str, by, confidence: float = 0.95
 
     Examples
     --------
-    >>> import pandas as pd
     >>> import schedlab as sl
-    >>> runs = pd.DataFrame({"scheme": "EASY", "seed": [0, 1, 2], "slowdown": [1.0, 10.0, 100.0]})
-    >>> sl.statistics.geometric_means(runs, "slowdown", "scheme")["slowdown"].round(6).tolist()
-    [10.0]
+    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> runs = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.7, 0.9], seed=range(5))
+    >>> means = sl.statistics.geometric_means(runs, "bounded_slowdown", by=["scheme", "load"])
+    >>> means[["scheme", "load", "bounded_slowdown"]].round(1).values.tolist()
+    [['EASY', 0.7, 96.9], ['EASY-SJF', 0.7, 48.7], ['EASY', 0.9, 175.9], ['EASY-SJF', 0.9, 55.1]]
     """
     by = _cases(by, name, table)
     found = over_seeds(table[[*by, "seed"]].assign(**{name: _logarithms(table[name])}), by, confidence)
@@ -751,14 +752,13 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
 
     Examples
     --------
-    Twice as much with one seed and half as much with the other is no change:
-
-    >>> import pandas as pd
     >>> import schedlab as sl
-    >>> old = pd.DataFrame({"load": 0.9, "seed": [0, 1], "slowdown": [4.0, 40.0]})
-    >>> new = pd.DataFrame({"load": 0.9, "seed": [0, 1], "slowdown": [8.0, 20.0]})
-    >>> sl.statistics.geometric_changes(new, old, "slowdown", "load")["change"].round(6).abs().tolist()
-    [0.0]
+    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> runs = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.7, 0.9], seed=range(5))
+    >>> sjf, easy = runs[runs["scheme"] == "EASY-SJF"], runs[runs["scheme"] == "EASY"]
+    >>> changes = sl.statistics.geometric_changes(sjf, easy, "bounded_slowdown", by="load")
+    >>> changes[["load", "change", "low", "high"]].round(1).values.tolist()  # percent
+    [[0.7, -49.7, -53.1, -46.2], [0.9, -68.7, -72.5, -64.3]]
     """
     by = _cases(by, name, new, old)
     keys = [*by, "seed"]
@@ -825,9 +825,9 @@ def t_quantile(p: float, df: int) -> float:
 
     Examples
     --------
-    >>> import schedlab as sl
-    >>> round(sl.statistics.t_quantile(0.975, df=9), 3)
-    2.262
+    >>> from schedlab.statistics import t_quantile
+    >>> round(t_quantile(0.975, df=4), 3)
+    2.776
 
     References
     ----------

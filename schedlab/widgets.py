@@ -136,6 +136,20 @@ class Live(ipywidgets.VBox):
     chart : altair.JupyterChart
     drawn : int
         How many figures were computed, not counting those from memory.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> def waits(load=0.8, scheme="easy"):
+    ...     return sl.widgets.waits(trace, load, scheme)
+    >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.1), scheme=["easy", "conservative"])
+    >>> figure.controls["scheme"].value = "conservative"
+    >>> figure.settings
+    {'load': 0.8, 'scheme': 'conservative'}
+    >>> figure.reset()  # drawn from memory
+    >>> figure.drawn
+    2
     """
 
     def __init__(self, function, /, *, code=None, height=None, labels=None, **controls):
@@ -404,6 +418,12 @@ def bench(
     ------
     ValueError
         For an unknown view.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> chart, table = sl.widgets.bench(trace, load=0.9, scheme="easy", against="fcfs", weeks=1)
     """
     check_known("view", view, VIEWS)
     trace = _trace(trace)
@@ -555,6 +575,11 @@ class Code(anywidget.AnyWidget):
     Attributes
     ----------
     code : str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> button = sl.widgets.Code(code='sl.simulate(sl.load_trace("CTC-SP2-1996"), "easy").metrics()')
     """
 
     code = traitlets.Unicode().tag(sync=True)

@@ -58,6 +58,15 @@ def winners(
         The subtitle should name the measure.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> traces = [sl.model_trace(model, jobs=300, procs=64, seed=1) for model in ("lublin", "jann")]
+    >>> schemes = ["easy", "easy-sjf", "conservative"]
+    >>> result = sl.arena(traces, schemes, loads=(0.7, 0.9), seeds=range(2), rounds=None)
+    >>> title = "Which scheme wins, by the mean bounded slowdown"
+    >>> chart = sl.charts.winners(result.wins("bounded_slowdown"), title=title, width=480)
     """
     check_kind(table, pd.DataFrame)
     check_columns(table, ["log", "load", "winner", "tied", "next", "behind"])
@@ -127,6 +136,14 @@ def against_bounds(
     ------
     ValueError
         If several rows share their place, or a value is below 0.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    >>> schemes = ["easy", "easy-sjf", "easy-sjbf", "conservative"]
+    >>> table = sl.arena(trace, schemes, loads=(0.7, 0.9), seeds=0, rounds=1).cells("turnaround")
+    >>> chart = sl.charts.against_bounds(table, "turnaround", "load", title="Mean turnaround", subtitle=trace.title)
     """
     check_kind(table, pd.DataFrame)
     check_columns(table, ["scheme", panel, "value", "bound"])
@@ -217,6 +234,15 @@ def changes(
         The subtitle should say of what, and against what.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=400, procs=64, seed=1)
+    >>> schemes = ["easy", "easy-sjf", "easy-sjbf", "conservative"]
+    >>> result = sl.arena(trace, schemes, loads=(0.7, 0.8, 0.9), seeds=range(2), rounds=None)
+    >>> table, title = result.against("EASY", "wait_time"), "Mean wait compared with EASY, in percent, by load"
+    >>> chart = sl.charts.changes(table, "load", "scheme", "change", interval=("low", "high"), title=title, width=480)
     """
     check_kind(table, pd.DataFrame)
     places, ends = [x, y, *filter(None, [panel])], list(interval or [])

@@ -93,6 +93,13 @@ def lines(
     ------
     ValueError
         If several rows share the same place (aggregate them first), or if x is not above 0 on a logarithmic axis.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf", "conservative"], load=[0.5, 0.6, 0.7, 0.8, 0.9])
+    >>> chart = sl.charts.lines(table, "load", "wait_time", title="Mean wait", subtitle=trace.title)
     """
     named = list(filter(None, (color, dash, column)))
     rows = Rows(table, [x, y], y, named)
@@ -195,6 +202,14 @@ def points(
         The subtitle should name the traces; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf", "easy-sjbf", "conservative"], load=0.9)
+    >>> title = "A low slowdown may cost capacity"
+    >>> chart = sl.charts.points(table, "loss_of_capacity_share", "bounded_slowdown", "scheme", title=title, width=480)
     """
     rows = Rows(table, [x, y], y, [label])
     rows.contain(y)

@@ -46,6 +46,13 @@ def tree(
     ------
     ValueError
         If the jobs are not on the nodes of a tree, or the tree has more nodes than a chart can take.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> schedule = sl.simulate(trace, "easy", machine=sl.KaryTree(k=4, n=3, allocation="contiguous"))
+    >>> chart = sl.charts.tree(schedule)
     """
     check_kind(schedule, Schedule)
     machine = schedule.machine

@@ -62,6 +62,20 @@ class Entrant:
         number of jobs and their order.
     machine : function, optional
         Of a trace: gives the machine, such as a `KaryTree`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def moldable(trace, seed):
+    ...     return trace.with_speedup(sl.Downey("system"), seed=seed)
+    >>> def tree(trace):
+    ...     return sl.KaryTree(k=4, n=3, allocation="contiguous")
+    >>> own_procs = sl.Entrant(sl.FairShareMoldable(), "moldable jobs", change=moldable)
+    >>> in_blocks = sl.Entrant("easy", "in blocks", machine=tree)
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> result = sl.arena(trace, ["easy", own_procs, in_blocks], loads=0.8, seeds=1, rounds=None)
+    >>> result.cells("turnaround")[["scheme", "kind", "value"]].round().values.tolist()
+    [['EASY', 'rigid', 11609.0], ['moldable jobs', 'jobs changed', 7909.0], ['in blocks', 'machine changed', 16027.0]]
     """
 
     scheme: Scheme
@@ -335,6 +349,16 @@ class Arena:
         By the names in `runs`; empty for kept results.
     load : function
         Of a name in `runs`: gives the trace if it is needed and not in `traces`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    >>> result = sl.arena(trace, ["easy", "easy-sjf"], loads=(0.7, 0.9), seeds=range(3), rounds=None)
+    >>> result = result.with_schemes("conservative")
+    >>> result.ranks()[["scheme", "rank", "wins"]].values.tolist()
+    [['EASY-SJF', 1.5, 1], ['Conservative', 1.5, 0], ['EASY', 3.0, 0]]
+    >>> chart = sl.charts.winners(result.wins(), title="By the mean bounded slowdown", width=480)
     """
 
     runs: pd.DataFrame
