@@ -42,6 +42,25 @@ EASY backfilling:
 >>> trace = sl.model_trace("lublin", jobs=300, seed=1)
 >>> bool((sl.simulate(trace, easy).start == sl.simulate(trace, "easy").start).all())
 True
+
+Conservative backfilling, with all reservations made anew at each pass:
+
+>>> @sl.compiled_scheme(memory=new_profile)
+... def conservative(c, profile):
+...     fill_profile(c, profile)
+...     place = front(c.queue)
+...     while place < back(c.queue):
+...         job = c.queue.item[place]
+...         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
+...         start = earliest(profile, c.clock[NOW], NEVER, procs, estimate)
+...         add(profile, start, start + estimate, -procs)
+...         if start == c.clock[NOW] and procs <= c.clock[FREE]:
+...             place = begin(c, place)
+...         else:
+...             place += 1
+>>> rebuilt = sl.Conservative(compression="rebuild")
+>>> bool((sl.simulate(trace, conservative).start == sl.simulate(trace, rebuilt).start).all())
+True
 """
 
 import numpy as np
@@ -114,6 +133,13 @@ def new_profile(jobs: int, procs: int) -> SortedPairs:
     -------
     SortedPairs
         Instants (``key``) and the processors that are free from each instant on (``item``).
+
+    Examples
+    --------
+    >>> from schedlab.parts import new_profile
+    >>> profile = new_profile(jobs=100, procs=64)
+    >>> profile.key[0].item(), profile.item[0].item()  # from 0 s on, 64 processors are free
+    (0, 64)
     """
     room = 3 * jobs + 8  # a job adds two steps at most; with the rest, the list rarely has to be moved to the front
     profile = SortedPairs(np.empty(room, np.int64), np.empty(room, np.int64), np.array([0, 1]))

@@ -855,7 +855,7 @@ def test_few_processors_have_no_ticks_between_them_and_jobs_are_listed_by_number
     words = re.findall(r">([^<]+)</text>", vl_convert.vegalite_to_svg(spec))
     assert "1" in words
     assert "0.5" not in words
-    (listed,) = {part for part in re.findall(r'"domain": \[("[^]]*)\]', json.dumps(spec))}
+    (listed,) = set(re.findall(r'"domain": \[("[^]]*)\]', json.dumps(spec)))
     numbers = [int(number) for number in re.findall(r"\d+", listed)]
     assert len(numbers) > 3
     assert numbers == sorted(numbers)

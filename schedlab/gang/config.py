@@ -102,6 +102,20 @@ class Config:
 
     Other readings change utilization by at most half a point in the paper's runs, except for IO/Msg under spin control:
     two independent simulators gave 85.3 % and 83.0 %.
+
+    Examples
+    --------
+    Three jobs share 4 PEs. Under the reference, a PE idles while its task does I/O. If it runs another task meanwhile,
+    chosen by priority, all jobs end sooner:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 4, "io", 5), (0, 2, "emb", 5), (0, 4, "msg", 5)]  # submission, tasks, kind, duration
+    >>> workload = sl.gang.Workload(pes=4, horizon=30, jobs=jobs, seed=1)
+    >>> configs = [sl.gang.Config("gang", slice=0.1), sl.gang.Config("priority", slice=0.1)]
+    >>> gang, local = (sl.gang.simulate(workload, config, log=(1, 1.8)) for config in configs)
+    >>> bool((local.jobs["end_time"] < gang.jobs["end_time"]).all())
+    True
+    >>> chart = sl.charts.slices(gang, color="what")
     """
 
     scheduler: str = "gang"

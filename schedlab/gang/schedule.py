@@ -47,6 +47,16 @@ class GangSchedule:
         Memberships of each watched task after each slice, and whether it had a PE.
     events : int
         Steps of the simulation.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 4, "io", 5), (0, 2, "emb", 5), (0, 4, "msg", 5)]  # submission, tasks, kind, duration
+    >>> workload = sl.gang.Workload(pes=4, horizon=30, jobs=jobs, seed=1)
+    >>> schedule = sl.gang.simulate(workload, "priority", log=(1, 2.6)).validate()
+    >>> schedule.jobs["end_time"].round(1).tolist()
+    [13.1, 9.9, 17.8]
+    >>> chart = sl.charts.slices(schedule)
     """
 
     workload: Workload
@@ -97,6 +107,14 @@ class GangSchedule:
         The new columns are placed_time (when the job got its place in the matrix; its first task runs when its row has
         its turn), end_time (of its last task), turnaround (end_time - submit_time) and slowdown (turnaround /
         duration). They are nan if the job was not placed, or not completed, by the horizon.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 1, "emb", 1), (0, 2, "emb", 1), (9.5, 1, "emb", 1)]  # submission, tasks, kind, duration
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=jobs)
+        >>> sl.gang.simulate(workload).jobs["slowdown"].round(1).tolist()  # the last is not completed
+        [2.0, 2.2, nan]
         """
         end = np.where(self.is_completed, self.job_rows[state.FINISH] / NANO, np.nan)
         turnaround = pd.Series(end, self.table.index) - self.table["submit_time"]
@@ -115,6 +133,14 @@ class GangSchedule:
         pe (-1 if the task was not placed), computed (seconds), end_time (seconds, nan if it was not done by the
         horizon), and its memberships f_io, f_comm, f_comp and its priority in the last slice (nan if it was not
         placed).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> tasks = sl.gang.simulate(workload).tasks
+        >>> tasks["computed"].tolist(), tasks["pe"].tolist()
+        ([1.0, 1.0, 1.0], [0, 0, 1])
         """
         rows = self.task_rows
         procs = self.table["procs"].to_numpy()
@@ -130,7 +156,15 @@ class GangSchedule:
 
     @property
     def pes(self) -> pd.DataFrame:
-        """One row per PE: seconds spent computing, communicating (send and receive), spinning, switching and idle."""
+        """One row per PE: seconds spent computing, communicating (send and receive), spinning, switching and idle.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> sl.gang.simulate(workload).pes[["computing", "idle"]].round(1).to_numpy().tolist()
+        [[2.0, 8.0], [1.0, 9.0]]
+        """
         return pd.DataFrame((self.times / NANO).T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
 
     @property
@@ -190,6 +224,16 @@ class GangSchedule:
         ------
         ValueError
             If the jobs do not have these classes, the confidence is not between 0 and 1, or warm_up is invalid.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.gang.simulate(sl.gang.Workload(("io", "msg"), pes=8, horizon=2000, seed=1), "priority")
+        >>> schedule.metrics(by="kind")["jobs"].astype(int).to_dict()
+        {'io': 3, 'msg': 4}
+        >>> measures = schedule.metrics()
+        >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
+        True
         """
         if by is None and ci is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
@@ -240,6 +284,18 @@ class GangSchedule:
         ------
         ValueError
             If the task was not watched.
+
+        Examples
+        --------
+        A job that does I/O is known as such after a few slices:
+
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=6, jobs=[(0, 1, "io", 8), (0, 2, "emb", 4)], seed=1)
+        >>> schedule = sl.gang.simulate(workload, "priority", watch=[(1, 0)])
+        >>> table = schedule.memberships(1)
+        >>> bool(table["f_io"].iloc[-1] > 0.9)
+        True
+        >>> chart = sl.charts.memberships(table)
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
@@ -269,6 +325,14 @@ class GangSchedule:
         pe, job_number (-1 when idle), rank (-1 when idle), what (computing, communicating, spinning, switching, idle),
         start_time and end_time (seconds), row (the current row of the matrix, from 0), gang (whether it is the
         task's turn). Raises ValueError if nothing was logged.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> log = sl.gang.simulate(workload, log=(0, 0.4)).log
+        >>> log.loc[log["what"] == "computing", ["pe", "job_number", "row"]].to_numpy().tolist()
+        [[0, 1, 0], [0, 2, 1], [1, 2, 1]]
         """
         if self.logged is None:
             raise ValueError("nothing was logged: simulate(..., log=(from, until)) notes what PEs do")
@@ -366,6 +430,13 @@ class GangSchedule:
         ------
         ScheduleError
             If a law is broken; the message names the job and task or the PE, and the time.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.gang.simulate(sl.gang.Workload("io", pes=4, horizon=500, seed=1))
+        >>> schedule.validate() is schedule
+        True
         """
         laws.check(self)
         return self

@@ -334,6 +334,13 @@ def list_traces() -> pd.DataFrame:
         One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), ``local``, the place
         of a copy ("SCHEDLAB_DATA", "cache", or "" if there is none), and ``stand_in``, whether a stand-in can be
         generated (``load_trace(name, standin=True)``).
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> traces = sl.list_traces().set_index("name")
+    >>> str(traces.loc["KTH-SP2-1996-2.1-cln", "machine"]), int(traces.loc["KTH-SP2-1996-2.1-cln", "jobs"])
+    ('IBM SP2, KTH Stockholm', 28476)
     """
     table = catalogue()
     period = (table["start"] + " to " + table["end"]).where(table["start"] != "", "")

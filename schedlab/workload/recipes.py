@@ -46,6 +46,25 @@ def read_pm100(path, *, machine: int | None = None, procs_of: str = "nodes") -> 
     -------
     Trace
 
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"submit_time": "2020-05-31 22:00:00+00:00", "start_time": "2020-05-31 22:00:10+00:00"}
+    >>> job |= {"end_time": "2020-05-31 22:12:10+00:00", "time_limit": 20, "num_nodes_alloc": 16, "num_gpus_alloc": 64}
+    >>> job |= {"user_id": 310, "qos": "1", "partition": "1", "job_state": "COMPLETED", "job_id": 10}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "job_table.csv"), index=False)
+    ...     trace = sl.read_pm100(Path(folder, "job_table.csv"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[10, 720, 1200, 16]]
+    >>> trace.procs, trace.history[-1]
+    (980, 'a processor is a node; only jobs alone on their nodes')
+
     References
     ----------
     Antici et al., "PM100: A job power consumption dataset of a large-scale production HPC system", SC-W 2023;
@@ -78,6 +97,22 @@ def read_fdata(path, *, machine: int = 158_976) -> Trace:
     -------
     Trace
 
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"usr": "usr_5", "adt": "2021-04-01 10:28:01+09", "sdt": "2021-04-01 10:28:31+09"}
+    >>> job |= {"edt": "2021-04-01 10:38:31+09", "elpl": 3600, "nnuma": 384, "nnumr": 400, "exit state": "completed"}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "21_04.csv"), index=False)
+    ...     trace = sl.read_fdata(Path(folder, "21_04.csv"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[30, 600, 3600, 384]]
+
     References
     ----------
     Antici et al., "F-DATA: A Fugaku workload dataset for job-centric predictive modelling in HPC systems", Scientific
@@ -109,6 +144,20 @@ def read_frontier(path, *, machine: int = 9_472) -> Trace:
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> job = "1 1 0 5585 336 5585 -1 336 7200 -1 1 0 0 -1 0 -1 -1 -1 0 5585 frontier:excl:3x112"
+    >>> with TemporaryDirectory() as folder:
+    ...     written = Path(folder, "frontier-2025.swf").write_text(job)
+    ...     trace = sl.read_frontier(Path(folder, "frontier-2025.swf"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[0, 5585, 7200, 3]]
 
     References
     ----------
@@ -144,6 +193,23 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
     -------
     Trace
 
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"QUEUED_TIMESTAMP": "2023-01-01 08:00:00", "START_TIMESTAMP": "2023-01-01 08:30:00"}
+    >>> job |= {"END_TIMESTAMP": "2023-01-01 09:30:00", "WALLTIME_SECONDS": 7200.0, "NODES_USED": 128.0}
+    >>> job |= {"USERNAME_GENID": 5, "PROJECT_NAME_GENID": 8, "QUEUE_NAME": "default", "EXIT_STATUS": 0}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "theta.csv"), index=False)
+    ...     trace = sl.read_theta(Path(folder, "theta.csv"), time_zone="America/Chicago")
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[1800, 3600, 7200, 128]]
+
     References
     ----------
     ALCF public data, https://reports.alcf.anl.gov/data/.
@@ -176,6 +242,21 @@ def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angel
     -------
     Trace
 
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"Job": 7, "Submit": "2022-07-11 00:00:00", "Nodes Allocated": 2.0, "Elapsed Secs": 3600.0}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "knl.csv"), index=False)
+    ...     trace = sl.read_cori(Path(folder, "knl.csv"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[-1, 3600, 3600, 2]]
+
     References
     ----------
     FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``.
@@ -203,6 +284,26 @@ def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -
     -------
     Trace
         Jobs still waiting or running have no run time, and are omitted.
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"submit_time": "2024-02-19 16:17:31-07", "start_time": "2024-02-19 16:17:41-07"}
+    >>> job |= {"end_time": "2024-02-19 17:17:41-07", "wallclock_req": "2:00:00", "nodes_used": 2}
+    >>> job |= {"user_hash": "a1b2c3d", "account_hash": "fff0001", "qos": "normal", "state": "COMPLETED", "job_id": 1}
+    >>> job |= {"processors_used": 208, "partition": "short,standard"}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "part-0.csv"), index=False)
+    ...     trace = sl.read_kestrel(Path(folder, "part-0.csv"), machine=2_304)
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[10, 3600, 7200, 2]]
+    >>> trace.names["partition"]
+    {1: 'short'}
 
     References
     ----------
@@ -238,6 +339,24 @@ def read_philly(path, *, machine: int | None = None, time_zone: str = "America/L
     -------
     Trace
         Jobs that never started have no run time, and are omitted.
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> import json
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> attempt = {"start_time": "2017-10-07 12:00:30", "end_time": "2017-10-07 12:10:30"}
+    >>> attempt |= {"detail": [{"ip": "m0", "gpus": ["gpu0", "gpu1"]}]}
+    >>> job = {"jobid": "application_1", "submitted_time": "2017-10-07 12:00:00", "attempts": [attempt]}
+    >>> job |= {"status": "Pass", "vc": "ee9e8c", "user": "aaaaaa"}
+    >>> with TemporaryDirectory() as folder:
+    ...     written = Path(folder, "cluster_job_log").write_text(json.dumps([job]))
+    ...     trace = sl.read_philly(Path(folder, "cluster_job_log"), machine=2_816)
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[30, 600, 600, 2]]
 
     References
     ----------
@@ -285,6 +404,23 @@ def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shan
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"job_id": 1425511, "user": "uXBbc", "vc": "vcJkd", "gpu_num": 16, "cpu_num": 64, "node_num": 2}
+    >>> job |= {"state": "COMPLETED", "submit_time": "2020-06-09 18:41:11", "start_time": "2020-06-09 18:42:11"}
+    >>> job |= {"end_time": "2020-06-09 18:52:11", "duration": 600, "queue": 60}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "cluster_log.csv"), index=False)
+    ...     trace = sl.read_helios(Path(folder, "cluster_log.csv"), machine=1_264)
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[60, 600, 600, 16]]
 
     References
     ----------

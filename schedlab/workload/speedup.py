@@ -152,6 +152,21 @@ class Downey(Model):
         Variance of the parallelism: one number for all jobs, or uniform between two numbers; 0 is linear speedup up to
         A.
 
+    Examples
+    --------
+    A job of average parallelism 32, on 64 processors:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> n = np.arange(1, 65, 3)
+    >>> trace = sl.model_trace("lublin", jobs=n.size, procs=64)
+    >>> curves = {sigma: trace.with_speedup(sl.Downey(A=32, sigma=sigma)).laws().speedup(n) for sigma in (0, 1, 2)}
+    >>> {sigma: round(float(speedup[-1]), 1) for sigma, speedup in curves.items()}
+    {0: 32.0, 1: 32.0, 2: 27.7}
+    >>> table = pd.DataFrame(curves | {"procs": n}).melt("procs", var_name="sigma", value_name="speedup")
+    >>> chart = sl.charts.lines(table, "procs", "speedup", "sigma")
+
     References
     ----------
     A. B. Downey, "A parallel workload model and its implications for processor allocation", Cluster Computing 1, 1998.
@@ -198,6 +213,19 @@ class Amdahl(Model):
     ----------
     serial : number or (low, high)
         Serial share of the work, from 0 to 1: one number for all jobs, or uniform between two numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> n = np.arange(1, 65, 3)
+    >>> trace = sl.model_trace("lublin", jobs=n.size, procs=64)
+    >>> curves = {serial: trace.with_speedup(sl.Amdahl(serial)).laws().speedup(n) for serial in (0, 0.05, 0.2)}
+    >>> {serial: round(float(speedup[-1]), 1) for serial, speedup in curves.items()}
+    {0: 64.0, 0.05: 15.4, 0.2: 4.7}
+    >>> table = pd.DataFrame(curves | {"procs": n}).melt("procs", var_name="serial", value_name="speedup")
+    >>> chart = sl.charts.lines(table, "procs", "speedup", "serial")
 
     References
     ----------

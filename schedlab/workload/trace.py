@@ -112,6 +112,15 @@ class Trace:
         to a file.
     altered : str
         The first step after which the log's waits no longer belong to the jobs; empty if there is none.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=2000, procs=64, seed=1)
+    >>> part = trace.head(1000).where("requested_procs > 1").scale_load(0.8).with_estimates("factor", factor=2)
+    >>> len(part.history), round(part.offered_load(), 2)
+    (5, 0.8)
+    >>> chart = sl.charts.heatmap(trace)
     """
 
     table: pd.DataFrame
@@ -141,6 +150,13 @@ class Trace:
         """One row per job: index job_number, SWF columns, sorted by submit time; times in seconds.
 
         It is a copy (made on write): changing it does not change the trace.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 6, 9, 5), (1, 4, 4, 6)], procs=8)
+        >>> trace.jobs[["submit_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+        [[0, 6, 9, 5], [1, 4, 4, 6]]
         """
         return copied(self.table)
 
@@ -165,6 +181,15 @@ class Trace:
 
         Columns: table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
         `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import schedlab as sl
+        >>> jobs = pd.DataFrame({"submit": [0, 5, 9], "run": [60, 60, 0], "procs": [1, 2, 2]})
+        >>> trace = sl.from_frame(jobs, submit="submit", run="run", procs="procs", machine=4)
+        >>> len(trace), trace.repairs["words"].tolist()
+        (2, ['all 2 jobs without an estimate (run time taken)', '1 job of 0 s (left out)'])
         """
         modelled = self.source == "model"
         return account(self.dropped, self.repaired, len(self.logged_area), modelled, self.logged_area)
@@ -269,6 +294,12 @@ class Trace:
         ------
         ValueError
             For less than 1 job.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> len(sl.model_trace("lublin", jobs=1000, seed=1).head(100))
+        100
         """
         if jobs < 1:
             raise ValueError(f"jobs must be at least 1, got {jobs}")
@@ -290,6 +321,15 @@ class Trace:
         ------
         ValueError
             For an empty period, a period without jobs, or a date that `seconds` refuses.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> from schedlab.workload.sacct import example_path
+        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> day = trace.between("2024-03-04", "2024-03-05")
+        >>> len(trace), len(day), day.history[-1]
+        (47, 15, 'submitted from 2024-03-04 to 2024-03-05')
         """
         first, last = self.seconds(begin), self.seconds(end)
         if first >= last:
@@ -498,6 +538,14 @@ class Trace:
         ------
         ValueError
             For a date outside the years 1 to 9999.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> from schedlab.workload.sacct import example_path
+        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> str(trace.at(3600)), trace.seconds(trace.at(3600))
+        ('2024-03-04 07:10:25+00:00', 3600.0)
         """
         epoch = self.header.unix_start_time
         if epoch is None:
@@ -527,6 +575,14 @@ class Trace:
         ------
         ValueError
             For something that is neither a date nor a number, or a date when the log has no UnixStartTime.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> from schedlab.workload.sacct import example_path
+        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> trace.seconds("2024-03-05") - trace.seconds("2024-03-04"), trace.seconds(3600)
+        (86400.0, 3600.0)
         """
         number = isinstance(instant, int | float | np.number)
         epoch = self.header.unix_start_time
@@ -570,6 +626,13 @@ class Trace:
         ------
         ValueError
             For a trace without jobs.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], procs=8)  # job 1 outlives its estimate
+        >>> trace.offered_load(), trace.offered_load("extend")
+        (0.5, 0.6)
         """
         check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         capacity = self._capacity()
@@ -589,6 +652,13 @@ class Trace:
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], procs=8)  # job 1 outlives its estimate
+        >>> trace.work(), trace.work("extend")
+        (400, 480)
         """
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
 
@@ -596,6 +666,12 @@ class Trace:
         """Return the number of jobs that run longer than estimated, and the share of all work beyond the estimates.
 
         That share is what overrun "kill" cuts off.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], procs=8).beyond_estimates()
+        (1, 0.25)
         """
         run, estimate = self.table["run_time"], self.table["requested_time"]
         procs = self.table["requested_procs"].astype("float64")
@@ -621,6 +697,14 @@ class Trace:
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4)], procs=8)
+        >>> moldable = trace.with_speedup(sl.Amdahl(serial=0.2))  # a speedup of 2.5 on 4 processors
+        >>> trace.sequential_work().tolist(), moldable.sequential_work().round(6).tolist()
+        ([240], [150.0])
         """
         procs = self.table["requested_procs"].to_numpy()
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
@@ -643,6 +727,13 @@ class Trace:
         ------
         ValueError
             For a trace without jobs.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 60, 60, 4)], procs=8)
+        >>> trace.offered_load(), round(trace.with_speedup(sl.Amdahl(serial=0.2)).effective_load(), 3)
+        (0.6, 0.375)
 
         References
         ----------
@@ -684,6 +775,16 @@ class Trace:
         -----
         LoadWarning
             Above a load of 1.5: 90 % is 0.9, not 90.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+        >>> longer, denser = trace.scale_load(0.8), trace.scale_load(0.8, by="interarrival")
+        >>> round(longer.offered_load(), 2), round(denser.offered_load(), 2)
+        (0.8, 0.8)
+        >>> denser.jobs["run_time"].equals(trace.jobs["run_time"])
+        True
         """
         _check_positive("load", load)
         if load > MOST_LOAD:
@@ -718,6 +819,15 @@ class Trace:
         ------
         ValueError
             For a factor that is not above 0.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 100, 4), (100, 60, 60, 4)], procs=8)
+        >>> trace.scale(0.5).jobs[["run_time", "requested_time"]].to_numpy().tolist()
+        [[30, 50], [30, 30]]
+        >>> trace.scale(2, by="interarrival").jobs["submit_time"].tolist()
+        [0, 50]
         """
         _check_positive("factor", factor)
         check_known("by", by, ("run_time", "interarrival"))
@@ -755,6 +865,16 @@ class Trace:
         ------
         ValueError
             If `seconds` is not a whole number of at least 1.
+
+        Examples
+        --------
+        A measure that differs by less than it does between shaken copies says nothing about schemes:
+
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+        >>> waits = [sl.simulate(trace.shake(60, seed), "easy").start.sum() for seed in range(3)]
+        >>> len(set(waits))
+        3
 
         References
         ----------
@@ -796,6 +916,15 @@ class Trace:
         ------
         ValueError
             If the log has too few whole weeks for blocks of this length.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1)
+        >>> drawn = [trace.bootstrap(seed) for seed in (1, 2)]
+        >>> drawn[0].history[-1]
+        '7 blocks of 1 week(s) drawn from 6, seed 1'
+        >>> chart = sl.charts.weekly([trace, *drawn], subtitle="")
 
         References
         ----------
@@ -871,6 +1000,16 @@ class Trace:
         The model needs the longest estimate that users may give. ``"tsafrir"`` takes the longest in this trace, rounded
         up to whole hours. To choose it, pass ``Tsafrir(longest=...)``; to fit the model to the users of a log, pass
         ``fit_tsafrir(log)``. Run times above the longest estimate are cut to it; `repaired` lists them.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> exact = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+        >>> twice, modelled = exact.with_estimates("factor", factor=2), exact.with_estimates("tsafrir")
+        >>> bool((twice.jobs["requested_time"] == 2 * exact.jobs["run_time"]).all())
+        True
+        >>> traces = {"exact": exact, "twice the run time": twice, "model of users": modelled}
+        >>> chart = sl.charts.distribution(traces, "requested_time", title="Estimates", subtitle="")
         """
         if isinstance(kind, Tsafrir):
             return self._with_modelled_estimates(kind, seed)
@@ -948,6 +1087,13 @@ class Trace:
         """Cut run times at their estimates permanently, as overrun="kill" in `simulate` does for one run.
 
         Published clairvoyant simulations start from this: their exact estimates are the run times left after the kill.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], procs=8).cut_at_estimates()
+        >>> trace.jobs["run_time"].tolist(), trace.history[-1]
+        ([40, 20], '1 run times cut at their estimates')
         """
         over = int((self.table["run_time"] > self.table["requested_time"]).sum())
         table = copied(self.table)
@@ -971,6 +1117,13 @@ class Trace:
         ------
         ValueError
             If no job fits.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], procs=8).with_procs(4)
+        >>> trace.procs, len(trace), trace.dropped["reason"].tolist()
+        (4, 1, ['wider than the machine (4 processors)'])
         """
         check_procs(procs)
         too_wide = self.table["requested_procs"] > procs
@@ -1016,6 +1169,15 @@ class Trace:
         ------
         ValueError
             For a share outside 0 to 1, or a `min_procs` or `breakdown` below 1.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).with_sweeps(fraction=0.2, breakdown=10)
+        >>> sorted(trace.jobs["breakdown"].unique().tolist())
+        [0, 10]
+        >>> bool(trace.jobs.query("breakdown > 0")["requested_procs"].min() >= 9)
+        True
 
         References
         ----------
@@ -1144,6 +1306,14 @@ class Trace:
         ------
         ValueError
             For a trace without speed-up data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], procs=8).with_speedup(sl.Amdahl(serial=0.2))
+        >>> trace.laws().speedup(np.array([1, 4])).round(3).tolist()  # of job 1 on 1 processor, of job 2 on 4
+        [1.0, 2.5]
         """
         self.check_speedup("laws()")
         return (self.speedup or Downey()).laws(self.table, self.procs if procs is None else procs)
@@ -1165,6 +1335,18 @@ class Trace:
         ----------
         path : path
             The file to write.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=100, seed=1).scale_load(0.8)
+        >>> with TemporaryDirectory() as folder:
+        ...     trace.to_swf(Path(folder, "scaled.swf.gz"))
+        ...     again = sl.read_swf(Path(folder, "scaled.swf.gz"))
+        >>> again.jobs["run_time"].equals(trace.jobs["run_time"])
+        True
         """
         swf.write_log((self.swf_header(), self._records()), path)
 
@@ -1296,6 +1478,17 @@ def read_swf(
     ------
     swf.SWFError
         Names file, line, field, value and what was expected.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> with TemporaryDirectory() as folder:
+    ...     sl.model_trace("lublin", jobs=100, seed=1).to_swf(Path(folder, "my.swf.gz"))
+    ...     trace = sl.read_swf(Path(folder, "my.swf.gz"))
+    >>> len(trace), trace.procs, trace.source
+    (100, 256, 'file')
     """
     log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
     return from_log(log, log.name, "file", procs, missing_estimate)
@@ -1343,6 +1536,16 @@ def load_trace(
     ------
     TraceNotFound
         For an unknown name, or if the log is neither available nor downloaded and has no stand-in.
+
+    Examples
+    --------
+    A stand-in, so that it runs without the log; ``sl.load_trace("KTH-SP2-1996")`` loads the log itself:
+
+    >>> import schedlab as sl
+    >>> trace = sl.load_trace("KTH-SP2-1996", standin=True)
+    >>> trace.procs, trace.source
+    (100, 'stand-in')
+    >>> chart = sl.charts.arrivals(trace)
     """
     official = archive.resolve(name)
     if standin is None:
@@ -1402,6 +1605,11 @@ def model_trace(
     >>> import schedlab as sl
     >>> sl.model_trace("jann", jobs=1000, procs=128, table="kth", sizes="weighted").title
     "Jann model (KTH, not Jann's numbers)"
+
+    The models compared by their run times:
+
+    >>> traces = {model: sl.model_trace(model, jobs=1000, procs=128, seed=1) for model in ("lublin", "jann", "downey")}
+    >>> chart = sl.charts.distribution(traces, "run_time")
     """
     check_known("model", model, tuple(MODELS))
     generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)
