@@ -31,7 +31,7 @@ def test_schedlab_gives_the_answer_that_is_said_to_be_its_own(case, answer):
 
 
 def test_cases_tell_conventions_apart():
-    assert [case.number for case in cases()] == [*range(1, 17)]
+    assert [case.number for case in cases()] == [*range(1, 18)]
     for case in cases():
         starts = [answer.starts for answer in case.answers]
         assert len(set(starts)) == len(starts) >= 2, case.name
@@ -211,7 +211,7 @@ def test_a_case_displays_itself():
     assert "Case 12, FCFS: A job of length zero" in shown
     assert "Starts: 0, never, 5." in shown
     assert "data:image/svg+xml" in shown
-    with pytest.raises(ValueError, match="unknown case 99; known: 1 to 16"):
+    with pytest.raises(ValueError, match="unknown case 99; known: 1 to 17"):
         conformance.case(99)
 
 
