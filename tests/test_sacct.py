@@ -1045,7 +1045,7 @@ def test_the_command_line_has_the_options_of_the_reader(capsys):
 )
 def test_options_of_sacct_are_for_its_output_only(capsys, option, name):
     assert cli.main(["simulate", "lublin", *option]) == 1
-    assert capsys.readouterr().err == f"schedlab: --{name} is for what sacct wrote; lublin is none\n"
+    assert capsys.readouterr().err == f"schedlab: --{name} is for the output of sacct; lublin is not that\n"
 
 
 def test_what_every_accounting_has_is_nothing_to_worry_about(read):
