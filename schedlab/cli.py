@@ -497,7 +497,7 @@ def _shard(text):
 @_argument
 def _seed(text):
     if not text.isdecimal():
-        raise ValueError(f"expected a whole number from 0 on, got {text!r}")
+        raise ValueError(f"expected a whole number of at least 0, got {text!r}")
     return int(text)
 
 

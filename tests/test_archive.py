@@ -173,7 +173,7 @@ def test_resolve_compares_versions_as_numbers(monkeypatch):
 
 
 def test_resolve_names_the_logs_that_fit():
-    with pytest.raises(TraceNotFound, match=r"^'SDSC-Par' fits several traces: SDSC-Par-1995, SDSC-Par-1996$"):
+    with pytest.raises(TraceNotFound, match=r"^'SDSC-Par' matches several traces: SDSC-Par-1995, SDSC-Par-1996$"):
         archive.resolve("SDSC-Par")
 
 

@@ -377,7 +377,7 @@ def test_simulate_takes_a_folder_of_parquet_files(run, tmp_path):
     (folder / "part-2.parquet").write_bytes(b"no such thing")
     code, _, err = run("simulate", "jobs", "--columns", COLUMNS, "--procs", 8)
     assert code == 1
-    assert re.fullmatch(r"schedlab: jobs: no Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
+    assert re.fullmatch(r"schedlab: jobs: not a Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
 
 
 def test_units_and_time_zone_of_a_table(run, tmp_path):
@@ -427,7 +427,7 @@ MISTAKES = {
     "another encoding": (
         LINES.encode("utf-16"),
         ("show", "X.swf"),
-        (1, "schedlab: X.swf: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8\n"),
+        (1, "schedlab: X.swf: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8\n"),
     ),
     "a size unknown": ("\n".join(RECORDS), ("show", "X.swf"), (1, "schedlab: X.swf: the header has neither MaxProcs")),
     "no job of use": (
@@ -714,7 +714,7 @@ def one_line(text):
         (["missing.swf"], 3, "missing.swf: no such file"),
         (["folder/missing.swf.gz"], 3, "folder/missing.swf.gz: no such file"),
         (["nonesuch"], 3, "unknown trace 'nonesuch'; known: 42 traces"),
-        (["sdsc-par"], 3, "'sdsc-par' fits several traces: SDSC-Par-1995, SDSC-Par-1996"),
+        (["sdsc-par"], 3, "'sdsc-par' matches several traces: SDSC-Par-1995, SDSC-Par-1996"),
         (["broken.swf"], 1, "broken.swf:6: field 4 (run_time) is 'abc', expected a number"),
         (["empty.swf"], 1, "empty.swf: the file is empty, expected SWF text"),
         (["small.swf", "--load", "-0.2"], 2, "argument --load: load must be greater than 0, got -0.2"),
@@ -738,7 +738,7 @@ def one_line(text):
         (["jann", "--missing-estimate", "drop"], 1, "--missing-estimate is for logs; every job of the model has"),
         (["downey", "--standin"], 1, "--standin is for logs of the archive; downey is not one"),
         (["small.swf", "--seed", "1"], 1, "--seed is for models and stand-ins; small.swf is neither"),
-        (["lublin", "--seed", "-1"], 2, "argument --seed: expected a whole number from 0 on, got '-1'"),
+        (["lublin", "--seed", "-1"], 2, "argument --seed: expected a whole number of at least 0, got '-1'"),
         (["small.swf", "--ci", "95"], 2, "argument --ci: confidence must be between 0 and 1, got 95"),
         ([], 2, "the following arguments are required: TRACE"),
     ],

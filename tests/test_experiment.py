@@ -362,7 +362,10 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
     [
         (lambda: sl.grid(product_of, a=[]), "a is an empty list, expected at least one a"),
         (lambda: sl.grid(product_of, a=1, errors="some"), "unknown errors 'some'; known: raise, keep"),
-        (lambda: sl.grid(product_of, [{"a": 1}], a=[1]), "a: given in the cases and beside them"),
+        (
+            lambda: sl.grid(product_of, [{"a": 1}], a=[1]),
+            "a: given both in the cases and as values of their own; give them once",
+        ),
         (lambda: sl.grid(product_of, c=1), "the function takes a, b, seed; with c: .*'a'|'c'"),
         (lambda: sl.grid(lambda threads: {}, threads=2), "threads: parameters of grid"),
         (

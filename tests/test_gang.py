@@ -863,7 +863,7 @@ def own(**changes):
     ("make", "message"),
     [
         (lambda: Workload(pes=2, jobs=own(procs=3)), "job 1 has 3 tasks, the machine 2 PEs"),
-        (lambda: Workload(jobs=own(procs=0)), "job 1 has 0 tasks, expected a whole number from 1 on"),
+        (lambda: Workload(jobs=own(procs=0)), "job 1 has 0 tasks, expected a whole number of at least 1"),
         (lambda: Workload(jobs=own(duration=0)), "the duration of job 1 is 0, expected seconds"),
         (lambda: Workload(jobs=own(submit_time=-1)), "job 1 arrives at -1, expected seconds, from 0"),
         (lambda: Workload(jobs=own(kind="cpu")), "job 1 is of unknown kind 'cpu'; known: io, emb"),

@@ -427,7 +427,7 @@ def test_fair_start_times_are_of_a_schedule_without_later_arrivals(schedule):
     ("change", "message"),
     [
         ({"procs": [5, 3, 2]}, "processors held"),
-        ({"procs": [0, 3, 2]}, "job 1 has not 1 to 4 processors, at 0"),
+        ({"procs": [0, 3, 2]}, "job 1 does not have 1 to 4 processors, at 0"),
         ({"procs": [2, 2, 2]}, "job 2 is rigid, but was reshaped, at 60"),
         ({"run": [59, 30, 4]}, "job 1 is not run as long as its speedup says, from 0"),
         ({"run": [60, 29, 4]}, "job 2 is not run as long as its speedup says, from 60"),

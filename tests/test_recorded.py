@@ -79,7 +79,7 @@ def test_the_plain_name_gives_it_wherever_a_scheme_is_taken(log):
 
 
 def test_it_cannot_be_simulated_by_itself(log):
-    with pytest.raises(ValueError, match="log is what happened and cannot be simulated"):
+    with pytest.raises(ValueError, match="log is the recorded schedule and cannot be simulated"):
         sl.fair_starts(sl.recorded(log), "arrivals")
     with pytest.raises(ValueError, match="unknown scheme 'log-sjf'; known: "):
         sl.simulate(log, "log-sjf")
@@ -142,7 +142,7 @@ def test_waits_that_are_not_recorded_count_as_none_and_that_is_said():
     none = sl.recorded(log_of([(0, 1, 1, 1), (5, 1, 1, 1)], -1))
     assert none.notes == ("no wait is recorded; all jobs are taken to start when they were submitted",)
     zero = sl.recorded(log_of([(0, 1, 1, 1), (5, 1, 1, 1)], 0))
-    assert zero.notes == ("all waits are 0: what is recorded as submission may be the start",)
+    assert zero.notes == ("all waits are 0: recorded submissions may be start times",)
 
 
 @pytest.mark.parametrize("source", ["model", "stand-in"])

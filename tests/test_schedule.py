@@ -108,7 +108,7 @@ def test_a_job_that_ends_too_soon_or_is_wrong_about_a_kill_is_found(overrun):
     schedule = simulated("easy", overrun=overrun)
     with pytest.raises(ScheduleError, match="job 4 does not run as long as it must"):
         changed(schedule, run=schedule.run - np.array([0, 0, 0, 1])).validate()
-    with pytest.raises(ScheduleError, match="job 4 is wrong about a kill"):
+    with pytest.raises(ScheduleError, match="job 4 is marked killed wrongly"):
         changed(schedule, killed=schedule.killed ^ np.array([False, False, False, True])).validate()
 
 

@@ -540,7 +540,7 @@ def test_a_shake_takes_whole_seconds(trace, seconds):
 @pytest.mark.parametrize("way", ["shake", "bootstrap"])
 def test_copies_take_a_whole_number_for_a_seed(seed, way):
     month = trace_of([(86_400 * day, 10, 10, 1) for day in range(28)], 2)
-    with pytest.raises(ValueError, match="^seed must be a whole number from 0 on"):
+    with pytest.raises(ValueError, match="^seed must be a whole number of at least 0"):
         getattr(month, way)(seed=seed)
     assert getattr(month, way)(seed=np.random.default_rng(1)).history[-1].rpartition(" ")[2].isdecimal()
 

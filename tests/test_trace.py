@@ -740,7 +740,7 @@ def test_more_sweeps_than_eligible_jobs_are_all_of_them_and_said_so(trace):
         ({"breakdown": 2.5}, "breakdown must be a whole number of at least 1, got 2.5"),
         ({"min_procs": 0}, "min_procs must be a whole number of at least 1, got 0"),
         ({"of": "some"}, "unknown of 'some'; known: eligible, all"),
-        ({"seed": -1}, "seed must be a whole number from 0 on"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
     ],
 )
 def test_sweeps_that_cannot_be_are_refused(trace, settings, message):

@@ -109,7 +109,9 @@ def logs(estimates: str = USERS, most: int | None = None) -> dict[str, Trace]:
     """
     found = {name: trace for name in LOGS if (trace := log(name)) is not None}
     if not found:
-        raise TraceNotFound("Neither the paper's logs nor stand-ins are at hand.")
+        raise TraceNotFound(
+            "None of the paper's logs is at hand, and no stand-in; `schedlab traces --fetch NAME` downloads a log."
+        )
     short = [name for name, trace in found.items() if most is None or len(trace) <= most]
     return {name: trace for name in short if (trace := log(name, estimates)) is not None}
 
