@@ -91,7 +91,9 @@ def _say(group, first, here):
     if first and own_folder("numba") is None:
         words += f". {cache_dir('numba')} cannot keep them, so each process compiles them again."
     elif first and not worker:
-        words += f"; others {'meanwhile' if here else 'when needed'}. `schedlab compile` compiles all of them once, ahead of time."
+        words += (
+            f"; others {'meanwhile' if here else 'when needed'}. `schedlab compile` compiles all once, ahead of time."
+        )
         if here:
             _compile_ahead([other for other in SECONDS if other != group])
     tqdm.write(words, sys.stderr)  # above a progress bar

@@ -139,7 +139,7 @@ def test_figures_and_ledger_do_without_any_log(monkeypatch):
         figure = function("quick", progress=False)
         assert figure.data.empty
         assert (
-            "SDSC-Par-1995" if figure.name == "bound" else "Neither the paper's logs nor stand-ins"
+            "SDSC-Par-1995" if figure.name == "bound" else "None of the paper's logs is at hand, and no stand-in"
         ) in figure.caption
     verdicts = paper.claims("quick", progress=False).set_index("id")["verdict"]
     assert verdicts.pop("GRU-6") == "reproduced"

@@ -371,7 +371,7 @@ def test_what_cannot_be_fitted_is_said():
         ValueError, match=r"times between arrivals of range 3-4 \(1 jobs\): no value; give ranges= that join it"
     ):
         fit_jann(few)
-    with pytest.raises(ValueError, match=r"1 jobs are of no range, the first of 3 processors; give other ranges="):
+    with pytest.raises(ValueError, match=r"1 jobs fall into no range, the first with 3 processors; give other ranges="):
         fit_jann(few, ranges=((1, 2),))
     constant = trace_of([(t, 5, 5, 1) for t in (0, 1, 5, 9, 30)], 4)
     with pytest.raises(ValueError, match=r"run times of range 1 \(5 jobs\): no positive law has the moments 5, 25"):

@@ -395,7 +395,7 @@ def test_laws_of_kills():
     fcfs = sl.simulate(trace, "fcfs", machine=tree, **ON_NODES).validate()
     with pytest.raises(ScheduleError, match="job 3 starts at 18 as backfilled, which FCFS does not do"):
         changed(fcfs, backfilled=np.array([False, False, True])).validate()
-    with pytest.raises(ScheduleError, match="no job has nodes, the machine is 2-ary 2-tree of 4 nodes, contiguous"):
+    with pytest.raises(ScheduleError, match="no job has nodes, expected nodes of 2-ary 2-tree of 4 nodes, contiguous"):
         changed(cut, nodes=None).validate()
     with pytest.raises(ScheduleError, match="ranges of nodes that belong to no job"):
         changed(cut, nodes=cut.outcome.nodes._replace(offset=cut.outcome.nodes.offset[:-1])).validate()
@@ -404,7 +404,7 @@ def test_laws_of_kills():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"k": 1}, "k is 1, expected a whole number from 2 on"),
+        ({"k": 1}, "k is 1, expected a whole number of at least 2"),
         ({"n": 0}, "n is 0, expected a whole number of at least 1"),
         ({"k": 4, "n": 13}, "a 4-ary 13-tree has more than 16,777,216 nodes"),
         ({"procs": 17}, "17 nodes do not fit on a 4-ary 2-tree"),

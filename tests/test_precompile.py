@@ -142,8 +142,8 @@ def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(t
     in_a_process(FIRST_USE, here, SCHEDLAB_CACHE=str(tmp_path))
     assert capfd.readouterr() == (
         "",
-        "schedlab: compiling kernels (rigid), about 6 s; others meanwhile. `schedlab compile` compiles all of "
-        "them once, ahead of time.\n",
+        "schedlab: compiling kernels (rigid), about 6 s; others meanwhile. `schedlab compile` compiles all once, "
+        "ahead of time.\n",
     )
 
 

@@ -74,7 +74,7 @@ def test_the_plain_name_gives_it_wherever_a_scheme_is_taken(log):
     table = sl.sweep(log, ["log", "easy"], progress=False)
     assert table["scheme"].tolist() == ["log", "EASY"]
     assert table["wait_time"].iloc[0] == np.mean(WAITS)
-    with pytest.raises(ValueError, match="the log is of 4 processors, not of 8 processors"):
+    with pytest.raises(ValueError, match="the log was recorded on 4 processors, not on 8 processors"):
         sl.simulate(log, "log", machine=8)
 
 
@@ -105,7 +105,7 @@ def test_more_processors_than_there_are_is_said(crowded):
     (note,) = schedule.notes
     assert note == "up to 6 processors are held, the machine has 4; more than it has in 12 % of the time"
     assert note in repr(schedule)
-    with pytest.raises(sl.ScheduleError, match="6 processors held at 5 s, there are 4"):
+    with pytest.raises(sl.ScheduleError, match="6 processors held at 5 s, expected at most 4"):
         schedule.validate()
 
 

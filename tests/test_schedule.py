@@ -61,13 +61,13 @@ def test_a_schedule_of_another_length_is_found(length):
 
 
 def test_too_many_processors_are_found():
-    with pytest.raises(ScheduleError, match="7 processors held at 9 s, there are 4"):
+    with pytest.raises(ScheduleError, match="7 processors held at 9 s, expected at most 4"):
         corrupted(simulated("easy-sjf"), job1=0, job2=9, job3=20, job4=30).validate()
 
 
 def test_processors_are_counted_on_the_machine_of_the_schedule():
     wide = simulated("fcfs", machine=6).validate()
-    with pytest.raises(ScheduleError, match="6 processors held at 10 s, there are 4"):
+    with pytest.raises(ScheduleError, match="6 processors held at 10 s, expected at most 4"):
         replace(wide, machine=sl.Flat(4)).validate()
 
 

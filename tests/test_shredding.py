@@ -388,7 +388,9 @@ def test_fair_starts_of_one_of_several_sites_are_refused():
 
 def test_a_trace_without_sweeps_is_refused():
     trace = trace_of([(0, 1, 1, 1)], 1)
-    with pytest.raises(ValueError, match=r"OJS needs sweeps, and a test has none marked: trace.with_sweeps\(\)"):
+    with pytest.raises(
+        ValueError, match=r"OJS needs sweeps, and a test has none: mark some with trace.with_sweeps\(\)"
+    ):
         sl.simulate(trace, "ojs")
     assert sl.simulate(trace.with_sweeps(), "ojs").validate().metrics()["jobs"] == 1
 
@@ -401,7 +403,7 @@ def test_a_trace_without_sweeps_is_refused():
         ({"speeds": (1.5,)}, "got 1.5"),
         ({"speeds": 1.5}, "got 1.5"),
         ({"machines": (1, 2)}, "machines has 2 values"),
-        ({"machines": (sl.KaryTree(2, 2),)}, "sites are machines without a topology"),
+        ({"machines": (sl.KaryTree(2, 2),)}, "sites must be machines without a topology"),
         ({"overrun": "never"}, "unknown overrun 'never'"),
     ],
 )

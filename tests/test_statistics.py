@@ -400,7 +400,7 @@ def test_a_function_of_a_seed_is_not_shaken():
     assert scaled["load"].tolist() == [0.7, 0.7]
     assert scaled["offered_load"].tolist() == pytest.approx([0.7, 0.7], rel=0.01)
     assert sl.sweep(made, seed=np.int64(3), progress=False)["wait_time"].tolist() == table["wait_time"][:1].tolist()
-    with pytest.raises(ValueError, match=r"a trace is a function, which needs seeds: seed=range\(10\)"):
+    with pytest.raises(ValueError, match=r"a trace that is a function needs seeds, such as seed=range\(10\)"):
         sl.sweep(made, progress=False)
     with pytest.raises(TypeError, match="expected a Trace"):
         sl.sweep(lambda seed: seed, seed=1, progress=False)
@@ -644,7 +644,7 @@ def test_gini_at_its_ends(schedule):
     assert metrics.gini([0, 0, 0, 8]) == 0.75
     assert math.isnan(metrics.gini([]))
     assert math.isnan(metrics.gini([0, 0]))
-    with pytest.raises(ValueError, match="the least value is -1, expected none below 0"):
+    with pytest.raises(ValueError, match="the least value is -1, expected no value below 0"):
         metrics.gini([-1, 5])
     assert schedule.gini() == metrics.gini(schedule.jobs["bounded_slowdown"])
     assert schedule.gini("wait_time") == metrics.gini(schedule.jobs["wait_time"])

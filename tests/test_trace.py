@@ -169,13 +169,13 @@ def test_dates_need_to_know_when_the_log_began(trace):
 @pytest.mark.parametrize(
     ("instant", "message"),
     [
-        ("garbage", "'garbage' is no date"),
-        ("99999-01-01", "'99999-01-01' is no date"),
-        ("NaT", "'NaT' is no date"),
-        (None, "None is no date"),
-        ([], "[] is no date"),
-        ({}, "{} is no date"),
-        (float("nan"), "nan is no date"),
+        ("garbage", "'garbage' is not a date"),
+        ("99999-01-01", "'99999-01-01' is not a date"),
+        ("NaT", "'NaT' is not a date"),
+        (None, "None is not a date"),
+        ([], "[] is not a date"),
+        ({}, "{} is not a date"),
+        (float("nan"), "nan is not a date"),
         (10**400, "is no date"),
     ],
 )
