@@ -386,7 +386,7 @@ def _about(title, data, size, *words):
 
 
 def _published(data, column, sign=1):
-    """Give the changes (percent), or gains, that the paper's text prints for what is drawn; None if it has none."""
+    """Give the changes (percent), or gains, that the paper's text prints for the drawn cases; None if it has none."""
     drawn = data[["trace", "scheme"]].assign(log=data["trace"].str.removesuffix(STANDIN), series="gain")
     printed = pd.DataFrame(PRINTED, columns=["log", "scheme", column]).merge(drawn)
     return None if printed.empty else printed.assign(**{column: sign * printed[column]})

@@ -50,7 +50,7 @@ JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
 RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
-SIDE = {"quick": (4, 200), "full": (10, 20)}  # the same beside the paper's figures
+SIDE = {"quick": (4, 200), "full": (10, 20)}  # the same, for experiments outside the paper's figures
 RATIO = ["ratio", "ratio_low", "ratio_high"]
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 

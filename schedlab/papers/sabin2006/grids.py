@@ -31,8 +31,8 @@ SAMPLES = {
     "quick": {3_000: (FEW_LOADS, 4)},
     "full": {JOBS: ((0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 10), None: (FEW_LOADS, 10)},
 }
-SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
-BESIDE = 0.5  # and its load
+SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of experiments outside the paper's figures
+BESIDE = 0.5  # and their load
 SHAKE = 60  # seconds
 ALL = "all jobs"
 CLASSES, EDGES = metrics.SABIN_NAMES, metrics.SABIN_EDGES
