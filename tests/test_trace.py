@@ -176,7 +176,7 @@ def test_dates_need_to_know_when_the_log_began(trace):
         ([], "[] is not a date"),
         ({}, "{} is not a date"),
         (float("nan"), "nan is not a date"),
-        (10**400, "is no date"),
+        (10**400, "is not a date"),
     ],
 )
 def test_what_is_no_date_is_refused(instant, message):
