@@ -1,8 +1,9 @@
-"""What no schedule can beat: lower bounds on the measures of a trace, whatever a scheme knows, and in whatever order.
+"""Lower bounds on the measures of a trace, which hold for every schedule, scheme and order.
 
-A schedule of a trace gives each job a start, not before its submission, from which it holds its processors for its run
-time; at no instant are more held than there are. Everything here follows from that alone. A scheme that knows all run
-times and all arrivals in advance cannot do better; one that must decide as jobs come will rarely come near.
+A schedule of a trace gives each job a start, not before its submission. From then on, the job holds its processors for
+its run time. At no instant do jobs hold more processors than the machine has. Everything here follows from that alone.
+No scheme can do better, even one that knows all run times and arrivals in advance; a scheme that must decide as jobs
+arrive will rarely come close.
 """
 
 from collections.abc import Mapping
@@ -22,10 +23,10 @@ from .workload.trace import KILL_BACKFILLED, Trace
 
 PROOFS = ("run times", "area", "wide jobs", "shortest first", "prices")
 SHARES = (1, 2, 3, 4)  # k: jobs wider than a (k + 1)th of the machine, of which at most k run at a time
-BINS = 32_000  # of the finest prices
-LEVELS = (16, 4, 1)  # how much coarser prices are at first
+BINS = 32_000  # for the finest prices
+LEVELS = (16, 4, 1)  # how much coarser the first prices are
 ROUNDS = 150  # at each level
-SLACK = 1e-9  # of what was added up: room for the rounding of floating-point numbers
+SLACK = 1e-9  # fraction of the summed values: tolerance for floating-point rounding
 
 
 def lower_bounds(
@@ -36,58 +37,59 @@ def lower_bounds(
     tau: float = TAU,
     rounds: int = ROUNDS,
 ) -> pd.DataFrame:
-    """Bound the mean wait, turnaround and bounded slowdown and the makespan of a trace from below.
+    """Compute lower bounds on the mean wait, turnaround and bounded slowdown and on the makespan of a trace.
 
-    The bounds hold for every schedule that runs each job once, without interruption, on the processors that it asks
-    for. Schemes that choose the widths of jobs or split sweeps may beat them.
+    The bounds hold for every schedule that runs each job once, without interruption, on the processors that it
+    requests. Schemes that choose the widths of jobs or split sweeps may beat them.
 
     Parameters
     ----------
     trace : Trace
         The workload.
     machine : Flat, KaryTree, Partitions, mapping or int, optional
-        As in `simulate`. A tree counts by its nodes alone.
+        As in `simulate`. For a tree, only the number of nodes counts.
     overrun : {"kill", "extend", "keep"}
         As in `simulate`: how long jobs run.
     tau : float, seconds
-        Of the bounded slowdown.
+        Threshold of the bounded slowdown.
     rounds : int
-        How long to look for good prices, at each of three levels; 0 leaves "prices" out.
+        Rounds of the search for good prices, at each of three levels; 0 omits "prices".
 
     Returns
     -------
     DataFrame
-        One row a measure (wait_time, turnaround, makespan in seconds; bounded_slowdown): `bound`, the largest of all;
-        `by`, how it was proved; then one column for each proof, nan where it says nothing of that measure.
+        One row per measure (wait_time, turnaround, makespan in seconds; bounded_slowdown): `bound`, the largest of all;
+        `by`, how it was proved; then one column per proof, nan if the proof does not apply to the measure.
 
     Raises
     ------
     ValueError
-        Where run times depend on the schedule: a machine with a speed-up, ``overrun="kill-backfilled"``.
+        If run times depend on the schedule: for a machine with a speed-up, or ``overrun="kill-backfilled"``.
 
     Notes
     -----
     The proofs, for jobs with submission r, start s, run time p, width w on P processors:
 
-    - "run times": nothing ends before r + p.
-    - "area": let one machine do w processor-seconds of each running job a second, P at most in all. The mean busy time
-      of a job, the mean instant at which its work is done, is s + p / 2 in any schedule, so that the sum of the waits
-      s - r follows from the sum of mean busy times. That sum is least where the available job of most weight for its
-      work always goes first [1]_, [2]_. For the makespan: what is submitted from r on takes its work / P after r.
-    - "wide jobs": of jobs wider than P / (k + 1) at most k run at a time. More generally, the argument for the area
-      holds with any function of w / P that adds up to at most 1 wherever the widths add up to at most P [3]_. Tried
-      are k = 1 to 4.
-    - "shortest first": the same machine, with its whole rate for the job of least remaining work, has the least sum of
-      turnarounds of all that may interrupt jobs [4]_.
-    - "prices": let each processor-second have a price that depends on when it is, and let each job start where its wait
-      and its processors together cost it least, whatever the others do. For any schedule, what jobs pay for processors
-      is at most what the whole machine is worth at these prices; so what all jobs would pay at least, less what the
-      machine is worth, bounds the cost of waiting from below, whatever the prices [5]_, [6]_. Good ones are searched
-      for by a subgradient method. This is the linear relaxation of the time-indexed formulation.
+    - "run times": no job ends before r + p.
+    - "area": consider a machine that does w processor-seconds of each running job per second, at most P in all. The
+      mean busy time of a job, the mean instant at which its work is done, is s + p / 2 in any schedule, so the sum of
+      the waits s - r follows from the sum of mean busy times. That sum is smallest if the available job with the
+      largest weight for its work always goes first [1]_, [2]_. For the makespan: the jobs submitted from r on take at
+      least their work / P after r.
+    - "wide jobs": of the jobs wider than P / (k + 1), at most k run at a time. More generally, the argument for the
+      area holds with any function of w / P that adds up to at most 1 wherever the widths add up to at most P [3]_. The
+      values k = 1 to 4 are tried.
+    - "shortest first": the same machine, with its whole rate for the job of least remaining work, has the smallest sum
+      of turnarounds of all machines that may interrupt jobs [4]_.
+    - "prices": each processor-second has a price that depends on its time, and each job starts where the sum of its
+      wait and its processors' prices is smallest, regardless of the other jobs. In any schedule, the jobs together pay
+      for processors at most what the whole machine is worth at these prices. So the least that all jobs would pay,
+      minus the worth of the machine, is a lower bound on the cost of waiting, whatever the prices [5]_, [6]_. A
+      subgradient method searches for good prices. This is the linear relaxation of the time-indexed formulation.
 
-    The bounded slowdown is 1 plus a cost of waiting (1 / max(p, tau) a second, once a job of less than tau has waited
-    for the difference), so that the same proofs with these weights hold. All bounds are checked in the tests against
-    the best schedules of thousands of small instances.
+    The bounded slowdown is 1 plus a cost of waiting: 1 / max(p, tau) per second, where a job shorter than tau first
+    waits for the difference without cost. So the same proofs hold with these weights. The tests check all bounds
+    against the best schedules of thousands of small instances.
 
     References
     ----------
@@ -134,7 +136,7 @@ def lower_bounds(
 
 
 def _of_part(case, tau, rounds):
-    """Give by proof the least costs of waiting (seconds; slowdown) and the least makespan of a machine's jobs."""
+    """Return, by proof, the least costs of waiting (seconds; slowdown) and the least makespan of a machine's jobs."""
     submit, run, _, procs = case.jobs
     capacity = case.machine.procs
     longest = np.maximum(run, tau)
@@ -159,21 +161,21 @@ def _of_part(case, tau, rounds):
 
 
 def _wide(procs, capacity, k):
-    """Give the widths of jobs, and of the machine, by which at most k of what is wider than a (k + 1)th run at a time.
+    """Return widths of jobs and machine that allow at most k jobs wider than a (k + 1)th of the machine at a time.
 
-    The function u(k) of [3], times k (k + 1).
+    This is the function u(k) of [3], times k (k + 1).
     """
     whole, rest = np.divmod((k + 1) * procs, capacity)
     return np.where(rest == 0, whole * k, whole * (k + 1)), k * (k + 1)
 
 
 def _makespan(jobs, procs, capacity):
-    after = np.cumsum((jobs.run * procs)[::-1])[::-1]  # the work that is submitted from each job on
+    after = np.cumsum((jobs.run * procs)[::-1])[::-1]  # the work submitted from each job on
     return float((jobs.submit + after / capacity).max())
 
 
 def _by_area(jobs, procs, capacity, slope, free):
-    """Bound the cost of waiting by mean busy times: of all jobs, or of those whose waits cost from the beginning."""
+    """Bound the cost of waiting by mean busy times: of all jobs, or of the jobs whose waits cost from the beginning."""
     most = 0.0
     for counted in [np.ones(slope.size, bool)] if not free.any() else [np.ones(slope.size, bool), free == 0]:
         width = np.where(counted, procs, 0)
@@ -210,25 +212,25 @@ def _by_prices(case, reference, slope, free, rounds):
 
 
 def _safe(value, summed):
-    """Give a bound that rounding has not made too large: at least 0, and less by what may be wrong with its sums."""
+    """Return a bound that is safe from rounding: reduced by the possible error of its sums, but at least 0."""
     return max(0.0, float(value) - SLACK * float(summed))
 
 
 def gaps(schedules, bounds: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Tell how far schedules are from the best possible, at most.
+    """Tell how far, at most, schedules are from the best possible schedule.
 
     Parameters
     ----------
     schedules : Schedule or list of Schedule
-        Of one trace on one machine.
+        Schedules of one trace on one machine.
     bounds : DataFrame, optional
-        As of `lower_bounds`; those of the first schedule's trace by default.
+        As returned by `lower_bounds`. Default: those of the first schedule's trace.
 
     Returns
     -------
     DataFrame
-        One row a scheme and measure: value, bound, by, and above (percent): the value is at most this far above that of
-        any schedule.
+        One row per scheme and measure: value, bound, by, and above (percent): the value is at most this far above that
+        of any schedule.
 
     Examples
     --------

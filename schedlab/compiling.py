@@ -1,7 +1,8 @@
-"""What happens when a kernel is used that is not compiled yet: words, and work ahead.
+"""Messages and background work when a kernel is used that is not compiled yet.
 
-Kernels are compiled once for each machine and version. Whoever did not do so ahead (`schedlab compile`) is told, once
-for each group, what is waited for and about how long. Meanwhile another process compiles the others, likely ones first.
+Kernels are compiled once for each machine and version. Users who did not compile them in advance (`schedlab compile`)
+get a message, once for each group, that says what is being compiled and about how long it takes. Meanwhile another
+process compiles the other groups, likely ones first.
 """
 
 import atexit
@@ -18,7 +19,7 @@ from numba.core import event
 
 from .paths import cache_dir, own_folder
 
-# What is compiled together, likely groups first, and about how many seconds each takes.
+# Groups of kernels that are compiled together, likely groups first, with the approximate seconds for each.
 SECONDS = {
     "rigid": 6,
     "others": 3,
@@ -47,11 +48,11 @@ GROUPS = {
     "gang": "gang",
 }
 KERNELS = f"{__package__}.kernels."
-OWN, OWN_SECONDS = f"{__package__}.schemes.compiled", 6  # where schemes of users' own functions are made
+OWN, OWN_SECONDS = f"{__package__}.schemes.compiled", 6  # where schemes from users' own functions are made
 
 
 class _Listener(event.Listener):
-    """Hears of every function that numba begins to compile, in any thread; tells of each group's first kernel."""
+    """Is notified of every function that numba begins to compile, in any thread; reports each group's first kernel."""
 
     def __init__(self, tell):
         self.lock, self.tell, self.told, self.own = Lock(), tell, [], None
@@ -60,7 +61,7 @@ class _Listener(event.Listener):
         dispatcher = event.data["dispatcher"]
         function, module = dispatcher.py_func, dispatcher.py_func.__module__ or ""
         if self.own is not None or not dispatcher.targetoptions.get("nogil"):
-            return  # a piece of it, or of a kernel; or a policy, such as Slurm's, which takes no time
+            return  # a piece of that scheme, or of a kernel; or a policy, such as Slurm's, which takes no time
         if module == OWN:
             self.own = dispatcher
             self.tell(f"scheme {function.__name__}", False, True)
@@ -73,7 +74,7 @@ class _Listener(event.Listener):
                 return
             self.told.append(group)
             first = len(self.told) == 1
-        if first or group != "others":  # those are small, of less than a second each
+        if first or group != "others":  # the others are small: less than a second each
             self.tell(group, first, here)
 
     def on_end(self, event):
@@ -82,8 +83,8 @@ class _Listener(event.Listener):
 
 
 def _say(group, first, here):
-    """Say what is waited for; the first time, if it is compiled here, let a process compile what is likely next."""
-    from tqdm import tqdm  # here, since whoever has all compiled does without
+    """Say what is being compiled. The first time, if it is compiled here, start a process that compiles the rest."""
+    from tqdm import tqdm  # imported here, because it is not needed if everything is compiled
 
     what = f"kernels ({group})" if group in SECONDS else group
     words = f"schedlab: compiling {what}, about {SECONDS.get(group, OWN_SECONDS)} s"
@@ -103,10 +104,10 @@ def _compile_ahead(groups):
     """Compile groups in another process, which ends with this one."""
     here = str(Path(__file__).parents[1])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-    # -P: nothing is taken from the user's folder, where a file may have the name of a module.
+    # -P: import nothing from the user's folder, where a file may have the name of a module.
     command = [sys.executable, "-P", "-m", f"{__package__}.precompile", *groups]
     nowhere = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with suppress(OSError):  # what cannot be begun is compiled when it is used
+    with suppress(OSError):  # a group that cannot be compiled now is compiled when it is used
         process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, **nowhere)
         atexit.register(_end, process)
 
@@ -117,24 +118,25 @@ def _end(process):
 
 
 def hear(group: str) -> None:
-    """Say, once, that a group is being compiled by a worker of this process.
+    """Say, once, that a worker of this process is compiling a group.
 
-    Nothing is compiled ahead: workers have the cores, and compile what they need. Measured on two cores with an empty
-    cache: the report takes 203 s so, and 250 s beside a process that compiles ahead.
+    Nothing is compiled in advance: the workers occupy the cores, and compile what they need. Measured on two cores with
+    an empty cache: the report takes 203 s this way, and 250 s beside a process that compiles in advance.
     """
     _listener.hear(group, here=False)
 
 
 def tell(how: Callable[[str, bool, bool], None]) -> None:
-    """Let a function be told of each group that is being compiled, in place of the words that are printed.
+    """Set a function that is told of each group that is being compiled, in place of printing a message.
 
-    It is given the name, whether it is the first, and whether this process compiles it; nothing is compiled ahead.
+    Its arguments are the name of the group, whether it is the first one, and whether this process compiles it. Nothing
+    is compiled in advance.
     """
     _listener.tell = how
 
 
 def not_here() -> None:
-    """Let this process compile in silence and nothing but what it uses: it is there to compile, or to test."""
+    """Make this process compile silently, and only what it uses: for processes that compile or test."""
     tell(lambda *_: None)
 
 

@@ -1,7 +1,7 @@
-"""What goes together: which schemes run on which machines, and under which conventions.
+"""What can be combined: which schemes run on which machines, and under which conventions.
 
-The table is made of the schemes' own statements: each is asked (`Scheme.check_whole`) about a small case. The tests
-simulate all of it, and expect the error that stands in the table wherever something does not go.
+The table is built from the schemes' own answers: each scheme is asked (`Scheme.check_whole`) about a small case. The
+tests simulate all combinations, and expect the table's error wherever one is not supported.
 """
 
 from collections.abc import Iterable
@@ -66,7 +66,7 @@ SCHEMES = (
     GreedyMoldable(),
     IterativeMoldable(),
 )
-# By the head of a column: the settings of `simulate`, and the order that the scheme is given.
+# By column heading: the settings of `simulate`, and the order given to the scheme.
 CONDITIONS = {
     "partitions": {"machine": Partitions({"a": PROCS, "b": PROCS})},
     "tree, nodes of one block": {"machine": TREE},
@@ -81,18 +81,18 @@ CONDITIONS = {
 
 
 def compositions(schemes: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd.DataFrame:
-    """Tell which machines, conventions and orders each scheme takes.
+    """Tell which machines, conventions and orders each scheme supports.
 
     Parameters
     ----------
     schemes : Scheme or name, or several
-        By default all of the package, in the settings that make a difference.
+        Default: all schemes of the package, in the settings that make a difference.
 
     Returns
     -------
     DataFrame
-        One row a scheme, one column a condition (`CONDITIONS`): "yes", or the error that `simulate` raises before it
-        begins.
+        One row per scheme, one column per condition (`CONDITIONS`): "yes", or the error that `simulate` raises before
+        it starts.
 
     Examples
     --------
@@ -125,18 +125,18 @@ def _said(scheme, order=None, **settings):
 
 
 def in_order(scheme: Scheme, order) -> Scheme:
-    """Give a scheme whose queue is in another order.
+    """Return a scheme with another order of its queue.
 
     Parameters
     ----------
     scheme : Scheme
     order : str or function
-        As of `EASY`.
+        As in `EASY`.
 
     Raises
     ------
     ValueError
-        If its queue has no order that could be chosen.
+        If the order of its queue cannot be chosen.
     """
     if not is_dataclass(scheme) or "order" not in {each.name for each in fields(scheme)}:
         raise ValueError(f"{scheme} has no order to choose")
@@ -144,7 +144,7 @@ def in_order(scheme: Scheme, order) -> Scheme:
 
 
 def small(scheme: Scheme) -> Trace:
-    """Give a few jobs, in two partitions, with what a scheme needs to know of them.
+    """Return a trace of a few jobs, in two partitions, with the data that a scheme needs.
 
     Parameters
     ----------

@@ -53,6 +53,13 @@ class Answer:
         Whether it is a convention of the scheme that the case tests. Otherwise it is another scheme, or a mistake.
     ours : mapping
         The schedlab settings that follow it: scheme, its settings, overrun and events; empty if none do.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> answer = sl.conformance.case(6).answers[1]
+    >>> answer.convention, answer.starts, answer.follows
+    ('whatever fits starts', (0, 22, 2), False)
     """
 
     convention: str
@@ -77,6 +84,16 @@ class Case:
     answers : tuple of Answer
     path : Path
         The log, in SWF.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> case = sl.conformance.case(1)
+    >>> case.title, case.procs, len(case.records)
+    ('Extra processors at the shadow time', 4, 4)
+    >>> case.schedule(case.answers[0]).jobs["start_time"].tolist()
+    [0, 10, 2, 3]
+    >>> chart = case.chart()
     """
 
     number: int
@@ -150,7 +167,15 @@ class _Told(Scheme):
 
 
 def folder() -> Path:
-    """Give the folder of the cases."""
+    """Give the folder of the cases.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> log = sl.conformance.folder() / "06-candidates-against-the-head.swf"
+    >>> sl.read_swf(log).jobs["requested_procs"].tolist()
+    [2, 3, 2]
+    """
     return data_dir() / "conformance"
 
 
@@ -188,6 +213,14 @@ def case(number: int) -> Case:
     ------
     ValueError
         For a number without a case.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> case = sl.conformance.case(6)
+    >>> print(case)
+    Case 6, EASY: Candidates that would delay the head of the queue
+    >>> chart = case.chart()
     """
     known = {each.number: each for each in cases()}
     if number not in known:
@@ -206,6 +239,15 @@ def export(to: str | PathLike) -> list[Path]:
     Returns
     -------
     list of Path
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> with TemporaryDirectory() as folder:
+    ...     logs = sl.conformance.export(folder)
+    >>> len(logs), logs[0].name
+    (16, '01-extra-processors.swf')
     """
     to = Path(to)
     to.mkdir(parents=True, exist_ok=True)
@@ -245,7 +287,16 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     Raises
     ------
     ValueError
-        Names file and line of what cannot be read. Also if no case has a file.
+        Names file and line of what cannot be read. Also if no case has a file, or for an unknown case.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> bool(sl.conformance.judge(sl.EASY(), events="each")["follows"].all())
+    True
+    >>> starts = {"candidates-against-the-head": {1: 0, 2: 22, 3: 2}}  # of each job, from another simulator
+    >>> sl.conformance.judge(starts)[["case", "follows", "convention"]].values.tolist()
+    [[6, False, 'whatever fits starts']]
     """
     if scheme is None and isinstance(given, Scheme):
         scheme = _kind_of(given)
@@ -253,6 +304,10 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     if isinstance(given, Scheme):
         starts = {case.name: _simulated(case, given, conventions) for case in known}
     elif isinstance(given, Mapping):
+        for name in given:
+            check_known("case", name, [case.name for case in cases()])
+        if not given:
+            raise ValueError("no case is given, expected the starts of one or more, by the name of the case")
         starts = {case.name: given[case.name] for case in known if case.name in given}
     else:
         files = [(case, _file(Path(given), case)) for case in known]
@@ -308,6 +363,12 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
         The simulated log.
     starts : tuple of int
         Of jobs 1, 2, ...
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.conformance.fault(sl.conformance.case(1), starts=(0, 20, 30, 40))
+    'job 2 is first in the queue and fits at 10, but starts at 20'
     """
     records = case.records
     submit, run, procs, estimate = (
@@ -372,6 +433,13 @@ class Verdicts(pd.DataFrame):
 
     Columns: case, scheme, title, starts, follows (whether the starts follow any convention of the case's scheme),
     convention (empty if it is unknown), and words.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> verdicts = sl.conformance.judge(sl.FCFS())
+    >>> verdicts[["case", "convention"]].values.tolist()
+    [[10, 'in the order of the log'], [11, 'nothing passes the head'], [12, 'it is left out']]
     """
 
     @property
@@ -408,6 +476,13 @@ def others() -> pd.DataFrame:
     DataFrame
         One row per simulator and case: simulator, version, its scheme, case, title, convention (or what is wrong, if no
         convention is followed), follows (whether it follows the scheme that the case tests).
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> found = sl.conformance.others()
+    >>> found.loc[found["case"] == 1, ["simulator", "convention"]].values.tolist()
+    [['AccaSim', 'extra processors are used'], ['hpcsim', 'extra processors are used']]
     """
     rows = []
     for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
@@ -440,6 +515,17 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     ------
     ValueError
         Names file, line, field, value and what was expected.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> output = pd.DataFrame({"job_id": [1, 2, 3, 4], "starting_time": [0, 10, 2, 3]})
+    >>> with TemporaryDirectory() as folder:
+    ...     output.to_csv(f"{folder}/jobs.csv", index=False)
+    ...     sl.conformance.read_starts(f"{folder}/jobs.csv", sl.conformance.case(1))
+    {1: 0, 2: 10, 3: 2, 4: 3}
     """
     path = Path(path)
     lines = [

@@ -1,7 +1,8 @@
-"""What schemes for moldable jobs decided, worked out again from their schedules.
+"""The decisions of schemes for moldable jobs, recomputed from their schedules.
 
-`instants` and `situation` give the decisions of the iterative scheme, one by one, to be made again, timed or
-compared; `draw_step` draws a step of one. `fair_shares` gives the shares that the fair-share scheme should have used.
+`instants` and `situation` return the decisions of the iterative scheme, one by one, so that they can be made again,
+timed or compared; `draw_step` draws a step of one. `fair_shares` returns the shares that the fair-share scheme should
+have used.
 """
 
 from dataclasses import replace
@@ -35,28 +36,41 @@ RUNS, WAITS, TRIED = "running", "waiting", "gets a processor"
 
 
 class Decision(NamedTuple):
-    """What the iterative scheme decides on at an instant; jobs are named by their places in the trace.
+    """The input of the iterative scheme's decision at an instant; jobs are identified by their places in the trace.
 
     Attributes
     ----------
     now : int
         Seconds on the clock of the log.
     queued : int64, shape (n_queued,)
-        Places of the waiting jobs, in the order of the queue.
+        Places of the waiting jobs, in queue order.
     running : int64, shape (n_running,)
-        Places of the running jobs, by their estimated ends.
+        Places of the running jobs, ordered by estimated end.
     ends : int64, shape (n_running,), seconds after `now`
         Estimated ends of the running jobs.
     held : int64, shape (n_running,)
         Processors of the running jobs.
     estimate : int64, shape (n_queued,), seconds
-        Estimates of the queued jobs, on the processors that they ask for.
+        Estimates of the queued jobs, on the processors that they request.
     procs : int64, shape (n_queued,)
-        Processors that the queued jobs ask for.
+        Processors that the queued jobs request.
     laws : Laws
         How the queued jobs speed up.
     machine : int
         Processors of the machine.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
+    >>> asked = sl.decisions.situation(schedule, now)
+    >>> width, start, steps = asked.made()
+    >>> asked.procs.tolist(), width.tolist()  # what the jobs ask for, and what they get
+    ([4, 4, 64, 4, 3], [4, 5, 14, 4, 5])
+    >>> asked.total(width) < asked.total(asked.procs)
+    True
     """
 
     now: int
@@ -79,18 +93,18 @@ class Decision(NamedTuple):
         start : int64, shape (n_queued,), seconds after `now`
             Their reservations.
         steps : int64, shape (n_steps, 4)
-            What was tried, in order: the place in `queued`, the processors, whether the job kept them, and the sum of
-            the estimated completions, or -1 where the try was given up before it was known.
+            The attempts, in order: the place in `queued`, the processors, whether the job kept them, and the sum of the
+            estimated completions, or -1 if the attempt was abandoned before the sum was known.
         """
         return decision(self.ends, self.held, self.estimate, self.procs, self.machine, self.laws, 0)
 
     def widths_after(self, steps) -> np.ndarray:
-        """Give the processors of the queued jobs after some steps of the decision.
+        """Return the processors of the queued jobs after some steps of the decision.
 
         Parameters
         ----------
         steps : int64, shape (n_steps, 4)
-            The first of those that `made` gives.
+            The first of the steps that `made` returns.
 
         Returns
         -------
@@ -103,12 +117,12 @@ class Decision(NamedTuple):
         return width
 
     def lasting(self, width) -> np.ndarray:
-        """Give how long the queued jobs are estimated to take.
+        """Return the estimated durations of the queued jobs.
 
         Parameters
         ----------
         width : int64, shape (n_queued,)
-            Processors of each.
+            Processors of each job.
 
         Returns
         -------
@@ -117,12 +131,12 @@ class Decision(NamedTuple):
         return durations(self.estimate, self.procs, width, self.laws)
 
     def reserved(self, width) -> np.ndarray:
-        """Give the reservations of the queued jobs.
+        """Return the reservations of the queued jobs.
 
         Parameters
         ----------
         width : int64, shape (n_queued,)
-            Processors of each.
+            Processors of each job.
 
         Returns
         -------
@@ -137,29 +151,39 @@ class Decision(NamedTuple):
         Parameters
         ----------
         width : int64, shape (n_queued,)
-            Processors of each.
+            Processors of each job.
         """
         return int((self.reserved(width) + self.lasting(width)).sum())
 
     def least_total(self) -> int:
-        """Give the least `total` that any widths have. All are tried, so this is for a few jobs and processors."""
+        """Return the smallest `total` of any widths. All are tried, so this is only for few jobs and processors."""
         every = product(range(1, self.machine + 1), repeat=self.queued.size)
         return min(self.total(np.array(width)) for width in every)
 
 
 def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tell when the iterative scheme decides: where jobs wait and processors are free.
+    """Return the instants at which the iterative scheme decides: jobs wait and processors are free.
 
     Parameters
     ----------
     schedule : Schedule
-        Under `IterativeMoldable`.
+        A schedule of `IterativeMoldable`.
 
     Returns
     -------
     instants : int64, seconds on the clock of the log
     waiting, free : int64
-        How many jobs are decided on, and how many processors are free for them.
+        Number of jobs to decide on, and number of processors free for them.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> times, waiting, free = sl.decisions.instants(schedule)
+    >>> busiest = waiting.argmax()
+    >>> len(times), int(waiting[busiest]), int(free[busiest])
+    (204, 24, 50)
     """
     start, end, procs = schedule.start, schedule.end, schedule.procs
     times = np.unique(np.concatenate([schedule.submit, end]))
@@ -174,24 +198,32 @@ def instants(schedule: Schedule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.ndarray:
-    """Tell at which of its `instants` the iterative scheme decides on so few jobs that a picture can show them.
+    """Return the `instants` at which the iterative scheme decides on few enough jobs to draw.
 
     Parameters
     ----------
     schedule : Schedule
-        Under `IterativeMoldable`.
+        A schedule of `IterativeMoldable`.
     least, most : int
-        How many jobs are decided on.
+        Fewest and most jobs to decide on.
 
     Returns
     -------
     int64, seconds on the clock of the log
-        Those with a quarter of the machine free, or, where there are none, all.
+        The instants with at least a quarter of the machine free, or all of them if there are none.
 
     Raises
     ------
     ValueError
-        If there are none at all.
+        If there are no such instants at all.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> sl.decisions.readable_instants(schedule, least=4, most=8).tolist()
+    [10548, 65179]
     """
     times, waiting, free = instants(schedule)
     few = (waiting >= least) & (waiting <= most)
@@ -202,19 +234,19 @@ def readable_instants(schedule: Schedule, least: int = 3, most: int = 12) -> np.
 
 
 def situation(schedule: Schedule, now: int) -> Decision:
-    """Give what the iterative scheme decided on at an instant of its schedule.
+    """Return the input of the iterative scheme's decision at an instant of its schedule.
 
     Parameters
     ----------
     schedule : Schedule
-        Under `IterativeMoldable`.
+        A schedule of `IterativeMoldable`.
     now : int
         One of its `instants`.
 
     Raises
     ------
     ValueError
-        If no job waits then, or no processor is free.
+        If no job waits at that instant, or no processor is free.
 
     Examples
     --------
@@ -242,30 +274,39 @@ def situation(schedule: Schedule, now: int) -> Decision:
 
 
 def timed(schedule: Schedule, most: int) -> pd.DataFrame:
-    """Make decisions of the iterative scheme again, one after the other, and measure how long they take.
+    """Repeat decisions of the iterative scheme, one after the other, and measure how long they take.
 
     Parameters
     ----------
     schedule : Schedule
-        Under `IterativeMoldable`.
+        A schedule of `IterativeMoldable`.
     most : int
-        How many decisions at most, 1 or more; evenly spaced where the schedule has more.
+        Maximum number of decisions, 1 or more; evenly spaced if the schedule has more.
 
     Returns
     -------
     DataFrame
-        One row a decision: instant (seconds on the clock of the log), waiting (jobs), seconds (that it took).
+        One row per decision: instant (seconds on the clock of the log), waiting (jobs), seconds (that it took).
 
     Raises
     ------
     ValueError
         If `most` is below 1.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> table = sl.decisions.timed(schedule, most=5)
+    >>> table["waiting"].tolist()  # the column seconds tells how long each decision took
+    [1, 8, 7, 16, 1]
     """
     if most < 1:
         raise ValueError(f"most must be at least 1, got {most}")
     times, waiting, _ = instants(schedule)
     some = np.unique(np.linspace(0, times.size - 1, min(most, times.size)).round().astype(int))
-    situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the clock runs
+    situation(schedule, times[some[0]]).made()  # so that nothing is compiled while the time is measured
     took = []
     for now in times[some]:
         asked = situation(schedule, now)
@@ -281,12 +322,20 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
     Parameters
     ----------
     count : int
-        How many.
+        Number of decisions.
     seed : int
-        Same seed, same decisions.
+        The same seed gives the same decisions.
     sigma : (float, float)
-        Of Downey's law, drawn from this range. A is the machine in every second decision, else once to twice what the
-        jobs ask for.
+        Range from which sigma of Downey's law is drawn. A is the size of the machine in every second decision,
+        otherwise once to twice the processors that the job requests.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> decisions = sl.decisions.small_decisions(20, seed=1)
+    >>> best = [asked.total(asked.made()[0]) == asked.least_total() for asked in decisions]
+    >>> sum(best)
+    10
     """
     random = np.random.default_rng(seed)
     drawn = []
@@ -303,16 +352,28 @@ def small_decisions(count: int, seed: int = 0, sigma: tuple[float, float] = (0, 
 
 
 def planned(schedule: Schedule, asked: Decision, width) -> Schedule:
-    """Give the plan of a decision as a schedule: what runs, to its estimated end, and what is reserved.
+    """Return the plan of a decision as a schedule: running jobs up to their estimated ends, and reservations.
 
     Parameters
     ----------
     schedule : Schedule
-        Which the decision is of.
+        The schedule in which the decision was made.
     asked : Decision
-        Which is planned.
+        The decision to plan.
     width : int64, shape (n_queued,)
         Processors of the queued jobs.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
+    >>> asked = sl.decisions.situation(schedule, now)
+    >>> width, start, steps = asked.made()
+    >>> plan = sl.decisions.planned(schedule, asked, width)
+    >>> title = "Running jobs to their estimated ends, and reservations"
+    >>> chart = sl.charts.gantt(plan, (now, now + 86_400), label="job_number", title=title)
     """
     start, lasts, procs = schedule.start.copy(), schedule.estimate.copy(), schedule.procs.copy()
     start[asked.queued] = asked.now + asked.reserved(width)
@@ -331,21 +392,29 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
     Parameters
     ----------
     schedule : Schedule
-        Under `IterativeMoldable`.
+        A schedule of `IterativeMoldable`.
     now : int
         One of its `instants`.
     step : int
-        Which step of the decision, from 1; the last one where there are fewer.
+        Which step of the decision, from 1; the last one if there are fewer.
 
     Returns
     -------
     chart, table
-        Gantt charts of the two plans; of each queued job the processors, estimate and start in both.
+        Gantt charts of the two plans; and for each queued job the processors, estimate and start in both.
 
     Raises
     ------
     ValueError
         If nothing was decided or tried at that instant.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.IterativeMoldable())
+    >>> now = sl.decisions.readable_instants(schedule, least=4, most=8)[-1]
+    >>> chart, table = sl.decisions.draw_step(schedule, now, step=20)
     """
     asked = situation(schedule, now)
     steps = asked.made()[2]
@@ -387,7 +456,7 @@ def draw_step(schedule: Schedule, now: int, step: int) -> tuple:
 
 
 def _processors_of(names, plans):
-    """Give the lowest and the highest processor that some jobs hold in any of the plans."""
+    """Return the lowest and the highest processor that some jobs hold in any of the plans."""
     ends = []
     for plan in plans:
         offset, first, last = plan.processors()
@@ -397,15 +466,15 @@ def _processors_of(names, plans):
 
 
 def fair_shares(schedule: Schedule) -> np.ndarray:
-    """Give the fair share of each job at its start, computed anew from the jobs that queue and run then.
+    """Return the fair share of each job at its start, recomputed from the jobs that wait or run at that time.
 
-    That is, ObF x sqrt(work) / the sum over these jobs x processors, rounded to the nearest whole number, from 1 to the
-    machine; work is the estimated sequential one.
+    The share is ObF x sqrt(work) / the sum over these jobs x processors, rounded to the nearest whole number, from 1 to
+    the size of the machine; work is the estimated sequential work.
 
     Parameters
     ----------
     schedule : Schedule
-        Under `FairShareMoldable` with any overbooking and efficiency, and else its usual settings.
+        A schedule of `FairShareMoldable` with any overbooking and efficiency, and its default settings otherwise.
 
     Returns
     -------
@@ -414,7 +483,16 @@ def fair_shares(schedule: Schedule) -> np.ndarray:
     Raises
     ------
     ValueError
-        For a schedule under other settings, or another scheme.
+        For a schedule of another scheme, or with other settings.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).with_speedup(sl.Downey("system"), seed=1)
+    >>> schedule = sl.simulate(trace.scale_load(0.9), sl.FairShareMoldable())
+    >>> shares = sl.decisions.fair_shares(schedule)
+    >>> bool((schedule.procs <= shares).all())
+    True
 
     References
     ----------

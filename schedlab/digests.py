@@ -2,8 +2,9 @@
 
 They are the keys of kept results (`schedlab.experiment`). The digest of a user's function covers its code, the values
 that it closes over, and the globals that it uses. Editing a helper function therefore changes the digest; moving it to
-another file does not. The name of a log counts by what it stands for, and a path that is a value by what is in the file
-(`of_value`); what a function opens by names of its own does not count, nor does what it keeps in the file system.
+another file does not. The name of a log counts as the log that it stands for, and a path given as a value counts as the
+content of the file (`of_value`). Files that a function opens by names in its own code do not count, and neither does
+what it stores in the file system.
 """
 
 import dis
@@ -40,22 +41,22 @@ _INSTALLED = tuple(
     f"{Path(folder)}{os.sep}" for folder in (_PACKAGE, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
 )
 _PAPERS = f"{_PACKAGE / 'papers'}{os.sep}"
-CONSTANTS = (bool, int, float, str)  # global ones are as good as code
-_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # steps of Python's machine
+CONSTANTS = (bool, int, float, str)  # as globals, they count as part of the code
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")  # opcodes of Python's virtual machine
 _of_traces = WeakKeyDictionary()  # hashing the table of a log takes tens of milliseconds
 
 
 class NoDigestError(TypeError):
-    """A value has no digest, because nothing says whether another value equals it."""
+    """A value has no digest, because nothing tells whether another value equals it."""
 
 
 def digest(*values) -> str:
-    """Give a digest of values: numbers, text, arrays, tables, traces, schemes, functions, and what is made of them.
+    """Return a digest of values: numbers, text, arrays, tables, traces, schemes, functions, and combinations of them.
 
     Parameters
     ----------
     *values : object
-        What to tell apart from other values.
+        Values to digest.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def digest(*values) -> str:
     Raises
     ------
     NoDigestError
-        For something else, such as an open file.
+        For an unsupported value, such as an open file.
     """
     sha, seen = hashlib.sha256(), {}
     try:
@@ -78,7 +79,7 @@ def digest(*values) -> str:
 
 @functools.cache
 def sources() -> str:
-    """Give a digest of what results depend on besides functions and values: the package itself, and the Python version.
+    """Return a digest of everything else that results depend on: the package itself, and the Python version.
 
     Rooms that only show results do not count.
     """
@@ -91,16 +92,16 @@ def sources() -> str:
 
 
 def of_value(value) -> str:
-    """Give a digest of a value of a run; if it is a text that names a file, what is in the file counts."""
+    """Return a digest of a value of a run; if the value is text that names a file, the content of the file counts."""
     if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
         return digest(value, _content(value))
     return digest(value)
 
 
 def code_digest(function: Callable) -> str:
-    """Give a digest of a function's code and that of the users' functions and classes that it uses, with constants.
+    """Return a digest of a function's code and of the users' functions and classes that it uses, with constants.
 
-    Other values do not count: a function that is made twice, to close over different ones, is not an edited one.
+    Other values do not count: a function that is defined twice with different closure values is not an edited function.
     """
     codes, left, seen = set(), [function], {}
     while left:
@@ -121,7 +122,7 @@ def code_digest(function: Callable) -> str:
 
 
 def _methods(value):
-    """Give the functions of a user's class, and its bases, or of that of a value."""
+    """Return the functions and bases of a user's class, or of the class of a value."""
     kind = value if isinstance(value, type) else type(value)
     if _installed(kind.__module__):
         return []
@@ -130,7 +131,7 @@ def _methods(value):
 
 
 def innermost(function: Callable) -> Callable:
-    """Give the function that a partial, a method, or what remembers or compiles it, stands for."""
+    """Return the function behind partials, methods, and wrappers that remember or compile it."""
     while True:
         own = getattr(function, "__dict__", {})
         if isinstance(function, functools.partial):
@@ -144,7 +145,7 @@ def innermost(function: Callable) -> Callable:
 
 
 def _feed(sha, value, seen):
-    """Add a value to a hash; `seen` numbers the functions and classes that are in it, which may refer to each other."""
+    """Add a value to a hash; `seen` numbers its functions and classes, because they may refer to each other."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         value = np.array(value)  # as a number it would have no unit
     elif isinstance(value, np.generic):
@@ -202,7 +203,7 @@ def _feed(sha, value, seen):
         _class(sha, kind, seen)
         _all(sha, _state(value), seen)
         known = {each.name for each in fields(value)}
-        if not _installed(kind.__module__):  # those installed keep there what follows from their fields
+        if not _installed(kind.__module__):  # installed classes store only what follows from their fields there
             _feed(sha, {name: more for name, more in _own(value) if name not in known}, seen)
     else:
         _other(sha, value, seen)
@@ -230,7 +231,7 @@ def _is_new(sha, one, seen):
     if id(one) in seen:
         _name(sha, f"number {seen[id(one)][0]}")
         return False
-    seen[id(one)] = (len(seen), one)  # which must not be freed, since another could get its address
+    seen[id(one)] = (len(seen), one)  # keeps the object alive, since another could get its address
     return True
 
 
@@ -279,7 +280,7 @@ def is_installed(path):
 
 
 def _class(sha, kind, seen):
-    """Add a class: its name, and of a user's class its methods and attributes, wherever it stands."""
+    """Add a class by its name; for a user's class, also its methods and attributes, wherever it is defined."""
     _name(sha, kind.__qualname__)
     if installed := _installed(kind.__module__):
         _name(sha, kind.__module__)
@@ -302,18 +303,18 @@ def _class(sha, kind, seen):
 
 
 def _function(sha, function, seen):
-    """Add a function: its name, and of a user's function its code and the values that it uses, wherever it stands."""
+    """Add a function by its name; for a user's function, also its code and the values that it uses."""
     _name(sha, function.__qualname__)
     if installed := is_installed(function.__code__.co_filename):  # its module may be that of a function that it wraps
         _name(sha, function.__module__ or "")
-    named = installed and "<" not in function.__qualname__  # not made by another, nor a lambda
+    named = installed and "<" not in function.__qualname__  # not made by another function, nor a lambda
     if named or not _is_new(sha, function, seen):
         return
     _all(sha, [function.__code__, function.__defaults__, function.__kwdefaults__, vars(function)], seen)
     names = sorted(_names(function.__code__))
     for name, value in _outer(function).items():
         _name(sha, name)
-        _feed(sha, str(value) if isinstance(value, Path) else value, seen)  # a folder of its own may hold the results
+        _feed(sha, str(value) if isinstance(value, Path) else value, seen)  # the user's own folder may hold the results
         _module(sha, value, names, seen)
 
 
@@ -328,7 +329,7 @@ def _own_module(value):
 
 
 def _module(sha, value, names, seen):
-    """Add what a function uses of a module that is not installed: of ``helpers.f()``, f."""
+    """Add what a function uses of a module that is not installed: for ``helpers.f()``, f."""
     if _own_module(value):
         for name in names:
             if hasattr(value, name):
@@ -338,7 +339,7 @@ def _module(sha, value, names, seen):
 
 
 def _outer(function):
-    """Give what a function uses from outside: what it closes over, its user's globals, and modules that it imports."""
+    """Return what a function uses from outside: closure values, its user's globals, and modules that it imports."""
     closed = zip(function.__code__.co_freevars, map(_held, function.__closure__ or ()), strict=True)
     if is_installed(function.__code__.co_filename):
         return dict(closed)
@@ -348,10 +349,10 @@ def _outer(function):
 
 
 def _imported(function):
-    """Give the modules that a function imports when it runs, by their full names."""
+    """Return the modules that a function imports when it runs, by their full names."""
     found = {}
     for name in sorted(_imports(function.__code__)):
-        with suppress(Exception):  # which the function will raise itself
+        with suppress(Exception):  # the function will raise it itself
             full = resolve_name(name, function.__globals__.get("__package__") or "")
             found[full] = import_module(full)
     return found
@@ -371,13 +372,13 @@ def _names(code):
 
 @functools.lru_cache(1024)
 def _globals(code):
-    """List the global names alone: what is only an attribute may also be the name of a variable, which is another."""
+    """List only the global names: an attribute may have the same name as an unrelated global."""
     own = {step.argval for step in dis.get_instructions(code) if step.opname in _GLOBAL}
     return own.union(*map(_globals, _inner(code)))
 
 
 def _imports(code):
-    """Give the modules that code imports, relative ones with their dots, and what it imports from them."""
+    """Return the modules that code imports, relative ones with their dots, and what it imports from them."""
     steps, found = list(dis.get_instructions(code)), set()
     for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
         if step.opname == "IMPORT_NAME":
@@ -400,7 +401,7 @@ def _code(sha, code, seen):
 
 
 def _content(path):
-    """Give a digest of what is in a file or folder; empty where there is none."""
+    """Return a digest of the contents of a file or folder; empty if there is none."""
     path = Path(path)
     try:
         if path.is_dir():
@@ -411,7 +412,7 @@ def _content(path):
 
 
 def _own(value):
-    """Give what an object holds by name, also in slots, but for what follows from the rest."""
+    """Return the named values of an object, including slots, except those that follow from the rest."""
     kind, state = type(value), object.__getstate__(value)
     named, slots = state if isinstance(state, tuple) else (state, None)
     held = sorted(((named or {}) | (slots or {})).items())
@@ -422,7 +423,7 @@ def _stamp(path):
     return path.stat().st_mtime_ns, path.stat().st_size
 
 
-@functools.lru_cache(256)  # by the stamp: a file that is in many runs is read once
+@functools.lru_cache(256)  # by the stamp: a file used in many runs is read once
 def _file(path, *_):
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -452,5 +453,5 @@ def _other(sha, value, seen):
         return
     try:
         _name(sha, joblib.hash(value))
-    except Exception as error:  # whatever its pickling raises
+    except Exception as error:  # anything that its pickling raises
         raise NoDigestError(f"a {kind.__name__} has no digest: {error}") from None

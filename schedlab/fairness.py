@@ -49,6 +49,16 @@ def fair_starts(
     ValueError
         For an unknown definition or job number.
 
+    Examples
+    --------
+    Job 4, which arrives last, is backfilled and delays job 3 from 8 to 11 s:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]  # submission, run time, estimate, processors
+    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=4), "easy")
+    >>> schedule.start.tolist(), sl.fair_starts(schedule).tolist()
+    ([0, 4, 11, 2], [0, 4, 8, 2])
+
     References
     ----------
     Sabin, Kochhar and Sadayappan, "Job fairness in non-preemptive job scheduling", ICPP 2004: no later job should delay
@@ -113,6 +123,14 @@ def fair_start_miss(schedule: Schedule, definition: str = "arrivals", *, jobs=No
     Series
         jobs (how many); unfair, the share that started later than fair; mean_miss, the mean of max(0, start - fair
         start) over all these jobs; and max_miss. Misses in seconds.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 4, 4, 3), (1, 4, 4, 3), (1, 4, 4, 4), (2, 9, 9, 1)]  # submission, run time, estimate, processors
+    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=4), "easy")
+    >>> sl.fair_start_miss(schedule).to_dict()
+    {'jobs': 4.0, 'unfair': 0.25, 'mean_miss': 0.75, 'max_miss': 3.0}
     """
     fair = fair_starts(schedule, definition, jobs=jobs, threads=threads)
     start = pd.Series(schedule.start, index=schedule.trace.table.index).reindex(fair.index)
@@ -145,6 +163,16 @@ def fairness_table(schedules, definition: str = "fcfs", *, jobs=None, threads: i
     ------
     ValueError
         If there is no schedule.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.9)
+    >>> schedules = sl.simulate_many([(trace, scheme) for scheme in ("fcfs", "easy", "easy-sjf")])
+    >>> table = sl.fairness_table(schedules)
+    >>> table["unfair"].round(2).to_dict()
+    {'FCFS': 0.0, 'EASY': 0.0, 'EASY-SJF': 0.03}
+    >>> chart = sl.charts.distribution(schedules, "bounded_slowdown")
     """
     schedules = [schedules] if isinstance(schedules, Schedule) else list(schedules)
     if not schedules:

@@ -1,10 +1,10 @@
-"""The results of the full size, kept in data/results: ledgers and figures, and how they were made.
+"""Kept results of the full size in data/results: ledgers and figures, and how they were made.
 
-Full-size runs take long. Their results are kept as small tables and pictures, so that notebooks and the report show
-them beside a quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` makes them anew. They
-are stale when the kernels that they came from have changed since.
+Full-size runs take long. Their results are kept as small tables and pictures: notebooks and the report show them beside
+a quick run, and conclusions quote nothing else. `schedlab figures --size full --keep` recomputes them. They are stale
+if the kernels that produced them have changed since.
 
-The quick ledger is kept, too: it is what a quick run is expected to give, and `moved` names what differs.
+The quick ledger is kept, too: it is the expected result of a quick run, and `moved` lists the differences.
 """
 
 import ast
@@ -37,22 +37,22 @@ from .paths import data_dir
 PACKAGES = ("numpy", "numba", "pandas")
 KERNELS = f"{__package__}.kernels"
 COMPILING = ("_jit", "_compiler")  # modules of kernels
-TIMED = ("SAB-15",)  # claims on times that this machine takes
-FULL, QUICK = "", "quick-"  # what the files of a size begin with
+TIMED = ("SAB-15",)  # claims on times measured on this machine
+FULL, QUICK = "", "quick-"  # beginnings of the file names of each size
 NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:e[+-]?\d+)?")
 INTERVAL = re.compile(rf"\[({NUMBER.pattern}) to ({NUMBER.pattern})\]")
 
 
 def folder() -> Path:
-    """Give the folder of kept results."""
+    """Return the folder of kept results."""
     return data_dir() / "results"
 
 
 def kernels_of(paper: str) -> dict[str, str]:
-    """Give the kernels that a paper uses, by module, each with the digest of what it does now.
+    """Return the kernels that a paper uses: for each module, the digest of its present code.
 
-    They are those that this process has run or made ready to, and those that were kept of the paper before: results may
-    have come from a store.
+    These are the kernels that this process has compiled or loaded, and those that were kept for the paper before,
+    because results may have come from a store.
     """
     used = set((made(paper) or {}).get("kernels", ()))
     for name, module in list(sys.modules.items()):
@@ -62,11 +62,11 @@ def kernels_of(paper: str) -> dict[str, str]:
     return {name: digest for name in sorted(used) if (digest := kernel_digest(name)) is not None}
 
 
-@cache  # every figure that a notebook shows asks for it
+@cache  # every figure in a notebook asks for it
 def kernel_digest(name: str) -> str | None:
-    """Digest what a kernel's module does, with those that it imports; None where there is no such module.
+    """Digest the code of a kernel module and of the modules that it imports; None if there is no such module.
 
-    Comments and docstrings do not count, nor does how kernels are compiled.
+    Comments and docstrings do not count, and neither does the way in which kernels are compiled.
     """
     found, left = {}, [name]
     while left:
@@ -79,7 +79,7 @@ def kernel_digest(name: str) -> str | None:
 
 
 def _source(name):
-    """Give the source of a module of kernels; None for another, and for how they are compiled."""
+    """Return the source of a kernel module; None for other modules and for those that only compile kernels."""
     folder, own = Path(__file__).parent / "kernels", name.removeprefix(f"{KERNELS}.").replace(".", "/")
     if not name.startswith(f"{KERNELS}.") or own in COMPILING:
         return None
@@ -88,7 +88,7 @@ def _source(name):
 
 
 def _imported(tree, name):
-    """Give what a module imports from others, whether these are modules or names in them."""
+    """Return what a module imports from other modules, whether modules or names in them."""
     package = (
         name if (Path(__file__).parent / "kernels" / name.rpartition(".")[2]).is_dir() else name.rpartition(".")[0]
     )
@@ -106,16 +106,16 @@ def _without_docstrings(tree):
 
 
 def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterable, seconds: float) -> None:
-    """Keep the ledgers and the figures of a paper in place of what was kept, which stays until the new is there.
+    """Keep the ledgers and figures of a paper; what was kept before stays in place until the new results are complete.
 
     Parameters
     ----------
     paper : str
-        Name of its module.
+        Name of the paper's module.
     ledger, quick : DataFrame
-        Of the full size, and of a quick run.
+        Ledgers of the full size, and of a quick run.
     figures : iterable of `schedlab.papers.Figure`
-        Of the full size.
+        Figures of the full size.
     seconds : float
         How long they took.
     """
@@ -171,7 +171,7 @@ def _packed(text):
 
 
 def made(paper: str) -> dict | None:
-    """Say how the kept results of a paper were made: versions, date, machine, seconds; None where none are kept."""
+    """Return how the kept results of a paper were made: versions, date, machine, seconds; None if none are kept."""
     path = folder() / paper / "made.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
@@ -183,7 +183,7 @@ def stale(paper: str) -> bool:
 
 @cache
 def ledger_of(paper: str, size: str = FULL) -> Ledger | None:
-    """Give the kept ledger of a paper, of the full size or of a quick run (`QUICK`); None where none is kept."""
+    """Return the kept ledger of a paper, of the full size or of a quick run (`QUICK`); None if none is kept."""
     place = folder() / paper
     if not (place / f"{size}ledger.csv").is_file():
         return None
@@ -197,17 +197,17 @@ def _of_row(cases, number):
 
 
 def moved(expected: pd.DataFrame, ledger: pd.DataFrame, timed: Collection[str] = TIMED) -> list[str]:
-    """Name the rows of a ledger that are not as expected, in a line each.
+    """List the rows of a ledger that differ from the expected ones, one line each.
 
-    That is a row that starts or stops to reproduce, that is new or missing, or of which a case has moved beyond the
-    interval that it had.
+    A row differs if it starts or stops to reproduce, is new or missing, or has a case that has moved outside its
+    previous interval.
 
     Parameters
     ----------
     expected, ledger : DataFrame
-        As it was kept, and as it is now.
+        The kept ledger, and the present one.
     timed : collection of str
-        Ids of claims on measured times, which each machine has its own of: only their verdicts are compared.
+        Ids of claims on measured times, which differ between machines: only their verdicts are compared.
     """
     old, new = _by_claim(expected), _by_claim(ledger)
     lines = [f"{claim}, {statement}: no longer there" for claim, statement, _ in sorted(old.keys() - new.keys())]
@@ -234,14 +234,14 @@ def _moved_cases(before, now):
 
 
 def _measured(row):
-    """Give what was measured of each case, or of a claim without cases."""
+    """Return the measured value of each case, or of a claim without cases."""
     if not row["cases"]:
         return {"what was measured": row["measured"]}
     return {f"{case['quantity']} ({case['case']}; {case['expected']})": case["measured"] for case in row["cases"]}
 
 
 def _within(old, new):
-    """Tell whether a number as `display.interval` writes it lies in the interval of another; words must be the same."""
+    """Tell whether a number, as `display.interval` writes it, lies in another's interval; words must be the same."""
     if old == new:
         return True
     was, value = INTERVAL.search(old), NUMBER.match(new)
@@ -253,20 +253,20 @@ def _number(words):
 
 
 def numbers_of(paper: str, figure: str) -> pd.DataFrame | None:
-    """Give the kept numbers of a figure; None where none are kept."""
+    """Return the kept numbers of a figure; None if none are kept."""
     path = folder() / paper / f"{figure}.csv.gz"
     return pd.read_csv(path) if path.is_file() else None
 
 
 def beside(figure) -> str:
-    """Give the kept picture and table of a `schedlab.papers.Figure` as HTML that unfolds.
+    """Return the kept picture and table of a `schedlab.papers.Figure` as collapsible HTML.
 
-    Nothing if none are kept, or if they show the same numbers.
+    Empty if none are kept, or if they show the same numbers.
 
     Warns
     -----
     UserWarning
-        If what is kept cannot be read.
+        If the kept results cannot be read.
     """
     place = folder() / figure.paper
     try:
@@ -287,7 +287,7 @@ def _unfolding(figure, place):
         style = "max-width: 100%; background: white"
         parts.append(f'<img alt="{title}" loading="lazy" style="{style}" src="data:image/svg+xml;base64,{data}">')
     if (told := place / f"{figure.name}-table.csv").is_file():
-        from .charts import table  # here, since it loads altair
+        from .charts import table  # imported here, because it loads altair
 
         read = pd.read_csv(told).rename(columns={"Unnamed: 0": ""}).fillna("")
         shown = table(read).to_html(table_uuid=f"{figure.paper}-{figure.name}-full")

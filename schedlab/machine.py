@@ -51,6 +51,14 @@ class Flat:
     ----------
     procs : int
         Number of processors.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> own, twice = (sl.simulate(trace, "easy", machine=sl.Flat(procs)).metrics() for procs in (64, 128))
+    >>> bool(twice["wait_time"] < own["wait_time"])
+    True
     """
 
     procs: int
@@ -75,9 +83,16 @@ class Partitions:
 
     Examples
     --------
-    >>> machine = Partitions({"short": 64, "long": 128})
+    >>> import schedlab as sl
+    >>> machine = sl.Partitions({"short": 64, "long": 128})
     >>> machine.procs, str(machine)
     (192, 'partitions short (64), long (128)')
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=192, partition=["short", "long"])
+    >>> schedule = sl.simulate(trace, "easy", machine=machine)
+    >>> {name: len(part) for name, part in schedule.partitions.items()}
+    {'short': 163, 'long': 47}
+    >>> chart = sl.charts.gantts(schedule.partitions)
     """
 
     sizes: tuple[tuple[str | int, int], ...]
@@ -182,9 +197,22 @@ class KaryTree:
 
     Examples
     --------
-    >>> tree = KaryTree(4, 4, procs=240)
+    >>> import schedlab as sl
+    >>> tree = sl.KaryTree(4, 4, procs=240)
     >>> tree.stage([4, 5, 14, 240]).tolist()
     [1, 2, 2, 4]
+
+    On 8 nodes in blocks of 2 and 4, job 4 needs 3 nodes. Under contiguous allocation, it waits for a block of 4 with 3
+    free nodes. If it takes any free nodes, it starts sooner, but across both blocks:
+
+    >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2), (1, 4, 4, 3)], procs=8)
+    >>> schedules = {
+    ...     allocation: sl.simulate(trace, "fcfs", machine=sl.KaryTree(2, 3, allocation=allocation))
+    ...     for allocation in ("contiguous", "first-free")
+    ... }
+    >>> [(schedule.start[3].item(), schedule.allocations()[3]) for schedule in schedules.values()]
+    [(7, '4-6'), (2, '3-4 7')]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
     """
 
     k: int

@@ -88,7 +88,20 @@ def written(measure: str, value: float, like: float | None = None) -> str:
 
 
 class Measures(pd.Series):
-    """Measures of a schedule: a Series that displays with units. Anything computed from it is a plain Series."""
+    """Measures of a schedule: a Series that displays with units. Anything computed from it is a plain Series.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> measures = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], procs=8)).metrics()
+    >>> measures[["wait_time", "utilization"]].round(3).tolist()
+    [3600.0, 0.833]
+    >>> print(measures)  # doctest: +ELLIPSIS
+    EASY
+    jobs                                       2  jobs
+    wait_time                             60 min  mean wait
+    ...
+    """
 
     @property
     def _constructor(self):
@@ -111,7 +124,18 @@ class Measures(pd.Series):
 
 
 class MeasureTable(pd.DataFrame):
-    """A table of measures: a DataFrame that displays with units. Anything computed from it is a plain DataFrame."""
+    """A table of measures: a DataFrame that displays with units. Anything computed from it is a plain DataFrame.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> schedule = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], procs=8))
+    >>> table = schedule.metrics(by="size")
+    >>> type(table).__name__, type(table[["jobs"]]).__name__
+    ('MeasureTable', 'DataFrame')
+    >>> table.loc["5-8", "turnaround"].item()
+    7200.0
+    """
 
     @property
     def _constructor(self):
@@ -171,6 +195,12 @@ def slowdown(turnaround, run):
     ----------
     turnaround, run : array, shape (n_jobs,), seconds
         From submission to end, and from start to end.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.metrics.slowdown([30, 20, 0], [10, 20, 0]).tolist()
+    [3.0, 1.0, 1.0]
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         # fmax ignores the nan of 0 / 0, where turnaround and run time are equal.
@@ -191,6 +221,15 @@ def bounded_slowdown(turnaround, run, tau=TAU):
     ------
     ValueError
         If tau is not above 0.
+
+    Examples
+    --------
+    A job of 1 s that waited 29 s has slowdown 30. Its run time counts as 10 s:
+
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> sl.metrics.bounded_slowdown(np.array([30, 300]), np.array([1, 100])).tolist()
+    [3.0, 3.0]
 
     References
     ----------
@@ -215,6 +254,13 @@ def per_processor_slowdown(turnaround, run, procs, tau=TAU):
     ------
     ValueError
         If tau is not above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> sl.metrics.per_processor_slowdown(np.array([400, 400]), np.array([100, 100]), procs=np.array([1, 2])).tolist()
+    [4.0, 2.0]
 
     References
     ----------
@@ -247,6 +293,14 @@ def utilization(start, end, procs, machine, window):
     -------
     float
         nan for an empty window.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> start, end, procs = np.array([[0, 4], [10, 6], [2, 4]])
+    >>> sl.metrics.utilization(start, end, procs, machine=8, window=(0, 10))
+    0.35
     """
     begin, finish = window
     held = np.clip(np.minimum(end, finish) - np.maximum(start, begin), 0, None)
@@ -266,6 +320,12 @@ def effective_work(run, procs, efficiency=1.0):
         Processors of each job.
     efficiency : float or array, shape (n_jobs,)
         Speedup per processor.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.metrics.effective_work(run=[10, 10], procs=[4, 8], efficiency=[1.0, 0.5])
+    80.0
     """
     return float((np.asarray(run) * np.asarray(procs) * efficiency).sum())
 
@@ -286,6 +346,16 @@ def states(time, changes):
         The distinct times.
     *sums : int64, shape (n_instants,)
         The value of each quantity from that instant until the next.
+
+    Examples
+    --------
+    Two jobs on 2 and 3 processors, from 0 to 10 s and from 4 to 6 s:
+
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> instants, used = sl.metrics.states(np.array([0, 4, 10, 6]), [np.array([2, 3, -2, -3])])
+    >>> instants.tolist(), used.tolist()
+    ([0, 4, 6, 10], [2, 5, 2, 0])
     """
     order = np.argsort(time, kind="stable")
     time = time[order]
@@ -306,6 +376,16 @@ def loss_of_capacity(timeline, machine):
         `Schedule.timeline`.
     machine : int
         Processors.
+
+    Examples
+    --------
+    Until 2 s, 3 of 8 processors are idle while a job waits for 4:
+
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> timeline = pd.DataFrame({"time": [0, 2, 5], "used": [5, 8, 0], "demand": [4, 0, 0]})
+    >>> sl.metrics.loss_of_capacity(timeline, machine=8)
+    6
     """
     lasts = np.diff(timeline["time"]).astype("float64")  # int64 would wrap if a large machine idles for very long
     idle = np.maximum(machine - timeline["used"].to_numpy()[:-1], 0)  # a log may hold more than the machine has
@@ -327,6 +407,12 @@ def gini(values) -> float:
     ------
     ValueError
         For a value below 0.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.metrics.gini([5, 5, 5, 5]), sl.metrics.gini([0, 0, 0, 20])
+    (0.0, 0.75)
 
     References
     ----------
@@ -355,6 +441,15 @@ def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per user_id (-1: unknown), largest area first: jobs, area (processor-seconds held), share (of all area
         held), and the user's mean wait_time (seconds) and bounded_slowdown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> jobs = pd.DataFrame({"submit": [0, 1, 2], "run": 60, "procs": [2, 1, 1], "user": ["ann", "bob", "ann"]})
+    >>> trace = sl.from_frame(jobs, submit="submit", run="run", procs="procs", user="user", machine=4)
+    >>> sl.metrics.user_shares(sl.simulate(trace).jobs)["share"].tolist()
+    [0.75, 0.25]
     """
     users = jobs.assign(area=jobs["run_time"] * jobs["procs"]).groupby("user_id")
     area = users["area"].sum()
@@ -390,6 +485,16 @@ def classes(jobs: pd.DataFrame, by, names: Mapping[str, Mapping[int, str]] | Non
     ------
     TypeError, ValueError
         For any other `by`, or a column that does not exist.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> jobs = pd.DataFrame({"run_time": [60, 7200, 60], "procs": [1, 4, 64]})
+    >>> sl.metrics.classes(jobs, "kurian").tolist(), sl.metrics.classes(jobs, "size").tolist()
+    (['SN', 'LN', 'SW'], ['1', '3-4', '33-64'])
+    >>> sl.metrics.classes(jobs, {"run_time": [0, 3600, 86_400]}).astype("str").tolist()
+    ['[0, 3600)', '[3600, 86400)', '[0, 3600)']
     """
     if callable(by) and not isinstance(by, pd.Series):
         return pd.Series(by(jobs), index=jobs.index)
@@ -430,6 +535,15 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
     ------
     ValueError
         Lists the known names.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.metrics.check_classes("kurian", ["run_time", "procs"])
+    >>> sl.metrics.check_classes("length", ["run_time", "procs"])
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown classes 'length'; known: kurian, sabin, size, user, group, account, a column (run_time, procs)
     """
     columns = list(columns)
     if by not in (*CLASSES, *WORDS, *columns):

@@ -1,4 +1,4 @@
-"""The parts of the kernels, for compiled schemes of one's own (`schedlab.compiled_scheme`).
+"""The parts of the kernels, for user-defined compiled schemes (`schedlab.compiled_scheme`).
 
 A compiled scheme is a function that is called at each pass with the state `c` of the simulation and its own `memory`.
 It may use Python's arithmetic, loops and conditions, arrays, and these parts:
@@ -6,19 +6,19 @@ It may use Python's arithmetic, loops and conditions, arrays, and these parts:
 - `c.jobs.submit`, `c.jobs.estimate`, `c.jobs.procs`: int64 arrays by job, in the order of arrival; times in seconds
   since the first submission.
 - `c.clock[NOW]`, `c.clock[FREE]`: the instant and the free processors. `c.clock[FREED]` tells whether processors were
-  freed at this instant; jobs `c.clock[NEWCOMER]` to `c.clock[ARRIVED]` - 1 have arrived at it.
+  freed at this instant; jobs `c.clock[NEWCOMER]` to `c.clock[ARRIVED]` - 1 have arrived at this instant.
 - The queue: `c.queue.item[place]` is the job at a place, from `front(c.queue)` to `back(c.queue)` - 1; `waiting`,
   `first_item(c.queue)` (the head), `place_in_queue`.
 - Starts: `begin(c, place)` starts the job at a place and returns the place of the next one; `start_heads_that_fit`.
 - One reservation, in an array of three numbers: `reserve_for_head`, `ends_by_shadow`, `begin_behind_head`,
   `still_blocked`; `reservation[SHADOW]`, `reservation[EXTRA]`, `reservation[HEAD]`.
-- Many, in a profile of free processors over time, which `new_profile` makes: `fill_profile` (of the running jobs),
-  `earliest`, `add`, `least`. A job can start where ``earliest`` gives now and its processors are free
-  (``<= c.clock[FREE]``): a job whose estimate is 0 holds its processors until the pass is over.
+- Many reservations, in a profile of free processors over time, which `new_profile` makes: `fill_profile` (from the
+  running jobs), `earliest`, `add`, `least`. A job can start if ``earliest`` returns the current instant and its
+  processors are free (``<= c.clock[FREE]``): a job whose estimate is 0 holds its processors until the pass is over.
 - Running jobs by estimated end: `c.running.key[place]` (the end) and `c.running.item[place]` (the job).
 
-The only check on a running compiled scheme is that it starts nothing that does not fit: an index beyond an array reads
-garbage. Set ``NUMBA_DISABLE_JIT=1`` to run it in plain Python, with errors where they happen.
+The only check on a running compiled scheme is that every job it starts fits: an index beyond an array reads garbage.
+Set ``NUMBA_DISABLE_JIT=1`` to run the scheme in plain Python, with errors where they happen.
 
 Examples
 --------
@@ -41,6 +41,25 @@ EASY backfilling:
 ...             place += 1
 >>> trace = sl.model_trace("lublin", jobs=300, seed=1)
 >>> bool((sl.simulate(trace, easy).start == sl.simulate(trace, "easy").start).all())
+True
+
+Conservative backfilling, with all reservations made anew at each pass:
+
+>>> @sl.compiled_scheme(memory=new_profile)
+... def conservative(c, profile):
+...     fill_profile(c, profile)
+...     place = front(c.queue)
+...     while place < back(c.queue):
+...         job = c.queue.item[place]
+...         procs, estimate = c.jobs.procs[job], c.jobs.estimate[job]
+...         start = earliest(profile, c.clock[NOW], NEVER, procs, estimate)
+...         add(profile, start, start + estimate, -procs)
+...         if start == c.clock[NOW] and procs <= c.clock[FREE]:
+...             place = begin(c, place)
+...         else:
+...             place += 1
+>>> rebuilt = sl.Conservative(compression="rebuild")
+>>> bool((sl.simulate(trace, conservative).start == sl.simulate(trace, rebuilt).start).all())
 True
 """
 
@@ -101,21 +120,28 @@ __all__ = [
 
 
 def new_profile(jobs: int, procs: int) -> SortedPairs:
-    """Make room for a profile, as ``compiled_scheme(memory=new_profile)``; `fill_profile` fills it.
+    """Allocate a profile, as in ``compiled_scheme(memory=new_profile)``; `fill_profile` fills it.
 
     Parameters
     ----------
     jobs : int
-        Jobs of the trace.
+        Number of jobs in the trace.
     procs : int
         Processors of the machine.
 
     Returns
     -------
     SortedPairs
-        Instants (``key``) and processors that are free from then on (``item``).
+        Instants (``key``) and the processors that are free from each instant on (``item``).
+
+    Examples
+    --------
+    >>> from schedlab.parts import new_profile
+    >>> profile = new_profile(jobs=100, procs=64)
+    >>> profile.key[0].item(), profile.item[0].item()  # from 0 s on, 64 processors are free
+    (0, 64)
     """
-    room = 3 * jobs + 8  # a job adds two steps at the most; the rest keeps carrying the list to the front rare
+    room = 3 * jobs + 8  # a job adds two steps at most; with the rest, the list rarely has to be moved to the front
     profile = SortedPairs(np.empty(room, np.int64), np.empty(room, np.int64), np.array([0, 1]))
     profile.key[0], profile.item[0] = 0, procs
     return profile

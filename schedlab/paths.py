@@ -1,4 +1,4 @@
-"""Where the project's data and the user's cache lie. Everything else asks here."""
+"""The locations of the project's data and of the user's cache. All other modules ask this one."""
 
 import hashlib
 import os
@@ -14,16 +14,16 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_dir() -> Path:
-    """Give the folder of small data files: inside the installed package, or `data/` of a checkout."""
+    """Return the folder of small data files: inside the installed package, or `data/` of a checkout."""
     installed = _PACKAGE / "data"
     return installed if installed.is_dir() else _PACKAGE.parent / "data"
 
 
 def cache_dir(room: str) -> Path:
-    """Give one room ("numba", "traces", "tables", "scripts", "runs") of the cache folder, which need not exist yet.
+    """Return a subfolder ("numba", "traces", "tables", "scripts", "runs") of the cache folder; it need not exist yet.
 
-    The environment variable ``SCHEDLAB_CACHE`` names the cache folder; without it, it is the
-    platform's usual place (``~/.cache/schedlab`` unless ``XDG_CACHE_HOME`` says otherwise).
+    The environment variable ``SCHEDLAB_CACHE`` names the cache folder. If it is not set, the platform's usual folder is
+    used (``~/.cache/schedlab``, or as ``XDG_CACHE_HOME`` says).
     """
     base = os.environ.get("SCHEDLAB_CACHE")
     if base:
@@ -33,18 +33,18 @@ def cache_dir(room: str) -> Path:
 
 
 def own_folder(room: str) -> Path | None:
-    """Give one room of the cache as a folder that only the user may write to, made where it is missing.
+    """Return a subfolder of the cache that only the user may write to; create it if it is missing.
 
     Returns
     -------
     Path or None
-        None where there can be no such folder, and where what lies in it may be from others: it belongs to somebody
-        else, or others may write to it.
+        None if there can be no such folder, or if its contents may be from others: it belongs to somebody else, or
+        others may write to it.
 
     Warns
     -----
     UserWarning
-        Of a folder that is not trusted, once.
+        About a folder that is not trusted, once.
     """
     folder = cache_dir(room)
     try:
@@ -53,7 +53,7 @@ def own_folder(room: str) -> Path | None:
         status = folder.stat()
     except OSError:
         return None
-    if not hasattr(os, "geteuid"):  # Windows keeps users' folders apart by itself
+    if not hasattr(os, "geteuid"):  # Windows keeps users' folders separate itself
         return folder
     if status.st_uid != os.geteuid():
         _distrust(folder, "it belongs to somebody else; set SCHEDLAB_CACHE to a folder of your own")
@@ -65,11 +65,11 @@ def own_folder(room: str) -> Path | None:
 
 
 def kernels_folder(digest: str) -> Path | None:
-    """Give the folder of the machine code that some sources make, which need not exist yet; None where it is not kept.
+    """Return the folder for the machine code of the given sources; it need not exist yet. None if code cannot be kept.
 
-    The environment variable ``SCHEDLAB_KERNELS`` names the kernels of somebody whom the user trusts as the sources
-    themselves: a colleague's ``~/.cache/schedlab/numba``. What that holds of these sources is copied, so that nothing
-    need be compiled.
+    The environment variable ``SCHEDLAB_KERNELS`` may name a folder with compiled kernels of somebody whom the user
+    trusts as much as the sources themselves, such as a colleague's ``~/.cache/schedlab/numba``. Its kernels for these
+    sources are copied, so that nothing needs to be compiled.
     """
     folder, offered = own_folder("numba"), os.environ.get("SCHEDLAB_KERNELS")
     if folder is None:
@@ -79,28 +79,28 @@ def kernels_folder(digest: str) -> Path | None:
         theirs, copied = Path(offered).expanduser() / digest, folder / uuid4().hex
         try:
             if theirs.is_dir():
-                shutil.copytree(theirs, copied, ignore=shutil.ignore_patterns("*.tmp.*"))  # which numba is writing
+                shutil.copytree(theirs, copied, ignore=shutil.ignore_patterns("*.tmp.*"))  # files that numba is writing
                 copied.rename(kept)
         except OSError as error:
             shutil.rmtree(copied, ignore_errors=True)
-            if not kept.exists():  # else another process was faster
+            if not kept.exists():  # otherwise another process was faster
                 words = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, so kernels are compiled: {error}"
                 warnings.warn(words, stacklevel=2)
     return kept
 
 
 def kept_script(name: str, make: Callable[[], str]) -> str:
-    """Give a script that takes seconds to make: from the cache, or made and kept there.
+    """Return a script that takes seconds to make: from the cache, or newly made and then kept there.
 
-    It only ever saves time: a file that is not as it was written is made anew, and a cache that cannot be written, or
-    that is not the user's alone, is done without.
+    The cache only saves time: a damaged file is replaced, and a cache that cannot be written, or does not belong to the
+    user alone, is not used.
 
     Parameters
     ----------
     name : str
-        Of the file. It has to say all that the script depends on.
+        Name of the file. It must identify everything that the script depends on.
     make : function
-        Makes the script.
+        Function that makes the script.
     """
     folder = own_folder("scripts")
     if folder is None:
@@ -138,7 +138,7 @@ def replacing(path: Path | str) -> Iterator[Path]:
         yield part
         os.replace(part, path)
     except OSError as error:
-        if error.errno is not None and error.filename is None:  # as where the disk is full
+        if error.errno is not None and error.filename is None:  # for example if the disk is full
             error.filename = str(path)
         raise
     finally:
@@ -146,11 +146,11 @@ def replacing(path: Path | str) -> Iterator[Path]:
 
 
 def is_own(stream) -> bool:
-    """Tell whether an open file is the user's: what others put into a folder while they could stays theirs."""
+    """Tell whether an open file belongs to the user: others may have put files into the folder while they could."""
     return not hasattr(os, "geteuid") or os.fstat(stream.fileno()).st_uid == os.geteuid()
 
 
 @cache
 def _distrust(folder, why):
-    """Warn once of each folder."""
+    """Warn once about each folder."""
     warnings.warn(f"{folder} is not trusted: {why}", stacklevel=3)

@@ -51,7 +51,7 @@ def _plans(trace):
 def _others(trace):
     with tempfile.TemporaryDirectory() as folder:
         trace.to_swf(path := Path(folder) / "log.swf")
-        # Lenient, as it then reads the text: the table that is kept of a log would leave the parser uncompiled.
+        # Lenient, because this reads the text; with the cached table of the log, the parser would not be compiled.
         schedule = recorded(read_swf(path, lenient=True))
         schedule.processors(), schedule.started_by
 
@@ -61,7 +61,7 @@ def _bounds(trace):
 
 
 def _decision(trace):
-    """Decide once, as Sabin's live figures do."""
+    """Make one decision, as Sabin's live figures do."""
     ends, held = np.array([10]), np.array([1])
     estimate, procs = (trace.jobs[name].to_numpy(copy=True) for name in ("requested_time", "requested_procs"))
     decision(ends, held, estimate, procs, trace.procs, trace.with_speedup(Downey()).laws(), 0)
@@ -80,9 +80,9 @@ LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "plans", "conservativ
 
 
 def groups() -> dict[str, list[Callable]]:
-    """Give what is compiled together: calls with a trace, by name. The schemes of a module share most of it."""
+    """Return the groups that are compiled together, as calls with a trace; schemes of one module share most kernels."""
     found = {"gang": [_gang], "trees": [_trees], "others": [_others, _bounds], "moldable": [_decision]}
-    found["conservative"] = [_reservations]  # which have most in common
+    found["conservative"] = [_reservations]  # shares most with these
     found["plans"] = [_plans]
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")
@@ -100,45 +100,45 @@ def _place(name):
 
 
 def compile_kernels(processes: int | None = None, progress: bool = True) -> None:
-    """Compile every kernel into the cache on disk, unless it is there.
+    """Compile every kernel into the cache on disk, unless it is already there.
 
     Parameters
     ----------
     processes : int, optional
-        One for each core if left out.
+        Number of processes (default: one per core).
     progress : bool
-        Show a progress bar, if it takes over a second.
+        Show a progress bar if it takes over a second.
 
     Raises
     ------
     OSError
-        If there is no folder that keeps what is compiled.
+        If no folder can keep the compiled kernels.
     RuntimeError
-        If a kernel cannot be compiled, with what was said about it.
+        If a kernel cannot be compiled; the message includes the cause.
     """
     if CACHE is None:
         raise OSError(
             f"{cache_dir('numba')}: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
         )
     names = groups()
-    # Who is free takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
+    # A free worker takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
     workers = Parallel(
         processes or os.cpu_count(),
         return_as="generator_unordered",
         backend="loky",
         batch_size=1,
         pre_dispatch="all",
-        idle_worker_timeout=1,  # seconds; what is compiled takes much memory
+        idle_worker_timeout=1,  # seconds; the compiler takes much memory
     )
     done = workers(delayed(_in_a_worker)(name) for name in names)
     list(tqdm(done, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
 
 
 def _in_a_worker(group):
-    gc.disable()  # the process ends soon, and what the compiler makes lives until then
+    gc.disable()  # the process ends soon, and the compiler's objects live until then
     try:
         compile_group(group)
-    except Exception as error:  # whatever it is, joblib loses which group it was
+    except Exception as error:  # joblib would not say which group failed
         raise RuntimeError(f"the kernels of {group} cannot be compiled: {error!r}") from error
 
 
@@ -152,14 +152,14 @@ def compile_group(group: str) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[bool]:
-    """Tell whether this process alone compiles ahead into a folder, and keep others from it meanwhile."""
+    """Tell whether no other process compiles ahead into a folder, and keep others out for the duration of the block."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "ahead.lock", "wb") as stream:
-        if fcntl is None:  # Windows: more work is done than is needed, and no harm
+        if fcntl is None:  # Windows: some work may be done twice, without harm
             yield True
             return
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which ends with the process, however that ends
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the process ends, however it ends
         except OSError:
             yield False
         else:

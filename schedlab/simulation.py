@@ -77,6 +77,14 @@ def simulate(
     >>> trace = sl.model_trace("lublin", jobs=1000, seed=1)
     >>> len(sl.simulate(trace, sl.EASY()).validate().jobs)
     1000
+
+    With another order, on a busier and smaller workload:
+
+    >>> trace = sl.model_trace("lublin", jobs=60, procs=64, seed=3).scale_load(0.9)
+    >>> schedule = sl.simulate(trace, sl.EASY(order="sjf"))
+    >>> str(schedule.scheme), schedule.machine.procs
+    ('EASY-SJF', 64)
+    >>> chart = sl.charts.gantt(schedule)
     """
     check_trace(trace)
     scheme, machine = scheme_named(scheme), machine_for(machine, trace)
@@ -303,6 +311,16 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **conven
     -------
     list of Schedule
         In the order of `runs`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> schedules = sl.simulate_many([(trace, scheme) for scheme in ("fcfs", "easy", "conservative")])
+    >>> fcfs, easy, _ = (schedule.metrics()["wait_time"] for schedule in schedules)
+    >>> bool(easy < fcfs)
+    True
+    >>> chart = sl.charts.distribution(schedules)
     """
     return list(simulate_each(runs, threads=threads, **conventions))
 

@@ -1,30 +1,30 @@
-"""Words from outside, such as a log's name, made fit for the places where they are shown.
+"""Text from outside, such as a log's name, made safe for the places where it is shown.
 
-A name reaches a terminal, the script of a page, and a spreadsheet. What it must not do there: control the terminal, end
-the script, or be a formula. HTML itself takes `html.escape`, as everywhere.
+A name is shown in a terminal, in the script of a page, and in a spreadsheet. There it must not control the terminal,
+end the script, or act as a formula. In HTML itself, use `html.escape` as usual.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable
 
-# Controls, marks that turn the direction of writing, halves of letters that no encoding takes, ends of lines.
+# Control characters, marks that change the direction of writing, surrogates that cannot be encoded, line separators.
 _UNSHOWN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _MARKUP = re.compile("<(?=[/!])")
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # with marks before it, lest a reader remove one that was not ours
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # with leading quotes, so that a reader removes only a quote added here
 _NUMBER = re.compile(r"[+-][0-9][0-9.,]*(e[+-]?[0-9]+)?( ?%)?", re.IGNORECASE)
 
 
 def plain(words: str) -> str:
-    r"""Make words fit for one line of a terminal, a message or a chart.
+    r"""Make text fit for one line of a terminal, a message or a chart.
 
-    Control characters are written as Python writes them (``\x1b``, ``\n``). ``</`` and ``<!`` get a blank between:
-    Altair puts charts into the script of a page without escaping them, and the script would end there.
+    Control characters are written as Python writes them (``\x1b``, ``\n``). ``</`` and ``<!`` get a blank after the
+    ``<``: Altair puts charts into the script of a page without escaping them, and the script would end there.
 
     Parameters
     ----------
     words : str
-        Of any origin.
+        Text of any origin.
 
     Examples
     --------
@@ -41,10 +41,10 @@ def _is_shown(letter):
 
 
 def cell(value):
-    """Make a value fit for a cell of a CSV file: words that a spreadsheet takes for a formula get a ``'`` in front.
+    """Make a value fit for a cell of a CSV file: text that a spreadsheet would take for a formula gets a leading ``'``.
 
-    Numbers stay as they are, also as words ("-5", "-11.6 %"). To read the words back, remove the first ``'`` where
-    they match ``'+[=+@-]``.
+    Numbers stay unchanged, also as text ("-5", "-11.6 %"). To read the text back, remove the first ``'`` where it
+    matches ``'+[=+@-]``.
     """
     if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
         return f"'{value}"
@@ -52,21 +52,21 @@ def cell(value):
 
 
 def check_known(what: str, given: str, values: Iterable[str]) -> str:
-    """Give a name back if it is one of those that are known.
+    """Return a name unchanged if it is a known one.
 
     Parameters
     ----------
     what : str
-        What the message calls it.
+        What the message calls the name.
     given : str
         The name.
     values : iterable of str
-        All that are known.
+        All known names.
 
     Raises
     ------
     ValueError
-        For an unknown name; the message lists the known ones.
+        If the name is unknown; the message lists the known ones.
 
     Examples
     --------

@@ -11,18 +11,18 @@ from queue import SimpleQueue
 
 import numpy as np
 
-MOMENT = 0.1  # seconds; how often the main thread looks up while it waits, where a signal does not wake it
+MOMENT = 0.1  # seconds between the main thread's checks while it waits, in case a signal does not wake it
 
 
 @contextmanager
 def pool(threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
-    """Give a pool of threads that an exception stops at once. Default: one thread per core.
+    """Return a pool of threads that an exception stops at once. Default: one thread per core.
 
     Running simulations stop early (`interruptible`) and pending ones are cancelled. The executor's own context manager
     would finish all of them first.
     """
     outer = getattr(_thread, "halt", None)
-    halt = _new_halt() if outer is None else outer  # who interrupts a pool interrupts the pools within it
+    halt = _new_halt() if outer is None else outer  # interrupting a pool interrupts the pools within it
     workers = os.cpu_count() if threads is None else threads
     executor = ThreadPoolExecutor(workers, initializer=_belong_to, initargs=(halt,))
     try:
@@ -70,19 +70,20 @@ class _Belonging:
 def interruptible(kernel: Callable, *arguments):
     """Call a kernel so that Ctrl-C ends it within a second.
 
-    Python handles signals in the main thread only, and there only between two steps of its own, so never within a
-    kernel. A kernel that is called from the main thread therefore runs in another one, while the main thread waits.
-    In another thread it is called directly; there it ends early if the thread belongs to a `pool` that ends.
+    Python handles signals in the main thread only, between two of its own steps, so never within a kernel. A kernel
+    that is called from the main thread therefore runs in another thread, while the main thread waits. Called from
+    another thread, a kernel runs directly; it ends early if that thread's `pool` ends.
 
     Parameters
     ----------
     kernel : function
-        After its other arguments it takes a flag, int64, shape (1,), and returns soon after that is set.
+        Its last argument is a flag, int64, shape (1,); it returns soon after the flag is set.
 
     Raises
     ------
     KeyboardInterrupt
-        Or whatever else a signal raises in the main thread. What an interrupted kernel gives is dropped.
+        Or any other exception that a signal raises in the main thread. The result of an interrupted kernel is
+        discarded.
     """
     if threading.current_thread() is threading.main_thread():
         halt = _new_halt()
@@ -97,7 +98,7 @@ def interruptible(kernel: Callable, *arguments):
 
 
 def go_on() -> None:
-    """Raise if the pool of this thread has stopped: for long loops in Python, now and then.
+    """Raise if the pool of this thread has stopped; for occasional calls in long Python loops.
 
     Raises
     ------
@@ -109,10 +110,10 @@ def go_on() -> None:
 
 
 def abandonable(kernel: Callable, *arguments):
-    """Call a kernel that takes no flag so that Ctrl-C is answered within a second, as `interruptible` does.
+    """Call a kernel that takes no flag so that Ctrl-C is answered within a second, as in `interruptible`.
 
-    The kernel goes on in its thread, and what it gives is dropped: it is for those that take seconds, not minutes, and
-    change nothing but arrays of their own.
+    The kernel continues in its thread, and its result is discarded. Use this only for kernels that take seconds, not
+    minutes, and that change only their own arrays.
     """
     halt = getattr(_thread, "halt", None)
     if halt is None and threading.current_thread() is not threading.main_thread():
@@ -131,8 +132,8 @@ def _new_halt():
     return np.zeros(1, np.int64)
 
 
-# The queues of threads that wait for a kernel to run. To make a thread for each call takes four times as long: measured
-# with a kernel that does nothing, 130 us instead of 25 to 30.
+# The queues of threads that wait for a kernel to run. Starting a thread for each call would take four times as long:
+# measured with a kernel that does nothing, 130 us instead of 25 to 30.
 _idle = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # a fork copies no threads
@@ -144,7 +145,7 @@ def _run_calls(calls):
 
 
 def _waiting_thread():
-    """Give the queue of a thread that waits for a call; a new one where none does."""
+    """Return the queue of a thread that waits for a call; start a new thread if none is waiting."""
     with suppress(IndexError):
         return _idle.pop()
     calls = SimpleQueue()
@@ -153,19 +154,20 @@ def _waiting_thread():
 
 
 def _elsewhere(kernel, arguments, halt=None, watched=None):
-    """Call a kernel in another thread, and wait for it until an exception comes, or the flag of a pool is set.
+    """Call a kernel in another thread, and wait until it ends, an exception comes, or the flag of a pool is set.
 
-    Then the kernel ends by its flag `halt`, which is waited for; without one it is left alone.
+    In the last two cases its flag `halt` ends the kernel, and this waits for the end; a kernel without a flag is left
+    running.
     """
     begun, done, results, errors = [], threading.Event(), [], []
     _compile(kernel, arguments)
-    context = copy_context()  # who catches the errors of an order is told by it
+    context = copy_context()  # it identifies who catches the errors of an order
 
     def run():
         begun.append(True)
         try:
             results.append(context.run(kernel, *arguments))
-        except BaseException as error:  # to be raised where the kernel was called
+        except BaseException as error:  # to be raised again in the calling thread
             errors.append(error)
         finally:
             done.set()
@@ -193,6 +195,6 @@ def _elsewhere(kernel, arguments, halt=None, watched=None):
 
 
 def _compile(kernel, arguments):
-    """Compile a kernel before its first call, here: the compiler heeds Ctrl-C in the main thread only."""
-    if not getattr(kernel, "overloads", True):  # there are none where numba's JIT is switched off
+    """Compile a kernel before its first call, in this thread: the compiler handles Ctrl-C in the main thread only."""
+    if not getattr(kernel, "overloads", True):  # without overloads if numba's JIT is switched off
         kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

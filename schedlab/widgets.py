@@ -136,6 +136,20 @@ class Live(ipywidgets.VBox):
     chart : altair.JupyterChart
     drawn : int
         How many figures were computed, not counting those from memory.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64)
+    >>> def waits(load=0.8, scheme="easy"):
+    ...     return sl.widgets.waits(trace, load, scheme)
+    >>> figure = sl.widgets.live(waits, load=(0.5, 1.0, 0.1), scheme=["easy", "conservative"])
+    >>> figure.controls["scheme"].value = "conservative"
+    >>> figure.settings
+    {'load': 0.8, 'scheme': 'conservative'}
+    >>> figure.reset()  # drawn from memory
+    >>> figure.drawn
+    2
     """
 
     def __init__(self, function, /, *, code=None, height=None, labels=None, **controls):
@@ -404,6 +418,12 @@ def bench(
     ------
     ValueError
         For an unknown view.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> chart, table = sl.widgets.bench(trace, load=0.9, scheme="easy", against="fcfs", weeks=1)
     """
     check_known("view", view, VIEWS)
     trace = _trace(trace)
@@ -555,6 +575,11 @@ class Code(anywidget.AnyWidget):
     Attributes
     ----------
     code : str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> button = sl.widgets.Code(code='sl.simulate(sl.load_trace("CTC-SP2-1996"), "easy").metrics()')
     """
 
     code = traitlets.Unicode().tag(sync=True)
@@ -682,14 +707,9 @@ def _page_of(live):
         places = [place for place, (_, value) in enumerate(offered) if value == first[name]]
         if not places or len(offered) < 2:
             continue
-        label = html.escape(control.description or name)
-        options = "".join(
-            f"<option{' selected' * (place in places)}>{html.escape(str(text))}</option>"
-            for place, (text, _) in enumerate(offered)
-        )
-        controls.append(
-            f'<label>{label} <select name="{html.escape(name)}" data-first="{places[0]}">{options}</select></label>'
-        )
+        texts = [html.escape(str(text)) for text, _ in offered]
+        drawn = (_slider_of_page if control.has_trait("max") else _menu_of_page)(html.escape(name), texts, places[0])
+        controls.append(f"<label>{html.escape(control.description or name)} {drawn}</label>")
         others = [(place, value) for place, (_, value) in enumerate(offered) if place not in places]
         figures += [(f"{name}={place}", first | {name: value}) for place, value in others]
     drawn = []
@@ -700,6 +720,18 @@ def _page_of(live):
         drawn.append(f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{chart}{table}</div>')
     words = "In JupyterLab every value can be chosen, and the log is simulated again. Here one control can be changed."
     return f'<div class="live-page"><p>{words}</p>{"".join(controls)}{"".join(drawn)}</div>'
+
+
+def _slider_of_page(name, texts, first):
+    settings = f'name="{name}" data-first="{first}" max="{len(texts) - 1}" value="{first}" autocomplete="off"'
+    return f'<input type="range" {settings} data-texts="{"|".join(texts)}"> <output>{texts[first]}</output>'
+
+
+def _menu_of_page(name, texts, first):
+    options = (
+        f'<option value="{place}"{" selected" * (place == first)}>{text}</option>' for place, text in enumerate(texts)
+    )
+    return f'<select name="{name}" data-first="{first}" autocomplete="off">{"".join(options)}</select>'
 
 
 def _few(control):

@@ -11,7 +11,7 @@ import schedlab as sl
 from schedlab import kept
 from schedlab.experiment.arena import BOUNDED, JUDGED, Arena, Setting
 from schedlab.papers import arena as paper
-from schedlab.statistics import t_quantile
+from schedlab.statistics import ratio_over_seeds, t_quantile
 
 SCHEMES = ("fcfs", "easy", "easy-sjbf", sl.DPSA())
 NAMES = ("FCFS", "EASY", "EASY-SJBF", "DPSAn")
@@ -132,6 +132,24 @@ def test_prices_are_geometric_means_over_the_cells():
     assert table.loc["X", "gini"] == pytest.approx(0)  # of the cell in which neither is 0
     with pytest.raises(ValueError, match="unknown base 'Y'; known: EASY, X"):
         result.price(base="Y")
+
+
+def test_schemes_are_compared_in_pairs_over_the_copies():
+    values = {"EASY": [10, 20, 30], "A": [11, 22, 33.5], "B": [9, 21, 30], "C": [1, math.nan, 3]}
+    table = given(values).against().set_index("scheme")
+    assert table.index.tolist() == ["A", "B", "C"]
+    ratio, low, high = ratio_over_seeds(values["A"], values["EASY"])
+    assert table.loc["A", ["change", "low", "high"]].tolist() == [100 * (end - 1) for end in (ratio, low, high)]
+    assert 0 < table.loc["A", "low"] < table.loc["A", "change"] < table.loc["A", "high"]
+    assert table.loc["B", "low"] < 0 < table.loc["B", "high"]
+    assert table.loc["C", "change"] == pytest.approx(-90)  # of the copies that both have
+    wider = given(values, confidence=0.99).against().set_index("scheme")
+    assert (wider["low"] < table["low"])[["A", "B"]].all()
+    assert given({"EASY": [0, 0], "A": [1, 2]}).against()["change"].isna().all()
+    alone = given({"EASY": [10], "A": [11]}).against().loc[0, ["change", "low", "high"]].tolist()
+    assert alone == [pytest.approx(10), pytest.approx(math.nan, nan_ok=True), pytest.approx(math.nan, nan_ok=True)]
+    with pytest.raises(ValueError, match="unknown base 'D'; known: EASY, A, B, C"):
+        given(values).against("D")
 
 
 def test_a_scheme_of_ones_own_is_added_by_one_line(found, traces):
@@ -268,7 +286,7 @@ def test_a_picture_of_bounds_is_of_one_log_or_of_one_load(found):
 def test_without_bounds_there_is_none(traces):
     result = sl.arena(traces[0], "easy", 0.8, 0, rounds=None, progress=False)
     assert result.cells()["bound"].isna().all()
-    assert "1 schemes on 1 logs at 1 loads, 1 runs" in repr(result)
+    assert repr(result) == "<Arena: 1 scheme on 1 log at 1 load, 1 run>"
 
 
 def test_pictures_show_the_cells(found):
@@ -285,6 +303,25 @@ def test_pictures_show_the_cells(found):
     chart = sl.charts.changes(pd.DataFrame({"x": ["a"], "y": ["b"], "v": [-12.4]}), "x", "y", "v").to_dict()
     ((row,),) = chart["datasets"].values()
     assert row["text"] == "-12"
+
+
+def test_changes_that_may_be_chance_are_grey():
+    ends = {"low": [-20, -20, 5, math.nan], "high": [-5, 5, 20, math.nan]}
+    table = pd.DataFrame({"load": 0.9, "log": list("abcd"), "scheme": "EASY, twice", "v": [-12.4, -12, 12, 12], **ends})
+    chart = sl.charts.changes(table, "load", "log", "v", panel="scheme", interval=("low", "high")).to_dict()
+    (rows,) = chart["datasets"].values()
+    assert [row["fill"] == "#FFFFFF" for row in rows] == [False, True, False, True]
+    assert [row["text"] for row in rows] == ["-12", "-12", "+12", "+12"]
+    assert chart["facet"]["header"]["labelExpr"] == "split(datum.label, ', ')"
+    assert "grey: the interval of the change reaches 0" in " ".join(chart["title"]["subtitle"])
+
+
+def test_a_kept_part_of_a_log_is_found_by_its_name():
+    trace = paper.part("RICC-2010", 30_000)
+    assert len(trace) == 30_000
+    assert trace.name.endswith(", first 30,000 jobs")
+    if trace.source != "stand-in":
+        assert len(paper.kept_results().load(trace.name)) == 30_000
 
 
 def test_a_mean_of_nothing_is_no_cell():

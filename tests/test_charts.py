@@ -1188,3 +1188,19 @@ def test_a_logarithmic_x_axis_has_powers_of_two():
     assert scales == {"log"}
     with pytest.raises(ValueError, match="column 'reservations' has 0, expected more than 0 on a logarithmic axis"):
         charts.lines(table.assign(reservations=[0, 1, 2]), x="reservations", y="wait_time", log_x=True)
+
+
+def test_points_are_drawn_in_the_hours_that_their_axes_name():
+    table = pd.DataFrame({"scheme": ["EASY", "FCFS"], "wait_time": [3600, 7200], "max_wait_time": [36_000, 72_000]})
+    table = table.assign(max_wait_time_low=[18_000, 54_000], max_wait_time_high=[54_000, 90_000])
+    spec = charts.points(table, "wait_time", "max_wait_time", "scheme").to_dict()
+    (rows,) = spec["datasets"].values()
+    named = ("wait_time", "max_wait_time", "max_wait_time_low", "max_wait_time_high")
+    assert [[row[name] for name in named] for row in rows] == [[1, 10, 5, 15], [2, 20, 15, 25]]
+
+
+def test_whole_numbers_have_no_ticks_between_them():
+    table = pd.DataFrame({"scheme": "EASY", "month": [1, 2, 3], "load": [0.5, 0.7, 0.9], "value": [4.0, 5.0, 6.0]})
+    drawn = {x: json.dumps(charts.lines(table, x, "value").to_dict()["layer"]) for x in ("month", "load")}
+    assert '"tickCount": 2' in drawn["month"]
+    assert '"tickCount": 6' in drawn["load"]

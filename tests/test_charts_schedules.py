@@ -847,3 +847,15 @@ def test_tasks_of_a_sweep_are_rectangles_of_their_own():
         shown = max(charts.profile(schedule).to_dict()["datasets"].values(), key=len)
         assert shown[-1]["queued"] == 0
         assert shown[-1]["backlog"] == pytest.approx(0, abs=1e-6)
+
+
+def test_few_processors_have_no_ticks_between_them_and_jobs_are_listed_by_number():
+    jobs = trace_of([(i, 5, 5, 1) for i in range(12)], 2)
+    spec = charts.gantt(sl.simulate(jobs, "fcfs"), color="job_number").to_dict()
+    words = re.findall(r">([^<]+)</text>", vl_convert.vegalite_to_svg(spec))
+    assert "1" in words
+    assert "0.5" not in words
+    (listed,) = set(re.findall(r'"domain": \[("[^]]*)\]', json.dumps(spec)))
+    numbers = [int(number) for number in re.findall(r"\d+", listed)]
+    assert len(numbers) > 3
+    assert numbers == sorted(numbers)

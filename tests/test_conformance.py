@@ -213,3 +213,15 @@ def test_a_case_displays_itself():
     assert "data:image/svg+xml" in shown
     with pytest.raises(ValueError, match="unknown case 99; known: 1 to 16"):
         conformance.case(99)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "no case is given, expected the starts of one or more, by the name of the case"),
+        ({"extra-procesors": {1: 0}}, "unknown case 'extra-procesors'; known: extra-processors"),
+    ],
+)
+def test_starts_are_of_cases_that_there_are(given, message):
+    with pytest.raises(ValueError, match=message):
+        judge(given)

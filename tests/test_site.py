@@ -183,6 +183,25 @@ def test_a_live_figure_on_a_page_shows_what_is_chosen(chromium, address):
 
 
 @in_browser
+def test_a_slider_on_a_page_moves_without_a_kernel(chromium, address):
+    context, page, trouble = opened(chromium, address, "light", 1366)
+    page.goto(f"{address}/notebooks/00-tour.html")
+    live = page.query_selector(".live-page")
+    slider, words = live.query_selector("input[type=range]"), live.query_selector("output")
+    before = words.inner_text()
+    slider.focus()
+    page.keyboard.press("End")
+    assert words.inner_text() != before
+    (seen,) = [one for one in live.query_selector_all(".live-figure") if one.is_visible()]
+    assert seen.get_attribute("data-key") == f"{slider.get_attribute('name')}={slider.get_attribute('max')}"
+    seen.wait_for_selector("svg")
+    live.query_selector("select").select_option(index=1)
+    assert words.inner_text() == before
+    assert not trouble
+    context.close()
+
+
+@in_browser
 def test_the_search_finds_ten_words(chromium, address):
     context, page, trouble = opened(chromium, address, "light", 1366)
     for word, expected in WORDS.items():

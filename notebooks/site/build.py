@@ -38,7 +38,8 @@ def main() -> int:
     for folder in (SOURCE, OUT):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SITE, SOURCE, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    shutil.copy(SITE / "conf.py", SOURCE)
+    for name in ("conf.py", "pictures.py"):
+        shutil.copy(SITE / name, SOURCE)
     shutil.copytree(ROOT / "notebooks" / "images", SOURCE / "images")
     (SOURCE / "notebooks").mkdir()
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):

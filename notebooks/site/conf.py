@@ -1,6 +1,11 @@
 """How Sphinx builds the site; `make docs` runs `build.py`, which calls it."""
 
+import sys
+from pathlib import Path
+
 import schedlab
+
+sys.path.insert(0, str(Path(__file__).parent))  # of `pictures`
 
 project = "schedlab"
 author = "The schedlab developers"
@@ -8,7 +13,7 @@ version = release = schedlab.__version__
 language = "en"
 exclude_patterns = ["README.md"]
 
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autosummary", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "numpydoc", "pictures", "sphinx.ext.autosummary", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autosummary_generate = True

@@ -2,6 +2,7 @@
 
 import colorsys
 import re
+from collections.abc import Sequence
 from textwrap import wrap
 
 import numpy as np
@@ -32,6 +33,9 @@ STEP = 15  # from scheme to scheme, in pixels
 FAR = 3  # times the median of a panel: what is worse is drawn there
 SHAPES = ["circle", "triangle-right"]
 NARROW, LINE = 84, 20  # of a cell with a number in it, in pixels
+NARROWEST, BROAD = 34, 720  # of such a cell in a panel; of all panels of a row
+UNSURE = "#737373"  # ink of a change that may be none
+LINES = "split(datum.label, ', ')"  # a name goes on in a second line behind a comma
 HEAD = 13  # letters in a line over such a cell
 BETTER, WORSE = "#0072B2", "#D55E00"
 FULL = 60  # percent of change from which on a colour is at its strongest
@@ -54,6 +58,15 @@ def winners(
         The subtitle should name the measure.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> traces = [sl.model_trace(model, jobs=300, procs=64, seed=1) for model in ("lublin", "jann")]
+    >>> schemes = ["easy", "easy-sjf", "conservative"]
+    >>> result = sl.arena(traces, schemes, loads=(0.7, 0.9), seeds=range(2), rounds=None)
+    >>> title = "Which scheme wins, by the mean bounded slowdown"
+    >>> chart = sl.charts.winners(result.wins("bounded_slowdown"), title=title, width=480)
     """
     check_kind(table, pd.DataFrame)
     check_columns(table, ["log", "load", "winner", "tied", "next", "behind"])
@@ -70,7 +83,7 @@ def winners(
     shown["second"] = tied.where(others > 0, ahead).where(~nobody, "")
     loads, logs = list(dict.fromkeys(shown["load"])), list(dict.fromkeys(shown["log"]))
     along = alt.X("load:O", title=AXES["load"], sort=loads, axis=_plain(format=".2~f"))
-    down = alt.Y("log:N", title=None, sort=logs, axis=_plain())
+    down = alt.Y("log:N", title=None, sort=logs, axis=_plain(labelExpr=LINES))
     tooltip = [
         alt.Tooltip("log:N"),
         alt.Tooltip("load:Q", title=AXES["load"], format=".2~f"),
@@ -123,6 +136,14 @@ def against_bounds(
     ------
     ValueError
         If several rows share their place, or a value is below 0.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    >>> schemes = ["easy", "easy-sjf", "easy-sjbf", "conservative"]
+    >>> table = sl.arena(trace, schemes, loads=(0.7, 0.9), seeds=0, rounds=1).cells("turnaround")
+    >>> chart = sl.charts.against_bounds(table, "turnaround", "load", title="Mean turnaround", subtitle=trace.title)
     """
     check_kind(table, pd.DataFrame)
     check_columns(table, ["scheme", panel, "value", "bound"])
@@ -172,7 +193,9 @@ def against_bounds(
     layers = [one.encode(y=down, tooltip=tooltip) for one in (stems, wall, dots)]
     high = STEP * len(schemes) if height is None else height / -(-len(several) // columns)
     chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
-    facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=alt.Header(labelLimit=wide + MARGIN // 2))
+    facet = alt.Facet(
+        f"{panel}:N", title=None, sort=several, header=alt.Header(labelExpr=LINES, labelLimit=wide + MARGIN // 2)
+    )
     chart = chart.facet(facet=facet, columns=columns).resolve_scale(x="independent")
     said = "black line: no schedule can be further left; each panel has its own scale"
     cut = "triangles: further off than is drawn" if shown["far"].any() else ""
@@ -186,11 +209,13 @@ def changes(
     y: str,
     value: str,
     *,
+    panel: str | None = None,
+    interval: Sequence[str] | None = None,
     title: str = "",
     subtitle: str = "",
     width: float | None = None,
     height: float | None = None,
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """Draw changes in percent as a table of coloured cells: blue is better (less), orange is worse.
 
     Parameters
@@ -201,30 +226,58 @@ def changes(
         Columns that name the cell's place.
     value : str
         The column of changes, in percent; cells without a number stay empty.
+    panel : str, optional
+        A column with one table for each value.
+    interval : (str, str), optional
+        The columns with the ends of each change's interval. Changes whose interval reaches 0 are grey.
     title, subtitle : str
         The subtitle should say of what, and against what.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=400, procs=64, seed=1)
+    >>> schemes = ["easy", "easy-sjf", "easy-sjbf", "conservative"]
+    >>> result = sl.arena(trace, schemes, loads=(0.7, 0.8, 0.9), seeds=range(2), rounds=None)
+    >>> table, title = result.against("EASY", "wait_time"), "Mean wait compared with EASY, in percent, by load"
+    >>> chart = sl.charts.changes(table, "load", "scheme", "change", interval=("low", "high"), title=title, width=480)
     """
     check_kind(table, pd.DataFrame)
-    check_columns(table, [x, y, value])
-    check_numbers(table, [value])
-    shown = table[[x, y, value]].dropna().rename(columns={value: "value"})
-    shown["fill"] = [_toned(percent) for percent in shown["value"]]
-    shown["ink"] = [ink_on(fill) for fill in shown["fill"]]
+    places, ends = [x, y, *filter(None, [panel])], list(interval or [])
+    check_columns(table, [*places, value, *ends])
+    check_numbers(table, [value, *ends])
+    shown = table[[*places, value, *ends]].dropna(subset=value).rename(columns={value: "value"})
+    sure = (shown[ends] > 0).all(axis=1) | (shown[ends] < 0).all(axis=1)
+    shown["fill"] = [_toned(percent) for percent in shown["value"].where(sure, 0)]
+    shown["ink"] = [ink_on(fill) if clear else UNSURE for fill, clear in zip(shown["fill"], sure, strict=True)]
     shown["text"] = [f"{percent:+,.0f}" if abs(percent) >= 0.5 else "0" for percent in shown["value"]]
     shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
     heads = _plain(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
-    across = alt.X(f"{x}:N", title=None, sort=along, axis=heads)
+    across = alt.X(f"{x}:N", title=AXES.get(x), sort=along, axis=heads)
     place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=200))}
-    tooltip = [*(alt.Tooltip(f"{name}:N") for name in (y, x)), alt.Tooltip("value:Q", title=value, format="+,.3~g")]
+    tooltip = [*(alt.Tooltip(f"{name}:N") for name in dict.fromkeys([*places[2:], y, x]))]
+    tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]
+    tooltip += [alt.Tooltip(f"{name}:Q", format="+,.3~g") for name in ends]
     cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), **place)
     words = alt.Chart().mark_text(fontSize=11).encode(text="text:N", color=alt.Color("ink:N", scale=None), **place)
     layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
-    wide = NARROW * len(along)
-    chart = alt.layer(*layers, data=shown, width=wide, height=LINE * len(down))
-    return headed(chart, title, max(wide, 3 * NARROW), subtitle, size=(width, height))
+    each = NARROW if panel is None else NARROWEST
+    wide, high = each * len(along), LINE * len(down)
+    said = "grey: the interval of the change reaches 0" if ends else ""
+    if panel is None:
+        chart = alt.layer(*layers, data=shown, width=wide, height=high)
+        return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
+    several = list(dict.fromkeys(shown[panel]))
+    columns = min(len(several), max(1, BROAD // max(wide, CELL)))
+    wide = wide if width is None else round(width / columns)
+    high = high if height is None else round(height / -(-len(several) // columns))
+    header = alt.Header(labelExpr=LINES, labelLimit=wide + MARGIN // 2)
+    facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=header)
+    chart = alt.layer(*layers, data=shown, width=wide, height=high).facet(facet=facet, columns=columns)
+    return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, said)
 
 
 def _ahead(percent):

@@ -70,6 +70,13 @@ def distribution(
     ------
     ValueError
         If there is nothing to draw, if there are too many curves, or if a value is missing.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.8)
+    >>> schedules = [sl.simulate(trace, scheme) for scheme in ("fcfs", "easy", "easy-sjf")]
+    >>> chart = sl.charts.distribution(schedules, "wait_time")
     """
     named = _named(schedules)
     if not named:
@@ -176,6 +183,12 @@ def beside_model(
         As in `model_trace`.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("jann", jobs=2000, seed=1)
+    >>> chart = sl.charts.beside_model(trace, "downey", "run_time")
     """
     drawn = model_trace(model, jobs=jobs, procs=trace.procs, seed=seed)
     return distribution({trace.title: trace, f"{drawn.title}, seed {seed}": drawn}, column, width=width, height=height)
@@ -207,6 +220,12 @@ def weekly(
     ------
     ValueError
         If there is no trace.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> traces = [sl.model_trace("lublin", jobs=10_000, seed=1), sl.model_trace("jann", jobs=25_000, seed=1)]
+    >>> chart = sl.charts.weekly(traces)
     """
     traces = [traces] if isinstance(traces, Trace) else list(traces)
     if not traces:
@@ -260,6 +279,12 @@ def scatter(
     ------
     ValueError
         If the schedules are of different jobs.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.9)
+    >>> chart = sl.charts.scatter(sl.simulate(trace, "easy"), sl.simulate(trace, "easy-sjf"), "wait_time")
     """
     check_limit(limit)
     for one in (a, b):

@@ -51,6 +51,13 @@ def slices(
     ------
     ValueError
         For an unknown `color`, or a window with more pieces than a chart takes (5,000).
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> workload = sl.gang.Workload(("io", "msg"), pes=8, horizon=2000, seed=1)
+    >>> schedule = sl.gang.simulate(workload, "priority", log=(1000, 1001.2))
+    >>> chart = sl.charts.slices(schedule)
     """
     check_kind(schedule, GangSchedule)
     if color not in ("job", "what"):
@@ -195,6 +202,16 @@ def shares(
         Shown above the chart.
     width, height : float, optional
         Of all panels together, in pixels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> workload = sl.gang.Workload(("io", "msg"), pes=8, horizon=2000, seed=1)
+    >>> schedules = {name: sl.gang.simulate(workload, name) for name in ("gang", "priority", "spin-block")}
+    >>> spent = pd.DataFrame({name: one.metrics()[list(sl.gang.DOES)] for name, one in schedules.items()})
+    >>> table = spent.rename_axis("what").reset_index().melt("what", var_name="scheduler", value_name="share")
+    >>> chart = sl.charts.shares(table, "scheduler", title="Where the time of 8 PEs goes", width=560)
     """
     check_kind(table, pd.DataFrame)
     names = [y, x, color, *filter(None, (column,))]
@@ -242,6 +259,17 @@ def memberships(
         What stands above the chart.
     width, height : float, optional
         Of all panels together, in pixels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> steps = {"compute": [4.0, *[0.1] * 20, 4.0], "operation": ["disk"] * 21 + ["end"]}
+    >>> program = pd.DataFrame(steps).assign(job_number=1, rank=0, seconds=0.1)
+    >>> jobs = pd.DataFrame({"submit_time": [0]})
+    >>> workload = sl.gang.Workload(pes=1, horizon=20, jobs=jobs, programs=program)
+    >>> schedule = sl.gang.simulate(workload, watch=[(1, 0)])
+    >>> chart = sl.charts.memberships(schedule.memberships(job=1), title="A task that computes, does I/O and computes")
     """
     check_kind(table, pd.DataFrame)
     names = ["time (s)", *filter(None, (column,))]

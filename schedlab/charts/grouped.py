@@ -87,6 +87,14 @@ def bars(
     ------
     ValueError
         If several rows share the same place: aggregate them first.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf", "easy-sjbf", "conservative"], load=[0.7, 0.8, 0.9])
+    >>> title = "Mean wait, compared with EASY"
+    >>> chart = sl.charts.bars(table, "load", "wait_time", base="EASY", title=title, subtitle=trace.title)
     """
     measure = y if base is None else f"{y}_change"
     rows = Rows(table, [y], measure, (x, color))
@@ -159,6 +167,17 @@ def ratios(
     ------
     ValueError
         For a ratio that is not above 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=128, seed=1).scale_load(0.9)
+    >>> schedules = [sl.simulate(trace, scheme) for scheme in ("easy", "easy-sjf", "conservative")]
+    >>> waits = pd.DataFrame({str(one.scheme): one.metrics(by="kurian")["wait_time"] for one in schedules})
+    >>> table = waits.div(waits.pop("EASY"), axis=0).rename_axis("class").reset_index()
+    >>> table = table.melt("class", var_name="scheme", value_name="wait_ratio")
+    >>> chart = sl.charts.ratios(table, "class", "wait_ratio", title="Mean wait by class, relative to EASY")
     """
     rows = Rows(table, [y], y, (x, color))
     rows.shown[color] = rows.shown[color].astype(str)

@@ -58,6 +58,12 @@ def heatmap(
         By default, the title says what is shown, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=3000, procs=128, seed=1)
+    >>> chart = sl.charts.heatmap(trace, "area")
     """
     check_kind(jobs, pd.DataFrame, Trace, Schedule)
     said = ""
@@ -149,6 +155,12 @@ def arrivals(
     ------
     ValueError
         If the date of second 0 is neither known nor given, or is both.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=5000, procs=128, seed=1)  # a model's clock has no date
+    >>> chart = sl.charts.arrivals(trace, start="2024-01-01")
     """
     check_kind(trace, Trace)
     dated = trace.header.unix_start_time is not None

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ._altair import alt
-from .theme import INK, check, check_columns, check_kind, check_names, check_numbers
+from .theme import IN_HOURS, INK, check, check_columns, check_kind, check_names, check_numbers
 
 PUBLISHED = "published"  # the word in the legend, and the column of the numbers
 FAR = 1.0  # an interval that exceeds the extent of the values by more than this many times is cut off
@@ -49,7 +49,7 @@ class Rows:
         check_names([*numbers, measure, *others])
         pairs = [[f"{measure}_low", f"{measure}_high"], [f"{measure}_range_low", f"{measure}_range_high"]]
         self.interval, self.spread = (pair if self._has(table, pair) else [] for pair in pairs)
-        self.ends = {name: name for name in (*self.interval, *self.spread)}
+        self.measure, self.ends = measure, {name: name for name in (*self.interval, *self.spread)}
         self.published, self.keys = [], set()
         names = list(dict.fromkeys((*numbers, *self.ends, *others)))
         check(table, names)
@@ -77,6 +77,12 @@ class Rows:
         """Give all numbers along the measured axis, or those of some rows."""
         names = (y, *self.ends.values(), *self.published)
         return pd.concat([self.shown.loc[of, name] for name in names], ignore_index=True)
+
+    def in_hours(self, *measures: str) -> None:
+        """Turn seconds into hours, in the measures that are drawn in hours, with what belongs to them."""
+        for name in IN_HOURS.intersection(measures):
+            of = [name, *(self.interval + self.spread + self.published if name == self.measure else ())]
+            self.shown[of] = self.shown[of] / 3600
 
     def contain(self, y):
         """Raise if an interval does not contain its value."""

@@ -75,8 +75,8 @@ def paper_style(
     --------
     >>> import schedlab as sl
     >>> trace = sl.model_trace("lublin", jobs=300, seed=1)
-    >>> chart = sl.charts.lines(sl.sweep(trace, ["easy", "fcfs"], load=[0.6, 0.8]), "load", "wait_time")
-    >>> for_print = sl.charts.paper_style(chart, columns=1, font_size=8)
+    >>> drawn = sl.charts.lines(sl.sweep(trace, ["easy", "fcfs"], load=[0.6, 0.7, 0.8]), "load", "wait_time")
+    >>> chart = sl.charts.paper_style(drawn, columns=1, font_size=8)
     """
     if not isinstance(chart, alt.TopLevelMixin):
         raise TypeError(f"chart is a {type(chart).__name__}, expected an Altair chart")

@@ -19,7 +19,6 @@ from .theme import (
     AXES,
     CHARACTER,
     HEIGHT,
-    IN_HOURS,
     INK,
     WIDTH,
     axis,
@@ -93,6 +92,13 @@ def lines(
     ------
     ValueError
         If several rows share the same place (aggregate them first), or if x is not above 0 on a logarithmic axis.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf", "conservative"], load=[0.5, 0.6, 0.7, 0.8, 0.9])
+    >>> chart = sl.charts.lines(table, "load", "wait_time", title="Mean wait", subtitle=trace.title)
     """
     named = list(filter(None, (color, dash, column)))
     rows = Rows(table, [x, y], y, named)
@@ -109,16 +115,17 @@ def lines(
     rows.contain(y)
     if published is not None:
         rows.publish(published, y, x, color, panel=column)
-    for name in IN_HOURS & {x, y}:
-        of = [name, *(rows.interval + rows.spread + rows.published if name == y else ())]
-        rows.shown[of] = rows.shown[of] / 3600
+    rows.in_hours(x, y)
     rows.cut_off(y, log=log, baseline=[] if log else [0], panel=column)
     rows.shown = turned(rows.shown, color, names)
 
     shown = list(dict.fromkeys(table[column].map(str))) if column else [""]
     columns, wide, high = panels(len(shown), width, height)
     values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
-    ticks = axis(tickCount=min(6, max(2, int(wide // TICK))))
+    most = min(6, max(2, int(wide // TICK)))
+    if len(table) and not log_x and (rows.shown[x] % 1 == 0).all():
+        most = min(most, max(1, int(np.ptp(rows.shown[x]))))  # no half months
+    ticks = axis(tickCount=most)
     scale = alt.Scale(type="log", base=2, nice=False) if log_x else alt.Scale(zero=False)
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)
     vertically = alt.Y(f"{y}:Q", title=AXES.get(y, y), **vertical(values, log))
@@ -195,9 +202,18 @@ def points(
         The subtitle should name the traces; the name of a stand-in says that it is one.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf", "easy-sjbf", "conservative"], load=0.9)
+    >>> title = "A low slowdown may cost capacity"
+    >>> chart = sl.charts.points(table, "loss_of_capacity_share", "bounded_slowdown", "scheme", title=title, width=480)
     """
     rows = Rows(table, [x, y], y, [label])
     rows.contain(y)
+    rows.in_hours(x, y)
     rows.shown[label] = rows.shown[label].astype(str)
     # From 30 pixels before the first point to 30 pixels after the last, so that the positions of the points are
     # known.

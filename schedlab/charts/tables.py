@@ -38,6 +38,15 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     ------
     ValueError
         If two columns have the same name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> waits = pd.DataFrame({"scheme": ["FCFS", "EASY"], "wait_time": [29472.4, 3803.1]})
+    >>> shown = sl.charts.table(waits, caption="Mean waits in seconds")
+    >>> "29,472" in shown.to_html()
+    True
     """
     check_kind(frame, pd.DataFrame, pd.Series)
     if isinstance(frame, pd.Series):

@@ -164,6 +164,14 @@ def on_page(spec: dict) -> str:
     ----------
     spec : dict
         As returned by `specified`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> page = f"<h1>Jobs by size</h1>{sl.charts.on_page(sl.charts.specified(drawn))}"
+    >>> page.count('<div class="chart"')
+    1
     """
     text = json.dumps(spec).replace("</", "<\\/")
     key = f"chart-{crc32(text.encode()):08x}"
@@ -222,6 +230,13 @@ def specified(chart) -> dict:
     -------
     dict
         The specification, as given by `altair.Chart.to_dict`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> sl.charts.specified(drawn)["title"]["text"]
+    'Jobs by size and run time'
     """
     return chart.to_dict(validate=not _is_made(chart))
 
@@ -238,6 +253,15 @@ def themed(chart):
     -------
     altair chart
         A copy with that look.
+
+    Examples
+    --------
+    >>> import altair as alt
+    >>> import schedlab as sl
+    >>> jobs = sl.model_trace("lublin", jobs=500, procs=64, seed=1).jobs
+    >>> x = alt.X("requested_procs").title("processors")
+    >>> y = alt.Y("run_time").title("run time (seconds)").scale(type="log")
+    >>> chart = sl.charts.themed(alt.Chart(jobs, title="Each job of the trace").mark_point(opacity=0.5).encode(x, y))
     """
     themed = chart.copy(deep=False)
     themed.config = _look()
@@ -286,6 +310,14 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
     -------
     altair chart
         All of them, as one.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf", "conservative"], load=[0.6, 0.7, 0.8, 0.9])
+    >>> measures = {"wait_time": "Mean wait", "bounded_slowdown": "Mean bounded slowdown"}
+    >>> chart = sl.charts.stacked([sl.charts.lines(table, "load", y, title=title) for y, title in measures.items()])
     """
     bare = [part.copy() for part in parts]
     for part in bare:
@@ -330,6 +362,13 @@ def resized(chart, width: float | None = None, height: float | None = None):
     -------
     altair chart
         A copy of that size.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.8)
+    >>> drawn = sl.charts.distribution([sl.simulate(trace, "easy"), sl.simulate(trace, "easy-sjf")], "wait_time")
+    >>> chart = sl.charts.resized(drawn, width=560, height=140)
     """
     return _resize(chart.copy(), width, height)
 
@@ -453,6 +492,16 @@ def register(
     ------
     ValueError
         If a name already has another value: changing it would change existing charts.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.charts.register({"narrow jobs": "#56B4E9", "wide jobs": "#D55E00"})
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.8)
+    >>> jobs = sl.simulate(trace, "easy").jobs
+    >>> wide = jobs["procs"] >= 8
+    >>> waits = {"narrow jobs": jobs["wait_time"][~wide], "wide jobs": jobs["wait_time"][wide]}
+    >>> chart = sl.charts.distribution(waits, title="Waits under EASY")
     """
     own = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS
     for what, given, known, into in (
@@ -478,6 +527,12 @@ def colours(names: list[str]) -> list[str]:
     -------
     list of str
         A CSS colour for each name.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.charts.colours(["FCFS", "EASY", "EASY-SJF"])
+    ['#999999', '#0072B2', '#E69F00']
     """
     known = schemes.colours() | CLASSES | GROUPS | MEMBERSHIPS | _registered
     return [known.get(name) or _of_log(name) or _made_of(name) for name in names]
@@ -517,6 +572,12 @@ def dashes(names: list[str]) -> list[list[int]]:
     -------
     list of list of int, pixels
         For each name the lengths of dashes and gaps.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.charts.dashes(["first-free", "contiguous", "quasi-contiguous"])
+    [[1, 0], [6, 3], [2, 2]]
     """
     return [list(DASHES.get(name) or PATTERNS[crc32(name.encode()) % len(PATTERNS)]) for name in names]
 
@@ -541,6 +602,14 @@ def height_of(spec: dict) -> float:
     ----------
     spec : dict
         The chart as Vega-Lite, ``chart.to_dict()``.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+    >>> low, high = (sl.charts.heatmap(trace, height=height) for height in (200, 300))
+    >>> round(sl.charts.height_of(high.to_dict()) - sl.charts.height_of(low.to_dict()))
+    100
     """
     return 2 * PADDING + 12 + _heading(spec) + _plots(spec, set())
 
@@ -848,6 +917,15 @@ def save(chart, path: str | os.PathLike) -> Path:
         For any other suffix.
     FileNotFoundError
         If the folder does not exist.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> with TemporaryDirectory() as folder:
+    ...     sl.charts.save(drawn, f"{folder}/sizes.svg").name
+    'sizes.svg'
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -876,6 +954,14 @@ def svg(chart) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> drawn = sl.charts.heatmap(sl.model_trace("lublin", jobs=1000, procs=64, seed=1))
+    >>> page = f"<h1>Jobs by size</h1>{sl.charts.svg(drawn)}"
+    >>> page.count("<svg")
+    1
     """
     stream = io.StringIO()
     chart.save(stream, format="svg")

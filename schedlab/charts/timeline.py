@@ -141,6 +141,13 @@ def gantt(
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the plot, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=128, seed=1).scale_load(0.9)
+    >>> schedule = sl.simulate(trace, "easy")
+    >>> chart = sl.charts.gantt(schedule, window=(36 * 3600, 60 * 3600), label="job_number")
     """
     check_kind(schedule, Schedule)
     if limit is not None:
@@ -183,6 +190,15 @@ def gantts(
         Shown above all charts.
     width, height : float, optional
         Of all plots together, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 40, 40, 5), (0, 60, 60, 2), (10, 30, 30, 6), (10, 20, 20, 1), (20, 40, 40, 2), (20, 10, 10, 1)]
+    >>> trace = sl.testing.trace_of(jobs, procs=8)  # submit time, run time, estimate, processors
+    >>> schedules = {"FCFS": sl.simulate(trace, "fcfs"), "EASY": sl.simulate(trace, "easy")}
+    >>> title = "EASY lets jobs 4 and 6 start ahead of job 3"
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number", title=title)
     """
     for schedule in schedules.values():
         check_kind(schedule, Schedule)
@@ -275,8 +291,10 @@ class _Gantt:
 
     def _upward(self, field):
         """Encode a field along the axis of the processors."""
-        scale = alt.Scale(domain=[self.low, self.high], nice=False)
-        return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=axis(tickMinStep=1))
+        scale, span = alt.Scale(domain=[self.low, self.high], nice=False), self.high - self.low
+        # Vega-Lite drops tickMinStep, and draws half processors where there are few.
+        ticks = axis(tickCount=span) if span < 6 else axis()
+        return alt.Y(f"{field}:Q", title="processor", scale=scale, axis=ticks)
 
     def chart(self, shown, encoded, fills, label, height, last=True):
         """Draw the rectangles with the colours of `_gantt_colour`; only the last of several charts shows the times."""
@@ -557,9 +575,14 @@ def _gantt_colour(jobs, color, area, tasks):
     shown = np.where(np.isin(values, most), values, OTHER)
     several = {OTHER: GREY} if OTHER in shown else {}
     states = {state: colour for state, colour in STATES.items() if state in most}
-    others = sorted(set(most) - set(states))
+    others = sorted(set(most) - set(states), key=_natural)
     own = states | dict(zip(others, PALETTE, strict=False)) | several
     return shown, _legend("color:N", name, _scale(own)), own
+
+
+def _natural(text):
+    """Order numbers that are written as text by their value, in front of other text."""
+    return (not text.isdecimal(), int(text) if text.isdecimal() else 0, text)
 
 
 def _scale(colours):
@@ -596,6 +619,12 @@ def profile(
         By default, the title is the scheme, and the subtitle gives the trace, its load and its jobs.
     width, height : float, optional
         Of the three plots together, in pixels.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).scale_load(0.9)
+    >>> chart = sl.charts.profile(sl.simulate(trace, "easy"))
     """
     check_kind(schedule, Schedule)
     begin, end = _window(schedule, window)

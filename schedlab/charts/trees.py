@@ -46,6 +46,13 @@ def tree(
     ------
     ValueError
         If the jobs are not on the nodes of a tree, or the tree has more nodes than a chart can take.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> schedule = sl.simulate(trace, "easy", machine=sl.KaryTree(k=4, n=3, allocation="contiguous"))
+    >>> chart = sl.charts.tree(schedule)
     """
     check_kind(schedule, Schedule)
     machine = schedule.machine
@@ -96,8 +103,8 @@ def tree(
         width=round(wide * scale), height=round(high * scale), view=alt.ViewBackground(fill=ABSENT)
     )
     held = nodes.loc[nodes["job"] != "", "job"]
-    at = clock.words(np.array([now]))[0]
-    heading = f"{schedule.scheme} at {at}{'' if clock.dated else ' s'}"
+    at = clock.words(np.array([now]))[0] if clock.dated else f"{now:,.10g} s"
+    heading = f"{schedule.scheme} at {at}"
     said = (
         f"{held.nunique():,} jobs hold {held.size:,} of {machine.procs:,} nodes; numbers: jobs; white: free"
         f"{'; grey: not installed' if machine.procs < machine.k**machine.n else ''}; frames: switches of {machine.n} "

@@ -62,6 +62,20 @@ class Entrant:
         number of jobs and their order.
     machine : function, optional
         Of a trace: gives the machine, such as a `KaryTree`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> def moldable(trace, seed):
+    ...     return trace.with_speedup(sl.Downey("system"), seed=seed)
+    >>> def tree(trace):
+    ...     return sl.KaryTree(k=4, n=3, allocation="contiguous")
+    >>> own_procs = sl.Entrant(sl.FairShareMoldable(), "moldable jobs", change=moldable)
+    >>> in_blocks = sl.Entrant("easy", "in blocks", machine=tree)
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> result = sl.arena(trace, ["easy", own_procs, in_blocks], loads=0.8, seeds=1, rounds=None)
+    >>> result.cells("turnaround")[["scheme", "kind", "value"]].round().values.tolist()
+    [['EASY', 'rigid', 11609.0], ['moldable jobs', 'jobs changed', 7909.0], ['in blocks', 'machine changed', 16027.0]]
     """
 
     scheme: Scheme
@@ -102,6 +116,8 @@ ENTRANTS = (
     EASY(order="f1"),
     EASY(reservations=4),
     Conservative(),
+    Entrant(Conservative(compression="reservation"), "Conservative, by reservation"),
+    Entrant(Conservative(compression="rebuild"), "Conservative, rebuilt"),
     Entrant(Conservative(compression="none"), "Conservative, uncompressed"),
     Entrant(Conservative(compress_on="completion", repeat=True), "Conservative, repeated"),
     DPSA(variant="p"),
@@ -330,7 +346,19 @@ class Arena:
         What decides.
     confidence : float
     traces : dict of str to Trace
-        By the names in `runs`; empty for kept results, whose logs are loaded by their names when they are needed.
+        By the names in `runs`; empty for kept results.
+    load : function
+        Of a name in `runs`: gives the trace if it is needed and not in `traces`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1)
+    >>> result = sl.arena(trace, ["easy", "easy-sjf"], loads=(0.7, 0.9), seeds=range(3), rounds=None)
+    >>> result = result.with_schemes("conservative")
+    >>> result.ranks()[["scheme", "rank", "wins"]].values.tolist()
+    [['EASY-SJF', 1.5, 1], ['Conservative', 1.5, 0], ['EASY', 3.0, 0]]
+    >>> chart = sl.charts.winners(result.wins(), title="By the mean bounded slowdown", width=480)
     """
 
     runs: pd.DataFrame
@@ -339,10 +367,13 @@ class Arena:
     measure: str = "bounded_slowdown"
     confidence: float = 0.95
     traces: dict[str, Trace] = field(default_factory=dict)
+    load: Callable[[str], Trace] = load_trace
 
     def __repr__(self) -> str:
-        logs, schemes = self.runs["log"].nunique(), self.runs["scheme"].nunique()
-        return f"<Arena: {schemes} schemes on {logs} logs at {len(self.setting.loads)} loads, {len(self.runs):,} runs>"
+        several = {"scheme": self.runs["scheme"].nunique(), "log": self.runs["log"].nunique()}
+        several |= {"load": len(self.setting.loads), "run": len(self.runs)}
+        schemes, logs, loads, runs = (f"{count:,} {name}{'s' * (count != 1)}" for name, count in several.items())
+        return f"<Arena: {schemes} on {logs} at {loads}, {runs}>"
 
     def judged_by(self, measure: str) -> "Arena":
         """Give the same results, decided by another measure.
@@ -382,7 +413,7 @@ class Arena:
         if not entrants:
             raise ValueError("there is no scheme to add, give one or more")
         names = self.runs["log"].unique()
-        traces = {name: self.traces[name] if name in self.traces else load_trace(name) for name in names}
+        traces = {name: self.traces[name] if name in self.traces else self.load(name) for name in names}
         how = {"threads": threads, "progress": progress, "store": store}
         more = _runs(traces, entrants, self.setting, how)
         kept = self.runs[~self.runs["scheme"].isin([one.name for one in entrants])]
@@ -498,6 +529,38 @@ class Arena:
             behind = [100 * sign * (one - 1) for one in others[clear[0]]]
             row |= {"next": clear[0]} | dict(zip(("behind", "low", "high"), behind, strict=True))
         return row
+
+    def against(self, base: str = "EASY", measure: str | None = None) -> pd.DataFrame:
+        """Compare every scheme with one of them in each cell, pair by pair over the copies.
+
+        Parameters
+        ----------
+        base : str
+            The scheme that the others are compared with.
+        measure : str, optional
+            Default: the measure that decides.
+
+        Returns
+        -------
+        DataFrame
+            One row per other scheme and cell: log, load, scheme, kind; change, by how many percent its mean differs
+            from that of the base; low and high, the ends of its interval at the confidence of the arena (nan with a
+            single copy). Each interval holds by itself. Cells in which the base has a mean of 0 are nan.
+        """
+        measure = check_known("measure", measure or self.measure, JUDGED)
+        check_known("base", base, self.runs["scheme"].unique())
+        runs, rows = self.runs.dropna(subset=measure), []
+        for (log, load), cell in runs.groupby(["log", "load"], sort=False):
+            values = cell.pivot_table(measure, "seed", "scheme")
+            if base not in values:
+                continue
+            kinds = cell.drop_duplicates("scheme").set_index("scheme")["kind"]
+            for scheme in kinds.index.drop(base):
+                pair = values[[scheme, base]].dropna()
+                found = ratio_over_seeds(pair[scheme], pair[base], self.confidence)
+                change = dict(zip(("change", "low", "high"), (100 * (one - 1) for one in found), strict=True))
+                rows.append({"log": log, "load": load, "scheme": scheme, "kind": kinds[scheme]} | change)
+        return pd.DataFrame(rows, columns=["log", "load", "scheme", "kind", "change", "low", "high"])
 
     def ranks(self, measure: str | None = None) -> pd.DataFrame:
         """Rank the rigid schemes.

@@ -264,6 +264,17 @@ def table_of(
     ------
     RunError
         Names the values of a run that failed.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> def run(trace, scheme):
+    ...     return sl.simulate(trace, scheme).metrics()[["wait_time", "utilization"]]
+    >>> runs = [{"trace": trace.scale_load(load), "scheme": "easy"} for load in (0.6, 0.8)]
+    >>> table = sl.experiment.table_of(run, runs, names=[{"load": 0.6}, {"load": 0.8}])
+    >>> table.columns.tolist(), len(table)
+    (['load', 'wait_time', 'utilization'], 2)
     """
     return carried_out(Plan(run, runs, names, settings), **how)
 

@@ -52,7 +52,19 @@ _remembered = []
 
 
 def forget() -> None:
-    """Empty the caches of `grid`, `sweep` and `remember`; results in a store stay."""
+    """Empty the caches of `grid`, `sweep` and `remember`; results in a store stay.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> @sl.experiment.remember(1)
+    ... def workload(seed):
+    ...     return sl.model_trace("lublin", jobs=200, procs=64, seed=seed)
+    >>> first = workload(1)
+    >>> sl.experiment.forget()
+    >>> workload(1) is first
+    False
+    """
     runs.clear()
     for remembering in filter(None, (each() for each in _remembered)):
         remembering.forget()
@@ -83,6 +95,18 @@ def remember(most: int):
     ------
     RecursionError
         From the function, if it calls itself with the same values.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> @sl.experiment.remember(4)
+    ... def workload(load, seed):
+    ...     return sl.model_trace("lublin", jobs=200, procs=64, seed=seed).scale_load(load)
+    >>> def run(load, scheme, seed):
+    ...     return sl.simulate(workload(load, seed), scheme).metrics()["wait_time"]
+    >>> table = sl.grid(run, load=[0.6, 0.8], scheme=["fcfs", "easy"], seed=1)  # generates two traces, not four
+    >>> workload(0.6, seed=1) is workload(0.6, seed=1)
+    True
     """
     return partial(_Remembering, most)
 

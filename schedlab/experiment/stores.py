@@ -132,6 +132,17 @@ def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
     ----------
     path : path or Store, or None
         None means no store.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     with sl.experiment.storing(folder):
+    ...         table = sl.sweep(trace, ["fcfs", "easy"], load=[0.6, 0.8])
+    ...     len(sl.store(folder).table())
+    4
     """
     before = _storing.set(None if path is None else Store(path))
     try:
@@ -151,6 +162,17 @@ class Store:
     Parameters
     ----------
     path : path or Store
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     store = sl.Store(folder)
+    ...     table = sl.sweep(trace, ["fcfs", "easy"], load=[0.6, 0.8], store=store)
+    ...     store.table().groupby("scheme").size().to_dict()
+    {'EASY': 2, 'FCFS': 2}
     """
 
     def __init__(self, path: "str | os.PathLike | Store"):

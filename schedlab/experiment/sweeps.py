@@ -74,6 +74,14 @@ def sweep(
     ------
     ValueError
         For an empty list, a load that is not above 0, an unknown scheme or convention, or a function without seeds.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> schemes = ["easy", sl.EASY(order="sjf"), "conservative"]
+    >>> table = sl.sweep(trace, schemes, load=[0.6, 0.7, 0.8, 0.9])
+    >>> chart = sl.charts.lines(table, "load", "bounded_slowdown", title="Mean bounded slowdown")
     """
     traces = several("trace", trace, isinstance(trace, Trace | str) or callable(trace))
     seeds = several("seed", seed, seed is None or isinstance(seed, Integral))

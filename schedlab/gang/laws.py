@@ -13,7 +13,7 @@ from .times import nanoseconds
 
 
 def check(schedule) -> None:
-    """Check all laws that bind a schedule, by its scheduler and what was logged."""
+    """Check every law that applies, given the scheduler and whether a log was kept."""
     times_of_a_pe_add_up_to_the_horizon(schedule)
     tasks_compute_what_their_programs_say(schedule)
     tasks_take_the_duration_of_their_job(schedule)
@@ -43,7 +43,7 @@ def times_of_a_pe_add_up_to_the_horizon(schedule) -> None:
 
 
 def tasks_compute_what_their_programs_say(schedule) -> None:
-    """A task that is done has computed what its program says, another one no more than that."""
+    """A completed task has computed exactly what its program says; any other task has computed no more."""
     computing, _ = schedule.work
     done, computed = schedule.is_done, schedule.task_rows[state.COMPUTED]
     for task in np.flatnonzero(np.where(done, computed != computing, (computed < 0) | (computed > computing))):
@@ -52,7 +52,7 @@ def tasks_compute_what_their_programs_say(schedule) -> None:
 
 
 def tasks_take_the_duration_of_their_job(schedule) -> None:
-    """Computing, disk and thinking of a task make up the duration of its job, where all its tasks take as long."""
+    """Each task's computing, disk and think times add up to its job's duration, if all its tasks take as long."""
     procs, kind, demand = (schedule.job_rows[row] for row in (state.SIZE, state.KIND, state.DEMAND))
     unequal = (kind == state.BARRIERS) & (procs > 1) & (schedule.rules.imbalance > 0)
     if schedule.workload.programs is not None:
@@ -63,7 +63,7 @@ def tasks_take_the_duration_of_their_job(schedule) -> None:
 
 
 def tasks_end_no_sooner_than_they_can(schedule) -> None:
-    """From its placement to its end a task has the time for what it does."""
+    """The time from a task's placement to its end is long enough for what the task does."""
     takes, ends = schedule.work.sum(axis=0), schedule.task_rows[state.DONE]
     came = schedule.job_rows[state.PLACED, schedule.task_rows[state.JOB]]
     for task in np.flatnonzero((ends < state.NEVER) & (ends - came < takes)):
@@ -111,7 +111,7 @@ def tasks_of_a_job_have_pes_of_their_own(schedule) -> None:
 
 
 def pes_hold_no_more_tasks_than_they_may(schedule) -> None:
-    """From placement to the end of its job a task is held by its PE, which holds max_tasks at most."""
+    """A PE holds a task from its placement to the end of its job, and at most max_tasks tasks at once."""
     rows, most = schedule.job_rows, schedule.rules.max_tasks
     ends = np.where(schedule.is_completed, rows[state.FINISH], schedule.rules.horizon)
     for pe, tasks in _on_pes(schedule):
@@ -123,12 +123,12 @@ def pes_hold_no_more_tasks_than_they_may(schedule) -> None:
 
 
 def _on_pes(schedule):
-    """Give each PE and the tasks that were placed on it."""
+    """Return each PE with the tasks placed on it."""
     return [(pe, schedule.task_rows[state.PE] == pe) for pe in range(schedule.rules.pes)]
 
 
 def jobs_know_how_many_tasks_are_left(schedule) -> None:
-    """A job that was placed has as many tasks to end as have not ended."""
+    """The tasks left of a placed job are those that have not ended."""
     found, left = schedule.job_rows[state.LEFT], np.zeros(len(schedule.table), "int64")
     np.add.at(left, _job_of_tasks(schedule), schedule.task_rows[state.DONE] == state.NEVER)
     for at in np.flatnonzero(schedule.is_placed & (found != left)):
@@ -149,7 +149,7 @@ def _job_of_tasks(schedule):
 
 
 def memberships_add_up_to_one(schedule) -> None:
-    """The memberships of a task that was measured add up to 1, unless all vanished for want of a floor."""
+    """A measured task's memberships add up to 1, unless there is no floor and all of them vanished."""
     members = schedule.member_rows[state.F_IO : state.F_COMP + 1]
     placed = schedule.task_rows[state.PE] >= 0
     measured = (schedule.member_rows[: state.F_IO] != 1 / 2).any(axis=0)
@@ -160,7 +160,7 @@ def memberships_add_up_to_one(schedule) -> None:
 
 
 def the_log_leaves_no_gap(schedule) -> None:
-    """The log of each PE goes on without a gap, from the first slice of the span to the end of its last."""
+    """The log of each PE has no gaps from the start of the first logged slice to the end of the last."""
     pe, begin, end = (schedule.log_in_order[row] for row in (state.LOG_PE, state.LOG_FROM, state.LOG_UNTIL))
     first, last = _span(schedule)
     new = np.append(True, np.diff(pe) > 0)
@@ -172,14 +172,14 @@ def the_log_leaves_no_gap(schedule) -> None:
 
 
 def _span(schedule):
-    """Give the span that was logged, extended to whole slices: two times in nanoseconds, up to the horizon."""
+    """Return the logged span, extended to whole slices: two times in nanoseconds, at most the horizon."""
     step, horizon = schedule.rules.slice, schedule.rules.horizon
     first, last = (min(nanoseconds(time), horizon) for time in schedule.logged)
     return first // step * step, min(-(-last // step) * step, horizon)
 
 
 def a_log_of_all_adds_up_to_the_times(schedule) -> None:
-    """A log of all slices adds up to what the PEs did."""
+    """A log of all slices adds up to the times of the PEs."""
     if _span(schedule) != (0, schedule.rules.horizon):
         return
     pe, what, begin, end = (
@@ -207,7 +207,7 @@ def tasks_run_where_they_are_placed(schedule) -> None:
 
 
 def tasks_run_in_the_turn_of_their_row(schedule) -> None:
-    """Under the reference a task runs only when it is the turn of its row."""
+    """Under the reference scheduler a task runs only when it is the turn of its row."""
     task, begin, turn = (schedule.log_in_order[row] for row in (state.LOG_TASK, state.LOG_FROM, state.LOG_TURN))
     for at in np.flatnonzero((task >= 0) & (turn == 0)):
         raise ScheduleError(f"{_name(schedule, task[at])} runs at {begin[at]} ns, when it is not its row's turn")

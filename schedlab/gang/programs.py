@@ -1,6 +1,6 @@
 """Programs of jobs: what each task does, operation by operation, as a table; see `Workload`.
 
-A task computes for a while, does an operation, and so on to its end. The table has a row for each operation.
+A task computes for a while, does an operation, and so on until it ends. The table has one row per operation.
 """
 
 from collections import deque
@@ -31,7 +31,7 @@ MESSAGES = ("send", "receive")
 
 
 def as_frame(programs) -> pd.DataFrame:
-    """Give programs as a DataFrame of `COLUMNS`.
+    """Return programs as a DataFrame with the columns `COLUMNS`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def as_frame(programs) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If it is something else, or a column is missing or there twice.
+        If it is neither, or a column is missing or duplicated.
     """
     expected = f"expected a DataFrame of {', '.join(COLUMNS)}"
     if isinstance(programs, tuple):
@@ -75,13 +75,13 @@ def checked(programs: pd.DataFrame | tuple, jobs: int, pes: int) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        `COLUMNS`, sorted by job_number and rank, in each task in the order given: whole numbers and seconds; 0 seconds
-        and peer -1 where the operation has none.
+        `COLUMNS`, sorted by job_number and rank; operations of a task keep the given order. Whole numbers and seconds;
+        where an operation has no seconds they are 0, and where it has no peer it is -1.
 
     Raises
     ------
     ValueError
-        Naming the row, counted from 1 on, the column and the value; or the job and its tasks, where messages or
+        Names the row (counted from 1), the column and the value; or names the job and its tasks, if messages or
         barriers do not match or the tasks would wait for one another forever.
     """
     table = as_frame(programs).set_axis(pd.RangeIndex(1, len(programs) + 1))
@@ -122,7 +122,7 @@ def _every(right, table, column, expected):
 
 
 def _numbers(table, column, expected, fits, needed=None, whole=True):
-    """Read a column as numbers that fit, where they are needed; 0 elsewhere."""
+    """Read a column as numbers and check them where needed; 0 elsewhere."""
     values = table[column]
     if values.dtype.kind not in "iufO" or (values.dtype.kind == "O" and isinstance(values.dtype, pd.StringDtype)):
         raise ValueError(f"programs: column {column} holds {values.dtype}, expected {expected}")
@@ -140,7 +140,7 @@ def _is_time(seconds):
 
 
 def _sizes(table):
-    """Give the number of tasks of each job, which must have all ranks below it."""
+    """Return the number of tasks of each job; ranks must run from 0 without gaps."""
     tasks = table[["job_number", "rank"]].drop_duplicates().sort_values(["job_number", "rank"])
     gaps = tasks["rank"] != tasks.groupby("job_number").cumcount()
     for job, rank in tasks[gaps].to_numpy():
@@ -151,17 +151,17 @@ def _sizes(table):
 
 
 def _check_times(table):
-    """Check that what each task takes can be counted in nanoseconds."""
+    """Check that the time of each task can be counted in nanoseconds."""
     takes = (table["compute"] + table["seconds"]).groupby([table["job_number"], table["rank"]]).sum()
     for job, rank in takes.index[takes >= LONGEST]:
         raise ValueError(f"task {rank} of job {job} takes {takes[job, rank]:g} s, expected below {LONGEST:g}")
 
 
 def _check_messages(table):
-    """Check that each task receives as many messages from each other task as that one sends."""
+    """Check that the messages a task receives from each other task are as many as that task sends to it."""
     counts = {
         "send": ["job_number", "rank", "peer"],
-        "receive": ["job_number", "peer", "rank"],  # who sends, and who receives
+        "receive": ["job_number", "peer", "rank"],  # sender, then receiver
     }
     sent, received = (
         table[table["operation"] == name].groupby(by).size().rename_axis(["job_number", "sender", "receiver"])
@@ -176,7 +176,7 @@ def _check_messages(table):
 
 
 def _check_barriers(table):
-    """Check that all tasks of a job come to as many barriers."""
+    """Check that all tasks of a job reach the same number of barriers."""
     barriers = (table["operation"] == "barrier").groupby([table["job_number"], table["rank"]]).sum()
     first = barriers.groupby("job_number").transform("first")
     for job, rank in barriers.index[barriers != first]:
@@ -185,7 +185,7 @@ def _check_barriers(table):
 
 
 def _waiting(table):
-    """Give the jobs whose tasks wait for one another, each with the steps of its tasks: operation and peer."""
+    """Return the jobs whose tasks wait for one another, each with the steps of its tasks: operation and peer."""
     waits = table["operation"].isin(["receive", "barrier"]).groupby(table["job_number"]).transform("any")
     table = table[waits]
     rows = zip(*(table[name].tolist() for name in ("job_number", "rank", "operation", "peer")), strict=True)
@@ -196,7 +196,7 @@ def _waiting(table):
 
 
 def _check_ends(job, steps):
-    """Check that all tasks of a job come to their ends."""
+    """Check that all tasks of a job reach their ends."""
     stuck = _stuck(steps)
     if stuck:
         told = [
@@ -213,7 +213,7 @@ def _check_ends(job, steps):
 
 
 def _stuck(steps):
-    """Let tasks go on in any order, as sending waits for nobody; give who waits in the end, and at which step."""
+    """Run the tasks in any order, since sending never waits; return the tasks that get stuck, and at which step."""
     at, sent = [0] * len(steps), {}
     waits = set()  # tasks at a barrier
     able = deque(range(len(steps)))
@@ -240,7 +240,7 @@ def _stuck(steps):
 
 
 def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
-    """Give what programs say of their jobs.
+    """Derive the size, kind and duration of jobs from their programs.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def summed_up(programs: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Programs:
-    """Give programs as the kernel takes them.
+    """Return programs in the form that the kernel takes.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Progra
     messages = table[sends | receives].assign(
         sender=peer.where(receives, table["task"]), receiver=peer.where(sends, table["task"])
     )
-    # The messages of a task to another are received in the order in which they are sent.
+    # Messages from one task to another are received in the order in which they are sent.
     messages["number"] = messages.groupby(["operation", "sender", "receiver"]).cumcount()
     pairs = messages.set_index(["sender", "receiver", "number"])
     places = pairs.loc[receives[messages.index].to_numpy(), "place"]
@@ -304,7 +304,7 @@ def as_arrays(programs: pd.DataFrame | None, jobs: pd.DataFrame) -> state.Progra
 
 
 def as_table(operations: np.ndarray, jobs: pd.DataFrame) -> pd.DataFrame:
-    """Give programs as a table.
+    """Return programs as a table.
 
     Parameters
     ----------

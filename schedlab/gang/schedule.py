@@ -1,4 +1,4 @@
-"""`GangSchedule`: what became of the jobs, the tasks and the PEs, and what that is worth."""
+"""`GangSchedule`: what happened to jobs, tasks and PEs, and the measures derived from it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,21 +19,22 @@ from .workload import Workload
 
 MEMBERS = {"f_io": state.F_IO, "f_comm": state.F_COMM, "f_comp": state.F_COMP, "priority": state.PRIORITY}
 MEANS = ("turnaround", "slowdown")  # over completed jobs
-LISTED = 4096  # operations of programs, until more are needed
+LISTED = 4096  # operations of programs; doubled when more are needed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GangSchedule:
     """The result of a simulation of gang scheduling.
 
-    Its tables use the words of `schedlab.schedule.Schedule`, in seconds from the beginning of the simulation.
+    Its tables use the same names as `schedlab.schedule.Schedule`. Times are in seconds since the start of the
+    simulation.
 
     Attributes
     ----------
     workload : Workload
     config : Config
     rules : schedlab.kernels.gang.state.Rules
-        What the kernel was told.
+        The settings passed to the kernel.
     table : DataFrame
         The workload's jobs, as `Workload.jobs_table`.
     logged : (float, float) or None, seconds
@@ -41,11 +42,21 @@ class GangSchedule:
     watched : tuple of (int, int)
         The tasks that were watched: job number and rank.
     job_rows, task_rows, member_rows, pe_rows, log_rows : arrays, shape (n_rows, n_jobs, tasks, PEs or entries)
-        What the kernel gave, int64 nanoseconds, memberships float64; see `schedlab.kernels.gang.slices.gang`.
+        The kernel's output: int64, nanoseconds; memberships are float64. See `schedlab.kernels.gang.slices.gang`.
     history : float64, shape (n_watched, n_slices, 8)
         Memberships of each watched task after each slice, and whether it had a PE.
     events : int
         Steps of the simulation.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 4, "io", 5), (0, 2, "emb", 5), (0, 4, "msg", 5)]  # submission, tasks, kind, duration
+    >>> workload = sl.gang.Workload(pes=4, horizon=30, jobs=jobs, seed=1)
+    >>> schedule = sl.gang.simulate(workload, "priority", log=(1, 2.6)).validate()
+    >>> schedule.jobs["end_time"].round(1).tolist()
+    [13.1, 9.9, 17.8]
+    >>> chart = sl.charts.slices(schedule)
     """
 
     workload: Workload
@@ -86,16 +97,24 @@ class GangSchedule:
 
     @property
     def times(self) -> np.ndarray:
-        """What each PE spent on each of `DOES`; int64, shape (5, n_pes), nanoseconds."""
+        """Time that each PE spent on each of `DOES`; int64, shape (5, n_pes), nanoseconds."""
         return self.pe_rows[state.TIME_COMPUTING : state.TIME_IDLE + 1]
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """One row a job: the workload's columns, and what the simulation makes of them; times in seconds.
+        """One row per job: the workload's columns and the results of the simulation; times in seconds.
 
-        New are placed_time (when it got its place in the matrix; its first task runs when it is the turn of its row),
-        end_time (of its last task), turnaround (end_time - submit_time) and slowdown (turnaround / duration). They are
-        nan where a job was not placed, or not completed, by the horizon.
+        The new columns are placed_time (when the job got its place in the matrix; its first task runs when its row has
+        its turn), end_time (of its last task), turnaround (end_time - submit_time) and slowdown (turnaround /
+        duration). They are nan if the job was not placed, or not completed, by the horizon.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 1, "emb", 1), (0, 2, "emb", 1), (9.5, 1, "emb", 1)]  # submission, tasks, kind, duration
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=jobs)
+        >>> sl.gang.simulate(workload).jobs["slowdown"].round(1).tolist()  # the last is not completed
+        [2.0, 2.2, nan]
         """
         end = np.where(self.is_completed, self.job_rows[state.FINISH] / NANO, np.nan)
         turnaround = pd.Series(end, self.table.index) - self.table["submit_time"]
@@ -109,10 +128,19 @@ class GangSchedule:
 
     @property
     def tasks(self) -> pd.DataFrame:
-        """One row a task, by job_number and rank.
+        """One row per task, by job_number and rank.
 
-        pe (-1 where it was not placed), computed (seconds), end_time (seconds, nan where it was not done by the
-        horizon), and its memberships f_io, f_comm, f_comp and priority in the last slice (nan where it was not placed).
+        pe (-1 if the task was not placed), computed (seconds), end_time (seconds, nan if it was not done by the
+        horizon), and its memberships f_io, f_comm, f_comp and its priority in the last slice (nan if it was not
+        placed).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> tasks = sl.gang.simulate(workload).tasks
+        >>> tasks["computed"].tolist(), tasks["pe"].tolist()
+        ([1.0, 1.0, 1.0], [0, 0, 1])
         """
         rows = self.task_rows
         procs = self.table["procs"].to_numpy()
@@ -128,7 +156,15 @@ class GangSchedule:
 
     @property
     def pes(self) -> pd.DataFrame:
-        """One row a PE: seconds spent computing, communicating (sending and receiving), spinning, switching, idle."""
+        """One row per PE: seconds spent computing, communicating (send and receive), spinning, switching and idle.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> sl.gang.simulate(workload).pes[["computing", "idle"]].round(1).to_numpy().tolist()
+        [[2.0, 8.0], [1.0, 9.0]]
+        """
         return pd.DataFrame((self.times / NANO).T, columns=DOES, index=pd.RangeIndex(self.rules.pes, name="pe"))
 
     @property
@@ -147,12 +183,12 @@ class GangSchedule:
 
     @property
     def utilization(self) -> float:
-        """The share of the time in which PEs were not idle; spinning and switching count as busy."""
+        """The share of time in which PEs were not idle; spinning and switching count as busy."""
         return 1 - int(self.pe_rows[state.TIME_IDLE].sum()) / (self.rules.pes * self.rules.horizon)
 
     @property
     def baseline(self) -> float:
-        """How long a task spins before spin control looks at it, seconds: a request and its answer."""
+        """How long a task spins before spin control checks it, in seconds: the time of a request and its answer."""
         return (2 * self.rules.latency + 4 * self.rules.overhead) / NANO
 
     def metrics(self, by=None, ci: float | None = None, warm_up: int | str = 0):
@@ -162,30 +198,42 @@ class GangSchedule:
         ----------
         by : optional
             Classes of jobs, as in `schedlab.metrics.classes`: ``"size"`` (procs), a column of `jobs`,
-            ``{column: edges}``, a function or a Series; then one row a class, of the measures that a class has. Jobs in
-            no class have a last row, nan.
+            ``{column: edges}``, a function or a Series. The result has one row per class, with the measures that apply
+            to a class. Jobs without a class form a last row, nan.
         ci : float, optional
-            Confidence, such as 0.95; then intervals by batch means (`schedlab.statistics.batch_means`) on the means
-            over completed jobs, in the order of submission, in place of the measures below.
+            Confidence level, such as 0.95. If given, the result has batch-means intervals
+            (`schedlab.statistics.batch_means`) on the means over completed jobs, in order of submission, in place of
+            the measures below.
         warm_up : int or "mser"
-            Completed jobs to leave out at the beginning of a class or of the whole, of the intervals only.
+            Number of completed jobs to discard at the beginning of each class, or of the whole; affects the intervals
+            only.
 
         Returns
         -------
         DataFrame, where `ci` is given
-            One row a measure, or a (class, measure) for each class that has completed jobs: turnaround and slowdown,
-            with mean, low, high, batches, batch_size (jobs), warm_up (jobs), and a note on what speaks against the
-            interval; an `IntervalWarning` points there.
+            One row per measure, or per (class, measure) for each class with completed jobs. The measures are turnaround
+            and slowdown. The columns are mean, low, high, batches, batch_size (jobs), warm_up (jobs), and a note on any
+            reason to distrust the interval; an `IntervalWarning` points to such notes.
         Series, or DataFrame where `by` is given
-            It shows itself with units (`schedlab.metrics.Measures`); what is made of it is plain pandas.
-            jobs (arrived), placed, completed; means of turnaround (seconds) and slowdown of the completed ones, and
-            one_task_share, the share of them that have one task; and of the whole: utilization, and the shares of all
-            PEs' time: computing, communicating, spinning, switching, idle.
+            It is displayed with units (`schedlab.metrics.Measures`); anything derived from it is plain pandas.
+            jobs (arrived), placed, completed; the means of turnaround (seconds) and slowdown over completed jobs, and
+            one_task_share, the share of completed jobs with one task. Without `by` also utilization, and the shares of
+            all PEs' time: computing, communicating, spinning, switching, idle.
 
         Raises
         ------
         ValueError
-            For classes that the jobs do not have, a confidence not between 0 and 1, or a wrong warm_up.
+            If the jobs do not have these classes, the confidence is not between 0 and 1, or warm_up is invalid.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.gang.simulate(sl.gang.Workload(("io", "msg"), pes=8, horizon=2000, seed=1), "priority")
+        >>> schedule.metrics(by="kind")["jobs"].astype(int).to_dict()
+        {'io': 3, 'msg': 4}
+        >>> measures = schedule.metrics()
+        >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
+        True
         """
         if by is None and ci is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
@@ -206,7 +254,7 @@ class GangSchedule:
         return metrics.MeasureTable(rows, index=index)
 
     def _of_all(self):
-        """Measure all jobs, as `_measured` does, without a table of them: that would take longer than a short run."""
+        """Measure all jobs as `_measured` does, but without a table: building one can take longer than a short run."""
         done = self.is_completed
         submit, procs, duration = (self.table[name].to_numpy()[done] for name in ("submit_time", "procs", "duration"))
         turnaround = self.job_rows[state.FINISH][done] / NANO - submit
@@ -219,23 +267,35 @@ class GangSchedule:
         }
 
     def memberships(self, job: int, rank: int = 0) -> pd.DataFrame:
-        """Give the memberships of a watched task, slice by slice from its placement to its end.
+        """Return the memberships of a watched task, slice by slice from its placement to its end.
 
         Parameters
         ----------
         job, rank : int
-            The job's number, and the task in it, from 0 on.
+            The job's number, and the rank of the task in it, from 0.
 
         Returns
         -------
         DataFrame
             time (end of the slice, seconds), f_io, f_comm, f_comp, priority, held (whether it had a PE in the slice).
-            A slice that ends at the horizon is not measured any more: its row has the memberships of the one before.
+            A slice that ends at the horizon is not measured: its row repeats the memberships of the slice before.
 
         Raises
         ------
         ValueError
             If the task was not watched.
+
+        Examples
+        --------
+        A job that does I/O is known as such after a few slices:
+
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=6, jobs=[(0, 1, "io", 8), (0, 2, "emb", 4)], seed=1)
+        >>> schedule = sl.gang.simulate(workload, "priority", watch=[(1, 0)])
+        >>> table = schedule.memberships(1)
+        >>> bool(table["f_io"].iloc[-1] > 0.9)
+        True
+        >>> chart = sl.charts.memberships(table)
         """
         if (job, rank) not in self.watched:
             raise ValueError(f"task {rank} of job {job} was not watched: simulate(..., watch=[({job}, {rank})])")
@@ -255,16 +315,24 @@ class GangSchedule:
 
     @cached_property
     def log_in_order(self) -> np.ndarray:
-        """The log of the kernel in the order of PEs and times; int64, shape (n_rows, n_entries), nanoseconds."""
+        """The kernel's log, ordered by PE and time; int64, shape (n_rows, n_entries), nanoseconds."""
         return self.log_rows[:, np.lexsort((self.log_rows[state.LOG_FROM], self.log_rows[state.LOG_PE]))]
 
     @property
     def log(self) -> pd.DataFrame:
-        """What PEs did in the slices that were logged, in the order of PEs and times.
+        """What PEs did in the logged slices, ordered by PE and time.
 
-        pe, job_number (-1 where it is idle), rank (-1 likewise), what (computing, communicating, spinning, switching,
-        idle), start_time and end_time (seconds), row (the current one of the matrix, from 0 on), gang (whether the task
-        is the one of that row). Without a log: ValueError.
+        pe, job_number (-1 when idle), rank (-1 when idle), what (computing, communicating, spinning, switching, idle),
+        start_time and end_time (seconds), row (the current row of the matrix, from 0), gang (whether it is the
+        task's turn). Raises ValueError if nothing was logged.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> workload = sl.gang.Workload(pes=2, horizon=10, jobs=[(0, 1, "emb", 1), (0, 2, "emb", 1)])
+        >>> log = sl.gang.simulate(workload, log=(0, 0.4)).log
+        >>> log.loc[log["what"] == "computing", ["pe", "job_number", "row"]].to_numpy().tolist()
+        [[0, 1, 0], [0, 2, 1], [1, 2, 1]]
         """
         if self.logged is None:
             raise ValueError("nothing was logged: simulate(..., log=(from, until)) notes what PEs do")
@@ -286,19 +354,19 @@ class GangSchedule:
         )
 
     def programs(self, *jobs: int) -> pd.DataFrame:
-        """Give what the tasks of jobs do: the table that `Workload` takes as its `programs`.
+        """Return what the tasks of jobs do, as the table that `Workload` takes as its `programs`.
 
-        Programs are whole, whatever of them was done by the horizon.
+        Programs are complete, including operations that were not done by the horizon.
 
         Parameters
         ----------
         *jobs : int
-            Numbers of jobs; all jobs if none is named.
+            Job numbers (default: all jobs).
 
         Returns
         -------
         DataFrame
-            One row an operation, by job (as they are named, or arrive), rank and time: job_number, rank, compute
+            One row per operation, ordered by job (as named, or by arrival), rank and time: job_number, rank, compute
             (seconds), operation, seconds, peer.
 
         Raises
@@ -324,12 +392,12 @@ class GangSchedule:
 
     @cached_property
     def work(self) -> np.ndarray:
-        """What each task is to do: computing; disk and thinking. int64, shape (2, n_tasks), nanoseconds."""
+        """Total work of each task: computing; disk and thinking. int64, shape (2, n_tasks), nanoseconds."""
         _, sums = self._listed(self.table, 0)
         return sums
 
     def _listed(self, table, room_for):
-        """List so many operations of jobs, or more, and sum up computing and bursts of their tasks."""
+        """List operations of jobs, with room for at least so many, and add up each task's computing and bursts."""
         at = self.table.index.get_indexer(table.index)
         rows = (state.ARRIVAL, state.SIZE, state.KIND, state.DEMAND, state.KEY)
         jobs = state.Jobs(*(np.ascontiguousarray(self.job_rows[row][at]) for row in rows))
@@ -345,30 +413,37 @@ class GangSchedule:
             room_for *= 2 if full & state.NO_LOG else 1
 
     def validate(self) -> "GangSchedule":
-        """Check the laws of gang scheduling (`schedlab.gang.laws`), and give the schedule back.
+        """Check the laws of gang scheduling (`schedlab.gang.laws`), and return the schedule.
 
-        To the nanosecond: the times of each PE add up to the horizon, and its computing to that of its tasks. A task
-        that is done has computed what its program says, which with its bursts of disk and thinking is the duration of
-        its job; other tasks have computed less. A task ends no sooner than that takes, and a job with the last of its
-        tasks. Memberships add up to 1.
+        All laws hold to the nanosecond. The times of each PE add up to the horizon, and its computing time equals that
+        of its tasks. A completed task has computed what its program says; together with its disk and think times this
+        is the duration of its job. Other tasks have computed no more. A task takes at least the time of its work, and a
+        job ends with the last of its tasks. Memberships add up to 1.
 
-        Jobs are placed in their order, at global switches, after they have arrived. The tasks of a job have PEs of
-        their own, and no PE holds more than max_tasks.
+        Jobs are placed in order of arrival, at global switches, not before they arrive. Each task of a job has its own
+        PE, and no PE holds more than max_tasks.
 
-        If PEs were logged: the log leaves no gap; a log of all slices adds up to the times of the PEs; tasks run on
-        their PEs between placement and end and, under the reference, only when it is the turn of their row.
+        If PEs were logged: the log has no gaps; a log of all slices adds up to the times of the PEs; tasks run on their
+        PEs between placement and end and, under the reference scheduler, only when it is the turn of their row.
 
         Raises
         ------
         ScheduleError
-            Where a law is broken; the message names the job and task or the PE, and the time.
+            If a law is broken; the message names the job and task or the PE, and the time.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.gang.simulate(sl.gang.Workload("io", pes=4, horizon=500, seed=1))
+        >>> schedule.validate() is schedule
+        True
         """
         laws.check(self)
         return self
 
 
 def _measured(jobs):
-    """Measure jobs: numbers of them, and means over the completed ones; nan where there are none."""
+    """Measure jobs: their numbers, and means over the completed ones; nan where there are none."""
     done = jobs[jobs["completed"]]
     return {
         "jobs": jobs["arrived"].sum(),

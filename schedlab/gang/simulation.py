@@ -14,7 +14,7 @@ from .schedule import GangSchedule
 from .times import nanoseconds
 from .workload import Workload
 
-LOGGED = 4096  # entries of the log, until more are needed
+LOGGED = 4096  # entries of the log; doubled when more are needed
 
 
 def simulate(
@@ -31,11 +31,11 @@ def simulate(
     workload : Workload
         The jobs, the machine and the horizon.
     config : Config or str
-        The settings, or the name of a scheduler with all others as by default.
+        The settings, or the name of a scheduler, which leaves all other settings at their defaults.
     log : (float, float), seconds, optional
-        Log what PEs do in all slices that have a part in this span (`GangSchedule.log`).
+        Log what PEs do in all slices that overlap this span (`GangSchedule.log`).
     watch : iterable of (int, int)
-        Tasks, as (job number, rank from 0 on), whose memberships are kept slice by slice (`GangSchedule.memberships`).
+        Tasks, as (job number, rank from 0), whose memberships are kept slice by slice (`GangSchedule.memberships`).
 
     Returns
     -------
@@ -44,9 +44,9 @@ def simulate(
     Raises
     ------
     TypeError
-        If the workload or the config is something else.
+        If the workload or the config has another type.
     ValueError
-        If the scheduler is unknown, the span is no span within the horizon, or a task to watch does not exist.
+        If the scheduler is unknown, the span is invalid or not within the horizon, or a task to watch does not exist.
 
     Examples
     --------
@@ -85,14 +85,14 @@ def simulate(
 
 
 def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) -> list[GangSchedule]:
-    """Simulate several runs over threads; the results do not depend on the number of threads.
+    """Simulate several runs on several threads; the results do not depend on the number of threads.
 
     Parameters
     ----------
     runs : iterable of (Workload, Config or str)
-        What `simulate` takes.
+        The arguments of `simulate`.
     threads : int, optional
-        Default: one for each core.
+        Number of threads (default: one per core).
     **more
         log and watch, as in `simulate`.
 
@@ -104,7 +104,18 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
     Raises
     ------
     TypeError, ValueError
-        As `simulate`; and where `runs` holds no pairs.
+        As `simulate`; also if `runs` does not hold pairs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> workload = sl.gang.Workload(("io", "emb"), pes=8, horizon=2000, seed=1)
+    >>> schedules = sl.gang.simulate_many([(workload, scheduler) for scheduler in sl.gang.SCHEDULERS])
+    >>> [schedule.arrived for schedule in schedules]
+    [7, 7, 7]
+    >>> table = pd.DataFrame([schedule.metrics() for schedule in schedules]).rename_axis("scheduler").reset_index()
+    >>> chart = sl.charts.shares(table.melt("scheduler", sl.gang.DOES, "what", "share"), "scheduler")
     """
     expected = "expected pairs of a Workload and a Config or its scheduler"
     if not isinstance(runs, Iterable):
@@ -119,7 +130,7 @@ def simulate_many(runs: Iterable[tuple], *, threads: int | None = None, **more) 
 
 
 def _tasks(watch):
-    """Check the tasks to be watched, and give them as pairs of int."""
+    """Check the tasks to be watched, and return them as pairs of int."""
     wrong = ValueError(f"watch is {watch!r}, expected tasks: pairs of a job's number and a rank")
     try:
         tasks = tuple((job, rank) for job, rank in watch)
@@ -129,7 +140,7 @@ def _tasks(watch):
 
 
 def _span(log, horizon):
-    """Check the span that is to be logged, and give it as two times in seconds, up to the horizon."""
+    """Check the span to be logged, and return it as two times in seconds, at most the horizon."""
     try:
         begin, end = log[0], min(log[1], horizon)
         right = len(log) == 2 and begin >= 0 and nanoseconds(begin) < nanoseconds(end)

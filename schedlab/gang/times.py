@@ -24,7 +24,7 @@ def nanoseconds(seconds):
 
 
 def durations(seconds) -> np.ndarray:
-    """Round seconds to whole nanoseconds, at least 1: nothing in a simulation takes no time.
+    """Round seconds to whole nanoseconds, at least 1: nothing in a simulation takes zero time.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def check_seconds(name: str, value) -> None:
     Parameters
     ----------
     name : str
-        What the message calls it.
+        Name of the duration in the message.
     value : float, seconds
 
     Raises
     ------
     ValueError
-        If it is no number, below 1e-9 or not below 1e8.
+        If it is not a number, below 1e-9, or not below 1e8.
     """
     if not (isinstance(value, Real) and 1 / NANO <= value < LONGEST):
         raise ValueError(f"{name} is {value!r}, expected seconds, from 1e-9 to below {LONGEST:g}")

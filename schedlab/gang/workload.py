@@ -28,9 +28,9 @@ KINDS = {
 COLUMNS = {"submit_time": "float64", "procs": "int64", "kind": "str", "duration": "float64"}  # and their types
 NAMES = ", ".join(COLUMNS)
 
-MOST_PES = 2**15  # more pairs of tasks than of so many could not be drawn with 32 bits
-DRAWN_AHEAD = 64  # operations of a task, until more are needed
-MOST_AHEAD = 2**27  # of all tasks, 32 bytes each
+MOST_PES = 2**15  # beyond this, 32 bits do not suffice to draw a pair of tasks
+DRAWN_AHEAD = 64  # operations of a task that are kept ahead; more if needed
+MOST_AHEAD = 2**27  # operations of all tasks, 32 bytes each
 
 
 @dataclass(frozen=True)
@@ -41,46 +41,47 @@ class Workload:
     ----------
     mix : str, tuple of str, or dict
         Kinds of jobs: ``"io"`` (computing and disk in turn), ``"emb"`` (computing only), ``"msg"`` (messages between
-        random pairs of tasks), ``"bsp"`` (barriers), ``"interactive"`` (computing and thinking in turn). One kind, or
-        several with equal shares, or a dict with the share of each. The kind of each job is drawn by itself.
+        random pairs of tasks), ``"bsp"`` (barriers), ``"interactive"`` (computing and thinking in turn). One kind,
+        several kinds with equal shares, or a dict with the share of each. The kind of each job is drawn independently.
     pes : int
         Processing elements of the machine, at most 32,768.
     horizon : float, seconds
-        Jobs arrive, and are simulated, until then.
+        Jobs arrive and are simulated until this time.
     table, sizes
-        Of the model of arrivals, sizes and durations; see `schedlab.workload.models.jann.jann`.
+        Parameters of the model of arrivals, sizes and durations; see `schedlab.workload.models.jann.jann`.
     seed : int or numpy.random.Generator
-        Seed of everything that is drawn, what jobs do included. Arrivals, sizes and durations do not depend on the mix.
+        Seed of all random draws, including what the jobs do. Arrivals, sizes and durations do not depend on the mix.
     jobs : DataFrame, optional
-        Jobs of your own in place of the model and the mix. They are kept as a tuple of rows.
+        Your own jobs, in place of the model and the mix. They are kept as a tuple of rows.
 
-        - submit_time: seconds, from 0 on;
-        - procs: tasks of the job, each on a PE of its own;
+        - submit_time: seconds, at least 0;
+        - procs: number of tasks, each on its own PE;
         - kind: as in the mix;
-        - duration: seconds, the time that each task takes on a PE of its own. It is no run_time: under gang scheduling
-          a job shares its PEs and holds them for longer.
+        - duration: seconds that each task takes on a dedicated PE. This is not a run_time: under gang scheduling a job
+          shares its PEs and holds them for longer.
     programs : DataFrame, optional
-        Programs of your own for some of `jobs`, or all: what each task does, operation by operation, in place of what
-        is drawn by kind. `GangSchedule.programs` gives the same table.
+        Your own programs for some or all of `jobs`: what each task does, operation by operation, in place of random
+        draws by kind. `GangSchedule.programs` returns the same table.
 
-        - job_number: counted from 1 on in the order of `jobs`; rank: of the task, from 0 on;
+        - job_number: counted from 1 in the order of `jobs`; rank: of the task, from 0;
         - compute: seconds of computing before the operation;
         - operation: ``"disk"``, ``"think"``, ``"send"``, ``"receive"``, ``"barrier"`` or ``"end"``; the last operation
           of a task is end, disk or think;
-        - seconds: of disk and think;
-        - peer: rank of the other task, of send and receive. The messages from one task to another are received in the
-          order in which they are sent.
+        - seconds: duration of a disk or think operation;
+        - peer: rank of the other task of a send or receive. Messages from one task to another are received in the order
+          in which they are sent.
 
-        Times that round to 0 ns take 1 ns. Where all jobs have programs, `jobs` needs submit_time only: a job has as
-        many procs as its program has tasks, the duration of its longest task (computing, disk and thinking), and the
-        kind of what it does. Blank cells are filled in the same way. Only the kind ``"interactive"`` makes a
-        difference, to spin control; the duration is used for the slowdown only. Programs are kept as a tuple of rows.
+        Times that round to 0 ns take 1 ns. If all jobs have programs, `jobs` needs only submit_time: procs is then the
+        number of tasks in the program, duration is that of the longest task (computing, disk and thinking), and kind
+        follows from the operations. Blank cells are filled in the same way. For a job with a program, the kind matters
+        only if it is ``"interactive"``, and only to spin control; the duration is used only for the slowdown. Programs
+        are kept as a tuple of rows.
 
     Raises
     ------
     ValueError
-        For a setting out of its range, or a row of `jobs` or `programs` that makes no sense; the message names the row,
-        what was found and what was expected.
+        If a setting is out of range, or a row of `jobs` or `programs` is invalid; the message names the row, what was
+        found and what was expected.
 
     Examples
     --------
@@ -140,7 +141,7 @@ class Workload:
 
     @property
     def jobs_table(self) -> pd.DataFrame:
-        """One row a job, in the order of arrival: submit_time (seconds), procs, kind, duration (seconds)."""
+        """One row per job, in order of arrival: submit_time (seconds), procs, kind, duration (seconds)."""
         return self._jobs_table.copy()
 
     @cached_property
@@ -155,12 +156,12 @@ class Workload:
 
     @cached_property
     def programs_table(self) -> pd.DataFrame | None:
-        """The programs that were given, as `programs` describes them; None without any."""
+        """The user's own programs, as `programs` describes them; None without any."""
         return None if self.programs is None else pd.DataFrame(list(self.programs), columns=tables.COLUMNS)
 
     @cached_property
     def arrays(self) -> tuple[state.Jobs, state.Programs]:
-        """The jobs and programs as the kernel takes them."""
+        """The jobs and programs in the form that the kernel takes."""
         jobs, programs = self._jobs_table, self.programs_table
         kind = jobs["kind"].map(KINDS)
         if programs is not None:
@@ -177,7 +178,7 @@ class Workload:
 
     @property
     def room(self) -> int:
-        """How many operations of a task are kept ahead: a power of two, no less than the longest program.
+        """Number of operations kept ahead for each task: a power of two, at least the longest program.
 
         Raises
         ------
@@ -200,13 +201,13 @@ class Workload:
         return uniforms(self.seed, "kind", numbers.to_numpy())
 
     def _keys(self, numbers):
-        """Give each job the key of its random numbers; int64, 32 bits."""
+        """Return the key of each job's random numbers; int64, 32 bits."""
         return (keys((self.seed, zlib.crc32(b"bursts")), numbers.to_numpy()) >> np.uint64(32)).astype("int64")
 
 
 @lru_cache(maxsize=256)
 def _arrivals(pes, horizon, seed, table, sizes):
-    """Draw the model's jobs until one comes too late; the same for all mixes."""
+    """Draw the model's jobs until one arrives after the horizon; the same jobs for all mixes."""
     count = 64
     while True:
         jobs = jann(count, pes, seed, table, sizes)
@@ -227,11 +228,11 @@ def _arrivals(pes, horizon, seed, table, sizes):
 
 
 def _mixed(mix):
-    """Check that a mix is one, and give it as a kind, or as a tuple of kinds or of kinds with their shares."""
+    """Check a mix, and return it as a kind, a tuple of kinds, or a tuple of kinds with their shares."""
     if isinstance(mix, str):
         return mix
     expected = f"mix is {mix!r}, expected a kind of jobs, several, or a dict with the share of each"
-    if isinstance(mix, bytes | Set) or not isinstance(mix, Iterable):  # a set has no order to rely on
+    if isinstance(mix, bytes | Set) or not isinstance(mix, Iterable):  # a set has no fixed order
         raise ValueError(expected)
     mix = tuple(mix.items() if isinstance(mix, Mapping) else mix)
     if not mix:
@@ -252,7 +253,7 @@ def _whole(value):
 
 
 def _completed_by(jobs, found):
-    """Fill in what programs say of their jobs where the table of jobs says nothing; the sizes must be the same."""
+    """Fill blanks in the table of jobs from their programs; sizes given in both must agree."""
     jobs = jobs.set_axis(pd.RangeIndex(1, len(jobs) + 1))
     for column in ("procs", "kind", "duration"):
         if column not in jobs.columns:
@@ -262,7 +263,7 @@ def _completed_by(jobs, found):
         blank = jobs.index[jobs[column].isna()].intersection(found.index)
         if blank.size:
             filled = jobs[column].astype(object).mask(jobs.index.isin(blank), found[column])
-            jobs[column] = filled.map(_whole)  # blanks have made fractions of whole numbers
+            jobs[column] = filled.map(_whole)  # blanks have turned whole numbers into floats
     told = jobs["procs"][found.index]
     for number in found.index[told.to_numpy() != found["procs"].to_numpy()]:
         procs = told.tolist()[found.index.get_loc(number)]
@@ -271,7 +272,7 @@ def _completed_by(jobs, found):
 
 
 def _as_frame(jobs):
-    """Give jobs of the user's own, a table or rows, as a DataFrame that has no column twice."""
+    """Return the user's own jobs, a table or rows, as a DataFrame without duplicate columns."""
     if isinstance(jobs, pd.DataFrame):
         for column in COLUMNS:
             if list(jobs.columns).count(column) > 1:
@@ -285,12 +286,12 @@ def _as_frame(jobs):
         if isinstance(row, str) or not isinstance(row, Sized) or len(row) != len(COLUMNS):
             raise ValueError(f"job {number} is {row!r}, expected {NAMES}")
     values = zip(*(tuple(row) for row in rows), strict=True) if rows else [[]] * len(COLUMNS)
-    # As they are given: a column of its own type for each would turn whole numbers into others.
+    # Keep the values as they are: a typed column would turn some whole numbers into others.
     return pd.DataFrame({name: pd.Series(list(each), dtype=object) for name, each in zip(COLUMNS, values, strict=True)})
 
 
 def _rows(jobs, pes):
-    """Check jobs of the user's own, and give them as a tuple of rows."""
+    """Check the user's own jobs, and return them as a tuple of rows."""
     jobs = _as_frame(jobs)
     for column in COLUMNS:
         if column not in jobs.columns:

@@ -1,8 +1,8 @@
-"""Policies as C callbacks: their types, how they are compiled, and how kernels call them, by their addresses.
+"""Policies as C callbacks: their types, how they are compiled, and how kernels call them by address.
 
-A callback has one and the same type for every function, so that a kernel that calls it stays cached on disk. It is
-passed as an address: passed as functions, each would add 30 us to every kernel call. Where numba's JIT is switched off
-it is a plain function.
+All callbacks of a kind have the same type, so a kernel that calls one stays cached on disk. They are passed as
+addresses: passing them as functions would add 30 us each to every kernel call. If numba's JIT is switched off, a
+callback is a plain function.
 """
 
 import numba
@@ -17,20 +17,20 @@ BY_ROW = FLOAT(INT, INT, *map(numba.types.CPointer, (INT, FLOAT, FLOAT)))  # now
 
 
 def c_function(function, signature):
-    """Compile a policy to a C callback; leave it as it is when numba's JIT is switched off.
+    """Compile a policy to a C callback; leave it unchanged if numba's JIT is switched off.
 
-    Cached on disk where the function has a source (a file or a notebook cell), else compiled once a process.
+    It is cached on disk if the function has a source (a file or a notebook cell), otherwise compiled once per process.
     """
     if numba.config.DISABLE_JIT:
         return function
     try:
         return numba.cfunc(signature, cache=True)(function)
-    except RuntimeError:  # numba's word for "no place to cache": typed at a prompt, made by exec
+    except RuntimeError:  # numba's error for "no place to cache": typed at a prompt, made by exec
         return numba.cfunc(signature)(function)
 
 
 def _by_address(signature):
-    """Make what calls a callback of some type: ``call(address, values)``, arrays as pointers to their data."""
+    """Make ``call(address, values)`` for callbacks of one type; arrays are passed as pointers to their data."""
     if numba.config.DISABLE_JIT:
         return lambda policy, values: policy(*values)
 

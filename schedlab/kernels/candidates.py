@@ -1,12 +1,12 @@
-"""Which jobs behind the head of a long queue may start, found without looking at every job that waits.
+"""Find the jobs behind the head of a long queue that may start, without looking at every waiting job.
 
-All jobs have a place: by width (processors), and among those of one width in the order in which candidates are tried.
-Over the estimates of those that wait stands a tree, whose nodes know the least of the `FAN` nodes below them. The jobs
-that fit are then those of the first places. Most passes find that none of them ends in time, which takes one descent.
-Each width with such a job costs one more descent.
+All jobs have a place: they are sorted by width (processors), and within one width by the order in which candidates are
+tried. A tree over the estimates of the waiting jobs stores in each node the minimum of the `FAN` nodes below it. The
+jobs that fit occupy the first places. Most passes find that none of them ends in time, which takes one descent. Each
+width that has such a job costs one more descent.
 
-Making the index costs as much as some tens of looks at each job of the log, and each start and arrival costs a little
-more: it pays where many jobs wait for long. It is brought up to date when it is asked.
+Building the index costs as much as some tens of looks at each job of the log, and each start and arrival costs a little
+more, so it pays off when many jobs wait for long. It is updated only when it is queried.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from .questions import is_vetoed
 from .reservation import EXTRA, NOBODY, SHADOW, begin_behind_head
 from .sorted_pairs import NEVER
 
-FAN = 16  # two lines of cache
+FAN = 16  # two cache lines
 
 
 class Candidates(NamedTuple):
@@ -28,7 +28,7 @@ class Candidates(NamedTuple):
     Attributes
     ----------
     place : int64, shape (n_jobs,)
-        Of each job.
+        Place of each job.
     job : int64, shape (n_jobs,)
         The job at each place.
     rank : int64, shape (n_jobs,)
@@ -38,13 +38,13 @@ class Candidates(NamedTuple):
     first : int64, shape (n_widths + 1,)
         The first place of each width; the last is the number of jobs.
     least : int64, shape (n_nodes,)
-        The nodes of the tree, those of the places first: the estimate of a job that waits, `NEVER` of any other.
+        The nodes of the tree, starting with those of the places: the estimate of a waiting job, `NEVER` for any other.
     level : int64, shape (n_levels,)
         The first node of each level of the tree, from the places up.
     seen : int64, shape (2,)
-        How many starts and arrivals the index knows of.
+        How many starts and arrivals the index has processed.
     aside : int64, shape (n_jobs,) or (0,)
-        Scratch: the jobs that a veto keeps back in this pass.
+        Scratch: jobs kept back by a veto in this pass.
     """
 
     place: np.ndarray
@@ -60,14 +60,14 @@ class Candidates(NamedTuple):
 
 @maker
 def no_candidates(rank):
-    """Give an index that knows nothing yet."""
+    """Return an empty index."""
     none = np.empty(0, np.int64)
     return Candidates(none, none, rank, none, none, none, none, none, none)
 
 
 @maker
 def new_candidates(procs, rank, vetoes):
-    """Make the index of jobs; `vetoes` tells whether a veto that depends on the time is to be asked."""
+    """Build the index of jobs; `vetoes` tells whether there is a veto that depends on the time."""
     n = procs.size
     count = np.zeros(procs.max() + 1, np.int64)
     for job in range(n):
@@ -76,7 +76,7 @@ def new_candidates(procs, rank, vetoes):
     first = np.zeros(width.size + 1, np.int64)
     for i in range(width.size):
         first[i + 1] = first[i] + count[width[i]]
-        count[width[i]] = first[i]  # from here on: the next place of that width
+        count[width[i]] = first[i]  # from here on, the next free place of that width
     ranked, job_at, place = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     for job in range(n):
         ranked[rank[job]] = job
@@ -101,7 +101,7 @@ def new_candidates(procs, rank, vetoes):
 
 @routine
 def backfill_long(c, candidates, reservation, veto):
-    """Start what may start behind the head, in the order in which candidates are tried.
+    """Start the jobs behind the head that may start, in the order in which candidates are tried.
 
     A job that cannot start now cannot start later in this pass: processors and time only shrink.
     """
@@ -124,7 +124,7 @@ def backfill_long(c, candidates, reservation, veto):
 
 @part
 def _catch_up(c, candidates, veto):
-    """Learn what has begun and arrived since; who may never start ahead of the head is not entered at all."""
+    """Process the starts and arrivals since the last update; jobs that a fixed veto bars are not entered."""
     seen = candidates.seen
     for i in range(seen[0], c.clock[BEGUN]):
         job = c.begun[i]
@@ -138,7 +138,7 @@ def _catch_up(c, candidates, veto):
 
 @routine
 def _enter(candidates, job, estimate):
-    """Put the estimate of a job in the tree."""
+    """Set a job's estimate in the tree."""
     least, level = candidates.least, candidates.level
     node = candidates.place[job]
     least[node] = estimate
@@ -155,7 +155,7 @@ def _enter(candidates, job, estimate):
 
 @part
 def _first_to_try(c, candidates, reservation):
-    """Find who is the first to be tried of all that may start, or `NOBODY`."""
+    """Find the job that is tried first among all that may start, or `NOBODY`."""
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
     found = _first_of(candidates, 0, min(free, extra), NEVER - 1, NOBODY)
     return _first_of(candidates, min(free, extra), free, longest, found)
@@ -163,7 +163,7 @@ def _first_to_try(c, candidates, reservation):
 
 @routine
 def _first_of(candidates, more, most, longest, found):
-    """Find who is tried first: a job, or one of more than `more` processors, `most` at most, that lasts no longer."""
+    """Find the job tried first: `found`, or a short enough one of more than `more` and at most `most` processors."""
     place, end = _end_of(candidates, more), _end_of(candidates, most)
     while True:
         place = _next_within(candidates, place, longest)
@@ -177,17 +177,17 @@ def _first_of(candidates, more, most, longest, found):
 
 @part
 def _end_of(candidates, procs):
-    """Give the place after those of jobs that have at most so many processors."""
+    """Return the place after the last job that has at most `procs` processors."""
     return candidates.first[np.searchsorted(candidates.width, procs, side="right")]
 
 
 @part
 def _next_within(candidates, place, longest):
-    """Give the first place from one on whose job lasts no longer, or a place after all."""
+    """Return the first place, from a given one on, whose job is short enough; a place beyond all if there is none."""
     least, level = candidates.least, candidates.level
     i, node, end = 0, place, 0
     while node >= end:
-        while node % FAN == 0 and i + 1 < level.size:  # all below the node is asked for
+        while node % FAN == 0 and i + 1 < level.size:  # the search covers all nodes below this one
             node //= FAN
             i += 1
         end = node - node % FAN + FAN

@@ -1,12 +1,12 @@
-"""The state of one simulation and its clock: what every scheme shares, so that a scheme is only its rule.
+"""The state of one simulation and its clock. Every scheme shares them, so a scheme contains only its own rule.
 
-At each distinct instant: completions, then arrivals (by submit time, then trace order), then one pass of the
-scheme. A job holds its processors on [start, end); one of length zero completes at the instant at which
-it started, which gives that instant another round.
+At each distinct instant: completions, then arrivals (by submit time, then trace order), then one pass of the scheme. A
+job holds its processors on [start, end). A job of length zero completes at the instant at which it started, so that
+instant gets another round.
 
-In the per-event mode (that of pyss and its descendants, so of many published schedules) the order at one instant is:
-arrivals first, then completions in the order of their starts, with a pass after every single event; and a
-running job whose estimated end has come counts as free from the beginning of that instant.
+In the per-event mode (used by pyss and its descendants, and so by many published schedules) the order at one instant
+is: arrivals first, then completions in the order of their starts, with a pass after every single event. A running job
+whose estimated end has come counts as free from the beginning of that instant.
 
 A job may outlive its estimate if the scheme supports that (`reservation`, `placement`). It then holds its processors
 until it completes; in the per-event mode, until its completion event is processed.
@@ -36,15 +36,15 @@ from .sorted_pairs import (
 
 WAITS = -1  # in `start`: the job has not started
 
-# Places in Cluster.clock: the instant, free processors, the first newcomer of this instant and the next job to
-# arrive, jobs begun, completions of this instant and those of them before the estimated end, whether processors were
-# freed in it, per-event mode, and whether a priority was not a number.
+# Places in Cluster.clock: the instant; free processors; the first newcomer of this instant; the next job to arrive;
+# jobs begun; completions of this instant, and those of them before the estimated end; whether processors were freed in
+# it; per-event mode; and whether a priority was not a number.
 NOW, FREE, NEWCOMER, ARRIVED, BEGUN, ENDED, EARLY, FREED, PER_EVENT, NAN = range(10)
 SCALARS = 10
 
 
 class Jobs(NamedTuple):
-    """What a kernel knows of the jobs, in arrival order (submit time, then trace order).
+    """The jobs as a kernel sees them, in arrival order (submit time, then trace order).
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Cluster(NamedTuple):
     ----------
     jobs : Jobs
     start, promise : int64, shape (n_jobs,), seconds
-        When the job started, and the first start time that was promised to it; -1 until then.
+        When the job started, and the first start time promised to it; -1 until then.
     rank : int64, shape (n_jobs,)
         Place of each job in the order of the queue.
     begun : int64, shape (n_jobs,)
@@ -83,7 +83,7 @@ class Cluster(NamedTuple):
     clock : int64, shape (10,)
         The scalars.
     halt : int64, shape (1,)
-        Set from outside, to anything but 0, where the simulation is to end early.
+        Set from outside to a nonzero value to end the simulation early.
     """
 
     jobs: Jobs
@@ -103,8 +103,7 @@ class Cluster(NamedTuple):
 def new_cluster(jobs, machine, rank, moving, per_event, halt):
     """Make an idle machine before the first arrival.
 
-    Where the order of the queue moves with time, newcomers rank behind every place of the queue until it
-    is sorted.
+    If the order of the queue changes with time, newcomers rank behind the whole queue until it is sorted.
     """
     n = jobs.submit.size
     clock = np.zeros(SCALARS, np.int64)
@@ -117,7 +116,7 @@ def new_cluster(jobs, machine, rank, moving, per_event, halt):
         np.full(n, -1, np.int64),
         rank + n if moving else rank.copy(),
         np.empty(n, np.int64),
-        np.empty(min(n, machine), np.int64),  # a job that ends early held at least one processor until now
+        np.empty(min(n, machine), np.int64),  # a job that ends early has held at least one processor until now
         new_pairs(n),  # each job is inserted once
         new_pairs(n),
         new_pairs(n),
@@ -126,9 +125,9 @@ def new_cluster(jobs, machine, rank, moving, per_event, halt):
     )
 
 
-@inlined  # a call would hand over 17 arrays at each event: a tenth of FCFS, a twentieth of EASY
+@inlined  # a call would pass 17 arrays at each event: a tenth of FCFS's time, a twentieth of EASY's
 def advance(c, alarm):
-    """Go on to the next instant (in per-event mode: to the next event); False when nothing is left, or on `halt`.
+    """Advance to the next instant (in per-event mode: to the next event); False if nothing is left, or on `halt`.
 
     `alarm` is an instant at which the scheme wants a pass even if nothing happens then.
     """
@@ -163,21 +162,21 @@ def open_instant(c, now):
 
 @part
 def next_arrival(c):
-    """Give the instant of the next arrival, or `NEVER`."""
+    """Return the instant of the next arrival, or `NEVER`."""
     arrived = c.clock[ARRIVED]
     return c.jobs.submit[arrived] if arrived < c.jobs.submit.size else NEVER
 
 
 @part
 def next_end(c):
-    """Give the instant of the next completion, or `NEVER`."""
+    """Return the instant of the next completion, or `NEVER`."""
     ends = c.ends
     return first_key(ends)
 
 
 @part
 def arrive(c):
-    """Put the next job to arrive in the queue."""
+    """Put the next arriving job into the queue."""
     job = c.clock[ARRIVED]
     insert(c.queue, c.rank[job], job)
     c.clock[ARRIVED] = job + 1
@@ -185,7 +184,7 @@ def arrive(c):
 
 @part
 def complete(c):
-    """End the running job that is the next to end."""
+    """End the running job that ends next."""
     clock = c.clock
     job = c.begun[pop(c.ends)]
     clock[ENDED] += 1
@@ -222,14 +221,14 @@ def _release_expired(c):
 
 @part
 def begin(c, place):
-    """Start the waiting job at a place of the queue; give the place where its successor now stands.
+    """Start the waiting job at a place of the queue; return the new place of its successor.
 
     Parameters
     ----------
     c : Cluster
         The state of the simulation.
     place : int
-        Of the queue. That the job fits is not checked.
+        Place in the queue. Whether the job fits is not checked.
 
     Returns
     -------
@@ -249,14 +248,14 @@ def begin(c, place):
 
 @part
 def place_in_queue(c, job):
-    """Find the place of a waiting job.
+    """Return the place of a waiting job in the queue.
 
     Parameters
     ----------
     c : Cluster
         The state of the simulation.
     job : int
-        A job that waits.
+        A waiting job.
 
     Returns
     -------
@@ -267,7 +266,7 @@ def place_in_queue(c, job):
 
 @part
 def waiting(c):
-    """Tell whether a job waits.
+    """Tell whether any job waits.
 
     Parameters
     ----------

@@ -1,22 +1,22 @@
 """Conservative backfilling: every waiting job holds a reservation in a profile of free processors.
 
-After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. A job is placed on arrival at the earliest time at which its
-processors are free for its estimate, without moving others, and starts when its reservation comes. When a job
+After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. On arrival, a job is placed at the earliest time at which its
+processors are free for its estimate, without moving other jobs. It starts when its reservation comes. When a job
 completes before its estimated end, one compression pass for that instant, before the instant's arrivals, visits the
 waiting jobs in the order of the queue (or of their reservations) and moves each to its earliest feasible time. A job
-that was visited early in a pass may miss a gap that a later move opens. Passes may therefore be repeated until nothing
-moves, or made at every completion, those at estimated ends included. The variant "rebuild" forgets all reservations at
-each pass instead and places the waiting jobs anew in the order of the queue, so that it promises nothing. Jobs that are
-due at one instant start first come, first served.
+visited early in a pass may miss a gap that a later move opens. Passes may therefore be repeated until nothing moves, or
+made at every completion, including those at estimated ends. The variant "rebuild" instead forgets all reservations at
+each pass and places the waiting jobs anew in queue order, so it promises nothing. Jobs that are due at the same instant
+start first come, first served.
 
 Nearly every visit of a compression finds that the job cannot move, or that it can only slide to a slightly earlier
-time. What makes it exact to leave out most searches is one invariant: *a job stands at the earliest time that was
-feasible when it was last visited*. Since then processors have been freed on known stretches only, by completions and by
-jobs that moved after that visit, in this pass or in the last. So an earlier place of the job overlaps one of these
-stretches. Either it also reaches up to the reservation: then the job slides, and what lies right before the reservation
-was freed. Or all of it lies before the reservation, in a hole that is at least as long as the job and touches a freed
-stretch. Jobs whose reservation lies behind all stretches and that are longer than every such hole for their size stay
-without a search.
+time. One invariant makes it exact to skip most searches: *a job is at the earliest time that was feasible when it was
+last visited*. Since then, processors have been freed only on known stretches: by completions, and by jobs that moved
+after that visit, in this pass or in the last. So an earlier place for the job overlaps one of these stretches. There
+are two cases. Either the place also reaches up to the reservation: then the job slides, and the time right before the
+reservation was freed. Or the whole place is before the reservation, in a hole that is at least as long as the job and
+touches a freed stretch. A job stays without a search if its reservation is behind all stretches and it is longer than
+every such hole for its size.
 """
 
 from typing import NamedTuple
@@ -57,12 +57,12 @@ from .sorted_pairs import (
     size_of,
 )
 
-BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD = range(4)  # what `compression` may be
+BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD = range(4)  # possible values of `compression`
 
 FREED_UNTIL, LONGEST_VISITED, LISTED_UNTIL, TO_LIST, AT_LEAST = range(5)  # places in Book.memory
 
-# Steps of the profile that searches may have to look at before holes are measured: a measurement costs about as much.
-# Of 50 to 3000 tried, CTC takes 180 ms with 100 and 190 ms with 3000, CTC at load 1.0 takes 1.9 s and 2.3 s.
+# Steps of the profile that searches may scan before holes are measured: a measurement costs about as much. Values from
+# 50 to 3000 were tried: CTC takes 180 ms with 100 and 190 ms with 3000; CTC at load 1.0 takes 1.9 s and 2.3 s.
 WORTH_MEASURING = 100
 
 
@@ -74,17 +74,17 @@ class Book(NamedTuple):
     steps : SortedPairs
         The availability profile: running jobs and reservations.
     due : SortedPairs
-        The waiting jobs with the first reservations: all before `memory[LISTED_UNTIL]`. While jobs move these may be
-        those at the first instant alone, since the others may move before they come; as long as none moves, they become
-        more. With all of them CTC takes 200 ms, not 165. With a look at the whole queue at each instant instead, CTC
-        without compression takes 220 ms, not 32.
+        The waiting jobs with the earliest reservations: all those before `memory[LISTED_UNTIL]`. While jobs move, it
+        may hold only those at the first instant, since the others may move before their time comes; as long as none
+        moves, it grows. With all reservations listed, CTC takes 200 ms, not 165. With a scan of the whole queue at each
+        instant instead, CTC without compression takes 220 ms, not 32.
     reserved : int64, shape (n_jobs,), seconds
         The reservations of the waiting jobs; `NEVER` for a job that has none yet.
     holes : HoleBounds
-        The holes that touch what was freed since the waiting jobs were last visited.
+        The holes that touch processor time freed since the waiting jobs were last visited.
     memory : int64, shape (5,)
-        Where the last of those stretches ends; the longest estimate met at the last visits; before which instant all
-        reservations are in `due` (seconds); how many `due` should hold, and how many even while jobs move.
+        Where the last of those stretches ends; the longest estimate met at the last visits; the instant before which
+        all reservations are in `due` (seconds); how many jobs `due` should hold, and how many even while jobs move.
     """
 
     steps: SortedPairs
@@ -96,7 +96,7 @@ class Book(NamedTuple):
 
 @maker
 def new_book(n, machine):
-    """Make the book of an idle machine."""
+    """Make the reservation book of an idle machine."""
     reserved, memory = np.full(n, NEVER, np.int64), np.zeros(5, np.int64)
     memory[LISTED_UNTIL] = NEVER
     return Book(profile(machine, n), new_pairs(n), reserved, new_holes(machine), memory)
@@ -109,8 +109,8 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
     Parameters
     ----------
     jobs, machine, order, per_event, halt
-        As in `schedlab.kernels.fcfs`, but that no job may outlive its estimate; the order is that in which jobs are
-        visited when reservations are compressed or rebuilt.
+        As in `schedlab.kernels.fcfs`, except that no job may outlive its estimate; `order` is also the order in which
+        jobs are visited when reservations are compressed or rebuilt.
     compression : {BY_QUEUE, BY_RESERVATION, NO_COMPRESSION, REBUILD}
     on_completion : bool
         Compress at every completion, not only at those before the estimated end.
@@ -120,14 +120,14 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the reservation that a job was given first.
+        Start times, and the first reservation of each job.
     """
     n = jobs.submit.size
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
     book = new_book(n, machine)
     score = np.empty(n if order.moving else 0, np.float64)
-    # Nothing needs rebuilding while no job ends early, unless the order moves, or a job of length zero, which reserves
-    # nothing, may lose its place.
+    # While no job ends early, nothing needs rebuilding, with two exceptions: the order may change, and a job of length
+    # zero, which reserves nothing, may lose its place.
     unsettled = order.moving or jobs.estimate.min() == 0
     visits = new_pairs(n if compression == BY_RESERVATION else 0)
     if compression == BY_RESERVATION:
@@ -152,9 +152,9 @@ def conservative(jobs, machine, order, compression, on_completion, repeat, per_e
     return c.start, c.promise
 
 
-@inlined  # a call at each instant: two percent without compression
+@inlined  # a call at each instant costs two percent without compression
 def next_due(c, book):
-    """Give the instant of the next reservation, or `NEVER`."""
+    """Return the instant of the next reservation, or `NEVER`."""
     if is_empty(book.due) and book.memory[LISTED_UNTIL] < NEVER:
         _list_anew(c.queue, book)
     return first_key(book.due)
@@ -162,7 +162,7 @@ def next_due(c, book):
 
 @routine
 def _list_anew(queue, book):
-    """List the first reservations, twice as many as before if none has moved since."""
+    """List the earliest reservations, twice as many as before if none has moved since."""
     empty(book.due)
     book.memory[LISTED_UNTIL] = NEVER
     for place in range(front(queue), back(queue)):
@@ -188,14 +188,14 @@ def _list(book, job, instant):
 
 @routine
 def unlist(book, job):
-    """Take a job off the list, if it is there, before its reservation is changed."""
+    """Remove a job from the list, if it is there, before its reservation is changed."""
     if book.reserved[job] < book.memory[LISTED_UNTIL]:
         remove(book.due, book.reserved[job], job)
 
 
 @part
 def reserve(c, book, job, instant):
-    """Give a waiting job the reservation that begins at an instant."""
+    """Give a waiting job a reservation that begins at an instant."""
     add(book.steps, instant, instant + c.jobs.estimate[job], -c.jobs.procs[job])
     _list(book, job, instant)
     book.reserved[job] = instant
@@ -205,7 +205,7 @@ def reserve(c, book, job, instant):
 
 @part
 def place_newcomers(c, book):
-    """Give the jobs that have just arrived their reservations."""
+    """Give reservations to the jobs that have just arrived."""
     jobs = c.jobs
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
         if c.halt[0]:  # searches of a long queue take seconds, here and below
@@ -223,7 +223,7 @@ def start_due(c, book):
 
 @part
 def release_early(c, book):
-    """Free what the jobs that ended early would have held until their estimated ends."""
+    """Free the time between early end and estimated end of the jobs that ended early."""
     jobs = c.jobs
     for i in range(c.clock[EARLY]):
         job = c.early[i]
@@ -237,7 +237,7 @@ def compress(c, book, visits):
     """Move waiting jobs to their earliest feasible times, in the order of `visits`."""
     jobs, steps, holes, memory, now = c.jobs, book.steps, book.holes, book.memory, c.clock[NOW]
     freed_until = memory[FREED_UNTIL]
-    unmeasured_from, unmeasured_until, searched = now, freed_until, 0  # the hull of what was freed and not measured
+    unmeasured_from, unmeasured_until, searched = now, freed_until, 0  # the hull of freed stretches not yet measured
     forget_holes(holes, memory[LONGEST_VISITED])
     memory[FREED_UNTIL], memory[LONGEST_VISITED] = now, 0
     for place in range(front(visits), back(visits)):
@@ -246,7 +246,7 @@ def compress(c, book, visits):
         if instant == NEVER or instant <= now:
             continue
         memory[LONGEST_VISITED] = max(memory[LONGEST_VISITED], duration)
-        latest = now - 1  # at which a place that does not reach up to the reservation may begin
+        latest = now - 1  # latest begin of a place that does not reach up to the reservation
         if now + duration < instant:
             may_fit = not fits_no_hole(holes, procs, duration)
             if not may_fit and unmeasured_from < unmeasured_until:
@@ -271,7 +271,7 @@ def compress(c, book, visits):
 
 @part
 def _move(c, book, job, place):
-    """Let a reservation begin at an earlier step; give the stretch on which that frees processors."""
+    """Move a reservation to an earlier step; return the stretch on which that frees processors."""
     steps, procs, duration, instant = book.steps, c.jobs.procs[job], c.jobs.estimate[job], book.reserved[job]
     better = steps.key[place]
     begins, ends = max(instant, better + duration), instant + duration
@@ -287,7 +287,7 @@ def _move(c, book, job, place):
 
 @part
 def newcomers_are_last(c):
-    """Tell whether this instant's arrivals stand at the end of the queue, in the order of arrival."""
+    """Tell whether this instant's arrivals are at the end of the queue, in order of arrival."""
     place = back(c.queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
     for job in range(c.clock[NEWCOMER], c.clock[ARRIVED]):
         if c.queue.item[place] != job:
@@ -298,7 +298,7 @@ def newcomers_are_last(c):
 
 @part
 def running_alone(c, steps):
-    """Make the profile of the processors that running jobs leave free."""
+    """Make the profile of processors left free by the running jobs."""
     running = c.running
     clear(steps, c.clock[NOW], c.clock[FREE])
     for place in range(front(running), back(running)):
@@ -307,7 +307,7 @@ def running_alone(c, steps):
 
 @part
 def make_anew(c, book, last):
-    """Forget all reservations, and place the waiting jobs in the order of the queue, up to a place of it."""
+    """Forget all reservations, and place the waiting jobs anew in queue order, up to a place in the queue."""
     jobs, steps, now = c.jobs, book.steps, c.clock[NOW]
     running_alone(c, steps)
     empty(book.due)

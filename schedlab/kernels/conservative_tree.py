@@ -1,12 +1,12 @@
 """Conservative backfilling on a k-ary n-tree: every waiting job holds a reservation of a time and of nodes.
 
 As `schedlab.kernels.conservative`, with a plan of nodes in place of a profile of processors (`node_plan`). A job is
-placed at the first instant at which enough nodes of one block are free for as long as it is expected to run; the block
-and its nodes are chosen as where jobs start at once (`placement`). When a job ends early, its nodes are free until its
-expected end, and the waiting jobs are visited: each moves to its earliest time if that is earlier, or else keeps its
-time and its nodes. So no job starts later than it was promised.
+placed at the first instant at which enough nodes of one block are free for its expected run time; the block and its
+nodes are chosen by the same rule as for jobs that start at once (`placement`). When a job ends early, its nodes are
+free until its expected end, and the waiting jobs are visited. Each moves to its earliest time if that is earlier than
+its reservation; otherwise it keeps its time and its nodes. So no job starts later than promised.
 
-A job whose estimate is 0 is placed as if it took a second, and holds nothing.
+A job whose estimate is 0 is placed as if it took a second, but holds nothing.
 """
 
 from typing import NamedTuple
@@ -62,27 +62,27 @@ from .tree_nodes import Ranges, new_ranges, with_room
 
 NONE = -1  # the row of a job without nodes
 FREED_UNTIL, MOVED, STEP = range(3)  # places in Book.memory
-ADVANCE, REPLAN, START = range(3)  # steps of an instant: a simulation that needs room goes on where it was
+ADVANCE, REPLAN, START = range(3)  # steps of an instant: a simulation that needs room resumes at the same step
 
 _shortened = part(shortened)
 
 
 class Book(NamedTuple):
-    """Reservations, and who holds which nodes; everything but `width` is modified in place.
+    """The reservations, and which job holds which nodes; everything but `width` is modified in place.
 
     Attributes
     ----------
     plan : Plan
     due : SortedPairs
-        Waiting jobs by their reservations.
+        Waiting jobs, ordered by reservation.
     reserved : int64, shape (n_jobs,), seconds
         Reservation of each waiting job.
     mine : int64, shape (n_jobs,)
-        The row of the plan with the nodes of a job that waits or runs.
+        The row of the plan with the nodes of a waiting or running job.
     ranges : Ranges
         The nodes of the jobs that have started.
     width : int64, shape (stages + 1,)
-        Nodes in a block of each stage.
+        Number of nodes in a block of each stage.
     memory : int64, shape (3,)
         Until when nodes were freed that not all visits have seen; whether the last visits moved a job; the next step.
     """
@@ -136,9 +136,9 @@ def conservative_tree(jobs, tree, allocation, order, compression, on_completion,
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the reservation that a job was given first.
+        Start times, and the first reservation of each job.
     run : int64, shape (n_jobs,), seconds
-        As it came out: shortened by its place.
+        Actual run times, shortened according to the jobs' places.
     offset, first, last
         As in `schedlab.kernels.placement`.
     """
@@ -160,7 +160,7 @@ def conservative_tree(jobs, tree, allocation, order, compression, on_completion,
 
 @part
 def _simulated(c, book, tree, allocation, order, score, visits, rules):
-    """Go on until nothing is left, or until there is no more room; tell whether nothing is left."""
+    """Continue until nothing is left, or until there is no more room; tell whether nothing is left."""
     memory = book.memory
     while True:
         if memory[STEP] == ADVANCE:
@@ -168,7 +168,7 @@ def _simulated(c, book, tree, allocation, order, score, visits, rules):
             if not advance(c, first_key(book.due)):
                 return True
             forget_before(book.plan, c.clock[NOW])
-            # What was taken out of the list of ends still stands before its front.
+            # Jobs removed from the list of ends are still stored before its front.
             for place in range(ended, front(c.ends)):
                 _release(c, book, c.begun[c.ends.item[place]])
             memory[STEP] = REPLAN
@@ -187,7 +187,7 @@ def _simulated(c, book, tree, allocation, order, score, visits, rules):
 
 @part
 def _release(c, book, job):
-    """Take back the nodes of a job that has ended."""
+    """Release the nodes of a job that has ended."""
     now, expected = c.clock[NOW], c.start[job] + c.jobs.estimate[job]
     if expected > now:
         change(book.plan, book.mine[job], c.jobs.procs[job], now, expected, False)
@@ -218,7 +218,7 @@ def _replan(c, book, tree, allocation, visits, rules):
 
 @part
 def _forget(c, book, job):
-    """Take back what a waiting job has reserved, if anything."""
+    """Release what a waiting job has reserved, if anything."""
     instant = book.reserved[job]
     if instant < NEVER:
         change(book.plan, book.mine[job], c.jobs.procs[job], instant, instant + c.jobs.estimate[job], False)
@@ -237,7 +237,7 @@ def _wanted(c, book, tree, allocation, job):
 
 @routine
 def _reserve(c, book, tree, allocation, job):
-    """Give a waiting job the first place that there is for it."""
+    """Reserve the first possible place for a waiting job."""
     if c.halt[0]:  # searches of a long queue take seconds, here and below
         return
     want = _wanted(c, book, tree, allocation, job)
@@ -250,7 +250,7 @@ def _reserve(c, book, tree, allocation, job):
 
 @part
 def _hold(c, book, job, instant):
-    """Give a job the nodes that were found, from an instant on."""
+    """Give a job the nodes found by the search, from an instant on."""
     plan, row = book.plan, book.mine[job]
     for word in range(plan.found.size):
         plan.bits[row, word] = plan.found[word]
@@ -261,7 +261,7 @@ def _hold(c, book, job, instant):
 
 @routine
 def _visit(c, book, tree, allocation, visits):
-    """Move waiting jobs to their earliest times, where these are earlier, in the order of `visits`."""
+    """Move waiting jobs to their earliest times, if these are earlier, in the order of `visits`."""
     memory, now = book.memory, c.clock[NOW]
     freed_until = memory[FREED_UNTIL]
     memory[FREED_UNTIL], memory[MOVED] = now, 0
@@ -272,7 +272,7 @@ def _visit(c, book, tree, allocation, visits):
             continue
         if c.halt[0]:
             return
-        # Since it was last placed, nodes were freed up to `freed_until` only: a better place begins before that.
+        # Since the job was last placed, nodes were freed up to `freed_until` only: a better place begins before that.
         own = book.mine[job] if estimate > 0 else NONE
         want = _wanted(c, book, tree, allocation, job)
         found = earliest(book.plan, want, now, min(instant, freed_until), own, instant)

@@ -1,19 +1,19 @@
 """EASY (aggressive) backfilling: one reservation, for the job at the head of the queue.
 
-After Lifka 1995, Skovira et al. 1996, and Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. At each pass: start heads
-of the queue while they fit; find when the first that does not fit could start if the running jobs end at their
-estimated ends (the shadow time) and how many processors it would leave over (the extra processors); then
-start any other waiting job that ends by the shadow time or that needs extra processors only. Jobs that end
-at the same instant are counted together.
+After Lifka 1995, Skovira et al. 1996, and Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. At each pass: start heads of
+the queue while they fit. For the first that does not fit, find when it could start if the running jobs end at their
+estimated ends (the shadow time), and how many processors it would leave over then (the extra processors). Then start
+any other waiting job that ends by the shadow time or that needs only extra processors. Jobs that end at the same
+instant are counted together.
 
-Candidates are tried in the order of the queue or in one of their own (shortest first: EASY-SJBF). Only those that
-pass their test before any of them has started can pass it later, so only they are sorted.
+Candidates are tried in queue order or in an order of their own (shortest first: EASY-SJBF). Only candidates that pass
+their test before any of them has started can pass it later, so only they are sorted.
 
-A veto may keep candidates back; it is asked only about those that pass their test, when their turn comes.
+A veto may keep candidates back; it is called only for candidates that pass their test, when their turn comes.
 
-When nothing was freed since the last pass and the head is the same, the reservation still holds and every older
-candidate still fails (time has gone on), unless the veto depends on the time: newcomers alone are looked at, and if one
-came, it alone. Where many wait, and the order of the candidates does not depend on the time, an index finds them
+If nothing was freed since the last pass and the head is the same, the reservation still holds and every older candidate
+still fails (time has gone on), unless the veto depends on the time. So if at most one job has arrived, only that job is
+tested. If many jobs wait, and the order of the candidates does not depend on the time, an index finds them
 (`candidates`).
 """
 
@@ -47,20 +47,20 @@ def easy(jobs, machine, order, backfill, own, veto, many, looks, per_event, halt
     jobs, machine, order, per_event, halt
         As in `schedlab.kernels.fcfs`.
     backfill : Order
-        In which candidates are tried.
+        Order in which candidates are tried.
     own : bool
-        That order is not the order of the queue.
+        Whether that order differs from the order of the queue.
     veto : Veto
-        Which candidates may start.
+        Decides which candidates may start.
     many, looks : int
-        Where more jobs wait than `many`, candidates are found by an index (`candidates`), once `looks` waiting jobs of
-        such queues have been looked at.
+        If more than `many` jobs wait, candidates are found by an index (`candidates`), once `looks` waiting jobs of
+        such queues have been examined.
 
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the shadow time that a job was given when it was first blocked at the head
-        of the queue; -1 for a job that never was.
+        Start times, and the shadow time that a job was given when it was first blocked at the head of the queue; -1 for
+        a job that was never blocked there.
     """
     n = jobs.submit.size
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
@@ -81,7 +81,7 @@ def easy(jobs, machine, order, backfill, own, veto, many, looks, per_event, halt
 
 @part
 def _goes_on(c, reservation, order, backfill, own, veto, score, candidates, many, looks):
-    """Go on until nothing is left, or to a pass in which the index is to backfill; tell which."""
+    """Simulate until nothing is left, or up to a pass in which the index is to backfill; tell which."""
     while advance(c, NEVER):
         sort_queue(c, order, score)
         look(c, backfill.question)

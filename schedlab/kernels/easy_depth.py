@@ -1,18 +1,17 @@
 """EASY backfilling with several reservations: the first k blocked jobs of the queue hold one each.
 
-With k = 1 this is EASY (`easy`); with as many as there are jobs it is conservative backfilling that places all jobs
-anew at each pass. At each pass: forget all reservations; go down the queue and start each job that can start now, and
-give each of the first k that cannot the earliest start at which its processors are free for its estimate, in a profile
-of the running jobs and the reservations before it; then start any other waiting job that can start now and delays no
-reservation, in the order of the queue or in one of their own.
+With k = 1 this is EASY (`easy`). With as many reservations as jobs it is conservative backfilling that places all jobs
+anew at each pass. At each pass: forget all reservations. Go down the queue and start each job that can start now. Give
+each of the first k jobs that cannot start a reservation: the earliest start at which its processors are free for its
+estimate, in a profile of the running jobs and the earlier reservations. Then start any other waiting job that can start
+now and delays no reservation, in queue order or in an order of their own.
 
-A veto may keep back jobs that would start ahead of a reservation. Such a job waits without a reservation: it could
-start now. A job whose estimate is 0 delays nobody, and starts where its processors are free.
+A veto may keep back jobs that would start ahead of a reservation. Such a job waits without a reservation, because it
+could start now. A job whose estimate is 0 delays no other job, and starts if its processors are free.
 
-When nothing was freed since the last pass, all reservations still hold and every older job still waits: newcomers alone
-are looked at. That is so only if nothing depends on the time, no job may be vetoed (one that was, and no longer fits,
-is to get a reservation), newcomers stand at the end of the queue, and no job has come to its estimated end or to its
-reservation.
+If nothing was freed since the last pass, all reservations still hold and every older job still waits, so only newcomers
+are tested. This requires that nothing depends on the time, no job may be vetoed (a vetoed job that no longer fits needs
+a reservation), newcomers are at the end of the queue, and no job has reached its estimated end or its reservation.
 """
 
 import numpy as np
@@ -25,7 +24,7 @@ from .profile import add, clear, earliest, forget_past, free_from, profile
 from .questions import ask, is_vetoed, look, sort_queue
 from .sorted_pairs import NEVER, back, first_key, front
 
-RESERVED, FIRST = range(2)  # places in `memory`: how many reservations there are, and the instant of the first
+RESERVED, FIRST = range(2)  # places in `memory`: the number of reservations, and the instant of the first
 
 
 @kernel
@@ -37,12 +36,12 @@ def easy_depth(jobs, machine, order, backfill, own, veto, depth, per_event, halt
     jobs, machine, order, backfill, own, veto, per_event, halt
         As in `schedlab.kernels.easy`.
     depth : int
-        How many blocked jobs hold a reservation, at least 1.
+        Number of blocked jobs that hold a reservation, at least 1.
 
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
-        Start times, and the first reservation of a job; -1 for a job that never had one.
+        Start times, and the first reservation of each job; -1 for a job that never had one.
     """
     n = jobs.submit.size
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
@@ -85,24 +84,24 @@ def _stand(c, memory):
 
 @part
 def fill_profile(c, steps):
-    """Make the profile of the processors that the running jobs will leave free, by their estimates.
+    """Make the profile of processors that the running jobs will leave free, by their estimates.
 
-    A job that is past its estimate is expected to end a second from now; one whose estimate is 0 and that has begun in
-    this pass now, though it still holds its processors.
+    A job that is past its estimate is expected to end a second from now. A job whose estimate is 0 and that has begun
+    in this pass is expected to end now, though it still holds its processors.
 
     Parameters
     ----------
     c : Cluster
         The state of the simulation.
     steps : SortedPairs
-        The profile, of which nothing is kept.
+        The profile; its old content is discarded.
     """
     running, procs, now, overdue = c.running, c.jobs.procs, c.clock[NOW], 0
     clear(steps, now, c.clock[FREE])
     place = front(running)
     while place < back(running) and running.key[place] <= now:
         job = running.item[place]
-        if c.start[job] == now:  # its estimate is 0, and it has only begun
+        if c.start[job] == now:  # its estimate is 0, and it has just begun
             free_from(steps, now, procs[job])
         else:
             overdue += procs[job]
@@ -130,7 +129,7 @@ def _fits(c, steps, job):
 
 @part
 def _start(c, steps, place):
-    """Start a waiting job; give the place of its successor."""
+    """Start a waiting job; return the place of its successor."""
     job, now = c.queue.item[place], c.clock[NOW]
     add(steps, now, now + c.jobs.estimate[job], -c.jobs.procs[job])
     return begin(c, place)
@@ -138,12 +137,12 @@ def _start(c, steps, place):
 
 @part
 def _reserve(c, steps, memory, veto, depth, place):
-    """Go down the queue, start jobs or give them reservations, until there are enough; give the place after."""
+    """Go down the queue and start or reserve jobs until there are enough reservations; return the next place."""
     queue, jobs, now = c.queue, c.jobs, c.clock[NOW]
     while place < back(queue) and memory[RESERVED] < depth and not c.halt[0]:
         job = queue.item[place]
         if not _fits(c, steps, job):
-            duration = max(jobs.estimate[job], 1)  # as EASY keeps processors for a head whose estimate is 0
+            duration = max(jobs.estimate[job], 1)  # as in EASY, which keeps processors for a head whose estimate is 0
             instant = earliest(steps, now, NEVER, jobs.procs[job], duration)
             add(steps, instant, instant + duration, -jobs.procs[job])
             memory[RESERVED] += 1

@@ -1,7 +1,7 @@
 """How many processors each job may have: fair shares, and moving processors to the jobs that gain most by them.
 
-After Sabin, Lang and Sadayappan, JSSPP 2006 (section 3). Processors are not moved one at a time unless a curve gets
-steeper somewhere, as tables may: see `_level_processors`.
+After Sabin, Lang and Sadayappan, JSSPP 2006 (section 3). Processors are moved one at a time only if some curve gets
+steeper somewhere, as tables may; otherwise see `_level_processors`.
 """
 
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from ._jit import maker, part, routine
 from .sorted_pairs import NEVER
 from .speedup import TABLE, slope
 
-NEITHER, LOSES, GAINS = range(3)  # what a job did in one sharing of the processors
+NEITHER, LOSES, GAINS = range(3)  # what a job did while the processors were shared out
 
-# From so many steps for each job on, finding the level at which they end costs less than taking them one by one.
+# From this many steps per job on, it costs less to find the level at which they end than to take them one by one.
 MANY_STEPS = 100
 
 N_JOBS, N_BENT, LEVEL = range(3)  # places in Mix.scalars
@@ -23,36 +23,38 @@ N_JOBS, N_BENT, LEVEL = range(3)  # places in Mix.scalars
 class Mix(NamedTuple):
     """The jobs that have a limit, and their limits; every field but `bent` is modified in place.
 
-    All but `place` and `bent` is by place in the mix, so that what goes through the jobs of the mix goes through
-    neighbouring words: the last job takes the place of one that leaves.
+    All fields but `place` and `bent` are indexed by place in the mix, so that loops over the mix read adjacent words:
+    when a job leaves, the last job takes its place.
 
     Attributes
     ----------
     bent : bool, shape (n_jobs,)
-        Whether the curve of a job gets steeper somewhere.
+        Whether a job's curve gets steeper somewhere.
     place : int64, shape (n_jobs,)
-        Where a job is in the mix.
+        Place of a job in the mix.
     scalars : int64, shape (3,)
-        The numbers of jobs and of bent ones in the mix; the slope at which the processors came to rest last time.
+        The numbers of jobs and of bent jobs in the mix; the slope at which the processors settled last time.
     job : int64, shape (n_jobs,)
-        Which job it is, and so when it arrived: ties go in this order, whether jobs wait or run.
+        The job, and thus the order of arrival: ties are broken in this order, whether jobs wait or run.
     weight : float64, shape (n_jobs,)
     share, limit, least, most, moved : int64, shape (n_jobs,)
-        The fair share, the limit made of it, the band around it, and whether the job has lost or gained processors.
+        The fair share, the limit derived from it, the band around it, and whether the job has lost or gained
+        processors.
     flat, above, below : int64, shape (n_jobs,)
         The smallest width at which a job's curve is no steeper than some level, and the slopes one processor before it
-        and at it, between which that level lies; `below` is `NEVER` where nothing is known.
+        and at it; the level is between the two. `below` is `NEVER` if nothing is known.
     bound, steep : int64, shape (n_jobs,)
-        The last width elsewhere on the curve, at the end of a band, and the slope there; 0 where nothing is known.
+        Another width at which the slope was last computed, at the end of a band, and the slope there; 0 if nothing is
+        known.
     tried, took : int64, shape (n_jobs,)
-        The width with which a job was last seen to be too long for the time before the reservation, or 0; how long it
-        takes then.
+        The width at which a job was last found too long for the time before the reservation, or 0; and its duration at
+        that width.
     donors, receivers : int64, shape (n_jobs,)
-        Heaps of those that may lose or gain.
+        Heaps of the jobs that may lose or gain processors.
     donated, received : int64, shape (n_jobs,)
-        Slope of the speedup at the limit, by which these two are ordered.
+        Slope of the speedup at the limit, by which these two heaps are ordered.
     tie : int64, shape (n_jobs,)
-        As `job`, for steps that are taken back too.
+        As `job`, but also for steps that are taken back.
     """
 
     bent: np.ndarray
@@ -86,7 +88,7 @@ def _integers(n):
 
 @maker
 def new_mix(laws, machine):
-    """Make a mix of no jobs."""
+    """Make an empty mix."""
     n = laws.a.size
     return Mix(
         _bent(laws, machine),
@@ -116,7 +118,7 @@ def new_mix(laws, machine):
 
 @maker
 def _bent(laws, machine):
-    """Tell which jobs have a curve that gets steeper somewhere, if only because its slopes are rounded."""
+    """Tell which jobs have a curve that gets steeper somewhere, even if only because its slopes are rounded."""
     bent = np.zeros(laws.a.size, np.bool_)
     known = np.full(laws.curves.shape[0], -1, np.int64)
     for job in range(laws.a.size):
@@ -125,7 +127,7 @@ def _bent(laws, machine):
             if known[place] < 0:
                 known[place] = _gets_steeper(laws, job, 1, machine)
             bent[job] = known[place] == 1
-        else:  # only where two formulas of Downey's meet can it be
+        else:  # possible only where two of Downey's formulas meet
             bent[job] = _gets_steeper(laws, job, max(1, place - 1), min(place + 2, machine))
     return bent
 
@@ -140,7 +142,7 @@ def _gets_steeper(laws, job, narrowest, widest):
 
 @part
 def enter(mix, job, weight):
-    """Let a job be in the mix, at its end."""
+    """Add a job at the end of the mix."""
     i = mix.scalars[N_JOBS]
     mix.scalars[N_JOBS] = i + 1
     mix.scalars[N_BENT] += mix.bent[job]
@@ -150,7 +152,7 @@ def enter(mix, job, weight):
 
 @part
 def leave(mix, job):
-    """Let a job be in the mix no more."""
+    """Remove a job from the mix."""
     i, last = mix.place[job], mix.scalars[N_JOBS] - 1
     mix.scalars[N_JOBS] = last
     mix.scalars[N_BENT] -= mix.bent[job]
@@ -175,7 +177,7 @@ def leave(mix, job):
 
 @routine
 def share_out(mix, laws, machine, overbooking, efficiency, literal):
-    """Give each job of the mix its limit: `overbooking`, `efficiency` and `literal` as in `moldable.fair_share`."""
+    """Set the limit of each job of the mix: `overbooking`, `efficiency` and `literal` as in `moldable.fair_share`."""
     _give_shares(mix, machine, overbooking)
     if efficiency > 0:
         _make_bands(mix, laws, machine, efficiency, literal)
@@ -208,11 +210,11 @@ def _sum(weight, count):
 
 @routine
 def _make_bands(mix, laws, machine, efficiency, literal):
-    """Give each job of the mix the band around its share, which is its limit so far."""
+    """Set the band of each job of the mix around its share, which is its limit so far."""
     for i in range(mix.scalars[N_JOBS]):
         share = mix.limit[i]
         if mix.share[i] == share:
-            continue  # as is the band
+            continue  # the band is the same, too
         least = max(1, np.int64(np.ceil((1 - efficiency) * share - 1e-9)))
         most = min(machine, np.int64(np.floor((1 + efficiency) * share + 1e-9)))
         if not laws.moldable[mix.job[i]] or (literal and not least < share < most):
@@ -222,12 +224,13 @@ def _make_bands(mix, laws, machine, efficiency, literal):
 
 @routine
 def _level_processors(mix, laws, machine):
-    """Find what `_move_processors` comes to where no curve gets steeper.
+    """Find the result of `_move_processors` for curves that never get steeper.
 
-    Jobs then lose in the order of their slopes and gain in the order of their slopes, whoever is paired with whom, and
-    only how often is to be found: as long as the next to lose is flatter than the next to gain. Of all who would lose
-    up to some slope, and gain down to it, either side is ahead by some steps. As long as it is, either the other side
-    makes its next step, if that is a gain against the last step of this one; or else this one takes that step back.
+    Jobs then lose in the order of their slopes and gain in the order of their slopes, regardless of the pairing. Only
+    the number of moves has to be found: processors move as long as the next job to lose is flatter than the next to
+    gain. First, all jobs lose up to some slope and gain down to it; then one side is ahead by some steps. As long as it
+    is, one of two things happens: the other side makes its next step, if that is a gain against the last step of the
+    side that is ahead; or that side takes its last step back.
     """
     limit, count, level = mix.limit, mix.scalars[N_JOBS], mix.scalars[LEVEL]
     lost = _limits_at(mix, laws, level, machine)
@@ -238,7 +241,7 @@ def _level_processors(mix, laws, machine):
     step, steps = 1 if lost > 0 else -1, abs(lost)
     size = 0
     heap, key, tie = mix.donors, mix.donated, mix.tie
-    for i in range(count):  # as many jobs as there are steps, those whose first steps come first
+    for i in range(count):  # as many jobs as there are steps: those with the earliest first steps
         if not _has_step(mix, laws, i, step):
             continue
         if size < steps:
@@ -264,7 +267,7 @@ def _level_processors(mix, laws, machine):
 
 @routine
 def _limits_at(mix, laws, level, machine):
-    """Let all lose up to some slope and gain down to it; give how many more processors are lost than gained."""
+    """Let all jobs lose up to some slope and gain down to it; return how many more processors are lost than gained."""
     share, limit, flat = mix.share, mix.limit, mix.flat
     lost = 0
     for i in range(mix.scalars[N_JOBS]):
@@ -278,10 +281,10 @@ def _limits_at(mix, laws, level, machine):
 
 @routine
 def _find_level(mix, laws, level, lost, machine):
-    """Find the slope up to which at least as many processors are lost as gained, and below which fewer; as above."""
+    """Find the lowest slope up to which at least as many processors are lost as gained; set limits, return as above."""
     low = high = level
     distance = 1
-    while lost < 0:  # the higher the level, the more is lost
+    while lost < 0:  # the higher the level, the more processors are lost
         low, high = high, high + distance
         lost, distance = _limits_at(mix, laws, high, machine), 2 * distance
     if high == level:
@@ -299,7 +302,7 @@ def _find_level(mix, laws, level, lost, machine):
 
 @part
 def _alike(mix, laws, i, step, steps):
-    """Count the next steps of a job, up to so many, that go before those of all others because the first one does."""
+    """Count a job's next steps, up to `steps`, that come before those of all others because the first one does."""
     limit, share = mix.limit[i], mix.share[i]
     back = (share - limit) * step > 0
     end = share if back else mix.most[i] if step > 0 else mix.least[i]
@@ -319,7 +322,7 @@ def _alike(mix, laws, i, step, steps):
 
 @part
 def _has_step(mix, laws, i, step):
-    """Tell whether a job can lose (-1) or gain (1) a processor, and when: steps taken back go before their equals."""
+    """Tell whether a job can lose (-1) or gain (1) a processor, and set its order: at ties, steps back come first."""
     limit = mix.limit[i]
     if limit == (mix.most[i] if step > 0 else mix.least[i]):
         return False
@@ -374,7 +377,7 @@ def _move_processors(mix, laws):
     _order(donors, donated, job, n_donors, False)
     _order(receivers, received, job, n_receivers, False)
     while True:
-        # What has moved the other way stays in a heap until it comes to the top.
+        # A job that has moved the other way stays in a heap until it comes to the top.
         while n_donors and moved[donors[0]] == GAINS:
             n_donors = _drop_top(donors, donated, job, n_donors)
         while n_receivers and moved[receivers[0]] == LOSES:
@@ -415,7 +418,7 @@ def _drop_top(heap, key, tie, size):
 
 @routine
 def _sift(heap, key, tie, size, place, last_first):
-    """Let what stands at a place of a heap sink to where it belongs; at the top is the first to go, or the last."""
+    """Let an entry of a heap sink to its place; the top is the first entry in order, or the last if `last_first`."""
     i = heap[place]
     while True:
         child = 2 * place + 1

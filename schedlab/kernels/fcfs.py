@@ -1,6 +1,6 @@
-"""First come, first served: the queue in its order, the first job that does not fit blocks all others.
+"""First come, first served: jobs start in queue order; the first job that does not fit blocks all others.
 
-With another order of the queue this is plain list scheduling by that priority.
+With another order of the queue, this is plain list scheduling by that priority.
 """
 
 import numpy as np
@@ -22,16 +22,16 @@ def fcfs(jobs, machine, order, per_event, halt):
     machine : int
         Processors of the machine.
     order : Order
-        Of the queue.
+        Order of the queue.
     per_event : bool
         One pass for each event instead of one for each instant.
     halt : int64, shape (1,)
-        Set it to anything but 0 from outside to stop the kernel at once; its results are then meaningless.
+        Set from outside to a nonzero value to stop the kernel soon; its results are then meaningless.
 
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
-        Start times; FCFS promises nothing, hence -1.
+        Start times, and -1, because FCFS promises nothing.
     """
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
     score = np.empty(jobs.submit.size if order.moving else 0, np.float64)

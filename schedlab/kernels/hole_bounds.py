@@ -1,8 +1,8 @@
-"""How long the holes of an availability profile are, for jobs of each size class.
+"""Bounds on the length of the holes of an availability profile, for jobs of each size class.
 
-Class k is the jobs of 2**(k-1) + 1 to 2**k processors (1; 2; 3-4; 5-8; ...). For each, the longest stretch of time is
-kept in which its narrowest job would fit: a bound, raised as processors are freed and not lowered as they are taken.
-A job that is longer than the bound of its class needs no search for a hole.
+Class k contains the jobs of 2**(k-1) + 1 to 2**k processors (1; 2; 3-4; 5-8; ...). For each class, a bound is kept on
+the longest stretch of time in which its narrowest job would fit. The bound is raised when processors are freed, but not
+lowered when they are taken. A job that is longer than the bound of its class needs no search for a hole.
 """
 
 from typing import NamedTuple
@@ -25,14 +25,14 @@ class HoleBounds(NamedTuple):
     Attributes
     ----------
     served : int64, shape (procs + 1,)
-        How many classes fit into so many processors; the class of a job is one less.
+        The number of classes that fit into a number of processors; the class of a job is one less.
     longest : int64, shape (n_classes,), seconds
         Modified in place; `NO_BOUND` in the first `memory[UNBOUNDED]` classes.
     since : int64, shape (n_classes,), seconds
         Scratch: where the hole under measurement begins.
     memory : int64, shape (2,)
-        A length in seconds from which a hole need not be measured further, since hardly a job is longer; and
-        the number of classes that have such a hole. Modified in place.
+        A length in seconds beyond which a hole need not be measured, since hardly any job is longer; and the number of
+        classes that have such a hole. Modified in place.
     """
 
     served: np.ndarray
@@ -55,20 +55,20 @@ def new_holes(procs):
 
 @part
 def fits_no_hole(holes, procs, duration):
-    """Tell whether a job is longer than every hole that was measured for its class."""
+    """Tell whether a job is longer than every hole measured for its class."""
     return duration > holes.longest[holes.served[procs] - 1]
 
 
 @part
 def forget_holes(holes, enough):
-    """Begin anew: no holes, and none to be measured beyond a length."""
+    """Reset: no holes, and none to be measured beyond a length."""
     holes.longest[:] = 0
     holes.memory[ENOUGH], holes.memory[UNBOUNDED] = enough, 0
 
 
 @routine
 def measure_holes(holes, steps, now, begin, end):
-    """Raise the bounds to the holes that touch [begin, end), as far as they lie before the last step."""
+    """Raise the bounds to the holes that touch [begin, end), as far as they are before the last step."""
     served, memory = holes.served, holes.memory
     if begin >= end or memory[UNBOUNDED] == holes.longest.size:
         return
@@ -80,7 +80,7 @@ def measure_holes(holes, steps, now, begin, end):
         fitting = served[steps.item[place]]
         _close(holes, fitting, before, instant)
         if instant >= end:
-            fitting = min(fitting, before)  # what opens here does not touch what was freed
+            fitting = min(fitting, before)  # a hole that opens here does not touch the freed stretch
             if fitting <= memory[UNBOUNDED]:
                 return
         for size_class in range(before, fitting):
@@ -90,7 +90,7 @@ def measure_holes(holes, steps, now, begin, end):
 
 @part
 def _close(holes, first, last, instant):
-    """Measure the open holes, of classes below `last`, at an instant at which those from `first` on end."""
+    """Measure the open holes of classes below `last` at an instant; those from class `first` on end there."""
     longest, since, memory = holes.longest, holes.since, holes.memory
     unbounded = memory[UNBOUNDED]
     while unbounded < last and instant - since[unbounded] >= memory[ENOUGH]:
@@ -103,7 +103,7 @@ def _close(holes, first, last, instant):
 
 @part
 def _open_backwards(holes, steps, now, place, open_classes):
-    """Find where the holes that are open at a place begin."""
+    """Find where the holes begin that are open at a place."""
     served, since = holes.served, holes.since
     while open_classes > holes.memory[UNBOUNDED]:
         begins = max(steps.key[place], now)

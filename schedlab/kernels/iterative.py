@@ -1,23 +1,24 @@
 """The iterative scheme for moldable jobs: widen one job at a time while that lowers the mean turnaround.
 
-After Sabin, Lang and Sadayappan, JSSPP 2006, Figure 6. At each scheduling point every waiting job gets one processor
-and all get reservations, conservatively and in the order of the queue. Then, again and again, the job that gains most
-from one more processor gets it, and all are placed anew; if the sum of the estimated completions does not fall, the job
-gives it back and is not asked again. What is reserved for now starts; the next scheduling point forgets all else, so
-that nothing happens where no processor is free.
+After Sabin, Lang and Sadayappan, JSSPP 2006, Figure 6. At each scheduling point every waiting job gets one processor,
+and all get reservations, conservatively and in queue order. Then, repeatedly, the job that gains most from one more
+processor gets it, and all jobs are placed anew. If the sum of the estimated completions does not fall, the job gives
+the processor back and is not tried again. Jobs whose reservation is for now start. The next scheduling point forgets
+all other reservations, so a point at which no processor is free can be skipped.
 
-To place all jobs anew for each processor is what the scheme spends its time on, and most of them stay where they are:
+The scheme spends most of its time placing all jobs anew for each processor, although most jobs stay where they are. Two
+shortcuts:
 
-- Often the widened job keeps its start, one processor is free under all jobs for as long as it now runs, and what it
-  frees at its end lets nobody start earlier. That takes one look at the job and at each one behind it.
-- Else those before it stay, and those behind it are placed one after the other. A job stays if its place is still wide
-  enough and it cannot start earlier; for that, a stretch that is long enough must reach into processors that others
-  have freed. There is none if even a start right before these would have the job run just before its reservation, where
-  too few processors are free. So one look at the profile replaces most searches. The try is given up as soon as it
-  could not lower the sum even if all jobs that are left started now.
+- Often the widened job keeps its start, one processor is free under all jobs for its whole new duration, and the time
+  that it frees at its end lets no job start earlier. Checking this takes one look at the job and at each job behind it.
+- Otherwise the jobs before it stay, and those behind it are placed one after the other. A job stays if its place is
+  still wide enough and it cannot start earlier. To start earlier, it needs a long enough stretch that includes
+  processors freed by other jobs. There is none if even a start right before the freed processors would have the job run
+  just before its reservation, where too few processors are free. So one look at the profile replaces most searches. The
+  attempt is abandoned as soon as it could not lower the sum even if all remaining jobs started now.
 
-A job that moves takes along the step of the profile at which it ended, if nothing else happens there. So few steps are
-shifted, and few are left behind at which nothing happens.
+A job that moves takes along the profile step at which it ended, if nothing else happens there. So few steps have to be
+shifted, and few steps remain at which nothing happens.
 """
 
 from typing import NamedTuple
@@ -31,27 +32,27 @@ from .moldable import begin_with, moldable_cluster
 from .sorted_pairs import NEVER, back, front, make_room, size_of
 from .speedup import lasts, work_seconds
 
-# Places in Plan.scalars: how many steps running jobs alone make, how many there are, and how many there were before the
-# present try; the first step at which that has freed processors; the sum of the plan's completions; how much has been
-# logged. And how many waiting jobs all tries so far had to look at.
+# Places in Plan.scalars: the number of steps made by running jobs alone, the number of all steps, and that before the
+# present attempt; the first step at which the attempt has freed processors; the sum of the plan's completions; the
+# number of log entries; and the number of waiting jobs that all attempts so far had to look at.
 NEEDED, STEPS, STEPS_BEFORE, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
 
-SLACK = 16  # so many steps more than needed are suffered
+SLACK = 16  # the number of superfluous steps that is tolerated
 
-LATER = 1 << 62  # what has no end
-AFTER = np.iinfo(np.int64).max  # stands behind the last step's time, so that a search ends there by itself
+LATER = 1 << 62  # used as infinity
+AFTER = np.iinfo(np.int64).max  # the time after the last step, at which a search stops by itself
 
-# On machines beyond any log's, jobs of centuries may be widened a million times at each scheduling point. There a
-# simulation is given up after so many looks at a waiting job, which are some seconds.
+# On machines larger than any log's, jobs of centuries might be widened a million times at each scheduling point. On
+# such machines a simulation is abandoned after this many looks at a waiting job, which take some seconds.
 WIDE_MACHINE, MOST_LOOKS = 2**16, 5 * 10**8
 
-# Rows of Plan.jobs: which job it is, its processors, how long it takes with them and with one more; its reservation,
-# the steps of the profile at which that begins and ends, and how many processors are free right before it begins, under
-# the jobs before it in the queue. The last four as they were before the present try.
+# Rows of Plan.jobs: the job; its processors; its duration with them, and with one more; its reservation; the profile
+# steps at which the reservation begins and ends; and the processors that are free right before it begins, under the
+# jobs before it in the queue. Then the last four of these as they were before the present attempt.
 JOB, PROCS, DURATION, SHORTER, RESERVED, BEGINS, ENDS, FREE_BEFORE, KEPT = range(9)
 
-# Rows of Plan.steps: from when on so many processors are free, and how many waiting jobs begin or end then, and one
-# more where running jobs end; these as they were before the present try; and scratch.
+# Rows of Plan.steps: a time; the processors that are free from then on; and how many waiting jobs begin or end then,
+# plus one if running jobs end. Then these three as they were before the present attempt; and scratch.
 TIME, FREE, USES, KEPT_STEPS, SCRATCH = 0, 1, 2, 3, 6
 
 
@@ -61,9 +62,9 @@ class Plan(NamedTuple):
     Attributes
     ----------
     jobs : int64, shape (12, most_jobs)
-        The waiting jobs in the order of the queue.
+        The waiting jobs in queue order.
     steps : int64, shape (7, most_steps)
-        The profile, in which neighbouring steps may be alike.
+        The profile; adjacent steps may be equal.
     scalars : int64, shape (7,)
     """
 
@@ -79,7 +80,7 @@ def _rows(count, length):
 
 @maker
 def _new_plan(jobs, running):
-    """Make room for so many waiting and running jobs."""
+    """Allocate a plan for given numbers of waiting and running jobs."""
     return Plan(_rows(12, jobs), _rows(7, running + 5 * jobs + SLACK + 8), np.zeros(7, np.int64))
 
 
@@ -92,7 +93,7 @@ def iterative(jobs, machine, laws, head, halt):
     jobs, machine, laws
         As in `schedlab.kernels.moldable.fair_share`.
     head : int
-        Only so many jobs at the head of the queue are decided on, and the others wait; 0 for all.
+        Number of jobs at the head of the queue that are decided on, while the others wait; 0 for all.
     halt
         As in `schedlab.kernels.fcfs`.
 
@@ -135,7 +136,7 @@ def decision(ends, held, estimate, procs, machine, laws, now):
     ends, held : int64, shape (n_running,)
         Estimated ends of the running jobs, after `now`, in ascending order; their processors.
     estimate, procs, laws
-        Of the waiting jobs, in the order of the queue; as in `iterative`.
+        Of the waiting jobs, in queue order; as in `iterative`.
     machine, now : int
 
     Returns
@@ -143,8 +144,8 @@ def decision(ends, held, estimate, procs, machine, laws, now):
     width, start : int64, shape (n_waiting,)
         Processors, and the reservation in seconds.
     steps : int64, shape (n_steps, 4)
-        What was tried, in order: place in the queue, processors, whether the job kept them, and the sum of the
-        estimated completions, or -1 where the try was given up before it was known.
+        The attempts, in order: place in the queue, processors, whether the job kept them, and the sum of the estimated
+        completions, or -1 if the attempt was abandoned before the sum was known.
     """
     n = estimate.size
     plan, log = _new_plan(n, ends.size), np.empty((n * machine, 4), np.int64)
@@ -179,14 +180,14 @@ def _list_running(c, plan):
 
 @part
 def _open(plan, now, free):
-    """Begin a profile."""
+    """Start a profile."""
     plan.steps[TIME, 0], plan.steps[FREE, 0], plan.steps[USES, 0] = now, free, 1
     plan.scalars[STEPS] = 1
 
 
 @part
 def _release(plan, instant, procs):
-    """Free processors for ever from an instant not before the last step's."""
+    """Free processors permanently, from an instant not before the last step's."""
     time, free = plan.steps[TIME], plan.steps[FREE]
     steps = plan.scalars[STEPS]
     if instant > time[steps - 1]:
@@ -212,7 +213,7 @@ def _start_planned(c, jobs, plan, laws, queued):
 
 @routine
 def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
-    """Find width and start of each waiting job; what is tried goes to the log while it has room."""
+    """Find width and start of each waiting job; log the attempts while the log has room."""
     width, duration, shorter, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
     scalars[TOTAL] = scalars[LOGGED] = 0
     scalars[NEEDED] = scalars[STEPS]
@@ -230,7 +231,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
         _settle(plan, i, i, first, last, scalars[STEPS], width[i], duration[i])
         _note_before(plan, i)
         scalars[TOTAL] += plan.jobs[RESERVED, i] + duration[i]
-        if scalars[TOTAL] >= LATER // 2:  # a try may come to as much again, and a completion more
+        if scalars[TOTAL] >= LATER // 2:  # an attempt may add up to as much again, plus one completion
             raise ValueError("the completions of the waiting jobs add up to more seconds than int64 can count")
     while True:
         most = 0
@@ -252,7 +253,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
             scalars[LOGGED] += 1
         if not kept:
             _give_back(plan, queued)
-            shorter[i] = duration[i]  # gains nothing any more, so is not asked again
+            shorter[i] = duration[i]  # it gains nothing any more, so it is not tried again
             continue
         scalars[TOTAL] = total
         width[i] += 1
@@ -264,7 +265,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
 
 @part
 def _with_one_more(plan, laws, work, machine, i):
-    """Give how long a waiting job takes with one processor more; where it can have none, as long as without."""
+    """Return a waiting job's duration with one more processor, or its present duration if it can have no more."""
     job = plan.jobs[JOB, i]
     if laws.moldable[job] and plan.jobs[PROCS, i] < machine:
         return lasts(laws, job, work[job], plan.jobs[PROCS, i] + 1)
@@ -276,7 +277,7 @@ def _with_one_more(plan, laws, work, machine, i):
 
 @routine
 def _moves_nobody(plan, queued, i):
-    """Give a waiting job one processor more if it is sure to keep its start and nobody else moves; tell whether."""
+    """Give a waiting job one more processor if it surely keeps its start and no other job moves; tell whether."""
     time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
     start, begins, before = plan.jobs[RESERVED], plan.jobs[BEGINS], plan.jobs[FREE_BEFORE]
     width, duration, shorter = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER, i]
@@ -292,9 +293,10 @@ def _moves_nobody(plan, queued, i):
         fewest = min(fewest, free[step])
     if fewest == 0:
         return False
-    # From its new to its old end it frees what it had. Whoever starts earlier for that runs then, and not right before
-    # its own reservation, where too few are free. How far it may reach to either side is bounded by what it finds right
-    # before the new end and at the old one: what is free under all, and what it and those behind it hold there.
+    # From its new to its old end, the job frees the processors it had. A job that starts earlier because of that runs
+    # in this stretch, and not right before its own reservation, where too few processors are free. How far it may
+    # extend on either side is bounded by what it finds right before the new end and at the old end: the processors free
+    # under all jobs, and those that it and the jobs behind it hold there.
     behind_end, behind_until = 0, 0
     for k in range(queued - 1, i, -1):
         if start[k] > end:
@@ -323,15 +325,15 @@ def _moves_nobody(plan, queued, i):
 
 @routine
 def _try(plan, queued, i):
-    """Give a waiting job one processor more and place all anew; give the sum of completions, or LATER if too late."""
+    """Give a waiting job one more processor and place all anew; return the sum of completions, LATER if abandoned."""
     scalars, start, begins, ends = plan.scalars, plan.jobs[RESERVED], plan.jobs[BEGINS], plan.jobs[ENDS]
     width, duration = plan.jobs[PROCS], plan.jobs[DURATION]
     time, free = plan.steps[TIME], plan.steps[FREE]
     now = time[0]
     _keep(plan, queued)
     _lift(plan, i, queued)
-    scalars[FIRST_FREED] = scalars[STEPS] + 4 * queued  # nothing yet
-    to_gain = 0  # if all jobs that are left started now
+    scalars[FIRST_FREED] = scalars[STEPS] + 4 * queued  # none yet
+    to_gain = 0  # the gain if all remaining jobs started now
     for k in range(U(i + 1), U(queued)):
         to_gain += start[k] - now
     total = scalars[TOTAL] - start[i] - duration[i]
@@ -367,7 +369,7 @@ def _try(plan, queued, i):
 
 @part
 def _keep(plan, queued):
-    """Note the plan as it is before a try."""
+    """Save the plan before an attempt."""
     scalars = plan.scalars
     scalars[STEPS_BEFORE] = scalars[STEPS]
     for row in range(3):
@@ -380,7 +382,7 @@ def _keep(plan, queued):
 
 @part
 def _give_back(plan, queued):
-    """Make the plan what it was before the try."""
+    """Restore the plan from before the attempt."""
     scalars = plan.scalars
     scalars[STEPS] = scalars[STEPS_BEFORE]
     plan.steps[TIME, scalars[STEPS]] = AFTER
@@ -394,7 +396,7 @@ def _give_back(plan, queued):
 
 @part
 def _lift(plan, i, queued):
-    """Take the jobs from one on out of the profile."""
+    """Remove the jobs from one on from the profile."""
     free, more, width = plan.steps[FREE], plan.steps[SCRATCH], plan.jobs[PROCS]
     begins, ends = plan.jobs[BEGINS], plan.jobs[ENDS]
     for step in range(U(plan.scalars[STEPS])):
@@ -410,7 +412,7 @@ def _lift(plan, i, queued):
 
 @part
 def _move(plan, queued, k, first, last, width, duration):
-    """Place a waiting job anew in the present try, and note what that frees; see `_settle`."""
+    """Place a waiting job anew in the present attempt, and record what that frees; see `_settle`."""
     begins, ends, uses, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.steps[USES], plan.scalars
     time = plan.steps[TIME]
     old = ends[k]
@@ -430,7 +432,7 @@ def _move(plan, queued, k, first, last, width, duration):
 
 @routine
 def _earliest(plan, width, duration, step):
-    """Give the step, from one on, from which so many processors are free for so long, and the first one not needed."""
+    """Return the first step, from `step` on, with enough processors for long enough, and the first step not needed."""
     time, free = plan.steps[TIME], plan.steps[FREE]
     last = U(step)
     while True:
@@ -446,10 +448,10 @@ def _earliest(plan, width, duration, step):
 
 @routine
 def _settle(plan, placed, k, first, last, old, width, duration):
-    """Take processors for a waiting job from a step on; give the step at which it began before.
+    """Take processors for a waiting job from a step on; return the step at which it began before.
 
-    The first step that it does not need is `last`. If it does not end there, a step is put in: the one at which it
-    ended before, `old`, if nothing else happens then. The steps of the first `placed` jobs move along.
+    The first step that it does not need is `last`. If the job does not end there, a step is inserted: the one at which
+    it ended before, `old`, if nothing else happens there. The steps of the first `placed` jobs are shifted accordingly.
     """
     begins, ends, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.scalars
     time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
@@ -496,7 +498,7 @@ def _note_before(plan, k):
 
 @part
 def _take(free, first, last, width):
-    """Take so many processors, or give them back where negative; tell whether there were enough."""
+    """Take processors, or give them back if `width` is negative; tell whether there were enough."""
     fewest = 0
     for step in range(U(first), U(last)):
         left = free[step] - width
@@ -507,7 +509,7 @@ def _take(free, first, last, width):
 
 @routine
 def _forget_steps(plan, queued):
-    """Drop the steps at which nothing begins or ends any more."""
+    """Drop the steps at which no job begins or ends any more."""
     time, free, uses, place = plan.steps[TIME], plan.steps[FREE], plan.steps[USES], plan.steps[SCRATCH]
     kept = 0
     for step in range(plan.scalars[STEPS]):

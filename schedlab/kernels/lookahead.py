@@ -1,23 +1,24 @@
 """DPSA lookahead backfilling: the hole before the reservation is filled by the set of jobs that fits it best.
 
 After Grudenić and Bogunović's DPSA, and close to Shmueli and Feitelson's lookahead (JPDC 65(9), 2005). As in EASY,
-heads of the queue start while they fit, and the first that does not holds the one reservation. Of the other waiting
-jobs that need no more than the free processors, the set is started that uses the most of them at once; of sets that use
-as many, the one met first in a depth-first search over the list of these jobs. So the order of the list decides ties,
-and makes the variants: by priority, ascending or descending size, equal sizes by priority.
+heads of the queue start while they fit, and the first that does not fit holds the only reservation. The candidates are
+the other waiting jobs that need no more than the free processors. The set of candidates that uses most of the free
+processors at once is started; of equally good sets, the first one in a depth-first search over the list of candidates.
+So the order of the list decides ties, and defines the variants: by priority, or by ascending or descending size (equal
+sizes by priority).
 
-The reservation takes processors that will be released before free ones, so that of the free ones only U = min(free,
-extra) are open to jobs that outlast the shadow time ("long" ones). The long jobs of a set must fit into U, and all of
-it into the free processors: a knapsack under two limits, in which short and long jobs meet only in the sum. So one
-table of the totals that short jobs can reach and one of those of long jobs, for every end of the list, give the set
-that the search would find first, in polynomial time: walk down the list and take a job whenever the best total stays
-in reach. Where taking whatever fits reaches the bound, not even the tables are needed.
+The reservation takes processors that will be released before free ones. So of the free ones only U = min(free, extra)
+are open to jobs that outlast the shadow time ("long" ones). The long jobs of a set must fit into U, and the whole set
+into the free processors: a knapsack under two limits, in which short and long jobs share only the sum. Two tables, of
+the totals that short jobs and long jobs can reach, for every end of the list, therefore give the set that the search
+would find first, in polynomial time: walk down the list and take a job whenever the best total stays within reach. If
+taking every job that fits reaches the bound, not even the tables are needed.
 
-A row of a table is a list of the totals or, where these are many, a bit for each number of processors. Lists cost no
-more than 2**jobs whatever the machine has, bits no more than processors / 64 a job however many jobs wait.
+A row of a table is a list of the totals or, if there are many, one bit for each number of processors. Lists take at
+most 2**jobs entries on any machine; bits take at most processors / 64 words per job, however many jobs wait.
 
-The search itself is here too. It may be bounded, in jobs tried or in ticks of a clock that the caller lets run; the
-best set so far is started then.
+The search itself is also here. It may be limited, in jobs tried or in ticks of a clock that the caller runs; the best
+set so far is then started.
 """
 
 from typing import NamedTuple
@@ -47,27 +48,28 @@ from .reservation import (
 )
 from .sorted_pairs import NEVER, back, front
 
-PRIORITY, NARROW, WIDE = range(3)  # what `variant` may be
-EXACT, DEPTH_FIRST = range(2)  # what `search` may be
+PRIORITY, NARROW, WIDE = range(3)  # possible values of `variant`
+EXACT, DEPTH_FIRST = range(2)  # possible values of `search`
 
 
 def expected_slowdown(now, submit, estimate, procs):
-    """Give what a job's slowdown will be if it starts now and its estimate holds; Shmueli and Feitelson's objective."""
+    """Return a job's slowdown if it starts now and its estimate holds; Shmueli and Feitelson's objective."""
     return (now - submit + max(estimate, 1)) / max(estimate, 1)
 
 
-# Places in Choice.size: candidates, short ones among them, free processors, those of them open to long jobs, the most
-# that can be used, and the jobs chosen.
+# Places in Choice.size: candidates; short ones among them; free processors; those of them open to long jobs; the most
+# that can be used; and the jobs chosen.
 N_CANDIDATES, N_SHORT, ROOM, OPEN, BOUND, N_CHOSEN = range(6)
 # Places in `facts`: see `lookahead`.
 FACT_DECISIONS, FACT_GREEDY, FACT_LONGEST, FACT_TABLE, FACT_MISSED, FACT_LOST, FACT_BEST = range(7)
 UNREACHED = -np.inf
 
-# Totals are listed until they are more than this share of the words of their bits. Time for whole logs (CTC, SDSC-SP2,
-# HPC2N, SDSC-BLUE under p, n and w) is that of bits alone: 1.03 s with 2, 1.07 with 4, 1.18 with 8, 1.08 with bits.
-# One decision of six jobs that fill no hole exactly, on 1,048,576 processors: under 0.1 ms, with bits 0.5 s.
+# Totals are listed until there are more of them than this share of the words of their bits. The time for whole logs
+# (CTC, SDSC-SP2, HPC2N, SDSC-BLUE under p, n and w) is about that of bits alone: 1.03 s with 2, 1.07 with 4, 1.18 with
+# 8, 1.08 with bits. One decision of six jobs that fill no hole exactly, on 1,048,576 processors, takes under 0.1 ms,
+# with bits 0.5 s.
 WORDS_A_TOTAL = 4
-MOST_TOTALS = 2**26  # of one decision, with their worth: 1 GiB
+MOST_TOTALS = 2**26  # for one decision, with their worth: 1 GiB
 
 
 class Choice(NamedTuple):
@@ -76,15 +78,15 @@ class Choice(NamedTuple):
     Attributes
     ----------
     job, place : int64, shape (n_jobs,)
-        The candidates: in the order of the list, and before that with their places in the order of the queue.
+        The candidates: in list order; and, before the list is sorted, their places in queue order.
     long : bool, shape (n_jobs,)
         Whether a candidate outlasts the shadow time.
     key : float64, shape (n_jobs,)
-        What the list is sorted by, then what a candidate is worth.
+        The sort key of the list, later the worth of a candidate.
     chosen, stack : int64, shape (n_jobs,)
-        Places in the list: of the best set so far, and of the set under search.
+        Places in the list: those of the best set so far, and those of the set being searched.
     row : int64, shape (n_jobs + 3,)
-        Where each list of totals begins, and where the last ends.
+        Where each list of totals begins, and where the last list ends.
     size : int64, shape (6,)
         The scalars.
     """
@@ -100,23 +102,23 @@ class Choice(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What is looked at, and how.
+    """Which jobs are considered, and how.
 
     Attributes
     ----------
     variant : {PRIORITY, NARROW, WIDE}
     depth : int
-        How many waiting jobs behind the head are looked at, in the order of the queue.
+        How many waiting jobs behind the head are considered, in queue order.
     ranked, worth : bool; Question
-        Whether sets of equal size are told apart by the sum of what their jobs are worth, and what that is; else by
-        the order of the list.
+        Whether ties between sets of equal size are broken by the total worth of their jobs, and what a job is worth;
+        otherwise the order of the list decides.
     search : {EXACT, DEPTH_FIRST}
     budget : int
-        Jobs that a depth-first search tries at the most, at one pass.
+        Maximum number of jobs that a depth-first search tries in one pass.
     ticks, patience : int64, shape (1,); int
-        A clock that runs outside, and how many of its ticks one depth-first search may take.
+        A clock that runs outside, and the number of its ticks that one depth-first search may take.
     audit : bool
-        Compare the sets that a depth-first search finds with the best ones.
+        Compare the sets found by a depth-first search with the best sets.
     """
 
     variant: int
@@ -132,7 +134,7 @@ class Settings(NamedTuple):
 
 @maker
 def new_choice(n):
-    """Make room for the candidates of a pass."""
+    """Allocate room for the candidates of a pass."""
     return Choice(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -158,11 +160,11 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
     Returns
     -------
     start, promise : int64, shape (n_jobs,), seconds
-        As those of EASY.
+        As in EASY.
     facts : int64, shape (7,)
-        Decisions, those of them that were settled by taking whatever fits, the longest list of candidates, and the
-        bytes of the largest tables; and of an audit decisions in which the best total was missed, processors by which
-        all missed it together, and processors in all best sets.
+        The number of decisions; how many of them were settled by taking every job that fits; the length of the longest
+        list of candidates; and the bytes of the largest tables. With an audit also: decisions in which the best total
+        was missed, the processors missed in all of them together, and the processors in all best sets.
     """
     n, ranked = jobs.submit.size, settings.ranked
     c = new_cluster(jobs, machine, order.rank, order.moving, per_event, halt)
@@ -172,7 +174,7 @@ def lookahead(jobs, machine, order, settings, per_event, halt):
     bits, totals = np.empty(0, np.uint64), np.empty(1024, np.int64)
     worths = np.empty(1024 if ranked else 0, np.float64)
     facts = np.zeros(7, np.int64)
-    # What the best set leaves waiting fits on no account until processors are freed. A search may miss the best set.
+    # Jobs that the best set leaves waiting cannot fit until processors are freed. A search may miss the best set.
     settled = settings.search == EXACT and settings.depth >= n
     while advance(c, NEVER):
         sort_queue(c, order, score)
@@ -249,7 +251,7 @@ def gather(c, reservation, choice, depth, oldest):
 
 @part
 def arrange(c, choice, variant):
-    """Put the candidates in the order of the list."""
+    """Sort the candidates into list order."""
     if variant == PRIORITY:
         return
     count, procs = choice.size[N_CANDIDATES], c.jobs.procs
@@ -265,7 +267,7 @@ def arrange(c, choice, variant):
 
 @part
 def mark_long(c, reservation, choice):
-    """Tell short from long candidates, and bound what they can use."""
+    """Mark long candidates, and compute a bound on what all can use."""
     size, procs = choice.size, c.jobs.procs
     size[N_SHORT] = 0
     short, long = 0, 0
@@ -282,7 +284,7 @@ def mark_long(c, reservation, choice):
 
 @part
 def _appraise(c, choice, worth):
-    """Ask what the candidates are worth."""
+    """Compute the worth of the candidates."""
     for i in range(choice.size[N_CANDIDATES]):
         choice.key[i] = ask(c, worth, choice.job[i])
 
@@ -306,7 +308,7 @@ def _total(c, choice):
 
 @part
 def _greedy(c, choice):
-    """Take whatever fits, down the list; tell whether that reaches the bound, so that no set is better."""
+    """Take every job that fits, down the list; tell whether that reaches the bound, so that no set is better."""
     size, procs = choice.size, c.jobs.procs
     room, open_to_long, chosen = size[ROOM], size[OPEN], 0
     for i in range(size[N_CANDIDATES]):
@@ -325,29 +327,29 @@ def _greedy(c, choice):
 
 @maker
 def _at_least(needed, scratch):
-    """Give the scratch array, or a larger one with nothing in it."""
+    """Return the scratch array, or a larger one without content."""
     return scratch if scratch.size >= needed else np.empty(2 * needed, scratch.dtype)
 
 
 @part
 def _rows(choice):
-    """Give the rows of both tables: one for each candidate, and one for none of each kind."""
+    """Return the number of rows of both tables: one for each candidate, and one without candidates for each kind."""
     return choice.size[N_CANDIDATES] + 2
 
 
 @part
 def _words(choice):
-    """Give the words of a row of totals 0 to ROOM, and one of zeros."""
+    """Return the number of words in a row of totals 0 to ROOM, including one word of zeros."""
     return (choice.size[ROOM] >> 6) + 2
 
 
 @routine
 def _fill_bits(c, choice, bits):
-    """Fill the tables of what the end of the list can reach, a bit for each total.
+    """Fill the tables of totals that the end of the list can reach, with a bit for each total.
 
-    Row r holds the totals of the last r short candidates, from the highest bit (0) down to the lowest (ROOM): turned
-    round, so that a word of it stands against a word of long totals with the same sum. After the short rows come the
-    long ones, of the last r long candidates, from 0 up to OPEN.
+    Row r holds the totals of the last r short candidates, from the highest bit (0) down to the lowest (ROOM). This
+    reversed order aligns each word with the word of long totals that has the same sum. After the short rows come the
+    long ones, for the last r long candidates, from 0 up to OPEN.
     """
     size, procs, words = choice.size, c.jobs.procs, _words(choice)
     for i in range(U(_rows(choice)) * U(words)):
@@ -370,7 +372,7 @@ def _fill_bits(c, choice, bits):
 
 @part
 def _best_of_bits(choice, bits):
-    """Give the most processors that a set can use."""
+    """Return the most processors that a set can use."""
     size, words = choice.size, _words(choice)
     short, long = size[N_SHORT], size[N_CANDIDATES] + 1
     if _reachable(choice, bits, short, long, size[BOUND], size[OPEN]):
@@ -396,7 +398,7 @@ def _set_bit(bits, row, bit):
 
 @part
 def _or_up(bits, row, words, shift):
-    """Make the next row: this one, or this one moved up by `shift` bits; what leaves the row is lost."""
+    """Make the next row: this row combined with itself shifted up by `shift` bits; bits beyond the row are lost."""
     skip, within = shift >> 6, U(shift & 63)
     for word in range(words - 1):
         moved = U(0)
@@ -409,7 +411,7 @@ def _or_up(bits, row, words, shift):
 
 @part
 def _or_down(bits, row, words, shift):
-    """Make the next row: this one, or this one moved down by `shift` bits; what leaves the row is lost."""
+    """Make the next row: this row combined with itself shifted down by `shift` bits; bits beyond the row are lost."""
     skip, within = shift >> 6, U(shift & 63)
     for word in range(words - 1):
         moved = U(0)
@@ -422,10 +424,10 @@ def _or_down(bits, row, words, shift):
 
 @part
 def _reachable(choice, bits, short, long, total, open_to_long):
-    """Tell whether a row of short and a row of long totals have a pair of sum `total`, the long one within limits."""
+    """Tell whether a short and a long total of two rows have the sum `total`, with the long one within limits."""
     words = _words(choice)
     short, long = short * words, long * words
-    shift = choice.size[ROOM] - total  # the short total total - l stands at bit ROOM - total + l
+    shift = choice.size[ROOM] - total  # the short total (total - l) is at bit ROOM - total + l
     skip, within = shift >> 6, U(shift & 63)
     last = open_to_long >> 6
     for word in range(min(last + 1, words - 1 - skip)):
@@ -442,10 +444,10 @@ def _reachable(choice, bits, short, long, total, open_to_long):
 
 @routine
 def _list_totals(c, choice, totals, worths, most, ranked):
-    """List what the end of the list can reach, in ascending order; tell whether these are at most so many totals.
+    """List the totals that the end of the list can reach, in ascending order; tell whether there are at most `most`.
 
-    Rows as of `_fill_bits`, without limits that a row of bits has. Where sets are ranked, each total has the greatest
-    worth of the sets that come to it.
+    Rows as in `_fill_bits`, but without the size limits of a row of bits. If sets are ranked, each total has the
+    greatest worth of the sets that reach it.
     """
     size, procs, row = choice.size, c.jobs.procs, choice.row
     count, end = 0, 0
@@ -470,7 +472,7 @@ def _list_totals(c, choice, totals, worths, most, ranked):
 
 @part
 def _add_candidate(choice, totals, worths, most, ranked, before, i, need, limit):
-    """Make the next row: one row, merged with the same and a candidate; give its end, or -1 if there is no room."""
+    """Make the next row: a row merged with itself plus a candidate; return its end, or -1 if there is no room."""
     old = new = choice.row[before]
     last = end = choice.row[before + 1]
     while True:
@@ -496,7 +498,7 @@ def _add_candidate(choice, totals, worths, most, ranked, before, i, need, limit)
 
 @part
 def _best_listed(choice, totals):
-    """Give the most processors that a set can use."""
+    """Return the most processors that a set can use."""
     size, row = choice.size, choice.row
     best, other = 0, row[size[N_CANDIDATES] + 2] - 1
     for one in range(row[size[N_SHORT]], row[size[N_SHORT] + 1]):
@@ -508,7 +510,7 @@ def _best_listed(choice, totals):
 
 @part
 def _best_pair(choice, totals, worths, ranked, short, long, total, open_to_long):
-    """Give the greatest worth of a pair as of `_reachable`; `UNREACHED` if there is none, and 0 where nothing is."""
+    """Return the greatest worth of a pair as in `_reachable`; `UNREACHED` if none, 0 if sets are not ranked."""
     row, best = choice.row, UNREACHED
     one, other = row[short], row[long + 1] - 1
     while one < row[short + 1] and other >= row[long]:
@@ -527,9 +529,9 @@ def _best_pair(choice, totals, worths, ranked, short, long, total, open_to_long)
 
 @routine
 def _choose(c, choice, total, totals, worths, ranked, bits, listed):
-    """Walk down the list and take a job whenever the best total stays in reach.
+    """Walk down the list and take a job whenever the best total stays within reach.
 
-    Where sets are ranked, only if no set of that total is worth more without it.
+    If sets are ranked, a job is taken only if no set of the same total without it is worth more.
     """
     size, procs = choice.size, c.jobs.procs
     short, long = size[N_SHORT], size[N_CANDIDATES] + 1
@@ -568,10 +570,10 @@ def _choose(c, choice, total, totals, worths, ranked, bits, listed):
 
 @routine
 def _search(c, choice, budget, ticks, patience):
-    """Search depth first, by place in the list, until the bounds; keep the first set that uses the most processors.
+    """Search depth first, by place in the list, up to the limits; keep the first set that uses the most processors.
 
-    Processors of a kind are alike, so that those reserved and those open are counted: a short job takes the
-    reserved ones first, which have the smallest availability that suffices.
+    Processors of one kind are interchangeable, so only the numbers of reserved and open ones are counted. A short job
+    takes the reserved ones first, because they have the smallest availability that suffices.
     """
     size, procs, stack = choice.size, c.jobs.procs, choice.stack
     room, open_to_long = size[ROOM], size[OPEN]

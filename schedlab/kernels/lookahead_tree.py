@@ -1,9 +1,9 @@
 """DPSA lookahead backfilling on a k-ary n-tree: of the sets that can be placed together, the one that uses most nodes.
 
-As EASY there (`placement`), except that candidates are not started one by one: a depth-first search over their list, as
-in `lookahead`, puts jobs on nodes and takes them off again, and the first set found that uses the most nodes is
-started. Which sets can be placed depends on the blocks that their jobs get, in the order of the list, so that no table
-of totals gives the best set; the search is bounded instead, in jobs tried or in ticks of a clock.
+As EASY on a tree (`placement`), except that candidates are not started one by one. A depth-first search over their
+list, as in `lookahead`, puts jobs on nodes and takes them off again, and the first set found that uses the most nodes
+is started. Which sets can be placed depends on the blocks that their jobs get, in list order, so no table of totals
+gives the best set. Instead, the search is limited, in jobs tried or in ticks of a clock.
 """
 
 import numpy as np
@@ -45,10 +45,10 @@ def lookahead_tree(jobs, tree, allocation, order, rule, variant, depth, budget, 
     Returns
     -------
     start, promise, run, killed, advanced, offset, first, last
-        As of `schedlab.kernels.placement`; nobody is killed.
+        As in `schedlab.kernels.placement`; no job is killed.
     """
     n = jobs.submit.size
-    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a place shortens run times
+    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # placement shortens run times
     c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
     p = new_placement(tree, allocation, rule, False)
     choice = new_choice(n)
@@ -66,13 +66,13 @@ def lookahead_tree(jobs, tree, allocation, order, rule, variant, depth, budget, 
 
 @part
 def _simulated(c, p, reservation, choice, order, score, search):
-    """Go on until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
+    """Simulate until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
     variant, depth, budget, ticks, patience = search
     ended = front(c.ends)
     while p.ranges.used[0] + 2 * p.nodes.owner.size <= p.ranges.first.size:
         if not advance(c, NEVER):
             return True
-        # What was taken out of the list of ends still stands before its front.
+        # Jobs removed from the list of ends are still stored before its front.
         for place in range(ended, front(c.ends)):
             release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
         sort_queue(c, order, score)
@@ -82,7 +82,7 @@ def _simulated(c, p, reservation, choice, order, score, search):
         if waiting(c) and c.clock[FREE] > 0:
             gather(c, reservation, choice, depth, 0)
             if not p.allocation.whole:
-                choice.size[OPEN] = choice.size[ROOM]  # no more of them are open; the search knows which
+                choice.size[OPEN] = choice.size[ROOM]  # an upper bound; the search knows which are open
             elif p.rule == BY_COUNT:
                 choice.size[OPEN] = 0
             arrange(c, choice, variant)
@@ -95,7 +95,7 @@ def _simulated(c, p, reservation, choice, order, score, search):
 
 @routine
 def _search(c, p, reservation, choice, budget, ticks, patience):
-    """Search depth first, by place in the list, until the bounds; keep the first set that uses the most nodes."""
+    """Search depth first, by place in the list, up to the limits; keep the first set that uses the most nodes."""
     size, stack, procs = choice.size, choice.stack, c.jobs.procs
     best, used, depth, tried, i, begun = 0, 0, 0, 0, 0, ticks[0]
     size[N_CHOSEN] = 0
@@ -129,7 +129,7 @@ def _search(c, p, reservation, choice, budget, ticks, patience):
 
 @routine
 def _put_on(c, p, reservation, choice, i):
-    """Give a candidate the nodes that it would start on, if there are any; tell whether there are."""
+    """Put a candidate on the nodes on which it would start; tell whether there are such nodes."""
     job, lasts = choice.job[i], choice.long[i]
     block = block_beside(c, p, reservation, job, lasts)
     if block == NOWHERE:
@@ -143,7 +143,7 @@ def _put_on(c, p, reservation, choice, i):
 
 @part
 def _take_off(c, p, reservation, choice, i):
-    """Undo the last `_put_on` that is not undone."""
+    """Undo the latest `_put_on` that has not been undone."""
     job = choice.job[i]
     if choice.long[i] and p.allocation.whole:
         reservation[EXTRA] += c.jobs.procs[job]
@@ -152,7 +152,7 @@ def _take_off(c, p, reservation, choice, i):
 
 @part
 def _start_chosen(c, p, reservation, choice):
-    """Start the chosen jobs, in the order of the list, which gives them the nodes that the search found."""
+    """Start the chosen jobs in list order, so that they get the nodes that the search found."""
     for i in range(choice.size[N_CHOSEN]):
         job = choice.job[choice.chosen[i]]
         lasts = outlasts(c, reservation, job)

@@ -1,19 +1,19 @@
-"""Moldable jobs: the scheduler chooses how many processors a job gets, before it starts and for good.
+"""Moldable jobs: the scheduler chooses a job's processors before it starts, and does not change them later.
 
-*Fair share*, after Sabin, Lang and Sadayappan, JSSPP 2006 (Figure 1 and section 3): at each scheduling point every job
-that waits or runs has a limit, its share of the processors by weight; the efficiency factor moves processors from jobs
-with a flat speedup curve to jobs with a steep one, within a band around the shares. In the order of the queue each job
-takes the width, up to its limit, with which it would be done first (of equals the smallest); it starts if that is now,
-the first that cannot start gets the only reservation, which the next scheduling point forgets, and the others wait.
+*Fair share*, after Sabin, Lang and Sadayappan, JSSPP 2006 (Figure 1 and section 3): at each scheduling point every
+waiting or running job has a limit, its share of the processors by weight. The efficiency factor moves processors from
+jobs with a flat speedup curve to jobs with a steep one, within a band around the shares. In queue order, each job takes
+the width, up to its limit, at which it would complete first (of equal widths the smallest). It starts if that is now.
+The first job that cannot start gets the only reservation, which the next scheduling point forgets; the others wait.
 
-*Greedy*, after Cirne and Berman, 2002: at its submission a job takes for good the width with which it would be done
+*Greedy*, after Cirne and Berman, 2002: at its submission a job permanently takes the width at which it would complete
 first in the profile of reservations, under conservative backfilling that makes all reservations anew at each pass.
 
-Two things make the search for a width short. Where the free processors never become fewer, as under running jobs alone,
-a job that starts at a step of the profile takes as many as are free; with the one reservation it takes as many as are
-free until that begins, or as many as it leaves over, whichever is done first. And in any profile only the widths at
-which steps stand need a search: of the widths between two of them the largest is done first, since it finds the same
-gaps and is shorter. A pass in which no processor is free changes nothing.
+Two facts shorten the search for a width. First, if the number of free processors never falls, as with running jobs
+alone, a job that starts at a step of the profile takes all free processors. With the one reservation it takes all that
+are free until the reservation begins, or all that the reservation leaves over, whichever completes first. Second, in
+any profile only the widths that occur as steps need a search: of the widths between two of them, the largest completes
+first, since it finds the same gaps and is shorter. A pass in which no processor is free changes nothing.
 """
 
 from typing import NamedTuple
@@ -39,15 +39,15 @@ from .profile import add, earliest, forget_past, profile, step_at
 from .sorted_pairs import NEVER, back, first_item, front, place_of
 from .speedup import lasts, work_seconds
 
-# Places of a choice.
+# Places in `choice`.
 WIDTH, START, COMPLETION = range(3)
-# Places of the reservation: its span, its processors, those that it leaves over.
+# Places in the reservation: begin and end, its processors, and the processors that it leaves over.
 HELD_FROM, HELD_UNTIL, HELD_PROCS, LEFT_OVER = range(4)
 
 
 @maker
 def moldable_cluster(jobs, machine, halt):
-    """Make an idle machine whose jobs may be given other widths and times than they came with."""
+    """Make an idle machine whose jobs may get other widths and times than the submitted ones."""
     n = jobs.submit.size
     rank = np.empty(n, np.int64)
     for job in range(n):
@@ -58,9 +58,9 @@ def moldable_cluster(jobs, machine, halt):
 
 @part
 def begin_with(c, asked, laws, place, width, lasts_until):
-    """Start the job at a place of the queue with so many processors; give the place of its successor.
+    """Start the job at a place of the queue with a given width; return the place of its successor.
 
-    `asked` are the jobs as they came.
+    `asked` are the jobs as submitted.
     """
     jobs = c.jobs
     job = c.queue.item[place]
@@ -81,17 +81,17 @@ class Rules(NamedTuple):
     Attributes
     ----------
     overbooking : float
-        The limits add up to so many times the machine, but for rounding.
+        The sum of the limits, as a multiple of the machine, except for rounding.
     efficiency : float
-        Half the width of the band around a limit, in limits.
+        Half the width of the band around a limit, as a fraction of the limit.
     proportional : bool
-        Weights are in proportion to the work, not to its square root.
+        Weights are proportional to the work, not to its square root.
     area : bool
         The work is estimate x processors, not the sequential work.
     queued : bool
         Only waiting jobs have a limit.
     literal : bool
-        A job at either bound of its band neither loses nor gains, as the paper prints it.
+        A job at either bound of its band neither loses nor gains, as printed in the paper.
     start_now : bool
         Behind the reservation a job chooses among the widths that can start now.
     """
@@ -112,7 +112,7 @@ def fair_share(jobs, machine, laws, rules, halt):
     Parameters
     ----------
     jobs : Jobs
-        No job may outlive its estimate; times are those on the processors that a job asks for, at least 1.
+        No job may outlive its estimate; times are those on the requested processors, at least 1.
     machine : int
         Processors of the machine.
     laws : Laws
@@ -146,13 +146,13 @@ def fair_share(jobs, machine, laws, rules, halt):
         if c.clock[FREE] > 0 and waiting(c):
             share_out(mix, laws, machine, rules.overbooking, rules.efficiency, rules.literal)
             _fair_share_pass(c, jobs, steps, mix, laws, work, held, choice, rules.queued, rules.start_now)
-            ended = front(c.ends)  # where the list lies, a start may move it
+            ended = front(c.ends)  # the place in the list; a start may move it
     return c.start, c.jobs.procs
 
 
 @routine
 def _fair_share_pass(c, jobs, steps, mix, laws, work, held, choice, queued, start_now):
-    """Start the waiting jobs whose best width can start now, and reserve for the first that cannot."""
+    """Start the waiting jobs whose best width can start now, and make a reservation for the first that cannot."""
     queue, clock = c.queue, c.clock
     now = clock[NOW]
     running_alone(c, steps)
@@ -185,9 +185,9 @@ def _fair_share_pass(c, jobs, steps, mix, laws, work, held, choice, queued, star
 
 @part
 def _too_long(c, mix, laws, i, work, seconds):
-    """Tell whether a moldable job takes longer than so many seconds with all that it can have of what is free now.
+    """Tell whether a moldable job takes longer than `seconds`, even with all free processors that it may use.
 
-    What is too long stays so with fewer processors: most answers need no new duration.
+    If it is too long, it is also too long with fewer processors, so most answers need no new duration.
     """
     job, width = mix.job[i], min(mix.limit[i], c.clock[FREE])
     if not laws.moldable[job]:
@@ -199,9 +199,9 @@ def _too_long(c, mix, laws, i, work, seconds):
 
 @part
 def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
-    """Find the width with which a job is done first, and of equals the smallest; a start of -1 where it has to wait.
+    """Find the width at which a job completes first (of equal widths the smallest); start -1 if it has to wait.
 
-    Behind the reservation only a start at this instant counts, so that a job waits as soon as that is not the best.
+    Behind the reservation only a start at this instant counts, so a job waits as soon as that is not the best.
     """
     now, reserved = c.clock[NOW], held[HELD_PROCS] > 0
     moldable = laws.moldable[job]
@@ -220,7 +220,7 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
                 choice[WIDTH], choice[START], choice[COMPLETION] = width, instant, instant + duration
         if reserved and (choice[START] != now or start_now):
             break
-        # The next step: where running jobs end, or the reservation does.
+        # The next step: the end of running jobs or of the reservation.
         following = steps.key[place + 1] if place + 1 < back(steps) else NEVER
         if instant < held[HELD_UNTIL] < following:
             instant = held[HELD_UNTIL]
@@ -235,7 +235,7 @@ def _choose(c, steps, laws, job, work, limit, held, choice, start_now):
 
 @part
 def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
-    """Give how many processors a job can have from an instant on, and how long it takes then."""
+    """Return how many processors a job can have from an instant on, and its duration with them."""
     width, duration = min(widest, free), shortest
     if held[HELD_FROM] <= instant < held[HELD_UNTIL]:
         width = min(width, free - held[HELD_PROCS])
@@ -250,7 +250,7 @@ def _fit(laws, job, work, narrowest, widest, shortest, instant, free, held):
 
 @part
 def _narrowed(laws, job, work, low, width, duration):
-    """Find the smallest width, above one, with which a job takes no longer."""
+    """Find the smallest width, above `low`, with which a job takes no longer."""
     while width - low > 1:
         middle = (low + width) // 2
         if lasts(laws, job, work, middle) == duration:
@@ -282,7 +282,7 @@ def greedy(jobs, machine, laws, halt):
     steps, reserved = profile(machine, n), np.full(n, NEVER, np.int64)
     choice = np.empty(3, np.int64)
     unplaced = 0
-    while advance(c, NEVER):  # a place that comes is where a running job ends, so that it needs no alarm
+    while advance(c, NEVER):  # a reservation comes when a running job ends, so no alarm is needed
         now = c.clock[NOW]
         forget_past(steps, now)
         if c.clock[EARLY]:
@@ -301,7 +301,7 @@ def greedy(jobs, machine, laws, halt):
 
 @part
 def _place(c, steps, reserved, job):
-    """Give a waiting job the earliest place that there is."""
+    """Give a waiting job the earliest possible place."""
     procs, duration = c.jobs.procs[job], c.jobs.estimate[job]
     reserved[job] = earliest(steps, c.clock[NOW], NEVER, procs, duration)
     add(steps, reserved[job], reserved[job] + duration, -procs)
@@ -309,10 +309,10 @@ def _place(c, steps, reserved, job):
 
 @routine
 def _place_waiting(c, steps, reserved, unplaced):
-    """Place the waiting jobs from one on, but newcomers, in the order of the queue; give the first that has no place.
+    """Place the waiting jobs from one on, except newcomers, in queue order; return the first that has no place.
 
-    Unless there are newcomers, who choose among what the others leave, only as far as a job might start now: often an
-    early completion has all places found anew before the rest is looked at, and until then nothing happens to it.
+    If there are newcomers, all are placed, because newcomers choose among what the others leave. Otherwise only as many
+    are placed as might start now: often an early completion makes all places obsolete before the rest is needed.
     """
     queue, jobs = c.queue, c.jobs
     last = back(queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
@@ -331,7 +331,7 @@ def _place_waiting(c, steps, reserved, unplaced):
 
 @routine
 def _choose_for_good(c, steps, laws, job, run, choice):
-    """Give a newcomer the width with which it is done first in the profile, and of equals the smallest."""
+    """Give a newcomer the width at which it completes first in the profile; of equal widths the smallest."""
     jobs, now = c.jobs, c.clock[NOW]
     work = work_seconds(laws, job, jobs.estimate[job], jobs.procs[job])
     true_work = work_seconds(laws, job, run, jobs.procs[job])
@@ -340,21 +340,21 @@ def _choose_for_good(c, steps, laws, job, run, choice):
     while width > 0:
         duration = lasts(laws, job, work, width)
         if choice[COMPLETION] != NEVER and now + duration > choice[COMPLETION]:
-            break  # narrower still takes longer
+            break  # narrower jobs take even longer
         completion = earliest(steps, now, NEVER, width, duration) + duration
         if completion <= choice[COMPLETION]:
             choice[WIDTH], choice[COMPLETION] = width, completion
             jobs.estimate[job] = duration
         width = _widest_below(steps, width)
     below = _widest_below(steps, choice[WIDTH])
-    # Between two widths at which steps stand all find the same gaps.
+    # All widths between two adjacent step widths find the same gaps.
     jobs.procs[job] = _narrowed(laws, job, work, below, choice[WIDTH], jobs.estimate[job])
     jobs.run[job] = lasts(laws, job, true_work, jobs.procs[job])
 
 
 @part
 def _widest_below(steps, width):
-    """Find the largest number of processors below another that is free at a step of a profile; 0 if there is none."""
+    """Find the largest number of free processors below `width` at any step of a profile; 0 if there is none."""
     most = 0
     for place in range(U(front(steps)), U(back(steps))):
         if most < steps.item[place] < width:

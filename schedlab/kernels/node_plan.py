@@ -1,12 +1,12 @@
 """Which nodes are free when: the plan of conservative backfilling on a k-ary n-tree.
 
-The future is cut into slots, at every instant at which nodes are given or come back; a slot has a bit for each node
-that is free in it. The last slot has no end, and all nodes are free there. A job fits at an instant if enough nodes,
-in one block, are free in every slot that it would touch. This is how Slurm's backfill scheduler and OAR's Kamelot plan
-nodes.
+The future is divided into slots, at every instant at which nodes are taken or come back. A slot has one bit per node,
+set if the node is free in it. The last slot has no end, and all nodes are free there. A job fits at an instant if
+enough nodes, in one block, are free in every slot that it would touch. Slurm's backfill scheduler and OAR's Kamelot
+plan nodes in this way.
 
-A search walks over the slots in which a job could start. Where the nodes that are free throughout do not suffice, it
-looks backwards for the last slot from which on they do not: no start up to that slot can do better.
+A search walks over the slots in which a job could start. If the nodes that are free throughout do not suffice, it looks
+backwards for the last slot from which on they do not: no start up to that slot can succeed.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from .tree_nodes import MODULUS, MULTIPLIER, NOWHERE
 
 WORD = 64  # nodes in a word of bits
 
-# Places in Plan.size: slots, rows that have been in use, and those of them that are free again.
+# Places in Plan.size: slots; rows that have been in use; and rows that are free again.
 SLOTS, ROWS, SPARE = range(3)
 
 
@@ -34,11 +34,11 @@ class Plan(NamedTuple):
     count : int64, shape (capacity,)
         Free nodes in each slot.
     bits : uint64, shape (2 * capacity, n_words)
-        Rows of bits, one a node: free nodes of slots, and nodes that jobs have reserved.
+        Rows of bits, one bit per node: the free nodes of slots, and the nodes that jobs have reserved.
     spare : int64, shape (2 * capacity,)
-        Rows that are free again.
+        Rows that are free for reuse.
     found : uint64, shape (n_words,)
-        The nodes that a search found, those of one block; scratch before that.
+        The nodes found by a search, those of one block; scratch before that.
     common : uint64, shape (n_words,)
         Scratch.
     nodes : int64, shape (installed,)
@@ -64,16 +64,16 @@ class Want(NamedTuple):
     Attributes
     ----------
     procs, duration : int
-        Nodes, and for how long; seconds.
+        Number of nodes, and for how long, in seconds.
     stage, last_stage : int
-        Of the blocks that will do; the first stage that has a block is taken.
+        Stages of the acceptable blocks; the first stage that has a block is used.
     width : int64, shape (n_stages + 1,)
-        Nodes in a full block of each stage.
+        Number of nodes in a full block of each stage.
     installed : int
     best : bool
-        The fullest block is taken, not the first.
+        Whether the fullest block is taken instead of the first.
     seed : int
-        Draws the nodes, if not 0; else the lowest are taken.
+        Seed for drawing the nodes; 0 takes the lowest ones.
     """
 
     procs: int
@@ -88,7 +88,7 @@ class Want(NamedTuple):
 
 @maker
 def new_plan(installed, capacity):
-    """Make the plan of an idle machine, which has room for so many slots and as many reservations."""
+    """Make the plan of an idle machine, with room for `capacity` slots and as many reservations."""
     words = (installed + WORD - 1) // WORD
     plan = Plan(
         np.zeros(capacity, np.int64),
@@ -110,7 +110,7 @@ def new_plan(installed, capacity):
 
 @maker
 def with_slots(plan):
-    """Give the same plan with room for twice as many slots."""
+    """Return the same plan with room for twice as many slots."""
     return Plan(
         np.append(plan.time, plan.time),
         np.append(plan.row, plan.row),
@@ -126,13 +126,13 @@ def with_slots(plan):
 
 @part
 def has_room(plan, jobs):
-    """Tell whether there is room for the reservations of so many jobs: each begins and ends a slot, and has a row."""
+    """Tell whether there is room for the reservations of `jobs` jobs: each begins and ends a slot, and has a row."""
     return 2 * jobs + 4 <= plan.time.size
 
 
 @part
 def new_row(plan):
-    """Give a row of bits, whatever is in it."""
+    """Return an unused row of bits, with arbitrary content."""
     if plan.size[SPARE]:
         plan.size[SPARE] -= 1
         return plan.spare[plan.size[SPARE]]
@@ -142,14 +142,14 @@ def new_row(plan):
 
 @part
 def drop_row(plan, row):
-    """Take a row back."""
+    """Release a row."""
     plan.spare[plan.size[SPARE]] = row
     plan.size[SPARE] += 1
 
 
 @routine
 def slot_at(plan, instant):
-    """Find the slot that an instant lies in."""
+    """Find the slot that contains an instant."""
     low, high = 0, plan.size[SLOTS]
     while high - low > 1:
         middle = (low + high) // 2
@@ -162,7 +162,7 @@ def slot_at(plan, instant):
 
 @routine
 def _cut(plan, instant):
-    """Let a slot begin at an instant; give that slot."""
+    """Make a slot begin at an instant; return that slot."""
     slot = slot_at(plan, instant)
     if plan.time[slot] == instant:
         return slot
@@ -183,7 +183,7 @@ def _cut(plan, instant):
 
 @routine
 def _join(plan, slot):
-    """Join a slot with the one before it, if the same nodes are free in both."""
+    """Merge a slot with the one before it, if the same nodes are free in both."""
     if slot == 0 or slot >= plan.size[SLOTS] or plan.count[slot] != plan.count[slot - 1]:
         return
     one, other = plan.row[slot - 1], plan.row[slot]
@@ -208,7 +208,7 @@ def _remove_slots(plan, slot, count):
 
 @part
 def forget_before(plan, now):
-    """Begin the plan at an instant."""
+    """Drop everything in the plan before an instant."""
     slot = slot_at(plan, now)
     if slot > 0:
         _remove_slots(plan, 0, slot)
@@ -217,7 +217,7 @@ def forget_before(plan, now):
 
 @routine
 def change(plan, row, procs, begins, ends, gives):
-    """Give the nodes of a row away for a time, or take them back."""
+    """Take the nodes of a row for a time, or give them back."""
     if begins >= ends:
         return
     first = _cut(plan, begins)
@@ -236,16 +236,16 @@ def change(plan, row, procs, begins, ends, gives):
 
 @routine
 def earliest(plan, want, now, until, own, own_from):
-    """Find the first instant, before another one, at which a job fits; -1 if there is none.
+    """Find the first instant before `until` at which a job fits; -1 if there is none.
 
     Parameters
     ----------
     plan : Plan
-        Its `found` gets the nodes.
+        Its `found` receives the nodes.
     want : Want
     now, until : int, seconds
     own, own_from : int
-        The row of nodes that the job holds from an instant on, which count as free; -1 if it holds none.
+        The row of nodes that the job itself holds from an instant on, and that count as free; -1 if it holds none.
     """
     first, after = 0, 0
     while first < plan.size[SLOTS]:
@@ -259,21 +259,21 @@ def earliest(plan, want, now, until, own, own_from):
             enough = plan.count[after] + held >= want.procs
             after += 1
         if not enough:
-            first = after  # the slot after the one that has too few
+            first = after  # the slot after the one with too few nodes
             continue
         last = _lacking(plan, want, first, after, own, own_from)
         if last < first:
             _choose(plan, want)
             return begins
         first = last + 1
-    return -1  # the last slot has all nodes, so that only `until` ends here
+    return -1  # the last slot has all nodes, so only `until` can end the search
 
 
 @routine
 def _lacking(plan, want, first, after, own, own_from):
-    """Find the last slot from which on, up to another, too few nodes are free throughout; one before the first if none.
+    """Find the last slot from which on, up to `after`, too few nodes are free throughout; `first` - 1 if there is none.
 
-    `common` gets the nodes that are free throughout the slots behind it.
+    `common` receives the nodes that are free throughout the slots behind it.
     """
     words = plan.bits.shape[1]
     for word in range(words):
@@ -282,7 +282,7 @@ def _lacking(plan, want, first, after, own, own_from):
         _narrow(plan, slot, own, own_from)
     if _find_block(plan, want) != NOWHERE:
         return first - 1
-    # Half of the slots at a time: which is the last that must be in for the rest to lack nodes?
+    # Bisect: which is the last slot that must be included for the rest to lack nodes?
     low, high = first, after - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -310,11 +310,11 @@ def _narrow(plan, slot, own, own_from):
 
 @part
 def _ones(word):
-    """Count the bits of a word that are set."""
+    """Count the set bits of a word."""
     word = word - ((word >> U(1)) & U(0x5555555555555555))
     word = (word & U(0x3333333333333333)) + ((word >> U(2)) & U(0x3333333333333333))
     word = (word + (word >> U(4))) & U(0x0F0F0F0F0F0F0F0F)
-    word += word >> U(8)  # sums, not a product, which overflows: NumPy would warn where the JIT is off
+    word += word >> U(8)  # sums instead of a product, whose overflow makes NumPy warn if the JIT is off
     word += word >> U(16)
     word += word >> U(32)
     return np.int64(word & U(0x7F))
@@ -336,9 +336,9 @@ def _within(plan, first, after):
 
 @routine
 def _find_block(plan, want):
-    """Find the first block with enough of the common free nodes, or the fullest: its first node, or `NOWHERE`.
+    """Find the first block with enough common free nodes, or the fullest one: its first node, or `NOWHERE`.
 
-    `nodes` gets, at its first place, the node after the block.
+    The first entry of `nodes` receives the node after the block.
     """
     for stage in range(want.stage, want.last_stage + 1):
         width, found, least = want.width[stage], NOWHERE, want.installed + 1
@@ -375,7 +375,7 @@ def _choose(plan, want):
 
 @routine
 def _draw(plan, want):
-    """Choose free nodes at random: the first of a partial shuffle, as in `schedlab.kernels.tree_nodes`."""
+    """Choose free nodes at random: the beginning of a partial shuffle, as in `schedlab.kernels.tree_nodes`."""
     count, seed = 0, want.seed
     for node in range(want.installed):
         if (plan.common[node // WORD] >> U(node % WORD)) & U(1):

@@ -1,26 +1,27 @@
 """FCFS and EASY backfilling on a k-ary n-tree, where a job may have to find its nodes in one block.
 
 After Pascual and Miguel-Alonso, Technical Report EHU-KAT-IK-09-08, 2008. A job of x nodes belongs to the lowest stage
-whose blocks have x nodes; it takes the x lowest free nodes of the first such block that has x free, or waits. (The
-printed loop over the stages never goes on to the next one; here it does.) For a policy without contiguity the whole
-machine is the one block of every job.
+whose blocks have x nodes. It takes the x lowest free nodes of the first such block that has x free nodes, or waits.
+(The printed loop over the stages never advances to the next one; here it does.) For a policy without contiguity, the
+whole machine is the only block of every job.
 
-FCFS starts heads of the queue while they can be placed. EASY gives the first that cannot a reservation, by one of two
-rules. `BY_COUNT`: from numbers of nodes alone, as on a machine without a topology, so that it is now when there are
-nodes enough but no block; only jobs that end by then, by their estimates, may be advanced. `BY_BLOCK`: when, and in
-which block, the head can be placed by the estimates, its lowest nodes there being held for it; jobs that end by then
-may be advanced, and those that do without the held nodes (where the machine is one block: with the extra processors).
+FCFS starts heads of the queue while they can be placed. EASY gives the first head that cannot be placed a reservation,
+by one of two rules. `BY_COUNT`: from the numbers of nodes alone, as on a machine without a topology. The reservation is
+therefore now if there are enough nodes but no block. Only jobs that end by then, by their estimates, may be advanced.
+`BY_BLOCK`: when, and in which block, the head can be placed by the estimates; its lowest nodes there are held for it.
+Jobs that end by then may be advanced, and so may jobs that do without the held nodes (if the machine is one block: that
+need only the extra processors).
 
-Jobs may outlive their estimates: they are counted as released one second from now. They run on, or else, where the
-head cannot be placed but could be in a block if the advanced jobs there that are past their estimates were gone, these
-are killed, latest start first, until it can be. A killed job has ended. With kills the reservation is an event of its
-own, unless it would come if all that are past their estimates were gone.
+Jobs may outlive their estimates: such a job is expected to be released one second from now. It runs on, unless kills
+are enabled: if the head cannot be placed, but could be placed in a block without the advanced jobs there that are past
+their estimates, these jobs are killed, latest start first, until it can be placed. A killed job has ended. With kills,
+the reservation is an event of its own, unless the head could be placed if all jobs past their estimates were gone.
 
-How much run times fall is a fraction of whole numbers, so that no time is ever rounded but up to the next second.
+Run times are reduced by a fraction of whole numbers, so that times are never rounded except up to the next second.
 
-At each instant: completions, then arrivals, then one pass. When nothing was freed since the last pass, the head is the
-same and its reservation has not come, older candidates still fail unless a veto depends on the time, and newcomers
-alone are looked at.
+At each instant: completions, then arrivals, then one pass. If nothing was freed since the last pass, the head is the
+same and its reservation has not come, then older candidates still fail unless a veto depends on the time, so if at most
+one job has arrived, only that job is tested.
 """
 
 from typing import NamedTuple
@@ -66,9 +67,9 @@ from .tree_nodes import (
     with_room,
 )
 
-NO_RESERVATION, BY_COUNT, BY_BLOCK = range(3)  # what `rule` may be; the first is FCFS
+NO_RESERVATION, BY_COUNT, BY_BLOCK = range(3)  # possible values of `rule`; the first is FCFS
 
-# Places in the reservation, after those of reservation.py: when it wants a pass, and the nodes of which some are held.
+# Places in the reservation, after those of reservation.py: when it wants a pass, and the range in which nodes are held.
 ALARM, HELD_FIRST, HELD_LAST = range(3, 6)
 
 
@@ -79,10 +80,10 @@ class Tree(NamedTuple):
     ----------
     arity, stages : int
     installed : int
-        Nodes of the machine; those of the tree from here on do not exist.
+        Nodes of the machine; the tree's further nodes do not exist.
     kept, parts : int64, shape (stages + 1,)
-        A job whose nodes lie in one block of a stage, but of none below, takes ``kept / parts`` of its run time; both
-        at most 10^9.
+        A job whose nodes are in one block of a stage, but in none of a lower stage, takes ``kept / parts`` of its run
+        time; both are at most 10^9.
     """
 
     arity: int
@@ -98,15 +99,15 @@ class Allocation(NamedTuple):
     Attributes
     ----------
     stage : int64, shape (n_jobs,)
-        Where the blocks of each job are, from 1 to `stages`.
+        Stage of each job's blocks, from 1 to `stages`.
     seed : int64, shape (n_jobs,)
-        From 1 to `tree_nodes.MODULUS` - 1 where nodes are drawn, each job's its own; 0 where they are the lowest.
+        Seed of each job, from 1 to `tree_nodes.MODULUS` - 1, if nodes are drawn; 0 if the lowest nodes are taken.
     whole : bool
-        The whole machine is the one block of every job, and `stage` is `stages` for all.
+        Whether the whole machine is the only block of every job; then `stage` is `stages` for all.
     relaxed : bool
-        Where no block of its stage can take a job, one of the next stage may.
+        Whether a job may use a block of the next stage if no block of its own stage can take it.
     best : bool
-        Of several blocks the fullest is taken, not the first.
+        Of several blocks, whether the fullest is taken instead of the first.
     """
 
     stage: np.ndarray
@@ -117,7 +118,7 @@ class Allocation(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """The nodes, who has them, and by what rules they are given; arrays from `nodes` to `advanced` modified in place.
+    """The nodes, their owners, and the rules of allocation; arrays from `nodes` to `advanced` are modified in place.
 
     Attributes
     ----------
@@ -127,7 +128,7 @@ class Placement(NamedTuple):
         Place of each job in `Cluster.begun`.
     killed, advanced : bool, shape (n_jobs,)
     tree, allocation, rule, kills
-        As `placement` takes them.
+        The arguments of `placement`.
     """
 
     nodes: Nodes
@@ -143,7 +144,7 @@ class Placement(NamedTuple):
 
 @maker
 def new_placement(tree, allocation, rule, kills):
-    """Make free nodes, and room for who will have them."""
+    """Make free nodes, and room for their future owners."""
     n = allocation.stage.size
     nodes = new_nodes(tree.arity, tree.stages, tree.installed, rule == BY_BLOCK and not allocation.whole)
     ranges = new_ranges(n, n + 4 * tree.installed)
@@ -153,13 +154,13 @@ def new_placement(tree, allocation, rule, kills):
 
 @maker
 def roomier(p, more):
-    """Give the same with room for so many ranges more."""
+    """Return the same placement with room for `more` further ranges."""
     ranges = with_room(p.ranges, more)
     return Placement(p.nodes, ranges, p.seat, p.killed, p.advanced, p.tree, p.allocation, p.rule, p.kills)
 
 
 def shortened(seconds, kept, parts):
-    """Give `kept` of `parts` equal parts of a time, rounded up to whole seconds; numbers or arrays."""
+    """Return `kept` of `parts` equal parts of a time, rounded up to whole seconds; for numbers or arrays."""
     whole, rest = seconds // parts, seconds % parts
     return whole * kept + (rest * kept + parts - 1) // parts
 
@@ -178,12 +179,13 @@ def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
     tree : Tree
     allocation : Allocation
     order : Order
-        Of the queue.
+        Order of the queue.
     veto : Veto
-        Which jobs may be advanced.
+        Decides which jobs may be advanced.
     rule : {NO_RESERVATION, BY_COUNT, BY_BLOCK}
     kills : bool
-        Advanced jobs that are past their estimates are killed where the head needs their nodes; else nobody is.
+        Whether advanced jobs that are past their estimates are killed if the head needs their nodes; otherwise no job
+        is.
     halt
         As in `schedlab.kernels.fcfs`.
 
@@ -192,13 +194,13 @@ def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
     start, promise : int64, shape (n_jobs,), seconds
         Start times; the first reservation of each job that was blocked at the head of the queue, -1 for others.
     run : int64, shape (n_jobs,), seconds
-        As it came out: shortened by its place, or by a kill.
+        Actual run times, shortened by the placement or by a kill.
     killed, advanced : bool, shape (n_jobs,)
     offset : int64, shape (n_jobs + 1,)
     first, last : int64, shape (n_ranges,)
         The nodes of job j are the ranges ``offset[j]:offset[j + 1]``, both ends included.
     """
-    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a place or a kill shortens run times
+    own = Jobs(jobs.submit, jobs.run.copy(), jobs.estimate, jobs.procs)  # a placement or a kill shortens run times
     c = new_cluster(own, tree.installed, order.rank, order.moving, False, halt)
     p = new_placement(tree, allocation, rule, kills)
     score = np.empty(jobs.submit.size if order.moving else 0, np.float64)
@@ -215,13 +217,13 @@ def placement(jobs, tree, allocation, order, veto, rule, kills, halt):
 
 @part
 def _simulated(c, p, reservation, order, veto, score, shortest):
-    """Go on until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
+    """Simulate until nothing is left, or until there is no more room for ranges; tell whether nothing is left."""
     ended = front(c.ends)
-    # A pass gives away what is free and what its kills free.
+    # A pass allocates the nodes that are free and those that its kills free.
     while p.ranges.used[0] + 2 * p.nodes.owner.size <= p.ranges.first.size:
         if not advance(c, reservation[ALARM]):
             return True
-        # What was taken out of the list of ends still stands before its front.
+        # Jobs removed from the list of ends are still stored before its front.
         for place in range(ended, front(c.ends)):
             release(p.nodes, p.ranges, c.begun[c.ends.item[place]])
         sort_queue(c, order, score)
@@ -236,7 +238,7 @@ def _simulated(c, p, reservation, order, veto, score, shortest):
         else:
             last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else -1
             place = last
-        # By counts nobody can be advanced who is too long for it, and often enough the reservation is for now.
+        # By counts, no job longer than this can be advanced, and often enough the reservation is for now.
         longest = reservation[SHADOW] - c.clock[NOW]
         if p.rule == BY_BLOCK or (p.rule == BY_COUNT and longest >= shortest):
             while place <= last and place < back(c.queue) and c.clock[FREE] > 0 and not c.halt[0]:
@@ -261,7 +263,7 @@ def start_heads(c, p):
 
 @part
 def block_for(c, p, job, counts, bound):
-    """Find the block that a job would get by some counts of nodes, or `NOWHERE`."""
+    """Find the block that a job would get according to `counts`, or `NOWHERE`."""
     nodes, stage, procs = p.nodes, p.allocation.stage[job], c.jobs.procs[job]
     for each in range(stage, _last_stage(p, stage) + 1):
         if procs <= bound[each]:
@@ -278,7 +280,7 @@ def _last_stage(p, stage):
 
 @part
 def start(c, p, place, block, open_only):
-    """Start a waiting job in a block; give the place of its successor."""
+    """Start a waiting job in a block; return the place of its successor."""
     job, run = c.queue.item[place], c.jobs.run
     used = take(p.nodes, p.ranges, job, c.jobs.procs[job], block, open_only, p.allocation.seed[job])
     run[job] = _shortened(run[job], p.tree.kept[used], p.tree.parts[used])
@@ -288,7 +290,7 @@ def start(c, p, place, block, open_only):
 
 @part
 def _try_to_advance(c, p, reservation, veto, place):
-    """Start a job behind the head, if it may; give the place of its successor."""
+    """Start a job behind the head, if it may start; return the place of its successor."""
     job = c.queue.item[place]
     lasts = outlasts(c, reservation, job)
     if c.jobs.procs[job] > c.clock[FREE]:
@@ -318,7 +320,7 @@ def block_beside(c, p, reservation, job, lasts):
 
 @part
 def start_beside(c, p, reservation, place, block, lasts):
-    """Start a job behind the head in a block; give the place of its successor."""
+    """Start a job behind the head in a block; return the place of its successor."""
     job = c.queue.item[place]
     if lasts and p.allocation.whole:
         reservation[EXTRA] -= c.jobs.procs[job]
@@ -364,7 +366,7 @@ def _make_room(c, p, job):
 
 @part
 def _latest_of_those(c, p, block):
-    """Find the advanced job past its estimate, with nodes in a block, that started last."""
+    """Find, of the advanced jobs past their estimates with nodes in a block, the one that started last."""
     running, found = c.running, NOBODY
     place = front(running)
     while place < back(running) and running.key[place] <= c.clock[NOW]:
@@ -391,7 +393,7 @@ def _kill(c, p, job):
 
 @part
 def reserve(c, p, reservation):
-    """Give the head a reservation, which must not have found a place."""
+    """Make the reservation of the head, which cannot be placed now."""
     if not waiting(c):
         reservation[HEAD] = NOBODY
         reservation[SHADOW] = reservation[ALARM] = NEVER
@@ -411,7 +413,7 @@ def reserve(c, p, reservation):
 
 @part
 def _when_enough(c, reservation, head):
-    """Find when there are nodes enough for the head, and whether those past their estimates are enough."""
+    """Find when there are enough nodes for the head, and whether free nodes and those of overdue jobs suffice now."""
     running, procs, now = c.running, c.jobs.procs[head], c.clock[NOW]
     available, shadow, due = c.clock[FREE], now, True
     if available < procs:
@@ -436,7 +438,7 @@ def _released_by(c, instant, place, available):
 
 @routine
 def _when_placed(c, p, reservation, head):
-    """Find when and where the head can be placed, and hold its nodes there; tell also as `_when_enough` does."""
+    """Find when and where the head can be placed, and hold its nodes there; tell the same as `_when_enough`."""
     nodes, running, now = p.nodes, c.running, c.clock[NOW]
     procs, stage = c.jobs.procs[head], p.allocation.stage[head]
     _begin_expecting(p, stage)
@@ -454,7 +456,7 @@ def _when_placed(c, p, reservation, head):
         owner, begin = nodes.owner[node], node
         node = min(end_of_range(nodes, p.ranges, node), begin + procs)
         if owner == NOBODY or max(c.start[owner] + c.jobs.estimate[owner], now + 1) <= shadow:
-            hold(nodes, begin, node, owner == NOBODY)  # now or as soon as they are free
+            hold(nodes, begin, node, owner == NOBODY)  # now, or as soon as they are free
             procs -= node - begin
     reservation[HELD_LAST] = node
     return shadow, due

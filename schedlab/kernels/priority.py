@@ -1,9 +1,9 @@
-"""Orders of the queue: small functions of a job, of which the smallest value goes first.
+"""Orders of the queue: small functions of a job; the job with the smallest value goes first.
 
-An order is fixed, ``f(submit, estimate, procs)``, or moves with time, ``f(now, submit, estimate, procs)``: int64
-seconds and processors, submit time and `now` counted from the first submission, a float64 result. Equal values keep
-first come, first served. A user's function is treated as these are: compiled to a C callback (`callbacks`). A function
-of other values of the job is called with arrays that hold them (`questions`).
+An order is either fixed, ``f(submit, estimate, procs)``, or changes with time, ``f(now, submit, estimate, procs)``. The
+arguments are int64 seconds and processors, with submit time and `now` counted from the first submission; the result is
+float64. Equal values are served first come, first served. A user's function is handled in the same way: it is compiled
+to a C callback (`callbacks`). A function of other values of the job is called with arrays that hold them (`questions`).
 """
 
 from math import log2, log10, sqrt
@@ -23,9 +23,9 @@ class Order(NamedTuple):
     rank : int64, shape (n_jobs,)
         Place of each job in a fixed order.
     moving : bool
-        The order moves with time: `question` gives it, and `rank` is that of arrival.
+        Whether the order changes with time: then `question` gives it, and `rank` is the order of arrival.
     question : Question
-        Asked for a moving order only; see `schedlab.kernels.questions`.
+        Used for a moving order only; see `schedlab.kernels.questions`.
     """
 
     rank: np.ndarray
@@ -94,13 +94,13 @@ def xfactor(now, submit, estimate, procs):
 
 
 def wfp3(now, submit, estimate, procs):
-    """WFP3 of Tang et al., Cluster 2009: wide jobs that have waited long for their length first."""
+    """WFP3 of Tang et al., Cluster 2009: wide jobs that have waited long relative to their length first."""
     relative = (now - submit) / max(estimate, 1)
     return -(relative * relative * relative) * procs
 
 
 def unicef(now, submit, estimate, procs):
-    """UNICEF of Tang et al., Cluster 2009: small short jobs quickly; log2 of one processor counts as 1."""
+    """UNICEF of Tang et al., Cluster 2009: favours small short jobs; log2 of one processor counts as 1."""
     return -(now - submit) / (log2(max(procs, 2)) * max(estimate, 1))
 
 
@@ -132,7 +132,7 @@ def multifactor(
 
 
 def no_row(now, job, whole, real, value):
-    """Give a value for kernels that will not ask for it."""
+    """Return a value for kernels that do not use this callback."""
     return 0.0
 
 
@@ -140,8 +140,8 @@ def no_row(now, job, whole, real, value):
 def sort(key, item, first, last):
     """Sort the pairs of places [first, last) by (key, item), in place.
 
-    Shell's method: the order of the last pass is nearly that of this one, which an insertion sort is
-    best at; the wide gaps keep an order that turns over at every pass from becoming quadratic.
+    This is Shell's method. The order of the last pass is usually close to that of this pass, for which insertion sort
+    is best; the wide gaps avoid quadratic time if the order is reversed at every pass.
     """
     gap = 1
     while gap < (last - first) // 3:
@@ -159,7 +159,7 @@ def sort(key, item, first, last):
 
 @kernel
 def scores(order, submit, estimate, procs):
-    """Give the value of a fixed order for each job; float64, shape (n_jobs,)."""
+    """Return the value of a fixed order for each job; float64, shape (n_jobs,)."""
     result = np.empty(submit.size, np.float64)
     for job in range(submit.size):
         result[job] = call_fixed(order, (submit[job], estimate[job], procs[job]))

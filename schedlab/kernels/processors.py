@@ -1,7 +1,7 @@
-"""Which processors a job holds, for schedules that only say how many: the lowest-numbered free ones at its start.
+"""Which processors a job holds, for schedules that give only their number: the lowest-numbered free ones at its start.
 
-Free processors are kept as a sorted list of intervals (first, last). A job takes whole intervals from the front and
-a part of the last one; at its end its intervals go back and join their neighbours.
+Free processors are kept as a sorted list of intervals (first, last). A job takes whole intervals from the front and a
+part of the last one. At its end its intervals are returned and merged with their neighbours.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def assign_processors(start, end, procs, machine):
     by_start, by_end = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")
     free = new_pairs(2 * machine + 2)
     insert(free, 0, machine - 1)
-    begin = np.zeros(n, np.int64)  # of each job's intervals, in the order in which they were given
+    begin = np.zeros(n, np.int64)  # of each job's intervals, in the order of allocation
     count = np.zeros(n, np.int64)
     first, last = np.empty(2 * n + 1, np.int64), np.empty(2 * n + 1, np.int64)
     ended = used = 0
@@ -84,7 +84,7 @@ def _give_back(free, begin, end):
 
 @maker
 def in_job_order(begin, count, first, last):
-    """Put the intervals, which lie in the order in which they were given, in the order of the jobs."""
+    """Reorder the intervals from the order of allocation to the order of the jobs."""
     offset = np.zeros(begin.size + 1, np.int64)
     for job in range(begin.size):
         offset[job + 1] = offset[job] + count[job]

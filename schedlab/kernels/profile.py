@@ -1,7 +1,7 @@
 """The availability profile: free processors as a step function of future time.
 
-A sorted list of steps, (time, free): `free` processors from `time` until the next step, the last step for ever.
-Neighbouring steps never have the same number of free processors, and the first is the one that holds now.
+A sorted list of steps, (time, free): `free` processors from `time` until the next step; the last step never ends.
+Adjacent steps never have the same number of free processors, and the first step is the one that holds now.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from .sorted_pairs import back, drop_before, empty, front, insert, insert_at, ne
 
 @maker
 def profile(procs, jobs):
-    """Make the profile of an idle machine on which at most `jobs` jobs at a time will have a place.
+    """Make the profile of an idle machine with room for the places of at most `jobs` jobs at a time.
 
-    A job adds two steps at the most; half as much room again keeps carrying the list to the front rare.
+    A job adds at most two steps; with half as much room again, the list rarely has to be moved to the front.
     """
     steps = new_pairs(3 * jobs + 8)
     clear(steps, 0, procs)
@@ -23,17 +23,17 @@ def profile(procs, jobs):
 
 @part
 def clear(steps, now, free):
-    """Make the profile one step."""
+    """Reduce the profile to a single step."""
     empty(steps)
     insert_at(steps, 0, now, free)
 
 
 @part
 def step_at(steps, instant):
-    """Find the step that holds at an instant, which must not lie before the first step."""
+    """Find the step that holds at an instant, which must not be before the first step."""
     place = U(front(steps))
     length = U(back(steps)) - place
-    while length > U(1):  # halving without a branch to mispredict
+    while length > U(1):  # bisection without a branch to mispredict
         half = length >> U(1)
         place += half if steps.key[place + half] <= instant else U(0)
         length -= half
@@ -42,7 +42,7 @@ def step_at(steps, instant):
 
 @part
 def forget_past(steps, now):
-    """Let the profile begin now."""
+    """Make the profile begin now."""
     first, last = front(steps), back(steps)
     while first + 1 < last and steps.key[first + 1] <= now:
         first += 1
@@ -52,7 +52,7 @@ def forget_past(steps, now):
 
 @routine
 def add(steps, begin, end, procs):
-    """Add `procs` free processors on [begin, end), or take them where negative.
+    """Add `procs` free processors on [begin, end), or take them if negative.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def add(steps, begin, end, procs):
     begin, end : int, seconds
         Not before the first step.
     procs : int
-        How many; negative where they are taken.
+        How many; negative to take them.
     """
     if begin < end:
         add_at(steps, _cut(steps, begin), end, procs)
@@ -69,13 +69,13 @@ def add(steps, begin, end, procs):
 
 @routine
 def add_at(steps, first, end, procs):
-    """Add `procs` free processors from the begin of a step until `end`, which is later."""
+    """Add `procs` free processors from the beginning of a step until `end`, which is later."""
     key, free = steps.key, steps.item
     place, last = first, back(steps)
     while place < last and key[U(place)] < end:
         free[U(place)] += procs
         place += 1
-    # An insertion or a removal may move what stands before it by one place.
+    # An insertion or a removal may shift the pairs before it by one place.
     if place == last or key[place] > end:
         first += insert_at(steps, place, end, free[place - 1] - procs) - place
     elif free[place] == free[place - 1]:
@@ -86,7 +86,7 @@ def add_at(steps, first, end, procs):
 
 @part
 def free_from(steps, begin, procs):
-    """Add `procs` free processors for ever from an instant not before the last step's."""
+    """Add `procs` free processors permanently, from an instant not before the last step's."""
     last = back(steps) - 1
     free = steps.item[last] + procs
     if begin <= steps.key[last]:
@@ -97,7 +97,7 @@ def free_from(steps, begin, procs):
 
 @part
 def _cut(steps, instant):
-    """Let a step begin at an instant; give its place."""
+    """Make a step begin at an instant; return its place."""
     place = step_at(steps, instant)
     if steps.key[place] < instant:
         place = insert_at(steps, place + 1, instant, steps.item[place])
@@ -108,31 +108,31 @@ def _cut(steps, instant):
 def earliest(steps, now, before, procs, duration):
     """Find the earliest start at which `procs` processors are free for `duration` seconds.
 
-    From `before` on they are taken to be free whatever the profile says: a job that holds a reservation there may
-    lean on it. A duration of zero needs the processors at the start itself.
+    From `before` on, they count as free whatever the profile says: a job that holds a reservation there may use it. A
+    duration of zero needs the processors at the start itself.
 
     Parameters
     ----------
     steps : SortedPairs
         The profile.
     now : int, seconds
-        Its begin.
+        Begin of the profile.
     before : int, seconds
-        `NEVER` for the profile as it is.
+        Instant from which the processors count as free; `NEVER` uses the profile as it is.
     procs, duration : int, seconds
-        What is looked for.
+        The processors and the time that are needed.
 
     Returns
     -------
     int, seconds
     """
     key, free, last = steps.key, steps.item, U(back(steps))
-    duration = max(duration, 1)  # whole seconds: free at an instant is free for a second
+    duration = max(duration, 1)  # in whole seconds, free at an instant means free for a second
     start = now
     place = U(front(steps))
     while True:
         if free[place] < procs:
-            while free[place] < procs:  # the last step has all processors
+            while free[place] < procs:  # ends, because the last step has all processors
                 place += U(1)
             start = key[place]
             if start >= before:
@@ -148,7 +148,7 @@ def earliest(steps, now, before, procs, duration):
 
 @part
 def least(steps, begin, end):
-    """Find how many processors are free all along [begin, end).
+    """Return how many processors are free throughout [begin, end).
 
     Parameters
     ----------
@@ -172,10 +172,11 @@ def least(steps, begin, end):
 
 @routine
 def earlier(steps, instant, procs, duration, latest):
-    """Find the earliest place at which a job that holds a reservation at an instant could start before it, or -1.
+    """Find the earliest place at which a job with a reservation at `instant` could start before it, or -1.
 
-    The job may lean on its reservation: it can slide there through free processors that reach up to it. Else all its
-    time must lie before the steps that stop it from sliding; such places are looked for up to a latest start.
+    The job may use its own reservation: it can slide to an earlier start if the processors up to the reservation are
+    free. Otherwise its whole time must be before the steps that stop it from sliding; such places are searched up to a
+    latest start.
     """
     key, free, first = steps.key, steps.item, U(front(steps))
     place = here = U(step_at(steps, instant - 1)) + U(1)
@@ -187,7 +188,7 @@ def earlier(steps, instant, procs, duration, latest):
             stop -= U(1)
         duration = max(duration, 1)  # as in `earliest`
         latest, start = min(latest, key[stop] - duration), first
-        while key[start] <= latest:  # the step at `stop` is later, and has too few processors
+        while key[start] <= latest:  # ends, because the step at `stop` is later and has too few processors
             end, probe = key[start] + duration, start
             while free[probe] >= procs and key[probe] < end:
                 probe += U(1)

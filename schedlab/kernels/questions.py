@@ -1,17 +1,17 @@
-"""What kernels ask a policy about a job at an instant, and the running sums that such an answer may depend on.
+"""How kernels ask a policy about a job at an instant, and the running sums that the answer may depend on.
 
-A policy is a C callback (`callbacks`). One that needs no more than ``now, submit, estimate, procs`` is called with
-these. Any other is called with the instant, the job and three arrays: whole numbers and other numbers of each job, and
-the running sums.
+A policy is a C callback (`callbacks`). A policy that needs only ``now, submit, estimate, procs`` is called with these.
+Any other policy is called with the instant, the job and three arrays: whole numbers of each job, other numbers of each
+job, and the running sums.
 
 A running sum is kept for each value of a column, such as for each user:
 
 - the usage so far, in processor-seconds, which grows while jobs run and loses half its value in each half-life;
 - the jobs that run, the processors that they hold, and the jobs that wait.
 
-A sum counts what has begun and ended when it is looked at: jobs that started earlier in the same pass are in it.
-Between two looks the usage grows by a constant rate, so that its value has a closed form and costs no event of its own:
-after dt seconds, with decay d = ln 2 / half-life, it is ``value * exp(-d dt) + rate / d * (1 - exp(-d dt))``.
+A sum counts everything that has begun or ended by the time it is read, including jobs that started earlier in the same
+pass. Between two reads the usage grows at a constant rate, so its value has a closed form and needs no events of its
+own: after dt seconds, with decay d = ln 2 / half-life, it is ``value * exp(-d dt) + rate / d * (1 - exp(-d dt))``.
 """
 
 from math import exp, expm1, log
@@ -25,28 +25,28 @@ from .cluster import ARRIVED, BEGUN, NAN, NOW
 from .priority import sort
 from .sorted_pairs import SortedPairs, back, first_key, front, insert, pop, size_of
 
-USAGE, RUNNING, HELD, QUEUED = range(4)  # what `kind` may be
+USAGE, RUNNING, HELD, QUEUED = range(4)  # possible values of `kind`
 LN2 = log(2.0)
 
 
 class Sums(NamedTuple):
-    """Running sums; `cell` counts through the values of the first sum's column, then those of the second's, ....
+    """Running sums; `cell` numbers the values of the first sum's column, then those of the second's, and so on.
 
     Attributes
     ----------
     kind : int64, shape (n_sums,)
     half_life : float64, shape (n_sums,), seconds
-        0 where nothing decays.
+        0 if nothing decays.
     value : float64, shape (n_cells,)
-        Processor-seconds, jobs or processors. Modified in place, as is what follows.
+        Processor-seconds, jobs or processors. Modified in place, as are the following fields.
     rate : float64, shape (n_cells,)
-        By how much the value grows in a second: the processors of the running jobs, of usage only.
+        Growth of the value per second: the processors of the running jobs; for usage only.
     at : int64, shape (n_cells,), seconds
-        The instant of the value.
+        The instant to which the value refers.
     ends : SortedPairs
         Running jobs by end; the item is a place in `Cluster.begun`.
     seen : int64, shape (2,)
-        Jobs begun and jobs arrived that are counted.
+        How many begun and arrived jobs have been counted.
     """
 
     kind: np.ndarray
@@ -74,18 +74,18 @@ class Question(_Asked):
     Attributes
     ----------
     by_row : bool
-        Call `of_row`, not `of_scalars`.
+        Whether to call `of_row` instead of `of_scalars`.
     of_scalars, of_row : int
-        Callbacks of the types MOVING and BY_ROW (`schedlab.kernels.callbacks`), the other being unused.
+        Callbacks of the types MOVING and BY_ROW (`schedlab.kernels.callbacks`); the other one is unused.
     whole : int64, shape (n_jobs * width,)
-        Whole numbers of each job; the last of a row are its cells in the sums.
+        Whole numbers of each job; the last ones of a row are the job's cells in the sums.
     width : int
-        Whole numbers of a job.
+        Number of whole numbers per job.
     real : float64, shape (n_jobs * n_real,)
         Other numbers of each job.
     sums : Sums
     callback : object
-        Keeps what lies at the address alive. Not handed over to kernels.
+        Keeps the callback behind the address alive. Not passed to kernels.
     """
 
     callback = None
@@ -97,9 +97,9 @@ class Veto(NamedTuple):
     Attributes
     ----------
     allowed : bool, shape (n_jobs,)
-        Each job, where that does not depend on the time; of no job, if all may.
+        The answer for each job, if it does not depend on the time; empty if all jobs may.
     moving : bool
-        The answer depends on the time: `question` gives it, 0 for no.
+        Whether the answer depends on the time: then `question` gives it, 0 for no.
     question : Question
     """
 
@@ -110,7 +110,7 @@ class Veto(NamedTuple):
 
 @part
 def ask(c, question, job):
-    """Give what a policy says of a waiting job now."""
+    """Return a policy's answer about a waiting job now."""
     value = _of_row(c, question, job) if question.by_row else _of_scalars(c, question, job)
     c.clock[NAN] |= np.isnan(value)
     return value
@@ -139,7 +139,7 @@ def is_vetoed(c, veto, job):
 
 @part
 def _catch_up(c, question, job):
-    """Bring the sums of a job up to now."""
+    """Update the sums of a job to now."""
     sums = question.sums
     if sums.seen[0] < c.clock[BEGUN] or sums.seen[1] < c.clock[ARRIVED] or size_of(sums.ends) > size_of(c.ends):
         count_events(c, question)
@@ -150,9 +150,10 @@ def _catch_up(c, question, job):
 
 @routine
 def count_events(c, question):
-    """Count what has begun, ended and arrived since the last time.
+    """Count the jobs that have begun, ended and arrived since the last call.
 
-    It must be called at each pass before jobs start, so that whatever has begun since then began before what has ended.
+    It must be called at each pass before jobs start, so that all jobs that have begun since the last call began before
+    those that have ended.
     """
     sums, jobs = question.sums, c.jobs
     for place in range(sums.seen[0], c.clock[BEGUN]):
@@ -160,7 +161,7 @@ def count_events(c, question):
         _count(question, job, c.start[job], jobs.procs[job], 1)
         insert(sums.ends, c.start[job] + jobs.run[job], place)
     sums.seen[0] = c.clock[BEGUN]
-    while size_of(sums.ends) > size_of(c.ends):  # both are in the order of ends, then of starts
+    while size_of(sums.ends) > size_of(c.ends):  # both are ordered by end, then by start
         end = first_key(sums.ends)
         job = c.begun[pop(sums.ends)]
         _count(question, job, end, jobs.procs[job], -1)
@@ -189,7 +190,7 @@ def _count(question, job, instant, procs, change):
 
 @part
 def _bring(sums, i, cell, instant):
-    """Bring a sum to an instant."""
+    """Update a sum to an instant."""
     lasted = instant - sums.at[cell]
     if lasted <= 0:
         return
@@ -205,7 +206,7 @@ def _bring(sums, i, cell, instant):
 
 @part
 def sort_queue(c, order, score):
-    """Put the queue in its order, if that moves with time; `score` is scratch."""
+    """Sort the queue, if its order changes with time; `score` is scratch."""
     if order.moving:
         _sort_queue(c, order.question, score)
 
@@ -231,14 +232,14 @@ def _sort_queue(c, question, score):
 
 @part
 def look(c, question):
-    """Count what has happened, at the begin of a pass."""
+    """Count events at the beginning of a pass."""
     if question.sums.kind.size > 0:
         count_events(c, question)
 
 
 @kernel
 def values_of_rows(policy, n_jobs, whole, real):
-    """Give what a policy that does not move says of each job; float64, shape (n_jobs,)."""
+    """Return the answer of a policy that does not depend on the time for each job; float64, shape (n_jobs,)."""
     result, no_sums = np.empty(n_jobs, np.float64), np.empty(0, np.float64)
     for job in range(n_jobs):
         result[job] = call_by_row(policy, (0, job, whole, real, no_sums))

@@ -1,20 +1,21 @@
-"""What no schedule can beat: three relaxations of the problem that any scheduler of rigid jobs solves.
+"""Lower bounds for all schedules: three relaxations of the problem that every scheduler of rigid jobs solves.
 
-A schedule gives each job a start, from which it holds its processors for its run time; at no instant are more held than
-there are. Each relaxation drops some of that, so that its optimum is at most that of the best schedule; the proofs are
-in `schedlab.bounds`.
+A schedule gives each job a start. From then on, the job holds its processors for its run time. At no instant do jobs
+hold more processors than the machine has. Each relaxation drops some of these conditions, so its optimum is at most
+that of the best schedule; `schedlab.bounds` has the proofs.
 
-- `least_busy_time`: jobs may be interrupted, and the machine does processor-seconds of work at one rate for all. What
-  is least is the sum of weighted mean busy times (the mean instant at which a job's work is done): the available job of
-  most weight for its work goes first. Goemans et al., SIAM J. Discrete Math. 15(2), 2002.
-- `least_turnaround`: the same machine; what is least is the sum of turnarounds: the job of least remaining work goes
+- `least_busy_time`: jobs may be interrupted, and the machine does processor-seconds of work at one rate for all jobs.
+  The relaxation minimizes the sum of weighted mean busy times (the mean instant at which a job's work is done): the
+  available job with the largest weight for its work goes first. Goemans et al., SIAM J. Discrete Math. 15(2), 2002.
+- `least_turnaround`: the same machine, minimizing the sum of turnarounds: the job with the least remaining work goes
   first. Schrage, Operations Research 16(3), 1968.
-- `raise_prices`: instants may be oversubscribed at a price for each processor-second, and each job starts where waiting
-  and processors together cost it least. Whatever the prices, all that jobs pay, less what the machine sold at these
-  prices would bring, is at most the optimum; rounds of a subgradient method look for prices that make it large. Dyer
-  and Wolsey, Discrete Applied Mathematics 26, 1990; Avella, Boccia and D'Auria, INFORMS J. Computing 17(2), 2005.
+- `raise_prices`: instants may be oversubscribed at a price for each processor-second, and each job starts where the sum
+  of its costs for waiting and for processors is smallest. Whatever the prices, the total that jobs pay, minus what the
+  machine's processor-seconds are worth at these prices, is at most the optimum. Rounds of a subgradient method search
+  for prices that make this large. Dyer and Wolsey, Discrete Applied Mathematics 26, 1990; Avella, Boccia and D'Auria,
+  INFORMS J. Computing 17(2), 2005.
 
-Arrays are in order of submission; times are seconds.
+Arrays are in order of submission; times are in seconds.
 """
 
 import numpy as np
@@ -23,27 +24,27 @@ from ._jit import kernel, part
 from .sorted_pairs import first_item, first_key, insert, is_empty, new_pairs, pop
 
 STALL = 8  # rounds without a gain after which steps become shorter
-SHORTER, MUCH_SHORTER = 0.7, 0.25  # the latter until there is a first gain
-INERTIA = 0.7  # of the direction of the last round
-LOWEST = 1e-6  # length of a step at which the search ends
+SHORTER, MUCH_SHORTER = 0.7, 0.25  # the latter before the first gain
+INERTIA = 0.7  # weight of the last round's direction
+LOWEST = 1e-6  # step length at which the search ends
 
 
 @kernel
 def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
-    """Give the least sum of weight x (mean busy time - submission).
+    """Return the least sum of weight x (mean busy time - submission).
 
     Parameters
     ----------
     submit, run : int64, shape (n_jobs,), seconds
     procs : int64, shape (n_jobs,)
-        Work of a job in a second of its run time; 0 for a job that counts for nothing.
+        Work of a job per second of its run time; 0 for a job that is not counted.
     capacity : int
-        Work that the machine does in a second.
+        Work that the machine does per second.
     weight : float64, shape (n_jobs,)
     rank : int64, shape (n_jobs,)
-        Place of each job in the order of weight for work, highest first; each place once.
+        Place of each job in the order of weight per work, highest first; each place occurs once.
     halt : int64, shape (1,)
-        Set from outside to end; the result is then meaningless. So in all three.
+        Set from outside to stop; the result is then meaningless. This holds for all three kernels.
 
     Returns
     -------
@@ -80,15 +81,15 @@ def least_busy_time(submit, run, procs, capacity, weight, rank, halt):
 
 @kernel
 def least_turnaround(submit, run, procs, capacity, halt):
-    """Give the least sum of turnarounds of a machine that does the work of one job at a time and may interrupt it.
+    """Return the least sum of turnarounds on a machine that works on one job at a time and may interrupt it.
 
     Parameters
     ----------
     submit, run : int64, shape (n_jobs,), seconds
     procs : int64, shape (n_jobs,)
-        Work of a job in a second of its run time; 0 for a job that counts for nothing.
+        Work of a job per second of its run time; 0 for a job that is not counted.
     capacity : int
-        Work that the machine does in a second.
+        Work that the machine does per second.
     halt : int64, shape (1,)
 
     Returns
@@ -123,7 +124,7 @@ def least_turnaround(submit, run, procs, capacity, halt):
 
 @kernel
 def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds, target, halt):
-    """Look for prices of processor-seconds that make the bound large.
+    """Search for prices of processor-seconds that make the bound large.
 
     Parameters
     ----------
@@ -132,24 +133,24 @@ def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds,
     capacity : int
         Processors of the machine.
     slope : float64, shape (n_jobs,)
-        What a second of waiting costs a job.
+        Cost of a second of waiting, for each job.
     free : int64, shape (n_jobs,), seconds
-        How long it waits before that begins to cost.
+        How long each job waits before waiting begins to cost.
     price : float64, shape (n_bins,)
-        Of a processor-second in each `step` seconds from 0 on, and nothing thereafter; modified in place: the best
-        prices found.
+        Price of a processor-second in each bin of `step` seconds, from 0 on; nothing thereafter. Modified in place: the
+        best prices found.
     step : int
-        Seconds of a bin.
+        Seconds per bin.
     rounds : int
-        At most.
+        Maximum number of rounds.
     target : float
-        What the bound is expected to come near, in the unit of the result.
+        Expected size of the bound, in the unit of the result.
     halt : int64, shape (1,)
 
     Returns
     -------
     float
-        The sum over jobs of ``slope x max(0, wait - free)`` is at least this, in any schedule.
+        A lower bound on the sum over jobs of ``slope x max(0, wait - free)``, for any schedule.
     """
     bins = price.size
     tried, best = price.copy(), price.copy()
@@ -170,7 +171,7 @@ def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds,
             best[:], sold_at_best[:] = tried, sold
         else:
             stalled += 1
-        if stalled >= (STALL if gained else 1):  # go back, and on from there in shorter steps
+        if stalled >= (STALL if gained else 1):  # return to the best prices and continue with shorter steps
             length *= SHORTER if gained else MUCH_SHORTER
             if length < LOWEST:
                 break
@@ -194,9 +195,9 @@ def raise_prices(submit, run, procs, capacity, slope, free, price, step, rounds,
 
 @part
 def _start_where_cheapest(submit, run, procs, slope, free, price, paid, step, sold, whole):
-    """Start each job where waiting and processors cost it least; give the sum, and what is sold of each bin.
+    """Start each job where waiting and processors cost least; return the total cost, and set what is sold of each bin.
 
-    `whole` has room for the changes, from bin to bin, of the processors that are held for all of it.
+    `whole` is scratch: the changes, from bin to bin, of the number of processors held during the entire bin.
     """
     bins = price.size
     sold[:], whole[:], total = 0.0, 0, 0.0
@@ -207,8 +208,8 @@ def _start_where_cheapest(submit, run, procs, slope, free, price, paid, step, so
         cheapest = width * (_paid_until(begins + lasts, price, paid, step) - _paid_until(begins, price, paid, step))
         start = begins
         if cheapest > 0:
-            # A sum of pieces that are straight lines is least at an end of one: where the wait begins to cost, and
-            # where a price changes at the start or at the end of the job.
+            # A sum of piecewise linear functions has its minimum at an end of a piece: where the wait begins to cost,
+            # or where a price changes at the start or at the end of the job.
             costs_from = begins + free[job]
             latest = costs_from + cheapest / slope[job]
             at = costs_from
@@ -260,6 +261,6 @@ def _start_where_cheapest(submit, run, procs, slope, free, price, paid, step, so
 
 @part
 def _paid_until(instant, price, paid, step):
-    """Give what a processor costs from 0 until an instant."""
+    """Return the price of one processor from 0 until an instant."""
     i = instant // step
     return paid[i] + price[i] * (instant - i * step) if i < price.size else paid[price.size]

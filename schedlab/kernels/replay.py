@@ -1,11 +1,11 @@
-"""A replay of one site of `shredding`: are its local scheduler's decisions its own, and do tasks leave its promises be?
+"""Replay one site of `shredding`, to check the local scheduler's decisions and that tasks respect its promises.
 
-What happened at the site is taken from the log: arrivals, starts of parallel jobs and of tasks, withdrawals. What the
-local scheduler has promised is found anew at every step, by plain rules that share nothing with the schemes' kernels
-but the profile. Tasks start only when the local scheduler has nothing left to start, and leave the shadow time of
-EASY's head where it is without them, and every reservation of conservative backfilling. Parallel jobs start when the
-local scheduler would start them: the head if it fits, another one if the head is not delayed, or, under conservative
-backfilling, at the reservation. At no instant is a job left waiting that could start.
+The events at the site are taken from the log: arrivals, starts of parallel jobs and of tasks, withdrawals. The promises
+of the local scheduler are recomputed at every step, by plain rules that share no code with the schemes' kernels except
+the profile. Tasks may start only when the local scheduler has nothing left to start. They must not delay the shadow
+time of EASY's head, nor any reservation of conservative backfilling. Parallel jobs must start when the local scheduler
+would start them. Under EASY that is the head if it fits, or another job if it does not delay the head; under
+conservative backfilling, a job at its reservation. At no instant may a job wait that could start.
 """
 
 from typing import NamedTuple
@@ -18,18 +18,18 @@ from .shredding import ANOTHER_ROUND, COMPRESSED, JOB_STARTS, TASKS_START
 from .sorted_pairs import NEVER, SortedPairs, back, first_item, first_key, front, insert, new_pairs, pop, remove
 
 JOB_ARRIVES, JOB_WITHDRAWN = 4, 5  # further kinds of events
-KEPT, OVERLOOKED, DELAYED, UNDUE = range(4)  # what is found
+KEPT, OVERLOOKED, DELAYED, UNDUE = range(4)  # possible results
 
 
 class Site(NamedTuple):
-    """The state of the site, modified in place, and what its pieces and entries are.
+    """The state of the site, modified in place, and the properties of its pieces and entries.
 
     Attributes
     ----------
     queue : SortedPairs
-        Entries; the key is the entry, since they are numbered in the order of the queue.
+        Entries; the key is the entry, since entries are numbered in queue order.
     ends, running : SortedPairs
-        Pieces by end, and by estimated end.
+        Pieces by end; pieces by estimated end.
     steps : SortedPairs
         The availability profile, under conservative backfilling.
     reserved : int64, shape (n_entries,), ticks
@@ -52,14 +52,14 @@ class Site(NamedTuple):
 
 
 class Events(NamedTuple):
-    """What happened at the site, in its order; each int64, shape (n_events,).
+    """The events at the site, in order; each int64, shape (n_events,).
 
     Attributes
     ----------
     time : ticks
     kind : as in `shredding`'s log, or `JOB_ARRIVES`, `JOB_WITHDRAWN`
     entry : of the queue
-    piece, more : what then held processors, and a second piece of the same job, or -1
+    piece, more : the piece that then held processors, and a second piece of the same job, or -1
     """
 
     time: np.ndarray
@@ -71,24 +71,24 @@ class Events(NamedTuple):
 
 @kernel
 def replay(events, end, expected, procs, width, estimate, machine, conservative):
-    """Follow a site, event by event, to the first that should not have been.
+    """Follow a site, event by event, up to the first one that violates a rule.
 
     Parameters
     ----------
     events : Events
     end, expected, procs : int64, shape (n_pieces,)
-        Ticks; the estimated end; processors.
+        In ticks; `expected` is the estimated end; `procs` are processors.
     width, estimate : int64, shape (n_entries,)
-        Processors asked for; ticks.
+        Requested processors; ticks.
     machine : int
     conservative : bool
-        Conservative backfilling, not EASY.
+        Whether the local scheduler uses conservative backfilling instead of EASY.
 
     Returns
     -------
     found : {KEPT, OVERLOOKED, DELAYED, UNDUE}
-        A job waits that the local scheduler should have started; tasks disturb what it promised; it starts a job that
-        it should not.
+        OVERLOOKED: a job waits that the local scheduler should have started. DELAYED: tasks disturb its promises.
+        UNDUE: it starts a job that it should not start.
     now : int, ticks
     """
     n, entries = end.size, width.size
@@ -115,7 +115,7 @@ def replay(events, end, expected, procs, width, estimate, machine, conservative)
 
 @routine
 def _happens(site, now, events, place, conservative):
-    """Let an event happen, and tell what is wrong with it."""
+    """Apply an event, and return what is wrong with it."""
     queue, free = site.queue, site.free
     kind, entry, piece, more = events.kind[place], events.entry[place], events.piece[place], events.more[place]
     if kind == ANOTHER_ROUND:
@@ -137,7 +137,7 @@ def _happens(site, now, events, place, conservative):
         remove(queue, entry, entry)
         before = NEVER if conservative or entry < first_key(queue) else _reservation(site, now)[0]
         held = _hold(site, piece) + (_hold(site, more) if more >= 0 else 0)
-        if conservative and held < site.width[entry]:  # it does not need all that was reserved
+        if conservative and held < site.width[entry]:  # it does not need all reserved processors
             add(site.steps, now, now + site.estimate[entry], site.width[entry] - held)
         if before < NEVER and _reservation(site, now)[0] > before:
             return UNDUE
@@ -184,7 +184,7 @@ def _hold(site, piece):
 
 @routine
 def _overlooks(site, now, then, conservative):
-    """Tell whether a queued job could start now, or should have before the next instant."""
+    """Tell whether a queued job could start now, or should have started before the next instant."""
     queue, free = site.queue, site.free[0]
     first, last = front(queue), back(queue)
     if conservative:
@@ -208,7 +208,7 @@ def _overlooks(site, now, then, conservative):
 
 @part
 def _reservation(site, now):
-    """Find when the head of the queue can start if all pieces end at their estimated ends, and what is left then."""
+    """Find when the head of the queue can start if all pieces end at their estimated ends, and what it leaves over."""
     queue, running = site.queue, site.running
     shadow, free = now, site.free[0]
     if front(queue) == back(queue):

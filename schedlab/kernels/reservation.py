@@ -1,8 +1,8 @@
-"""The one reservation of EASY and its kin: for the job at the head of the queue, when it does not fit.
+"""The single reservation of EASY and related schemes: for the job at the head of the queue, when it does not fit.
 
 After Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. If the running jobs end at their estimated ends, the head can start
-at the shadow time, which leaves the extra processors over. Jobs that end at the same instant are counted together.
-A running job that has outlived its estimate is expected to end one second from now, at every pass anew.
+at the shadow time and then leaves the extra processors over. Jobs that end at the same instant are counted together. At
+every pass, a running job that has outlived its estimate is expected to end one second from now.
 """
 
 from ._jit import part
@@ -17,15 +17,16 @@ NOBODY = -1
 def still_blocked(c, reservation):
     """Tell whether the head and its reservation are those of the last pass.
 
-    A reservation that has come without the head's start is void: a job has outlived its estimate. One that lies ahead
-    is not, since what is past its estimate by now is counted as released by then, as it was before.
+    If the shadow time has come without the head's start, the reservation is void: a job has outlived its estimate. If
+    the shadow time is still ahead, the reservation holds: jobs that are past their estimates by now are counted as
+    released by then, as they were before.
 
     Parameters
     ----------
     c : Cluster
         The state of the simulation.
     reservation : int64, shape (3,)
-        That of the last pass.
+        The reservation of the last pass.
 
     Returns
     -------
@@ -38,14 +39,14 @@ def still_blocked(c, reservation):
 
 @part
 def reserve_for_head(c, reservation):
-    """Find shadow time and extra processors for the head of the queue, which must not fit.
+    """Find the shadow time and extra processors for the head of the queue, which must not fit.
 
     Parameters
     ----------
     c : Cluster
         The state of the simulation.
     reservation : int64, shape (3,)
-        Gets the head, the shadow time and the extra processors; see `HEAD`, `SHADOW`, `EXTRA`.
+        Receives the head, the shadow time and the extra processors; see `HEAD`, `SHADOW`, `EXTRA`.
     """
     if not waiting(c):
         reservation[HEAD] = NOBODY
@@ -56,7 +57,7 @@ def reserve_for_head(c, reservation):
     place = front(running)
     while place < back(running) and running.key[place] <= now:
         job = running.item[place]
-        if c.start[job] == now:  # its estimate is 0, and it has only begun
+        if c.start[job] == now:  # its estimate is 0, and it has just begun
             available += procs[job]
         else:
             overdue += procs[job]
@@ -83,9 +84,9 @@ def ends_by_shadow(c, reservation, job):
     c : Cluster
         The state of the simulation.
     reservation : int64, shape (3,)
-        Of the head.
+        The head's reservation.
     job : int
-        A job that waits.
+        A waiting job.
 
     Returns
     -------
@@ -96,16 +97,16 @@ def ends_by_shadow(c, reservation, job):
 
 @part
 def begin_behind_head(c, reservation, place):
-    """Start a waiting job that disturbs the reservation in nothing; give the place of its successor.
+    """Start a waiting job that does not delay the reservation; return the place of its successor.
 
     Parameters
     ----------
     c : Cluster
         The state of the simulation.
     reservation : int64, shape (3,)
-        Of the head; its extra processors become fewer.
+        The head's reservation; its extra processors are reduced.
     place : int
-        Of the queue. That the job fits is not checked.
+        Place in the queue. Whether the job fits is not checked.
 
     Returns
     -------

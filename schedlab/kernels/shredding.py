@@ -1,32 +1,34 @@
 """Opportune job shredding and flooding: parameter sweeps on one site or on several.
 
 After Kurian, Balaji and Sadayappan, The Ohio State University, 2003. A sweep is one parallel job of many independent
-sequential tasks of equal length. *Flooding* replaces it at its submission by its tasks, as jobs of one processor, in
-its place of the queue. *Opportune job shredding* leaves the parallel job in the queue; after every pass of the local
-scheduler an application-level scheduler (ALS) starts tasks on idle processors where they do not disturb the local
-schedule: under EASY, a task ends by the shadow time or takes an extra processor (any idle one where the queue is
-empty); under conservative backfilling the profile keeps every reservation. When the parallel job starts it runs the
-tasks that are left; when none is left it is withdrawn, which gives the local scheduler another pass at once.
+sequential tasks of equal length. *Flooding* replaces it at its submission by its tasks, as jobs of one processor, at
+its place in the queue. *Opportune job shredding* leaves the parallel job in the queue. After every pass of the local
+scheduler, an application-level scheduler (ALS) starts tasks on idle processors if they do not disturb the local
+schedule: under EASY, a task must end by the shadow time or take an extra processor (any idle one if the queue is
+empty); under conservative backfilling, every reservation in the profile stays. When the parallel job starts, it runs
+the remaining tasks; when no task is left, it is withdrawn, and the local scheduler immediately makes another pass.
 
-Several sites have queues and schedulers of their own, and one pool of sweeps, which every ALS serves in its order:
-submit time, home site, place at home. A sweep may have a copy in the queues of other sites; the first to start claims
-what is left and the others are cancelled.
+With several sites, each has its own queue and scheduler, and all share one pool of sweeps, which every ALS serves in
+pool order: submit time, home site, place at home. A sweep may have copies in the queues of other sites; the first to
+start claims the remaining tasks and the others are cancelled.
 
-At each distinct instant: completions of all sites, arrivals of all sites, then the passes: sites in the order of their
-index, each until nothing changes, in rounds until nothing changes anywhere. A site is visited where something happened
-since its last visit. That is no departure: time alone lets no task start that could not before. The reservation of the
-head stays where it is while nothing is freed, and a step of the profile is an event or lies ahead.
+At each distinct instant: completions of all sites, arrivals of all sites, then the passes. Sites are visited in the
+order of their index, each until nothing changes, in rounds until nothing changes anywhere. A site is visited only if
+something happened since its last visit. This changes no result: time alone lets no task start that could not start
+before, because the reservation of the head stays in place while nothing is freed, and every step of the profile is an
+event or still ahead.
 
 Each site is a `Cluster`, made of rows of a few arrays that all sites share, with the reservation of `easy` and the book
-of `conservative`. So that these need to know nothing of tasks, those that an ALS starts at one instant are a job of
-their own, in one of the places behind the site's jobs; places are used again, since each holds a processor. Two things
-are not shared: the clock, which is that of all sites, and EASY's pass, in which under flooding an entry of the queue
-may be many equal jobs. Cost grows with batches and events, not with tasks. Clock ticks are fractions of a second such
-that every task takes a whole number of them at every site.
+of `conservative`. These know nothing of tasks: the tasks that an ALS starts at one instant form a batch, which is a job
+of its own, in one of the places behind the site's jobs. The places are reused, since each batch holds a processor. Two
+things are not shared with the other kernels: the clock, which all sites have in common, and EASY's pass, in which under
+flooding an entry of the queue may stand for many equal jobs. Cost grows with batches and events, not with tasks. Clock
+ticks are fractions of a second such that every task takes a whole number of ticks at every site.
 
-An early completion is one before the estimated end, of a job or of tasks: conservative backfilling compresses. With
-`release` a parallel job takes no more processors than it has tasks left, and the local scheduler makes another pass
-before the ALS may have those that it leaves. A copy at a smaller site is estimated as whole rounds of tasks.
+An early completion is one before the estimated end, of a job or of tasks; conservative backfilling then compresses.
+With `release`, a parallel job takes no more processors than it has tasks left, and the local scheduler makes another
+pass before the ALS may use the processors that the job leaves. A copy at a smaller site is estimated as whole rounds of
+tasks.
 """
 
 from typing import NamedTuple
@@ -82,34 +84,34 @@ from .sorted_pairs import (
     size_of,
 )
 
-# Rows of Sites.columns: of `Jobs` and `Cluster`, the reservations of `Book`, which sweep an entry is, or -1, and the
-# processors that it asks for, 0 for a batch.
+# Rows of Sites.columns: those of `Jobs` and `Cluster`; the reservations of `Book`; the sweep of an entry, or -1; and
+# the processors that it requests, 0 for a batch.
 SUBMIT, RUN, ESTIMATE, PROCS, START, PROMISE, RANK, STARTED, RESERVED, SWEEP, WIDTH = range(11)
 
-# Lists of Sites.lists; and rows of Sites.few: the windows of these lists, and of the profile, clock, memory of the book
-# and of its holes, state.
+# Lists of Sites.lists. Rows of Sites.few: the windows of these lists and of the profile; the clock; the memory of the
+# book and of its holes; and the state.
 ENDS, RUNNING, QUEUE, DUE, PROFILE, CLOCK, MEMORY, HOLES, STATE = range(9)
 
-# Places in the state, after those of reservation.py: free places for batches, processors that the queued jobs want,
-# processor-ticks lost, whether something happened since the last visit, whether a reservation was withdrawn.
+# Places in the state, after those of reservation.py: free places for batches; processors requested by the queued jobs;
+# processor-ticks lost; whether something happened since the last visit; and whether a reservation was withdrawn.
 SPARE, DEMAND, LOST, STIRRED, WITHDRAWN = range(3, 8)
 
-# Columns of the log; what its row is about: tasks of a sweep that started, an entry of a queue that started as a
-# parallel job, reservations compressed because one was withdrawn, or another round of the instant at all sites.
+# Columns of the log. A row records one of these: tasks of a sweep that started; an entry of a queue that started as a
+# parallel job; reservations compressed because one was withdrawn; or another round of the instant at all sites.
 LOG_WHAT, LOG_SITE, LOG_TIME, LOG_COUNT, LOG_KIND = range(5)
 TASKS_START, JOB_STARTS, COMPRESSED, ANOTHER_ROUND = range(4)
 
 
 class Sites(NamedTuple):
-    """The sites: every array but `served` and `halt`, which are constant, has a row for each.
+    """The sites: every array has a row for each site, except `served` and `halt`, which are constant.
 
-    Few arrays, because a call hands over nine to thirteen words for each: with one for each field of `Cluster` and
-    `Book`, 37, calls took a third of the time (ojs, 20 % sweeps: 13 ms instead of 9).
+    There are few arrays because a call passes nine to thirteen words for each. With one array for each field of
+    `Cluster` and `Book`, 37 in all, calls took a third of the time (ojs, 20 % sweeps: 13 ms instead of 9).
 
     Attributes
     ----------
     columns : int64, shape (n_sites, 11, n_entries)
-        By entry of the site's queue; behind the entries come the places for batches of tasks.
+        By entry of the site's queue; the places for batches of tasks follow the entries.
     lists : int64, shape (n_sites, 4, 2, n_entries)
         Keys and items.
     steps : int64, shape (n_sites, 2, n_steps)
@@ -139,7 +141,7 @@ class Sites(NamedTuple):
 
 
 class Sweeps(NamedTuple):
-    """The sweeps, in the order of submit time, home site and place at home.
+    """The sweeps, ordered by submit time, home site and place at home.
 
     Attributes
     ----------
@@ -150,7 +152,7 @@ class Sweeps(NamedTuple):
     end : int64, shape (n_sweeps,), ticks
         When the last of the started tasks ends; modified in place.
     run, estimate : int64, shape (n_sites, n_sweeps), ticks
-        Of a task.
+        Of one task.
     entry : int64, shape (n_sites, n_sweeps)
         The sweep's place among the jobs of a site, or -1.
     pool : SortedPairs
@@ -167,7 +169,7 @@ class Sweeps(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The queues of all sites: their jobs, and copies of sweeps that live elsewhere.
+    """The queues of all sites: their jobs, and copies of sweeps whose home is another site.
 
     Attributes
     ----------
@@ -175,10 +177,10 @@ class Entries(NamedTuple):
         The entries of site s are ``offset[s]:offset[s + 1]``.
     jobs : Jobs
         Times in ticks; in the order of each site's queue: submit time, home site, place at home. The run time of a
-        sweep is that of all rounds of its tasks, and under flooding of one task. Processors are at least 1 and at most
-        those of the site; under flooding 1 for a sweep.
+        sweep covers all rounds of its tasks, but under flooding one task. Processors are at least 1 and at most those
+        of the site; under flooding 1 for a sweep.
     sweep : int64, shape (n_entries,)
-        Number of the sweep, in that order over all sites, or -1.
+        Number of the sweep, in this order over all sites, or -1.
     """
 
     offset: np.ndarray
@@ -202,16 +204,16 @@ class Tasks(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is simulated.
+    """The rules of the simulation.
 
     Attributes
     ----------
     conservative : bool
-        The local schedulers use conservative backfilling, not EASY.
+        Whether the local schedulers use conservative backfilling instead of EASY.
     flooding : bool
         EASY only.
     release : bool
-        A parallel job gives processors back as they run dry, and does not hold them for its last round.
+        Whether a parallel job gives back processors that have no task left, instead of holding them for its last round.
     """
 
     conservative: bool
@@ -236,9 +238,9 @@ def shredding(entries, machine, tasks, rules, halt):
     Returns
     -------
     start, promise : int64, shape (n_entries,), ticks
-        Start times, -1 for what never started as a parallel job; the first start time promised, -1 if none was.
+        Start times, -1 for an entry that never started as a parallel job; the first promised start time, or -1.
     end : int64, shape (n_sweeps,), ticks
-        Completion: of the last task, wherever it ran.
+        Completion of the last task, wherever it ran.
     claimed : int64, shape (n_sweeps,)
         Tasks that the parallel job ran.
     log : int64, shape (n_rows, 5)
@@ -249,7 +251,7 @@ def shredding(entries, machine, tasks, rules, halt):
     n_sites, n, offset = machine.size, entries.sweep.size, entries.offset
     sites = _new_sites(entries, machine, tasks, halt)
     sweeps = _new_sweeps(entries, tasks)
-    # In a round each batch takes a processor, and an entry starts once, or is withdrawn, which may compress once.
+    # In a round each batch takes a processor, and an entry starts once or is withdrawn, which may compress once.
     room = min(machine.sum(), tasks.count.sum()) + 2 * n + 1
     log, used = np.empty((room, 5), np.int64), np.zeros(1, np.int64)
     while not _go_on(sites, sweeps, rules, log, used, room):
@@ -266,7 +268,7 @@ def shredding(entries, machine, tasks, rules, halt):
 
 @maker
 def _copied(log, rows, room):
-    """Copy some rows to a log with room for so many."""
+    """Copy some rows to a log with `room` rows."""
     copy = np.empty((room, log.shape[1]), np.int64)
     for row in range(rows):
         for column in range(log.shape[1]):
@@ -276,7 +278,7 @@ def _copied(log, rows, room):
 
 @routine
 def _go_on(sites, sweeps, rules, log, used, room):
-    """Go from instant to instant; False where the log may not have room for the next."""
+    """Advance from instant to instant; False if the log may lack room for the next one."""
     n_sites = sites.few.shape[0]
     while True:
         now = _next_instant(sites, rules.conservative)
@@ -308,7 +310,7 @@ def _go_on(sites, sweeps, rules, log, used, room):
 def _new_sites(entries, machine, tasks, halt):
     n_sites, widest, offset, given = machine.size, machine.max(), entries.offset, entries.jobs
     longest = (offset[1:] - offset[:-1]).max()
-    places = min(widest, tasks.count.sum() + tasks.count.size)  # a batch holds a processor
+    places = min(widest, tasks.count.sum() + tasks.count.size)  # a batch holds at least one processor
     n = longest + places
     holes = new_holes(widest)
     sites = Sites(
@@ -327,7 +329,7 @@ def _new_sites(entries, machine, tasks, halt):
         for i in range(n):
             columns[s, SUBMIT, i] = columns[s, RESERVED, i] = NEVER
             columns[s, START, i], columns[s, PROMISE, i], columns[s, SWEEP, i] = WAITS, -1, -1
-            # What `ends` says of a batch is its own place; jobs overwrite theirs.
+            # For a batch, the item in `ends` is its own place; jobs overwrite theirs.
             columns[s, RANK, i] = columns[s, STARTED, i] = i
         for i in range(offset[s + 1] - offset[s]):
             entry = offset[s] + i
@@ -416,7 +418,7 @@ def _next_instant(sites, conservative):
 
 @part
 def _open(sites, now):
-    """Go on to an instant; count what was lost until then and complete what ends then."""
+    """Advance to an instant; count the capacity lost until then, and complete the jobs that end then."""
     for s in range(sites.few.shape[0]):
         c, state = _cluster(sites, s), sites.few[s, STATE]
         state[LOST] += (now - c.clock[NOW]) * min(state[DEMAND], c.clock[FREE])
@@ -458,7 +460,7 @@ def _arrivals(sites, sweeps, s, rules):
 
 @part
 def _wanted(sites, sweeps, s, job, flooding):
-    """Count the processors that a queued job wants, for the loss of capacity."""
+    """Count the processors that a queued job requests, for the loss of capacity."""
     sweep = sites.columns[s, SWEEP, job]
     if sweep < 0:
         return sites.columns[s, WIDTH, job]
@@ -470,11 +472,11 @@ def _wanted(sites, sweeps, s, job, flooding):
 
 @routine
 def _easy_pass(sites, sweeps, s, rules, log, used):
-    """Make a pass of EASY; under flooding an entry of the queue may be many equal jobs of one processor."""
+    """Make a pass of EASY; under flooding, an entry of the queue may be many equal jobs of one processor."""
     c, state = _cluster(sites, s), sites.few[s, STATE]
     queue, procs, estimate, clock = c.queue, c.jobs.procs, c.jobs.estimate, c.clock
     if still_blocked(c, state):
-        # All older candidates still fail; newcomers are the last of the queue.
+        # All older candidates still fail; newcomers are last in the queue.
         place = max(front(queue) + 1, place_of(queue, clock[NEWCOMER], 0))
     else:
         clock[FREED] = 0
@@ -504,7 +506,7 @@ def _easy_pass(sites, sweeps, s, rules, log, used):
 
 @part
 def _start(sites, sweeps, s, place, most, rules, log, used):
-    """Start the job at a place of the queue, or as many tasks as may start; give the place of what comes next."""
+    """Start the job at a place of the queue, or as many tasks as may start; return the next place."""
     c, state = _cluster(sites, s), sites.few[s, STATE]
     job = c.queue.item[place]
     sweep = sites.columns[s, SWEEP, job]
@@ -543,7 +545,7 @@ def _compress(c, book):
 
 @routine
 def _settle(sites, sweeps, s, job, rules):
-    """Note what comes of the start of a job; a sweep claims all tasks that are left."""
+    """Do what follows the start of a job; a sweep claims all remaining tasks."""
     c, state, sweep = _cluster(sites, s), sites.few[s, STATE], sites.columns[s, SWEEP, job]
     state[DEMAND] -= _wanted(sites, sweeps, s, job, False)
     if sweep < 0:
@@ -554,8 +556,8 @@ def _settle(sites, sweeps, s, job, rules):
     sweeps.claimed[sweep], sweeps.left[sweep] = left, 0
     sweeps.end[sweep] = max(sweeps.end[sweep], now + c.jobs.run[job])
     if rules.release and left % width:
-        # The last round is the job's; the processors that it does not need are a batch that ends before it,
-        # or, where it is the only round, are given back at once, for which there is another pass.
+        # The job holds the processors of the last round. The processors that it does not need form a batch that ends
+        # before it, or, if this is the only round, are given back at once, followed by another pass.
         c.jobs.procs[job] = left % width
         if left > width:
             _occupy(sites, s, width - left % width, left // width * sweeps.run[s, sweep], c.jobs.estimate[job])
@@ -567,7 +569,7 @@ def _settle(sites, sweeps, s, job, rules):
 
 @part
 def _give_back(book, state, begin, end, procs):
-    """Free what a reservation or a job would have held; the reservations of others are to be compressed."""
+    """Free the time that a reservation or a job would have held; other reservations have to be compressed."""
     add(book.steps, begin, end, procs)
     book.memory[FREED_UNTIL] = max(book.memory[FREED_UNTIL], end)
     state[WITHDRAWN] = 1
@@ -575,7 +577,7 @@ def _give_back(book, state, begin, end, procs):
 
 @part
 def _cancel(sites, sweeps, sweep, here):
-    """Take the copies of a sweep out of the queues, but for the site that has started it (-1: none has)."""
+    """Remove the copies of a sweep from the queues, except at the site that has started it (-1: none has)."""
     for s in range(sites.few.shape[0]):
         job = sweeps.entry[s, sweep]
         if job >= 0 and s != here:
@@ -608,7 +610,7 @@ def _note(log, used, what, s, now, count, kind):
 
 @part
 def _occupy(sites, s, procs, run, estimate):
-    """Note that so many processors, which are not free any more, are held from now on."""
+    """Record that processors, which no longer count as free, are held from now on."""
     c, state = _cluster(sites, s), sites.few[s, STATE]
     now = c.clock[NOW]
     state[SPARE] -= 1
@@ -631,7 +633,7 @@ def _start_tasks(sites, sweeps, s, sweep, count, log, used):
 
 @routine
 def _serve(sites, sweeps, s, rules, log, used):
-    """Let the ALS of a site start tasks; stop where one withdraws a job from the site's own queue."""
+    """Let the ALS of a site start tasks; stop if this withdraws a job from the site's own queue."""
     c, state, pool = _cluster(sites, s), sites.few[s, STATE], sweeps.pool
     clock, now = c.clock, c.clock[NOW]
     steps = _profile(sites, s)
@@ -660,7 +662,7 @@ def _serve(sites, sweeps, s, rules, log, used):
 
 @part
 def _take(sites, sweeps, sweep, count):
-    """Note that tasks of a queued sweep were started: its copies want and run fewer."""
+    """Record that tasks of a queued sweep were started: its copies request and run fewer."""
     for s in range(sites.few.shape[0]):
         job = sweeps.entry[s, sweep]
         if job >= 0:

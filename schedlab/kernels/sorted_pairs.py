@@ -1,8 +1,8 @@
 """A sorted list of (key, item) pairs in two arrays: the waiting queue, the running set, the reservations, the events.
 
-The pairs occupy the window ``[first, last)`` of the arrays; an insertion or a removal moves the shorter side of
-the window by one place. Lists here are short (what waits or runs at one instant), and moving a few hundred
-neighbouring words costs less than following the pointers of a tree or a linked list, or the branches of a heap.
+The pairs occupy the window ``[first, last)`` of the arrays; an insertion or a removal moves the shorter side of the
+window by one place. Lists here are short (the jobs that wait or run at one instant). Moving a few hundred adjacent
+words costs less than following the pointers of a tree or a linked list, or the branches of a heap.
 """
 
 from typing import NamedTuple
@@ -35,8 +35,8 @@ class SortedPairs(NamedTuple):
 def new_pairs(capacity):
     """Make an empty list.
 
-    The window wanders through the arrays. When it meets their end it is carried back to the front, so
-    `capacity` should be twice the most pairs at a time, or the number of insertions if that is smaller.
+    The window wanders through the arrays. When it reaches their end, it is moved back to the front, so `capacity`
+    should be twice the most pairs at a time, or the number of insertions if that is smaller.
     """
     return SortedPairs(np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.zeros(2, np.int64))
 
@@ -65,7 +65,7 @@ def size_of(pairs):
 
 @part
 def front(pairs):
-    """Give the place of the first pair.
+    """Return the place of the first pair.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def front(pairs):
 
 @part
 def back(pairs):
-    """Give the place after the last pair.
+    """Return the place after the last pair.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ def back(pairs):
 
 @part
 def first_key(pairs):
-    """Give the key of the first pair, or `NEVER` if the list is empty."""
+    """Return the key of the first pair, or `NEVER` if the list is empty."""
     first = pairs.window[_FIRST]
     return pairs.key[first] if first < pairs.window[_LAST] else NEVER
 
 
 @part
 def first_item(pairs):
-    """Give the item of the first pair; the list must not be empty.
+    """Return the item of the first pair; the list must not be empty.
 
     Parameters
     ----------
@@ -120,13 +120,13 @@ def first_item(pairs):
 
 @part
 def empty(pairs):
-    """Take out all pairs."""
+    """Remove all pairs."""
     pairs.window[_FIRST] = pairs.window[_LAST] = 0
 
 
 @part
 def copy_into(pairs, source):
-    """Hold the pairs of another list instead; the capacity must suffice."""
+    """Replace the pairs by those of another list; the capacity must suffice."""
     first, last = front(source), back(source)
     for place in range(first, last):
         pairs.key[place - first] = source.key[place]
@@ -136,13 +136,13 @@ def copy_into(pairs, source):
 
 @part
 def drop_before(pairs, place):
-    """Take out the pairs before a place."""
+    """Remove the pairs before a place."""
     pairs.window[_FIRST] = place
 
 
 @part
 def drop_from(pairs, place):
-    """Take out the pairs from a place on."""
+    """Remove the pairs from a place on."""
     pairs.window[_LAST] = place
 
 
@@ -152,7 +152,7 @@ def place_of(pairs, key, item):
     place = U(pairs.window[_FIRST])
     last = U(pairs.window[_LAST])
     length = last - place
-    while length > U(0):  # halving without a branch to mispredict
+    while length > U(0):  # bisection without a branch to mispredict
         half = (length + U(1)) >> U(1)
         place += half if pairs.key[place + half - U(1)] < key else U(0)
         length -= half
@@ -163,7 +163,7 @@ def place_of(pairs, key, item):
 
 @part
 def insert_at(pairs, place, key, item):
-    """Put a pair where `place_of` would have it; give the place where it then stands."""
+    """Insert a pair at the place given by `place_of`; return its place after the insertion."""
     first, last = pairs.window[_FIRST], pairs.window[_LAST]
     if last == pairs.key.size:
         for i in range(first, last):
@@ -185,7 +185,7 @@ def insert_at(pairs, place, key, item):
 
 @routine
 def insert(pairs, key, item):
-    """Put a pair in its place."""
+    """Insert a pair in order."""
     last = pairs.window[_LAST]
     if last == pairs.window[_FIRST] or pairs.key[last - 1] < key:
         insert_at(pairs, last, key, item)
@@ -195,7 +195,7 @@ def insert(pairs, key, item):
 
 @part
 def pop(pairs):
-    """Take out the first pair and give its item."""
+    """Remove the first pair and return its item."""
     first = pairs.window[_FIRST]
     pairs.window[_FIRST] = first + 1
     return pairs.item[first]
@@ -203,7 +203,7 @@ def pop(pairs):
 
 @part
 def remove_at(pairs, place):
-    """Take out the pair at a place; give the place where its successor now stands."""
+    """Remove the pair at a place; return the new place of its successor."""
     first, last = pairs.window[_FIRST], pairs.window[_LAST]
     if place - first < last - 1 - place:
         _move_up(pairs, first, place)
@@ -216,7 +216,7 @@ def remove_at(pairs, place):
 
 @routine
 def remove(pairs, key, item):
-    """Take out a pair that is there."""
+    """Remove a pair, which must be in the list."""
     remove_at(pairs, place_of(pairs, key, item))
 
 
@@ -237,6 +237,6 @@ def _move_up(pairs, first, last):
 
 @part
 def make_room(array, first, last):
-    """Move what stands at the places [first, last) one place towards the end."""
+    """Move the entries at places [first, last) one place towards the end."""
     for i in range(U(last - first)):
         array[U(last) - i] = array[U(last) - i - U(1)]

@@ -1,9 +1,9 @@
-"""How long a job takes on how many processors: speedup laws, one job and one width at a time.
+"""How long a job takes on a given number of processors: speedup laws, for one job and one width at a time.
 
-A law is Downey's (parallelism, sigma), Amdahl's (serial share), or a table of speedups. A job that runs `seconds` on
-the processors that it asks for runs (seconds S(requested)) / S(n) on n, rounded up to whole seconds: no work is lost.
-The factor keeps what is exact but for the last bit from being rounded up, so that on the requested processors a job
-takes what the trace says.
+A law is Downey's (parallelism, sigma), Amdahl's (serial share), or a table of speedups. A job that takes `seconds` on
+its requested processors takes (seconds S(requested)) / S(n) on n processors, rounded up to whole seconds, so that no
+work is lost. A factor just below 1 prevents errors in the last bit from being rounded up, so that a job takes the time
+of the trace on its requested processors.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class Laws(NamedTuple):
     curves : float64, shape (n_curves, machine + 1)
         S(n) for each n; column 0 is not used.
     moldable : bool, shape (n_jobs,)
-        The others run on the processors that they ask for.
+        The other jobs run on their requested processors.
     """
 
     law: int
@@ -41,7 +41,7 @@ class Laws(NamedTuple):
 
 @part
 def speedup(laws, job, procs):
-    """Give S(n) of a job; where two formulas of Downey's meet, the first one counts."""
+    """Return S(n) of a job; where two of Downey's formulas meet, the first one counts."""
     a, b, n = laws.a[job], laws.b[job], np.float64(procs)
     if laws.law == TABLE:
         return laws.curves[np.int64(a), procs]
@@ -59,7 +59,7 @@ def speedup(laws, job, procs):
 
 @part
 def slope(laws, job, procs):
-    """Give the right derivative of S at n, as a whole multiple of 1 / SLOPES."""
+    """Return the right derivative of S at n, as a whole multiple of 1 / SLOPES."""
     a, b, n = laws.a[job], laws.b[job], np.float64(procs)
     value = 0.0
     if laws.law == TABLE:
@@ -84,24 +84,24 @@ def slope(laws, job, procs):
 
 @part
 def work_seconds(laws, job, seconds, procs):
-    """Give the sequential work of a job that takes so many seconds on the processors that it asks for."""
+    """Return the sequential work of a job that takes `seconds` on its requested processors."""
     return seconds * speedup(laws, job, procs)
 
 
 @routine
 def lasts(laws, job, work, procs):
-    """Give how long a job of some sequential work takes, in whole seconds."""
+    """Return how long a job of a given sequential work takes, in whole seconds."""
     return max(np.int64(1), np.int64(np.ceil(work / speedup(laws, job, procs) * GUARD)))
 
 
 @kernel
 def durations(seconds, procs, width, laws):
-    """Give how long jobs take on other numbers of processors than they ask for.
+    """Return how long jobs take on other numbers of processors than the requested ones.
 
     Parameters
     ----------
     seconds, procs, width : int64, shape (n_jobs,)
-        Time on `procs` processors, which the job asks for; on how many it is to run.
+        Time on `procs` processors; the requested processors; the processors to run on.
     laws : Laws
 
     Returns

@@ -1,9 +1,9 @@
-"""How each job of a schedule came to start: in its turn, by a reservation, or backfilled, and then in which way.
+"""How each job of a schedule started: in its turn, by a reservation, or backfilled, and in which way.
 
-Any schedule of whole jobs can be asked, whatever made it: what counts is which jobs still wait when all starts of an
-instant are made. A job that started ahead of none of them started in its turn. Otherwise the first of them has a shadow
-time (`reservation`), by the estimates of what runs then. EASY's own tests give the same: a job that it backfills
-changes neither the head nor its shadow time.
+This works for any schedule of whole jobs, whatever produced it: the only criterion is which jobs still wait after all
+starts of an instant. A job that started ahead of none of them started in its turn. Otherwise the first of them has a
+shadow time (`reservation`), by the estimates of the jobs that run then. EASY's own tests give the same labels: a job
+that it backfills changes neither the head nor its shadow time.
 """
 
 import numpy as np
@@ -20,16 +20,17 @@ HEAD, RESERVATION, WITHIN, EXTRA = range(4)
 
 @kernel
 def started_by(jobs, machine, order, start, by_start, reserved, halt):
-    """Tell how each job came to start.
+    """Tell how each job started.
 
     Parameters
     ----------
     jobs, machine, order, halt
-        As in `schedlab.kernels.fcfs`; what the machine holds at most, where that is more than it has.
+        As in `schedlab.kernels.fcfs`. If the jobs hold more processors at some instant than the machine has, `machine`
+        is the most that they hold.
     start : int64, shape (n_jobs,), seconds
         Not before the submission.
     by_start : int64, shape (n_jobs,)
-        The jobs in the order of their starts.
+        The jobs in order of start.
     reserved : bool, shape (n_jobs,)
         Jobs that held a reservation before they started.
 
@@ -39,7 +40,7 @@ def started_by(jobs, machine, order, start, by_start, reserved, halt):
         `HEAD`, `RESERVATION`, `WITHIN` or `EXTRA`.
     """
     n = jobs.submit.size
-    # All passes of an instant are made again as one: more jobs of length zero may end in it than there are processors.
+    # All passes of an instant are repeated as one: more jobs of length zero may end in it than there are processors.
     c = new_cluster(jobs, max(machine, n), order.rank, order.moving, False, halt)
     c.clock[FREE] = machine
     score = np.empty(n if order.moving else 0, np.float64)
@@ -62,7 +63,7 @@ def started_by(jobs, machine, order, start, by_start, reserved, halt):
 
 @part
 def _label(c, reservation, reserved, label, first):
-    """Label the jobs that have begun at this instant, of which `first` is the place of the first in `begun`."""
+    """Label the jobs that have begun at this instant; `first` is the place of the first one in `begun`."""
     head = first_item(c.queue)
     reservation[HEAD_OF] = NOBODY
     for i in range(first, c.clock[BEGUN]):

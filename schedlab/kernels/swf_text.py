@@ -1,11 +1,11 @@
 """Scan the text of an SWF log: bytes in, numbers out.
 
-The scanner reads *plain* lines only: blank ones, and records of 18 fields, each of them digits, perhaps with
-a point, or -1. Nearly every line of the archive's logs is plain. At any other (a comment, ``1e5``, too few
-fields, no number at all) it stops and says where it stands; the caller looks at that line without hurry and
-calls again for the rest. So the speed is here, and the judgement of odd lines is in one place elsewhere.
+The scanner reads only *plain* lines: blank ones, and records of 18 fields, each of them digits, possibly with a point,
+or -1. Nearly every line of the archive's logs is plain. At any other line (a comment, ``1e5``, too few fields, no
+number at all) it stops and returns its position. The caller handles that line and calls again for the rest. So this
+file is fast, and all other lines are handled in one place elsewhere.
 
-Plain numbers are correctly rounded, so that they equal what Python's ``float`` makes of the same text.
+Plain numbers are correctly rounded, so they equal the result of Python's ``float`` for the same text.
 """
 
 import math
@@ -15,8 +15,8 @@ import numpy as np
 from schedlab.kernels._jit import kernel, part
 
 N_FIELDS = 18
-EXACT = 2**53  # below it, float64 holds every integer
-MAX_DIGITS = 18  # so many fit int64, and so does twice as much
+EXACT = 2**53  # float64 holds every integer below this
+MAX_DIGITS = 18  # int64 holds this many digits, and twice such a number
 
 _POWERS = 10 ** np.arange(MAX_DIGITS + 1)
 _NEWLINE, _SPACE, _MINUS, _POINT, _ZERO, _NINE = b"\n -.09"
@@ -31,21 +31,21 @@ def scan_records(text, start, line, row, cells):
     Parameters
     ----------
     text : bytes
-        The log. Its last byte is a line end, so that no loop below has to look for the end of the text.
+        The log. Its last byte is a line end, so that the loops need not check for the end of the text.
     start : int
         Where the first line to read begins.
     line : int
         That line's number.
     row : int
-        The row of `cells` that the first record goes to.
+        The row of `cells` for the first record.
     cells : float64 array, shape (18, n_rows)
-        The fields, modified in place. One row more than there can be records: an odd line may spoil the row
+        The fields, modified in place. It needs one row more than the number of records: an odd line may spoil the row
         after the last one.
 
     Returns
     -------
     start, line, row : int
-        The same three for the odd line; `start` is ``len(text)`` when there is none.
+        The same three for the odd line; `start` is ``len(text)`` if there is none.
     """
     at = start
     while at < len(text):
@@ -74,7 +74,7 @@ def scan_records(text, start, line, row, cells):
 
 @part
 def _plain_number(text, at):
-    """Read one number; give its value and the place after it, which is `_ODD` where it is not plain."""
+    """Read one number; return its value and the place after it, which is `_ODD` if the number is not plain."""
     negative = text[at] == _MINUS
     if negative:
         at += 1
@@ -105,15 +105,15 @@ def _plain_number(text, at):
 def _quotient(mantissa, power):
     """Divide an integer below 10**18 by a power of ten up to 10**18, correctly rounded.
 
-    Both are exact in float64 when the integer is below 2**53, and their quotient is rounded once (Clinger
-    1990, "How to read floating point numbers accurately"). That is nearly every number; the others, such as
-    1234.5678901234567, go through a long division in binary.
+    Both are exact in float64 if the integer is below 2**53, and their quotient is rounded once (Clinger 1990, "How to
+    read floating point numbers accurately"). That covers nearly every number; the others, such as 1234.5678901234567,
+    need a long division in binary.
     """
     if mantissa < EXACT:
         return mantissa / power
     quotient, rest = mantissa // power, mantissa % power
     shift = 0
-    while quotient < EXACT:  # until there are 54 bits: those of a float64, and one to round by
+    while quotient < EXACT:  # until there are 54 bits: those of a float64, and one for rounding
         rest *= 2
         bit = rest >= power
         rest -= power * bit
@@ -127,5 +127,5 @@ def _quotient(mantissa, power):
 
 @part
 def _is_blank(byte):
-    """Say whether a byte separates fields: what ``bytes.split`` takes for a blank, but for the line end."""
+    """Tell whether a byte separates fields: any blank of ``bytes.split``, except the line end."""
     return byte == _SPACE or (_TAB <= byte <= _RETURN and byte != _NEWLINE)

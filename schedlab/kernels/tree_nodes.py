@@ -1,7 +1,7 @@
-"""The nodes of a k-ary n-tree: who holds them, how many are free in each block, and which block takes a job.
+"""The nodes of a k-ary n-tree: which job holds them, how many are free in each block, and which block takes a job.
 
-A switch of stage l, counted from 1 at the bottom, covers the block of k^l consecutive nodes whose first number is a
-multiple of k^l. Nodes that are not installed exist in no block. Blocks are numbered through, stage by stage.
+A switch of stage l, counted from 1 at the bottom, covers a block of k^l consecutive nodes whose first number is a
+multiple of k^l. Nodes that are not installed belong to no block. Blocks are numbered across all stages, stage by stage.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Nodes(NamedTuple):
     size : int64, shape (stages + 1,)
         Nodes in a full block of each stage; 1 at stage 0.
     base : int64, shape (stages + 2,)
-        The number of the first block of each stage, from 1; the last is how many blocks there are.
+        The number of the first block of each stage, from 1; the last entry is the number of blocks.
     owner : int64, shape (installed,)
         The job that holds a node, or `NOBODY`.
     held : bool, shape (installed,)
@@ -33,9 +33,9 @@ class Nodes(NamedTuple):
     free : int64, shape (n_blocks,)
         Free nodes of each block.
     open : int64, shape (n_blocks,) or (0,)
-        Those of them that are not held; empty where none ever is.
+        Free nodes that are not held; empty if no nodes are ever held.
     bound, open_bound : int64, shape (stages + 1,)
-        No block of a stage has more free (or open) nodes than that.
+        No block of a stage has more free (or open) nodes than this.
     coming : int64, shape (n_blocks,)
         Scratch: free nodes at a future time.
     drawn : int64, shape (installed,)
@@ -55,7 +55,7 @@ class Nodes(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """The nodes of each job as ranges, in the order in which they were given; modified in place.
+    """The nodes of each job as ranges, in the order of allocation; modified in place.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Ranges(NamedTuple):
     begin, count : int64, shape (n_jobs,)
         The ranges of job j are ``begin[j]:begin[j] + count[j]``.
     used : int64, shape (1,)
-        Ranges so far.
+        Number of ranges so far.
     """
 
     first: np.ndarray
@@ -102,7 +102,7 @@ def new_nodes(arity, stages, installed, holds):
 
 @maker
 def new_ranges(jobs, capacity):
-    """Make room for the ranges of jobs."""
+    """Allocate room for the ranges of jobs."""
     return Ranges(
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
@@ -114,7 +114,7 @@ def new_ranges(jobs, capacity):
 
 @maker
 def with_room(ranges, more):
-    """Give ranges that have room for so many more."""
+    """Return the ranges with room for `more` further ones."""
     if ranges.used[0] + more <= ranges.first.size:
         return ranges
     room = np.empty(ranges.first.size + more, np.int64)
@@ -123,7 +123,7 @@ def with_room(ranges, more):
 
 @part
 def stage_of(nodes, block):
-    """Give the stage of a block."""
+    """Return the stage of a block."""
     stage = 1
     while nodes.base[stage + 1] <= block:
         stage += 1
@@ -132,15 +132,15 @@ def stage_of(nodes, block):
 
 @part
 def first_node(nodes, block, stage):
-    """Give the lowest node of a block."""
+    """Return the lowest node of a block."""
     return (block - nodes.base[stage]) * nodes.size[stage]
 
 
 @routine
 def find(base, counts, bound, stage, procs, best):
-    """Find the first block of a stage that has so many nodes by `counts`, or the fullest such one.
+    """Find the first block of a stage with at least `procs` nodes in `counts`, or the fullest such block.
 
-    Ask only for what `bound` allows: most tries end there, and a call costs more than that look.
+    Call it only if `bound` allows such a block: most attempts end at that test, which is cheaper than a call.
     """
     found, most = NOWHERE, 0
     for block in range(base[stage], base[stage + 1]):
@@ -156,7 +156,7 @@ def find(base, counts, bound, stage, procs, best):
 
 @routine
 def shift(counts, base, size, first, last, amount):
-    """Add an amount to the blocks of a stage for each of their nodes in a range; give the largest sum."""
+    """Add an amount to the blocks of a stage for each of their nodes in a range; return the largest sum."""
     block, begin, most = first // size, first, 0
     while begin <= last:
         end = min(last + 1, (block + 1) * size)
@@ -169,9 +169,9 @@ def shift(counts, base, size, first, last, amount):
 
 @routine
 def take(nodes, ranges, job, procs, block, open_only, seed):
-    """Give a job the lowest free nodes of a block (with `open_only` none held), or those that a seed draws, if not 0.
+    """Give a job the lowest free nodes of a block (with `open_only` none held), or random ones if `seed` is not 0.
 
-    Give the lowest stage that has all of them in one block.
+    Return the lowest stage that has all of them in one block.
     """
     stage = stage_of(nodes, block)
     first = first_node(nodes, block, stage)
@@ -207,7 +207,7 @@ def take(nodes, ranges, job, procs, block, open_only, seed):
 
 @part
 def _after_full_blocks(nodes, node):
-    """Skip the largest block without free nodes that begins with a node, where a block does, and those after it."""
+    """Skip the largest block without free nodes that begins at a node, if one does, and all such blocks after it."""
     while nodes.free[nodes.base[1] + node // nodes.size[1]] == 0:
         stage = 1
         while (
@@ -222,7 +222,7 @@ def _after_full_blocks(nodes, node):
 
 @part
 def _close(nodes, ranges, low, high):
-    """Write down a range, unless it is none, and count its nodes off."""
+    """Record a range, unless it is empty, and subtract its nodes from the counts."""
     if low < 0:
         return
     place = ranges.used[0]
@@ -238,7 +238,7 @@ def _close(nodes, ranges, low, high):
 
 @routine
 def _count_held(nodes, first, last, amount):
-    """Count the held nodes of a range in again, or off: they are not open, but were counted as if they were."""
+    """Add the held nodes of a range to the counts, or subtract them: they are not open, but were counted as open."""
     node = first
     while node < last:
         begin = node
@@ -254,7 +254,7 @@ def _count_held(nodes, first, last, amount):
 def _shift_open(nodes, first, last, amount):
     """Add an amount to the open nodes of blocks for each node of a range.
 
-    Nodes that lie together are counted together: one by one at each stage, a head that waits for 2**24 nodes of a
+    Adjacent nodes are counted together: with one node at a time at each stage, a head that waits for 2**24 nodes of a
     binary tree took most of a second at every pass.
     """
     for stage in range(1, nodes.size.size):
@@ -263,7 +263,7 @@ def _shift_open(nodes, first, last, amount):
 
 @part
 def end_of_range(nodes, ranges, node):
-    """Give the node after those that follow a node and have the same owner, or are as free."""
+    """Return the end of the run of nodes, from a node on, that have the same owner or are free."""
     owner = nodes.owner[node]
     if owner == NOBODY:
         while node < nodes.owner.size and nodes.owner[node] == NOBODY:
@@ -277,7 +277,7 @@ def end_of_range(nodes, ranges, node):
 
 @routine
 def hold(nodes, first, last, free):
-    """Keep the nodes of a range, which are all free or all not, for the head of the queue."""
+    """Hold the nodes of a range, which are all free or all taken, for the head of the queue."""
     for node in range(U(first), U(last)):
         nodes.held[node] = True
     if free:
@@ -286,7 +286,7 @@ def hold(nodes, first, last, free):
 
 @routine
 def _draw(nodes, job, procs, seed):
-    """Give free nodes to a job at random: the first of a partial shuffle."""
+    """Give free nodes to a job at random: the beginning of a partial shuffle."""
     count = 0
     for node in range(nodes.owner.size):
         if nodes.owner[node] == NOBODY:
@@ -302,7 +302,7 @@ def _draw(nodes, job, procs, seed):
 
 @routine
 def release(nodes, ranges, job):
-    """Take the nodes of a job back."""
+    """Release the nodes of a job."""
     for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
         first, last = ranges.first[place], ranges.last[place]
         for node in range(first, last + 1):
@@ -339,7 +339,7 @@ def nodes_in(nodes, ranges, job, block):
 
 @routine
 def expect(nodes, ranges, job, stage, last_stage):
-    """Count the nodes of a job in with those that are coming, at some stages; give the largest sum."""
+    """Add the nodes of a job to those that are coming, at some stages; return the largest sum."""
     most = 0
     for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
         first, last = ranges.first[place], ranges.last[place]
@@ -350,7 +350,7 @@ def expect(nodes, ranges, job, stage, last_stage):
 
 @routine
 def forget_held(nodes, first, last):
-    """Hold none of the nodes of a range any more; count what is open anew."""
+    """Stop holding the nodes of a range; recount the open nodes."""
     for node in range(U(first), U(last)):
         nodes.held[node] = False
     for block in range(U(nodes.open.size)):
@@ -361,7 +361,7 @@ def forget_held(nodes, first, last):
 
 @kernel
 def conflict(start, end, offset, first, last, installed):
-    """Find a job that runs on a node which another holds.
+    """Find a job that runs on a node held by another job.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def conflict(start, end, offset, first, last, installed):
 
 @kernel
 def locality(offset, first, last, arity, stages):
-    """Measure how near to each other the nodes of each job are.
+    """Measure how close to each other the nodes of each job are.
 
     Parameters
     ----------
@@ -401,9 +401,9 @@ def locality(offset, first, last, arity, stages):
     Returns
     -------
     stage : int64, shape (n_jobs,)
-        The lowest that has all of them in one block.
+        The lowest stage that has all nodes of the job in one block.
     hops : float64, shape (n_jobs,)
-        Links between two of them, averaged over all pairs: 2 x the stage at which they meet.
+        Links between two nodes of the job, averaged over all pairs: 2 x the stage at which they meet.
     """
     n = offset.size - 1
     stage, hops = np.zeros(n, np.int64), np.zeros(n, np.float64)
@@ -425,7 +425,7 @@ def locality(offset, first, last, arity, stages):
 
 @part
 def _pairs(first, last, begin, end, size):
-    """Count pairs of nodes in one block of a size."""
+    """Count the pairs of nodes in one block of a given size."""
     pairs, count, block = 0, 0, -1
     for place in range(begin, end):
         node = first[place]
@@ -441,7 +441,7 @@ def _pairs(first, last, begin, end, size):
 
 @kernel
 def fragmentation(start, end, offset, first, last, arity, stages, installed):
-    """Follow how many nodes are free, and how many of them a job could have in one block.
+    """Record how many nodes are free, and how many of them a job could have in one block.
 
     Parameters
     ----------
@@ -454,9 +454,9 @@ def fragmentation(start, end, offset, first, last, arity, stages, installed):
     Returns
     -------
     time : int64, shape (n_instants,), seconds
-        When a job starts or ends.
+        Instants at which a job starts or ends.
     free, largest : int64, shape (n_instants,)
-        Free nodes from then on; nodes of the largest job that a block of its stage has room for.
+        Free nodes from each instant on; nodes of the largest job that fits into a block of its stage.
     """
     nodes = new_nodes(arity, stages, installed, False)
     starts, ends = np.argsort(start, kind="mergesort"), np.argsort(end, kind="mergesort")
@@ -489,7 +489,7 @@ def _count(nodes, offset, first, last, job, amount):
 
 @part
 def _largest(nodes):
-    """Find how many nodes are free in one block of the highest stage at which a job of so many would be placed."""
+    """Find the most free nodes in one block of the highest stage at which a job of that many nodes would be placed."""
     for stage in range(nodes.size.size - 1, 0, -1):
         most = 0
         for block in range(nodes.base[stage], nodes.base[stage + 1]):

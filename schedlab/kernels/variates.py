@@ -1,7 +1,7 @@
-"""Random numbers of streams that need no state: the number at a place is a function of the stream's key and the place.
+"""Random numbers without state: the number at a place of a stream is a function of the stream's key and the place.
 
-So what a job draws depends on nothing but the job. Only whole numbers and the four operations of arithmetic go into
-them, which give the same on every machine.
+So the numbers that a job draws depend only on the job. They are computed only from whole numbers and the four basic
+arithmetic operations, which give the same results on every machine.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from ._jit import U, part
 
 EXPONENTIAL, CONSTANT, UNIFORM = range(3)
 
-AHEAD = 16  # numbers are drawn so many at a time
+AHEAD = 16  # how many numbers are drawn at a time
 
 _LOW = U(0xFFFFFFFF)
 
@@ -27,22 +27,22 @@ def mixed(x):
 
 @part
 def bits(key, place):
-    """Give 32 random bits; key and place are at least 0, and 32 bits of either count."""
+    """Return 32 random bits; key and place are at least 0, and only their lowest 32 bits count."""
     key, place = U(key) & _LOW, U(place) & _LOW
     return mixed((mixed(place ^ key) + mixed(key ^ U(0x9E3779B9))) & _LOW)
 
 
 @part
 def uniform(key, place):
-    """Give a number above 0 and below 1."""
+    """Return a number above 0 and below 1."""
     return (float(bits(key, place)) + 0.5) / 4294967296.0
 
 
 @part
 def fill(law, key, first, units, row):
-    """Put the numbers of mean 1 of the places from `first` on into a row.
+    """Put numbers of mean 1, for the places from `first` on, into a row.
 
-    The loops have no branches and no calls, so that the machine does several places at a time.
+    The loops have no branches and no calls, so that the processor handles several places at a time.
     """
     if law == EXPONENTIAL:
         for i in range(AHEAD):
@@ -54,15 +54,15 @@ def fill(law, key, first, units, row):
 
 @part
 def duration(law, mean, unit):
-    """Give a duration of some mean, a whole number of at least 1; uniform ones are from 0 to twice the mean."""
+    """Return a duration of a given mean, a whole number of at least 1; uniform ones range from 0 to twice the mean."""
     return mean if law == CONSTANT else max(1, int(mean * unit + 0.5))
 
 
 @part
 def _minus_log(x):
-    """Give -log(u) of u = (x + 1/2) / 2^32, by the series of the inverse hyperbolic tangent, to 1e-15.
+    """Return -log(u) of u = (x + 1/2) / 2^32, by the series of the inverse hyperbolic tangent, to 1e-15.
 
-    Libraries differ in the last bit.
+    Library functions are not used, because they differ in the last bit.
     """
     y, e = 2 * np.int64(x) + 1, 0
     for shift in (32, 16, 8, 4, 2, 1):

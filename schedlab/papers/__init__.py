@@ -50,6 +50,12 @@ def modules(names: Iterable[str] = ()) -> list:
     ------
     ValueError
         For an unknown name.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> [paper.PAPER.year for paper in sl.papers.modules(["sabin2006", "pascual2008"])]
+    [2006, 2008]
     """
     names = set(names) or PAPERS
     for name in names:

@@ -41,6 +41,18 @@ class Figure:
         What the reader must know: stand-ins, reduced size.
     paper : str
         Name of the paper's module; `rebuilt` fills it in.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+    >>> table = sl.sweep(trace, ["easy", "easy-sjf"], load=[0.6, 0.7, 0.8, 0.9])
+    >>> drawn = sl.charts.lines(table, "load", "wait_time", title="Mean wait")
+    >>> caption = "Serving short jobs first shortens the mean wait, the more the higher the load."
+    >>> figure = sl.papers.Figure("figure1", "Mean wait against load", caption, table, drawn)
+    >>> figure
+    <Figure figure1: Mean wait against load>
+    >>> chart = figure.chart
     """
 
     name: str
@@ -95,6 +107,13 @@ class Paper:
     found : tuple of (str, str)
         The three findings: a sentence each, and the id of the claim that it rests on.
     doi : str
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> paper = sl.papers.pascual2008.PAPER
+    >>> paper.authors, paper.year
+    ('J. A. Pascual and J. Miguel-Alonso', 2008)
     """
 
     authors: str

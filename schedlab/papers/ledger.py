@@ -49,6 +49,11 @@ class Claim:
         A number, a range, or what the paper says of it.
     tolerance : str
         What counts as met where the paper does not say: our choice.
+
+    Examples
+    --------
+    >>> from schedlab.papers import Claim
+    >>> claim = Claim("X-2", "Table 5", "mean bounded slowdown of EASY on the KTH SP2", "92.576540")
     """
 
     id: str
@@ -89,6 +94,16 @@ class Check:
         "not higher" allow this much, and a range is this much wider at both ends.
     form : str
         Format of the values, with their unit: ``"{:+.1f} %"``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from schedlab.papers import Check
+    >>> measured = {"value": [-18.0, -6.0], "low": [-22.0, -9.0], "high": [-14.0, -3.0]}
+    >>> cases = pd.DataFrame({"log": ["CTC", "KTH"]} | measured)
+    >>> check = Check("change of the mean turnaround", cases, "within", (-25, -10))
+    >>> check.table()[["measured", "holds"]].values.tolist()
+    [['-18.0 % [-22.0 to -14.0]', 'yes'], ['-6.0 % [-9.0 to -3.0]', 'no']]
     """
 
     quantity: str
@@ -207,6 +222,17 @@ def judged(
         What a reader who wants to know more must know: conventions chosen after results were seen, and the like.
     measured : str, optional
         One figure with its interval; by default that of the case that decides.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from schedlab.papers import Check, Claim, judged
+    >>> claim = Claim("X-1", "Figure 5", "change of the mean turnaround", "10 to 25 % less")
+    >>> measured = {"value": [-18.0, -6.0], "low": [-22.0, -9.0], "high": [-14.0, -3.0]}
+    >>> cases = pd.DataFrame({"log": ["CTC", "KTH"]} | measured)
+    >>> row = judged(claim, Check("turnaround", cases, "within", (-25, -10)), trace="CTC and KTH")
+    >>> row["verdict"], row["reason"]
+    ('trend only', 'Holds in 1 of 2 cases; not: -6.0 % [-9.0 to -3.0] (KTH).')
     """
     checks = [checks] if isinstance(checks, Check) else list(checks)
     checks = [check for check in checks if len(check.cases)]
@@ -271,6 +297,13 @@ def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why
         Where it does not hold: how it differs, in one sentence.
     details : str
         As in `judged`. The result has the same form.
+
+    Examples
+    --------
+    >>> from schedlab.papers import Claim, exact
+    >>> claim = Claim("X-2", "Table 5", "mean bounded slowdown of EASY on the KTH SP2", "92.576540")
+    >>> exact(claim, holds=True, measured="92.576540", trace="KTH-SP2-1996-2")["verdict"]
+    'reproduced'
     """
     verdict = "reproduced" if holds else "not reproduced"
     return _row(claim, measured, trace, verdict, "" if holds else why, details, [])
@@ -289,6 +322,13 @@ def untestable(claim: Claim, why: str, trace: str = "", details: str = "") -> di
         What it would be measured on.
     details : str
         As in `judged`. The result has the same form.
+
+    Examples
+    --------
+    >>> from schedlab.papers import Claim, untestable
+    >>> claim = Claim("X-3", "Table 6", "energy that EASY takes on the KTH SP2", "17 MWh")
+    >>> untestable(claim, why="the log does not record power", trace="KTH-SP2-1996-2")["verdict"]
+    'not testable'
     """
     return _row(claim, "", trace, "not testable", why, details, [])
 
@@ -317,6 +357,15 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
     ------
     ValueError
         For a row that lacks one of these.
+
+    Examples
+    --------
+    >>> from schedlab.papers import Claim, exact, ledger, untestable
+    >>> slowdown = Claim("X-2", "Table 5", "mean bounded slowdown of EASY on the KTH SP2", "92.576540")
+    >>> energy = Claim("X-3", "Table 6", "energy that EASY takes on the KTH SP2", "17 MWh")
+    >>> table = ledger([exact(slowdown, True, "92.576540"), untestable(energy, "the log does not record power")])
+    >>> table[["id", "verdict"]].values.tolist()
+    [['X-2', 'reproduced'], ['X-3', 'not testable']]
     """
     rows = list(rows)
     for row in rows:

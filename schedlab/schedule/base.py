@@ -56,6 +56,15 @@ class Schedule:
         Position of this site, if several were simulated together (`simulate_sites`).
     traces : tuple of Trace
         The traces of all sites; only `trace` if there is a single site.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> schedule = sl.simulate(trace, "easy").validate()
+    >>> len(schedule), str(schedule.scheme), schedule.machine.procs
+    (300, 'EASY', 64)
+    >>> chart = sl.charts.profile(schedule)
     """
 
     trace: Trace
@@ -313,6 +322,14 @@ class Schedule:
         - If sweeps ran in pieces, also breakdown, parallel_start (of the parallel job; nan if it never started) and
           tasks_alone (tasks that ran apart from it). start_time is the start of the first task and end_time the end of
           the last; slowdown divides by the run time of the parallel job.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
+        >>> table = sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").jobs
+        >>> table[["start_time", "wait_time", "promised_start"]].to_numpy().tolist()
+        [[0, 0, -1], [6, 5, 6], [2, 0, -1]]
         """
         table = copied(self._table)
         if not self.outcome.in_pieces:
@@ -333,6 +350,13 @@ class Schedule:
         ------
         ValueError
             If there is no such column.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
+        >>> sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").column("wait_time").tolist()
+        [0, 5, 0]
         """
         jobs = self._table if name in self._table.columns else self.jobs
         check_known("column", name, jobs.columns)
@@ -345,6 +369,13 @@ class Schedule:
         ----------
         by : str, mapping, function or Series
             As in `metrics`.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 60, 60, 4), (0, 7200, 7200, 32)], procs=32))
+        >>> schedule.classes("kurian").tolist(), schedule.classes("size").tolist()
+        (['SN', 'LW'], ['3-4', '17-32'])
         """
         whole = callable(by) or (isinstance(by, str) and by == "started_by")
         return metrics.classes(self.jobs if whole else self._table, by, self.trace.names)
@@ -398,6 +429,24 @@ class Schedule:
               (processor-seconds), loss_of_capacity_share (of processors x makespan), mean_queue and max_queue (jobs),
               offered_load, and effective_load (from the sequential work; without speed-up data every job counts as
               perfectly efficient).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 7200, 7200, 8), (0, 3600, 3600, 4)], procs=8), "easy")
+        >>> schedule.metrics()[["wait_time", "utilization"]].round(3).to_dict()
+        {'wait_time': 3600.0, 'utilization': 0.833}
+        >>> schedule.metrics(by="size")["turnaround"].dropna().to_dict()
+        {'3-4': 10800.0, '5-8': 7200.0}
+        >>> schedule.metrics(window=(0, 7200))["utilization"].item()
+        1.0
+
+        Intervals on the means, by batches of jobs in the order of submission:
+
+        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=2).scale_load(0.5)
+        >>> table = sl.simulate(trace, "easy").metrics(ci=0.95)
+        >>> table[["mean", "low", "high"]].round(-3).loc["wait_time"].tolist()
+        [2000.0, 1000.0, 4000.0]
         """
         per_job = self._per_job(tau)
         labels = None if by is None else self.classes(by)
@@ -456,7 +505,15 @@ class Schedule:
         return float(self._sequential_work.sum())
 
     def loss_of_capacity(self) -> float:
-        """Add up what idled while queued jobs could have used it, in processor-seconds."""
+        """Add up what idled while queued jobs could have used it, in processor-seconds.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6)]  # from 1 to 6 s, 3 of 8 processors are idle while job 2 waits
+        >>> sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").loss_of_capacity()
+        15
+        """
         return self._lost(self.timeline())
 
     def _lost(self, timeline):
@@ -479,6 +536,14 @@ class Schedule:
             One row per distinct instant: time (seconds), and from then until the next row used (processors), queued
             (jobs) and demand (processors that the queued jobs want; a queued sweep wants at most as many as it has
             tasks left).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6)]  # submission, run time, estimate, processors
+        >>> timeline = sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").timeline()
+        >>> timeline[["time", "used", "queued", "demand"]].to_numpy().tolist()
+        [[0, 5, 0, 0], [1, 5, 1, 6], [6, 6, 0, 0], [10, 0, 0, 0]]
         """
         time, used, queued, demand = self.states
         return pd.DataFrame({"time": self.seconds(time), "used": used, "queued": queued, "demand": demand})
@@ -491,6 +556,15 @@ class Schedule:
         DataFrame
             Index job_number; stage, the lowest stage with all nodes in one block; and hops, the mean number of links
             between two of its nodes: 2 x the stage at which they meet (0 for a single node).
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=1).scale_load(0.8)
+        >>> schedule = sl.simulate(trace, "easy", machine=sl.KaryTree(4, 3, allocation="first-free"))
+        >>> schedule.locality()["stage"].value_counts().sort_index().to_dict()
+        {1: 88, 2: 49, 3: 63}
+        >>> chart = sl.charts.tree(schedule)
         """
         tree = self._tree("locality")
         stage, hops = abandonable(tree_nodes.locality, *self.processors(), tree.k, tree.n)
@@ -505,6 +579,16 @@ class Schedule:
             time (seconds); free (nodes); largest (nodes of the largest job that would find room in one block); and
             fragmentation, 1 - largest / free (0 if none is free): the share of free nodes that such a job could not
             use.
+
+        Examples
+        --------
+        When job 2 ends at 2 s, 3 nodes are free, but only 2 of them in one block:
+
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 8, 8, 3), (0, 2, 2, 2), (0, 7, 7, 2)], procs=8)
+        >>> table = sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).fragmentation()
+        >>> table[["time", "free", "largest"]].to_numpy().tolist()
+        [[0, 1, 1], [2, 3, 2], [7, 5, 5], [8, 8, 8]]
         """
         tree = self._tree("fragmentation")
         held = (self.start, self.end, *self.processors())
@@ -589,6 +673,16 @@ class Schedule:
         -------
         DataFrame
             One row per user, largest area first.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import schedlab as sl
+        >>> jobs = pd.DataFrame({"submit": [0, 1, 2], "run": 60, "procs": [2, 4, 1], "user": ["ann", "bob", "ann"]})
+        >>> trace = sl.from_frame(jobs, submit="submit", run="run", procs="procs", user="user", machine=4)
+        >>> users = sl.simulate(trace, "easy").users()
+        >>> [trace.names["user_id"][user] for user in users.index], users["area"].tolist()
+        (['bob', 'ann'], [240, 180])
         """
         return metrics.user_shares(self._table)
 
@@ -604,6 +698,13 @@ class Schedule:
         ------
         ValueError
             For an unknown column, or one with values below 0.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> jobs = [(0, 6, 6, 8), (0, 6, 6, 8), (0, 6, 6, 8)]  # waits of 0, 6 and 12 s
+        >>> round(sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").gini("wait_time"), 3)
+        0.444
         """
         check_known("measure", measure, self._table.columns)
         return metrics.gini(self._table[measure])
@@ -633,6 +734,13 @@ class Schedule:
         Raises
         ------
         ScheduleError
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], procs=8), "easy")
+        >>> schedule.validate() is schedule
+        True
         """
         laws.check(self)
         return self
@@ -646,6 +754,18 @@ class Schedule:
         ----------
         path : path
             The file to write, gzipped if its name ends in .gz.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import schedlab as sl
+        >>> schedule = sl.simulate(sl.model_trace("lublin", jobs=100, seed=1), "easy")
+        >>> with TemporaryDirectory() as folder:
+        ...     schedule.to_swf(Path(folder, "simulated.swf.gz"))
+        ...     again = sl.recorded(sl.read_swf(Path(folder, "simulated.swf.gz")))
+        >>> bool((again.start == schedule.start).all())
+        True
         """
         export.to_swf(self, path)
 
@@ -656,6 +776,18 @@ class Schedule:
         ----------
         path : path
             The file to write.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import schedlab as sl
+        >>> schedule = sl.simulate(sl.testing.trace_of([(0, 6, 6, 5), (1, 4, 4, 6)], procs=8), "easy")
+        >>> with TemporaryDirectory() as folder:
+        ...     schedule.to_csv(Path(folder, "simulated.csv"))
+        ...     lines = Path(folder, "simulated.csv").read_text().splitlines()
+        >>> lines[0][:28], len(lines)
+        ('job_id,workload_name,profile', 3)
         """
         export.to_csv(self, path)
 
@@ -707,6 +839,13 @@ class Schedule:
         -------
         list of str
             One per job.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 6, 6, 2), (0, 4, 4, 3), (1, 3, 3, 3)], procs=8)
+        >>> sl.simulate(trace, "easy", machine=sl.KaryTree(2, 3)).allocations()
+        ['0-1', '4-6', '4-6']
         """
         return self._nodes if self.outcome.nodes is not None else self._allocations()
 

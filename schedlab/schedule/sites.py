@@ -18,6 +18,18 @@ class Sites:
     schedules : tuple of Schedule
         One per site, of the jobs submitted there; `machine` and `pieces` describe what ran there.
     speeds : tuple of int
+
+    Examples
+    --------
+    The tasks of a sweep at site A, where the processors are held, run at site B:
+
+    >>> import schedlab as sl
+    >>> a = sl.testing.trace_of([(0, 8, 8, 6), (1, 4, 4, 8)], procs=8).with_sweeps(1, min_procs=8, breakdown=2)
+    >>> b = sl.testing.trace_of([(0, 4, 4, 8), (6, 6, 6, 5)], procs=8)
+    >>> sites = sl.simulate_sites([a, b], "ojs")
+    >>> sites.jobs["end_time"].astype(int).tolist()
+    [8, 8, 4, 12]
+    >>> chart = sl.charts.gantts(dict(zip("AB", sites)), color="sweeps", label="job_number")
     """
 
     schedules: tuple[Schedule, ...]
@@ -43,7 +55,15 @@ class Sites:
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """The jobs of all sites; index site and job_number."""
+        """The jobs of all sites; index site and job_number.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> sl.simulate_sites(traces, "ojs").jobs.index.nlevels  # site and job_number
+        2
+        """
         return pd.concat([schedule.jobs for schedule in self.schedules], keys=range(len(self)), names=["site"])
 
     def metrics(self, by=None, tau: float = metrics.TAU) -> pd.Series | pd.DataFrame:
@@ -62,6 +82,13 @@ class Sites:
             jobs (how many); means of wait_time, turnaround (seconds), slowdown, bounded_slowdown,
             per_processor_slowdown. Without `by` also loss_of_capacity (processor-seconds, all sites) and its share of
             all processors x makespans.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> traces = [sl.model_trace("lublin", jobs=200, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> sl.simulate_sites(traces, "ojs").metrics(by="site")["jobs"].astype(int).tolist()
+        [200, 200]
         """
         if isinstance(by, str) and by == "site":
             table = pd.DataFrame([schedule.metrics(tau=tau) for schedule in self.schedules])
@@ -81,7 +108,15 @@ class Sites:
         return metrics.Measures(values.rename(str(self.schedules[0].scheme)))
 
     def validate(self) -> "Sites":
-        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites."""
+        """Check the laws of scheduling at every site (`Schedule.validate`), and return the sites.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> traces = [sl.model_trace("lublin", jobs=100, seed=seed).with_sweeps(0.2) for seed in (1, 2)]
+        >>> len(sl.simulate_sites(traces, "ojs").validate())
+        2
+        """
         for schedule in self.schedules:
             schedule.validate()
         return self

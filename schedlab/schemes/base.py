@@ -47,6 +47,16 @@ class Case:
         Name of the trace, for errors.
     numbers : sequence, optional
         Job numbers, for errors. Default: counted from 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import schedlab as sl
+    >>> from schedlab.schemes import Jobs
+    >>> submit, run, estimate, procs = np.array([[0, 1, 2], [6, 4, 3], [6, 4, 3], [5, 6, 3]])
+    >>> case = sl.Case(Jobs(submit, run, estimate, procs), sl.Flat(8))
+    >>> sl.EASY().outcome(case).start.tolist(), sl.FCFS().outcome(case).start.tolist()
+    ([0, 6, 2], [0, 6, 10])
     """
 
     jobs: Jobs
@@ -217,6 +227,14 @@ class Outcome:
         True for jobs that started ahead of others, if the scheme reports it.
     nodes : Ranges, optional
         The processors of each piece, if the scheme chooses them.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3)]  # submission, run time, estimate, processors
+    >>> outcome = sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").outcome
+    >>> outcome.start.tolist(), outcome.end.tolist(), outcome.promise.tolist()
+    ([0, 6, 2], [6, 10, 5], [-1, 6, -1])
     """
 
     submit: np.ndarray

@@ -9,7 +9,18 @@ from .base import Case, Outcome, Scheme
 
 @dataclass(frozen=True)
 class FromLog(Scheme):
-    """The starts that a log records (`schedlab.recorded`). Nothing is simulated, so a law may be broken."""
+    """The starts that a log records (`schedlab.recorded`). Nothing is simulated, so a law may be broken.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.sacct import example_path
+    >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+    >>> recorded = sl.simulate(trace, sl.FromLog())
+    >>> bool((recorded.jobs["wait_time"] == trace.jobs["wait_time"]).all())
+    True
+    >>> chart = sl.charts.distribution({"as recorded": recorded, "EASY": sl.simulate(trace, "easy")})
+    """
 
     label = "log"
     names = {"log": {}}

@@ -67,6 +67,19 @@ class DPSA(Queued):
     list. No table can tell which sets fit, so the search is depth-first and needs a bound, such as a budget of 1,000
     jobs.
 
+    Examples
+    --------
+    From 1 s on, 4 of 8 processors are free. EASY starts job 3, the first that fits, and leaves one processor idle. DPSA
+    starts jobs 4 and 5 together, which use all four:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 6, 6, 4), (1, 4, 4, 8), (1, 5, 5, 3), (1, 5, 5, 2), (1, 5, 5, 2)]  # submit, run, estimate, procs
+    >>> trace = sl.testing.trace_of(jobs, procs=8)
+    >>> schedules = {"EASY": sl.simulate(trace, sl.EASY()), "DPSA": sl.simulate(trace, sl.DPSA())}
+    >>> [float(schedule.metrics()["wait_time"]) for schedule in schedules.values()]
+    [4.6, 2.8]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
+
     References
     ----------
     Grudenić and Bogunović, on DPSA; Shmueli and Feitelson, "Backfilling with lookahead to optimize the packing of

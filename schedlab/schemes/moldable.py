@@ -84,6 +84,21 @@ class FairShareMoldable(Moldable):
         What jobs behind the reservation may do. "any": wait for more processors. "start-now": start on as many of the
         free processors as let them end first.
 
+    Examples
+    --------
+    Jobs 1 and 2 ask for all 8 processors. Each gets its share instead, so that both start at once; so do jobs 3 and 4
+    when job 2 ends:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
+    >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Amdahl(serial=0.2))
+    >>> schedules = {"Rigid": sl.simulate(trace, "easy"), "Fair share": sl.simulate(trace, sl.FairShareMoldable())}
+    >>> schedules["Fair share"].jobs["procs"].tolist()
+    [4, 4, 2, 2]
+    >>> [float(schedule.metrics()["turnaround"]) for schedule in schedules.values()]
+    [105.0, 79.25]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
+
     References
     ----------
     Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative approach", JSSPP
@@ -156,6 +171,18 @@ class FairShareMoldable(Moldable):
 class GreedyMoldable(Moldable):
     """Fix at submission the processors on which a job ends first in the current schedule; then backfill conservatively.
 
+    Examples
+    --------
+    Job 2 asks for 5 processors, which are free at 60 s. It ends sooner on the 3 that are free when it is submitted:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 60, 60, 5), (10, 30, 30, 5), (20, 20, 20, 5)]  # submission, run time, estimate, processors
+    >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Downey(A=5, sigma=0))
+    >>> schedules = {"Rigid": sl.simulate(trace, "easy"), "Greedy": sl.simulate(trace, sl.GreedyMoldable())}
+    >>> schedules["Greedy"].jobs["procs"].tolist()
+    [5, 3, 5]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
+
     References
     ----------
     Cirne and Berman, "Using moldability to improve the performance of supercomputer jobs", Journal of Parallel and
@@ -184,6 +211,19 @@ class IterativeMoldable(Moldable):
     head : int, optional
         Treat only this many jobs at the head of the queue at a scheduling point. Jobs behind them wait, and count
         neither in the schedule nor in the mean. Default: all jobs.
+
+    Examples
+    --------
+    The greedy scheme gives each job the processors on which that job ends first. Here a job gets another processor only
+    if that lowers the mean turnaround of all queued jobs:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 60, 60, 8), (0, 40, 40, 8), (10, 30, 30, 4), (20, 30, 30, 8)]  # submit, run, estimate, procs
+    >>> trace = sl.testing.trace_of(jobs, procs=8).with_speedup(sl.Amdahl(serial=0.2))
+    >>> schedules = {"Greedy": sl.simulate(trace, "greedy"), "Iterative": sl.simulate(trace, sl.IterativeMoldable())}
+    >>> [float(schedule.metrics()["turnaround"]) for schedule in schedules.values()]
+    [101.5, 79.25]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
 
     References
     ----------

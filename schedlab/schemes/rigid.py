@@ -94,6 +94,19 @@ class FCFS(Queued):
     ----------
     order : str or function
         See `Queued`. Any order but "fcfs" makes this list scheduling by that priority.
+
+    Examples
+    --------
+    On 8 processors, job 2 does not fit beside job 1. Under FCFS, jobs 3 and 4 wait behind it although they would fit.
+    EASY backfills them:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors
+    >>> trace = sl.testing.trace_of(jobs, procs=8)
+    >>> schedules = {"FCFS": sl.simulate(trace, sl.FCFS()), "EASY": sl.simulate(trace, sl.EASY())}
+    >>> [schedule.jobs["wait_time"].tolist() for schedule in schedules.values()]
+    [[0, 5, 8, 7], [0, 5, 0, 2]]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
     """
 
     label = "FCFS"
@@ -152,6 +165,8 @@ class EASY(Queued):
 
     Examples
     --------
+    A policy may restrict backfilling, and several jobs may hold reservations:
+
     >>> import schedlab as sl
     >>> from schedlab.workload.sacct import example_path
     >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
@@ -159,6 +174,15 @@ class EASY(Queued):
     >>> one_at_a_time = sl.EASY(may_backfill=lambda user_running: user_running == 0)
     >>> [len(sl.simulate(trace, each).validate()) for each in (short, one_at_a_time, sl.EASY(reservations=4))]
     [47, 47, 47]
+
+    A small schedule of plain EASY: job 2, the head of the queue, holds a reservation at 6 s. Job 3 ends before. Job 4
+    does not, but uses the 2 processors that the head does not need:
+
+    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 6), (2, 3, 3, 3), (3, 7, 7, 2)]  # submission, run time, estimate, processors
+    >>> schedule = sl.simulate(sl.testing.trace_of(jobs, procs=8), sl.EASY())
+    >>> schedule.jobs["started_by"].tolist()
+    ['head', 'head', 'backfilled within the shadow', 'backfilled on extra processors']
+    >>> chart = sl.charts.gantt(schedule, color="started_by", label="job_number", subtitle="")
 
     References
     ----------

@@ -74,6 +74,19 @@ class Flooding(Shredding):
         The local scheduler. Under EASY, the tasks of a sweep are kept as a count. Under conservative backfilling, each
         task has its own reservation, and simulation time grows with the number of tasks.
 
+    Examples
+    --------
+    Job 2 is a sweep of 32 tasks of 1 s. Under EASY, it waits for all 8 processors. As tasks, it uses whatever is free,
+    and all of them come before job 3, which arrived later:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 8), (2, 4, 4, 3)]  # submission, run time, estimate, processors
+    >>> trace = sl.testing.trace_of(jobs, procs=8).with_sweeps(1, min_procs=8, breakdown=4)
+    >>> schedules = {"EASY": sl.simulate(trace, "easy"), "Flooding": sl.simulate(trace, sl.Flooding())}
+    >>> [schedule.end.astype(int).tolist() for schedule in schedules.values()]
+    [[6, 10, 6], [6, 9, 12]]
+    >>> chart = sl.charts.gantts(schedules, color="job_number", label="job_number")
+
     References
     ----------
     Kurian, Balaji and Sadayappan, "Opportune job shredding", The Ohio State University, 2003.
@@ -100,6 +113,19 @@ class OpportuneShredding(Shredding):
         True: the queue of each site holds a copy of each sweep, reshaped to the whole machine if that is smaller. The
         first copy to start takes the remaining tasks. False: the parallel job stays at its own site, and other sites
         only run tasks.
+
+    Examples
+    --------
+    Job 2 is a sweep of 32 tasks of 1 s. Three of them start at 1 s, when no other job waits. Job 3 is backfilled as if
+    they had not; flooding would delay it. The parallel job runs the other tasks:
+
+    >>> import schedlab as sl
+    >>> jobs = [(0, 6, 6, 5), (1, 4, 4, 8), (2, 4, 4, 3)]  # submission, run time, estimate, processors
+    >>> trace = sl.testing.trace_of(jobs, procs=8).with_sweeps(1, min_procs=8, breakdown=4)
+    >>> schedules = {"Flooding": sl.simulate(trace, "flooding"), "OJS": sl.simulate(trace, sl.OpportuneShredding())}
+    >>> schedules["OJS"].sweeps()["tasks_alone"].tolist()
+    [3]
+    >>> chart = sl.charts.gantts(schedules, color="sweeps", label="job_number")
 
     References
     ----------

@@ -31,6 +31,15 @@ class Check:
         What was found: a counterexample if the check failed.
     schedules : mapping of str to Schedule
         Schedules that show it, by name; `chart` draws them below one another.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> report = sl.testing.check_scheme("fcfs", like="easy", examples=10, raises=False)
+    >>> check = report.failed[0]
+    >>> check.name
+    'starts every job when EASY does'
+    >>> chart = check.chart()
     """
 
     name: str
@@ -65,6 +74,15 @@ class Report:
     subject : str
         What was checked.
     checks : tuple of Check
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> report = sl.testing.check_scheme("fcfs", like="easy", examples=10, raises=False)
+    >>> report.passed
+    False
+    >>> report.table["passed"].tolist()
+    [True, True, True, True, True, False]
     """
 
     subject: str

@@ -45,6 +45,15 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
         Processors of the machine.
     name : str
         Name of the trace.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.testing.trace_of([(0, 50, 60, 3), (10, 30, 30, 4), (20, 40, 40, 1), (30, 0, 10, 1)], procs=4)
+    >>> schedule = sl.simulate(trace, "easy")
+    >>> schedule.jobs["start_time"].tolist()
+    [0, 60, 20, 50]
+    >>> chart = sl.charts.gantt(schedule, color="job_number", label="job_number", height=160)
     """
     submit, run, estimate, width = np.array(jobs, dtype="int64").reshape(-1, 4).T
     order = np.argsort(submit, kind="stable")

@@ -1,14 +1,14 @@
-"""The archive's traces: which there are, where a copy lies, and whether it is the archive's own text.
+"""The archive's traces: which exist, where a local copy is, and whether a copy has the archive's text.
 
-A trace goes by the official name of its file. It is looked for in the folder that the environment variable
-``SCHEDLAB_DATA`` names, then in the cache; a missing one is downloaded from the archive's own address. A
-download gets its final name only when it is complete and its text the right one.
+A trace goes by the official name of its file. It is looked up first in the folder named by the environment variable
+``SCHEDLAB_DATA``, then in the cache. If it is in neither, it is downloaded from the archive's own address. A download
+gets its final name only when it is complete and its text is verified.
 
-Checksums are of the *uncompressed* text, since the same log may be packed differently. The checksum of every
-file that passed is noted in the cache, as ``NAME.swf.gz.sha256``, for two reasons: where the catalogue has
-none, the text seen first is the one that must come back; and a file that has not changed since is not hashed
-again. Notes are believed only where nobody else may have written them (`schedlab.paths.own_folder`). A user's own
-folder is only read, never written to.
+Checksums are of the *uncompressed* text, because the same log may be compressed differently. The checksum of every
+verified file is noted in the cache, as ``NAME.swf.gz.sha256``, for two reasons. If the catalogue has no checksum, later
+copies must match the text seen first. And a file that has not changed since is not hashed again. Notes are trusted only
+where nobody else can have written them (`schedlab.paths.own_folder`). The user's own folder is only read, never written
+to.
 
 References
 ----------
@@ -45,16 +45,16 @@ _BLOCK = 1 << 20
 
 
 class TraceNotFound(LookupError):
-    """No such trace, or no copy of it to be had."""
+    """There is no such trace, or no copy of it can be obtained."""
 
 
 class TraceCorrupt(ValueError):
-    """A file, or a download, that is not the archive's text.
+    """A file or a download does not have the archive's text.
 
     Attributes
     ----------
     place : str
-        The path or the address.
+        The path or the URL.
     fault : str
         What is wrong there.
     """
@@ -68,22 +68,22 @@ class TraceCorrupt(ValueError):
 
 
 def catalogue() -> pd.DataFrame:
-    """Give what is known of each of the archive's files.
+    """Return what is known about each of the archive's files.
 
     Returns
     -------
     DataFrame
-        Indexed by official name. Text columns ``folder`` (in the archive; empty where the archive has no such
-        file), ``sha256`` (of the uncompressed text), ``machine``, ``start``, ``end`` (ISO dates, some to the
-        month only), ``acknowledge`` (whom to thank) and ``note`` are empty where unknown; Int64 columns
-        ``bytes`` (of the uncompressed text), ``procs`` and ``jobs`` (records in the file) are missing there.
+        Indexed by official name. Text columns ``folder`` (in the archive; empty if the archive does not have the file),
+        ``sha256`` (of the uncompressed text), ``machine``, ``start``, ``end`` (ISO dates, some without a day),
+        ``acknowledge`` (whom to thank) and ``note`` are empty if unknown. Int64 columns ``bytes`` (of the uncompressed
+        text), ``procs`` and ``jobs`` (records in the file) are missing values if unknown.
 
     Examples
     --------
     >>> int(catalogue().loc["KTH-SP2-1996-2.1-cln", "procs"])
     100
     """
-    # A caller's changes stay the caller's.
+    # Copied, so that a caller's changes do not affect other callers.
     return copied(_read_catalogue(paths.data_dir() / "archive.csv"))
 
 
@@ -94,18 +94,18 @@ def _read_catalogue(path):
 
 
 def resolve(name: str) -> str:
-    """Give the official name that a name, or the beginning of one, stands for.
+    """Return the official name for a full or abbreviated name.
 
     Parameters
     ----------
     name : str
-        Upper or lower case; whole, or without the last dash-separated parts. Of several versions of one log
-        a cleaned one goes first, then the highest.
+        In upper or lower case; the full name, or the name without its last dash-separated parts. If a log has several
+        versions, a cleaned one is preferred, then the highest version.
 
     Raises
     ------
     TraceNotFound
-        When no trace, or more than one log, goes by that name.
+        If no trace, or more than one log, matches the name.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def resolve(name: str) -> str:
         return max(fits, key=_edition)
     if logs:
         raise TraceNotFound(f"{name!r} matches several traces: {', '.join(sorted(logs))}")
-    # Compared with the logs' names: a version suffix would only blur what was meant.
+    # Compare with the logs' names only: a version suffix would blur the comparison.
     stems = {folded: _edition(folded)[0] for folded in official}
     near = get_close_matches(key, dict.fromkeys(stems.values()))
     known = [official[folded] for stem in near for folded in stems if stems[folded] == stem]
@@ -135,7 +135,7 @@ def resolve(name: str) -> str:
 
 
 def _edition(name):
-    """Take an official name apart: the log, whether cleaned, the version; sorts as `resolve` prefers."""
+    """Split an official name into log, whether cleaned, and version; sorts in the order that `resolve` prefers."""
     parts = _OFFICIAL.fullmatch(name)
     if parts is None:
         return name, False, ()
@@ -144,25 +144,25 @@ def _edition(name):
 
 
 def find(name: str) -> Path | None:
-    """Give the path of a local copy: first in the folder ``SCHEDLAB_DATA``, then in the cache.
+    """Return the path of a local copy: from the folder ``SCHEDLAB_DATA``, or else from the cache.
 
-    The file is not opened. `fetch` also sees to it that the text is the right one.
+    The file is not opened. `fetch` also verifies its text.
 
     Parameters
     ----------
     name : str
-        Anything that `resolve` understands. The file is ``NAME.swf.gz``, or else ``NAME.swf``.
+        Any name that `resolve` accepts. The file is ``NAME.swf.gz``, or else ``NAME.swf``.
 
     Raises
     ------
     TraceNotFound
-        When there is no trace of that name.
+        If there is no trace of that name.
     """
     return _locate(resolve(name))[1]
 
 
 def _locate(name):
-    """Give the place ("SCHEDLAB_DATA", "cache" or "") and the path (or None) of an official name."""
+    """Return the place ("SCHEDLAB_DATA", "cache" or "") and the path (or None) of an official name."""
     for place, folder in _folders().items():
         for path in (folder / f"{name}.swf.gz", folder / f"{name}.swf"):
             if path.is_file() and (place != "cache" or _can_be_checked(name)):
@@ -171,24 +171,24 @@ def _locate(name):
 
 
 def _folders():
-    """Give the folders in which logs are looked for, in this order."""
+    """Return the folders in which logs are looked up, in this order."""
     own = os.environ.get("SCHEDLAB_DATA")
     return ({"SCHEDLAB_DATA": Path(own).expanduser()} if own else {}) | {"cache": paths.cache_dir("traces")}
 
 
 def at_hand() -> list[str]:
-    """List the files in the folders where logs are looked for: what a name of a log may stand for now."""
+    """List the files in the folders where logs are looked up: a log's name currently stands for one of these."""
     folders = [folder for folder in _folders().values() if folder.is_dir()]
     return sorted(file.path for folder in folders for file in os.scandir(folder) if ".swf" in file.name)
 
 
 def meaning(word: str) -> str:
-    """Say what a word stands for now where it names a log: the real one, or its stand-in.
+    """Tell what a word that names a log currently stands for: the real log, or its stand-in.
 
     Returns
     -------
     str
-        The same for the same jobs, on any machine; empty for a word that names no log.
+        Equal for the same jobs, on any machine; empty for a word that names no log.
     """
     if word.casefold() not in _names():
         return ""
@@ -205,34 +205,34 @@ def meaning(word: str) -> str:
 
 @cache
 def _names():
-    """Give all that may name a log: official names, whole and without their last parts."""
+    """Return every name of a log: official names, complete and without their last parts."""
     parts = [known.casefold().split("-") for known in catalogue().index]
     return {"-".join(name[:length]) for name in parts for length in range(1, len(name) + 1)}
 
 
 def _can_be_checked(name):
-    """Tell whether what the cache has of a log can be believed: by its checksum, or since nobody else put it there."""
+    """Tell whether a cached log can be trusted: its checksum is known, or only this user can have put it there."""
     return bool(catalogue().loc[name, "sha256"]) or paths.own_folder("traces") is not None
 
 
 def standin_table(name: str) -> Path:
-    """Give the path of the table that a log's stand-in is generated from, which need not exist.
+    """Return the path of the table from which a log's stand-in is generated; the file need not exist.
 
     Parameters
     ----------
     name : str
-        Anything that `resolve` understands.
+        Any name that `resolve` accepts.
     """
     return paths.data_dir() / "standins" / f"{resolve(name)}.json.gz"
 
 
 def fetch(name: str, progress: bool = True) -> Path:
-    """Give the path of a verified copy, downloading the trace when there is none.
+    """Return the path of a verified copy; download the trace if there is none.
 
     Parameters
     ----------
     name : str
-        Anything that `resolve` understands.
+        Any name that `resolve` accepts.
     progress : bool
         Whether a download shows a progress bar.
 
@@ -244,16 +244,16 @@ def fetch(name: str, progress: bool = True) -> Path:
     Raises
     ------
     TraceNotFound
-        When there is no trace of that name, or no copy here and none to be had from the archive; says what
-        to do by hand.
+        If there is no trace of that name, or no local copy and none can be downloaded; the message says what to do by
+        hand.
     TraceCorrupt
-        When the user's own file, the download, or a cached file that cannot be replaced is not the archive's
+        If the user's own file, the download, or a cached file that cannot be replaced does not have the archive's
         text. A bad download is deleted; a user's file never is.
 
     Warns
     -----
     UserWarning
-        When a damaged file in the cache was replaced.
+        If a damaged file in the cache was replaced.
     """
     name = resolve(name)
     place, path = _locate(name)
@@ -277,20 +277,20 @@ def fetch(name: str, progress: bool = True) -> Path:
 
 
 def verify(path: str | Path, name: str) -> None:
-    """Read a file through, and see that it is the complete text of a trace.
+    """Read a whole file, and check that it is the complete text of a trace.
 
     Parameters
     ----------
     path : str or Path
-        The file, packed with gzip or not, whatever it is called.
+        The file, gzipped or not, whatever its name.
     name : str
-        Anything that `resolve` understands.
+        Any name that `resolve` accepts.
 
     Raises
     ------
     TraceCorrupt
-        When the gzip is broken or incomplete, the text does not look like SWF, or its checksum is not the
-        catalogue's. Where the catalogue has none, it is compared with that of the first copy seen.
+        If the gzip data are broken or incomplete, the text does not look like SWF, or its checksum is not the
+        catalogue's. If the catalogue has no checksum, the text is compared with the first copy seen.
     """
     name, path = resolve(name), Path(path)
     digest = _digest(path)
@@ -299,12 +299,12 @@ def verify(path: str | Path, name: str) -> None:
 
 
 def check_digest(name: str, digest: str, path: str | Path) -> None:
-    """Compare the checksum of a text that has been read already with the one it should have.
+    """Compare the checksum of a text that has already been read with the expected one.
 
     Parameters
     ----------
     name : str
-        Anything that `resolve` understands.
+        Any name that `resolve` accepts.
     digest : str
         SHA-256 of the uncompressed text, in hexadecimal.
     path : str or Path
@@ -313,7 +313,7 @@ def check_digest(name: str, digest: str, path: str | Path) -> None:
     Raises
     ------
     TraceCorrupt
-        When the two differ. A checksum known neither to the catalogue nor from an earlier copy fits anything.
+        If the two differ. If neither the catalogue nor an earlier copy gives a checksum, any text is accepted.
     """
     name = resolve(name)
     expected = _expected(name)
@@ -326,14 +326,21 @@ def check_digest(name: str, digest: str, path: str | Path) -> None:
 
 
 def list_traces() -> pd.DataFrame:
-    """List the traces that can be asked for by name.
+    """List the traces that can be loaded by name.
 
     Returns
     -------
     DataFrame
-        One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), ``local``,
-        the place of a copy: "SCHEDLAB_DATA", "cache", or "" where there is none, and ``stand_in``, whether there is
-        a table to generate a look-alike from (``load_trace(name, standin=True)``).
+        One row per trace: ``name``, ``machine``, ``procs``, ``jobs``, ``period`` ("start to end"), ``local``, the place
+        of a copy ("SCHEDLAB_DATA", "cache", or "" if there is none), and ``stand_in``, whether a stand-in can be
+        generated (``load_trace(name, standin=True)``).
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> traces = sl.list_traces().set_index("name")
+    >>> str(traces.loc["KTH-SP2-1996-2.1-cln", "machine"]), int(traces.loc["KTH-SP2-1996-2.1-cln", "jobs"])
+    ('IBM SP2, KTH Stockholm', 28476)
     """
     table = catalogue()
     period = (table["start"] + " to " + table["end"]).where(table["start"] != "", "")
@@ -346,15 +353,15 @@ def list_traces() -> pd.DataFrame:
 
 
 def _download(name, progress):
-    from requests import HTTPError, RequestException  # pooch lets them through
+    from requests import HTTPError, RequestException  # raised by pooch
 
     folder = catalogue().loc[name, "folder"]
     if not folder:
         raise TraceNotFound(_by_hand(name, "the archive does not keep it"))
     target = (paths.own_folder("traces") or paths.cache_dir("traces")) / f"{name}.swf.gz"
-    target.parent.mkdir(parents=True, exist_ok=True)  # to tell why where it could not be made
+    target.parent.mkdir(parents=True, exist_ok=True)  # so that an error says why the folder could not be made
     url = f"{BASE_URL}/{folder}/{target.name}"
-    # Within the cache, so that the last step is a rename; removed with what is in it, whatever happens.
+    # Download within the cache, so that the last step is a rename. The folder is always removed with its contents.
     with TemporaryDirectory(prefix=".fetch-", dir=target.parent) as scratch:
         part = Path(scratch, target.name)
         try:
@@ -377,11 +384,11 @@ def _download(name, progress):
 
 
 def _get(url, path, progress):
-    # It takes a quarter of a second to import, and most sessions find their traces at hand.
+    # Importing pooch takes a quarter of a second, and most sessions find their traces locally.
     from pooch import HTTPDownloader
 
     with ExitStack() as answers:
-        # pooch leaves open an answer that it cannot use, and its socket with it.
+        # pooch leaves a response that it cannot use open, together with its socket.
         def close_later(answer, **_):
             answers.callback(answer.close)
 
@@ -390,7 +397,7 @@ def _get(url, path, progress):
 
 
 def _by_hand(name, trouble, source=None):
-    """Say what a user can do about a trace that could not be fetched."""
+    """Tell the user what to do about a trace that could not be fetched."""
     at_hand = [known for known in catalogue().index if _locate(known)[1]]
     return "\n".join(
         [
@@ -409,7 +416,7 @@ def _is_packed(path):
 
 
 def _pack(path):
-    """Pack a text that arrived unpacked: some servers declare a .gz to be text in a gzip content encoding."""
+    """Compress a text that arrived uncompressed: some servers declare a .gz file as text with gzip content encoding."""
     packed = path.with_suffix(".packed")
     with open(path, "rb") as text, gzip.open(packed, "wb") as out:
         shutil.copyfileobj(text, out, _BLOCK)
@@ -417,7 +424,7 @@ def _pack(path):
 
 
 def _digest(path):
-    """Give the SHA-256 of the text in a file, having seen that it is complete and looks like SWF."""
+    """Return the SHA-256 of the text in a file, after checking that it is complete and looks like SWF."""
     sha, head, tail = hashlib.sha256(), b"", b""
     try:
         with gzip.open(path) if _is_packed(path) else open(path, "rb") as text:
@@ -448,12 +455,12 @@ def _note(name):
 
 
 def _expected(name):
-    """Give the checksum that a trace's text must have: the catalogue's, else the noted one, else ""."""
+    """Return the expected checksum of a trace's text: the catalogue's, or else the noted one, or else ""."""
     return catalogue().loc[name, "sha256"] or _noted(name).partition(" ")[0]
 
 
 def _noted(name):
-    """Give the text of the note on a trace, "" where there is none that can be believed."""
+    """Return the text of the note on a trace; "" if there is no note that can be trusted."""
     with suppress(OSError, UnicodeDecodeError):
         if paths.own_folder("traces"):
             with open(_note(name), encoding="utf-8") as note:
@@ -462,25 +469,25 @@ def _noted(name):
 
 
 def _memo(name, digest, path):
-    """Write a note: the checksum, and by what size and time of change the file will be known again."""
+    """Format a note: the checksum, and the size, modification time and path that identify the file."""
     now = path.stat()
     return f"{digest}  {name}.swf\n{now.st_size} {now.st_mtime_ns} {str(path.resolve())!a}\n"
 
 
 def _remember(name, digest, path):
-    # A cache that cannot be written costs another look next time, nothing else.
+    # If the cache cannot be written, the only cost is to verify the file again next time.
     with suppress(OSError):
         if paths.own_folder("traces"):
             _note(name).write_text(_memo(name, digest, path), encoding="utf-8")
 
 
 def _unchanged(name, path):
-    """Tell whether a file is as it was when its text was found to be the right one."""
+    """Tell whether a file is unchanged since its text was verified."""
     return _noted(name) == _memo(name, _expected(name), path)
 
 
 def standing_in(names: Iterable[str]) -> tuple[str, ...]:
-    """Give the note that stand-ins are simulated for those of these logs that are not at hand, if there are any.
+    """Return a note that stand-ins are simulated for those of the given logs that have no local copy.
 
     Parameters
     ----------
@@ -490,7 +497,7 @@ def standing_in(names: Iterable[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        One note, or none.
+        One note, or none if all logs have local copies.
     """
     missing = [name for name in names if find(resolve(name)) is None]
     if not missing:

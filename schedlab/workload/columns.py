@@ -1,4 +1,4 @@
-"""The columns of the jobs as numbers: what a policy or a scheme may ask for, by a word such as ``user``."""
+"""The columns of the jobs as numbers, for policies and schemes, which name them by words such as ``user``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,31 +9,32 @@ import pandas as pd
 
 from schedlab.text import plain
 
-# Short words for columns, where no column has that name itself.
+# Short words for columns; a column that has the word as its own name goes first.
 WORDS = {"user": "user_id", "group": "group_id", "account": "group_id"}
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of some jobs, each as an array of numbers that is made when it is first asked for.
+    """The columns of some jobs, each as an array of numbers that is made on first use.
 
-    - Whole numbers and truth values are int64, -1 where unknown.
-    - Other numbers are float64, nan where unknown.
-    - Dates are int64, seconds since the first submission of the trace, -1 where unknown; lengths of time are float64,
+    - Whole numbers and truth values are int64; -1 means unknown.
+    - Other numbers are float64; nan means unknown.
+    - Dates are int64, seconds since the first submission of the trace; -1 means unknown. Durations are float64,
       seconds.
-    - Text is int64: its position in the alphabetical list of the column's distinct texts in this trace; -1 where
-      unknown. A part of the trace that lacks a text has other positions: take `Trace.codes` of what is simulated.
+    - Text is int64: its position in the alphabetical list of the column's distinct texts in this trace; -1 means
+      unknown. In a part of the trace that lacks some of the texts the positions differ: use `Trace.codes` of the trace
+      that is simulated.
 
     Attributes
     ----------
     table : DataFrame
         The jobs of a trace.
     epoch : int, optional
-        What 1970 is on the clock of the log, negated (`swf.Header.unix_start_time`).
+        Start of the log's clock, in seconds since 1970 (`swf.Header.unix_start_time`).
     chosen : slice or int64 array
-        Which of the jobs.
+        The selected jobs.
     counted : slice or int64 array, optional
-        Over which jobs `count` goes, if not over those chosen.
+        The jobs over which `count` counts, if not the selected ones.
     """
 
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -54,12 +55,12 @@ class Columns:
 
     @property
     def known(self) -> list[str]:
-        """The words that can be asked for."""
+        """The words that can be used."""
         short = [word for word, name in WORDS.items() if name in self.table and word not in self.table]
         return [*short, *map(str, self.table.columns)]
 
     def name_of(self, word: str) -> str | None:
-        """Give the name of the column that a word means; None if there is none.
+        """Return the name of the column that a word means; None if there is none.
 
         Parameters
         ----------
@@ -69,26 +70,26 @@ class Columns:
         return next((name for name in (word, WORDS.get(word)) if name in self.table), None)
 
     def is_unknown(self, word: str) -> bool:
-        """Tell whether a column says nothing of any job: -1, or nan, for all.
+        """Tell whether a column is unknown for all jobs: -1, or nan.
 
         Parameters
         ----------
         word : str
-            As of `name_of`.
+            As in `name_of`.
         """
         _ = self[word]
         values = self._made[self.name_of(word)]
         return bool((np.isnan(values) if values.dtype.kind == "f" else values == -1).all())
 
     def of(self, jobs, *, first: bool = False) -> "Columns":
-        """Give the columns of some of these jobs; text keeps its codes.
+        """Return the columns of some of these jobs; text keeps its codes.
 
         Parameters
         ----------
         jobs : slice or int64 array
-            Which ones.
+            The jobs to select.
         first : bool
-            They are the first of these jobs, and others will come: `count` goes over all.
+            Whether they are the first of these jobs and others will follow: `count` then counts over all jobs.
         """
         if self.table.empty:
             return self
@@ -97,23 +98,23 @@ class Columns:
         return Columns(self.table, self.epoch, places[jobs], counted, self._made)
 
     def count(self, word: str) -> int:
-        """Count the different values of a column; what is unknown is one of them.
+        """Count the distinct values of a column; unknown is one of them.
 
         Parameters
         ----------
         word : str
-            As of `name_of`.
+            As in `name_of`.
         """
         values = self[word]
         return np.unique(values if self.counted is None else self._made[self.name_of(word)][self.counted]).size
 
     def with_numbers(self, **columns: np.ndarray) -> "Columns":
-        """Give the same columns with other numbers in some of them; those that there are not are left out.
+        """Return the same columns with other numbers in some of them; names without a column are ignored.
 
         Parameters
         ----------
         **columns : array, shape (n_jobs,)
-            By the names of the columns.
+            The numbers, by column name.
         """
         made = dict(self._made)
         for name, numbers in columns.items():
@@ -124,12 +125,12 @@ class Columns:
         return Columns(self.table, self.epoch, self.chosen, self.counted, made)
 
     def codes(self, word: str) -> dict[str, int]:
-        """Give the code of each text of a column.
+        """Return the code of each text of a column.
 
         Parameters
         ----------
         word : str
-            As of `name_of`.
+            As in `name_of`.
         """
         return {text: code for code, text in enumerate(np.unique(_texts(self.table[self.name_of(word)]).dropna()))}
 
@@ -155,13 +156,13 @@ class Columns:
             raise ValueError(f"column {dates.name!r} holds dates, but the log has no UnixStartTime to count them from")
         if dates.dt.tz is not None:
             dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
-        seconds = dates.to_numpy().astype("datetime64[s]")  # in nanoseconds, time ends in 2262
+        seconds = dates.to_numpy().astype("datetime64[s]")  # nanoseconds would end in 2262
         first = self.table["submit_time"].min()
         return np.where(dates.notna(), seconds.astype("int64") - self.epoch - first, -1).astype("int64")
 
 
 def _with_a_kind(values: pd.Series) -> pd.Series:
-    """Give a column with the type of its values, where pandas holds numbers as objects, categories or Arrow's."""
+    """Return a column with the type of its values, if pandas holds numbers as objects, categories or Arrow's."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
     if isinstance(values.dtype, pd.ArrowDtype) and values.dtype.kind in "mM":
@@ -175,14 +176,14 @@ def _with_a_kind(values: pd.Series) -> pd.Series:
 
 
 def _texts(values: pd.Series) -> pd.Series:
-    """Give a column as texts, None where there is none."""
+    """Return a column as texts; None where a value is missing."""
     texts = values.astype(object)
     known = texts.notna()
     return texts.where(known, None).map(lambda value: plain(str(value)), na_action="ignore")
 
 
 def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str) -> dict[str, int]:
-    """Give the number behind each name of a column: as the log numbers them, else the codes of its texts.
+    """Return the number behind each name of a column: the log's own numbers, or else the codes of its texts.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ def codes_of(columns: Columns, names: Mapping[str, Mapping[int, str]], word: str
     Raises
     ------
     ValueError
-        For an unknown column, or one of numbers without names.
+        For an unknown column, or a column of numbers without names.
     """
     name = columns.name_of(word)
     if name is None:

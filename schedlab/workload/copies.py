@@ -6,5 +6,5 @@ LAZY = int(pd.__version__.partition(".")[0]) >= 3  # from 3.0 on, pandas copies 
 
 
 def copied(table: pd.DataFrame) -> pd.DataFrame:
-    """Copy a table, its values only once somebody writes into it, where pandas can."""
+    """Copy a table; if pandas can, the values are copied only when somebody writes to them."""
     return table.copy(deep=not LAZY)

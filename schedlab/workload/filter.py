@@ -1,8 +1,8 @@
-"""The load filter: which records of a log can be simulated, and what is filled in where the log is silent.
+"""The load filter: which records of a log can be simulated, and how missing values are filled in.
 
-The rules are those of published simulations on the archive's logs (Gaussier et al., SC 2015). Nothing disappears: a
-record left out and a value filled in each give a row, with the reason, in the tables that `usable` returns beside the
-jobs. `account` counts these rows by reason, and tells what every log has from what a reader should look at.
+The rules are those of published simulations on the archive's logs (Gaussier et al., SC 2015). Nothing disappears: each
+omitted record and each filled-in value has a row, with the reason, in the tables that `usable` returns beside the jobs.
+`account` counts these rows by reason, and separates what is common in logs from what deserves a look.
 """
 
 from collections.abc import Iterator
@@ -25,20 +25,20 @@ NO_SUBMISSION = "submit time unknown"
 NO_RUN_TIME = "run time unknown: never started, or not recorded"
 NO_TIME = "run time is 0"
 NO_SIZE = "number of processors unknown"
-TOO_WIDE = "wider than the machine"  # goes on with its size
+TOO_WIDE = "wider than the machine"  # followed by its size
 NO_ESTIMATE = "no estimate"
 ROUNDED = "rounded to a whole number"
 OTHER_SIZE = "not in the log; taken from the other size field"
 RUN_TAKEN = "no estimate; the run time is taken"
 NUMBER_TAKEN = "no estimate; the number given is taken"
 SHARED_NUMBERS = "job numbers were not unique"
-BAD_LINE = "line "  # goes on with its number and what is wrong with it
-BAD_ROW = "row "  # of a table; goes on alike
+BAD_LINE = "line "  # followed by its number and what is wrong with it
+BAD_ROW = "row "  # of a table; followed by the same
 
 # Reasons of `schedlab.workload.sacct`.
 STEP = "a step of a job, not a job"
 GIVEN_TWICE = "given twice: same job, submission and start"
-OTHER_PARTITION = "not of partition"  # goes on with its name
+OTHER_PARTITION = "not of partition"  # followed by its name
 WAITING = "still waiting when the record was made"
 CANCELLED_EARLY = "cancelled before it started"
 NEVER_STARTED = "never started"
@@ -49,12 +49,12 @@ SEVERAL_RUNS = "several runs, or tasks, under one number; the last keeps it"
 NO_GPU = "asks for no GPU, and the machine is counted in GPUs"
 
 KINDS = USUAL, LOOK = ("usual", "worth a look")
-FEW = 0.01  # of the jobs: so many lack something in the best of logs; and of the work: less is not worth a word
-WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran, and are left out with their work
+FEW = 0.01  # of the jobs, since even good logs lack something for so many; and of the work, since less is negligible
+WITH_WORK = (NO_SUBMISSION, TOO_WIDE, NO_ESTIMATE)  # jobs that ran and whose work is omitted
 
 
 class Meaning(NamedTuple):
-    """What to make of a reason: its kind, None if usual only where it struck few jobs; and words for one line."""
+    """How to present a reason: its kind (None: usual only if it affects few jobs), and words for one line."""
 
     kind: str | None
     noun: str
@@ -62,7 +62,7 @@ class Meaning(NamedTuple):
 
 
 NEVER_RAN = Meaning(USUAL, "job", "cancelled before the start (left out)")
-# By the table, the field of a repair, and how the reason begins. What is not here is worth a look.
+# By table, field of a repair, and beginning of the reason. Reasons that are not listed are worth a look.
 MEANINGS = {
     ("dropped", "", PART): Meaning(USUAL, "part", "of jobs kept as a whole (left out)"),
     ("dropped", "", NO_SUBMISSION): Meaning(LOOK, "record", "without a submit time (left out)"),
@@ -103,32 +103,32 @@ MEANINGS = {
 def usable(
     records: pd.DataFrame, procs: int, missing_estimate: str | float = "run", spare: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Keep the records that can be simulated and fill in what they lack.
+    """Keep the records that can be simulated and fill in missing values.
 
     Parameters
     ----------
     records : DataFrame
-        SWF columns, with job_number among them; -1 is unknown.
+        SWF columns, with job_number among them; -1 means unknown.
     procs : int
         Processors of the machine.
     missing_estimate : "run", "drop" or a number of seconds
-        What to do with a record that has no requested time: take its run time, leave it out, or take the number.
+        What to do with a record without a requested time: use its run time, omit the record, or use the given number.
     spare : bool
-        Take the columns out of `records` as they are used, so that memory holds no second table.
+        Remove the columns from `records` as they are used, so that memory does not hold a second table.
 
     Returns
     -------
     jobs : DataFrame
-        Index job_number, sorted by submit time (stable). Times are whole seconds, sizes whole processors:
-        submit times rounded down, all others up, so that no work is lost. Requested and allocated
-        processors both known and positive, requested time positive.
+        Index job_number, sorted by submit time (stable). Times are whole seconds and sizes are whole processors: submit
+        times are rounded down, all others up, so that no work is lost. Requested and allocated processors are known and
+        positive, and so is the requested time.
     dropped : DataFrame
-        The records left out, with a first column "reason".
+        The omitted records, with a first column "reason".
     repaired : DataFrame
-        One row per value filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
+        One row per value that was filled in or rounded: job_number (as in `jobs`), field, was, now, reason.
     """
     check_missing_estimate(missing_estimate)
-    records = records if spare and LAZY else copied(records)  # below pandas 3.0 it may be a part of another table
+    records = records if spare and LAZY else copied(records)  # below pandas 3.0 it may share data with another table
     part = _is_part(records)
     repairs = _renumber(records, part)
     left_out, reasons = _left_out(records, part, procs, missing_estimate == "drop")
@@ -138,7 +138,7 @@ def usable(
     kept = ~left_out
     for field, whole in WHOLE.items():
         if records[field].dtype.kind == "f":
-            rounded = whole(records[field].where(kept, 0))  # those left out may be no numbers
+            rounded = whole(records[field].where(kept, 0))  # omitted records may have invalid values
             repairs.append(_fill(records, field, kept & (rounded != records[field]), rounded, ROUNDED))
             records[field] = records[field].where(kept, 0).astype("int64")
     size = _size(records)
@@ -155,7 +155,7 @@ def usable(
 
 
 def _in_order(records, kept):
-    """Give the records that are kept by submission; takes the columns out of the table, where any has to be copied."""
+    """Return the kept records in order of submission; if a copy is needed, empty the given table of its columns."""
     submit = records["submit_time"].to_numpy()
     submit = submit if kept.all() else submit[kept]
     in_order = not (submit[1:] < submit[:-1]).any()
@@ -170,7 +170,7 @@ def _in_order(records, kept):
 
 
 def check_missing_estimate(given) -> None:
-    """Raise where it cannot be said so what becomes of jobs without an estimate."""
+    """Raise ValueError if this is not a valid rule for jobs without an estimate."""
     if given in ("run", "drop") or (isinstance(given, int | float | np.number) and 0 < given < EXACT):
         return
     raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
@@ -189,9 +189,9 @@ def _no_repairs():
 
 
 def _renumber(records, part):
-    """Number the records anew where two share a job number and neither is a part of the other."""
+    """Renumber the records if two share a job number and neither is a part of the other."""
     numbers = records["job_number"]
-    if not part.any() and (np.diff(numbers.to_numpy()) > 0).all():  # as nearly all logs have it; quick
+    if not part.any() and (np.diff(numbers.to_numpy()) > 0).all():  # a quick test that nearly all logs pass
         return []
     if not numbers[~part].duplicated().any():
         return []
@@ -200,7 +200,7 @@ def _renumber(records, part):
 
 
 def _is_part(records):
-    """Tell which records are parts of a job that has a summary line too: same number, status 2, 3 or 4."""
+    """Tell which records are parts of a job that also has a summary line: same number, status 2, 3 or 4."""
     partial = records["status"].isin(PARTIAL_EXECUTION)
     if not partial.any():
         return partial
@@ -209,12 +209,12 @@ def _is_part(records):
 
 def _size(records):
     requested = records["requested_procs"]
-    # Not `Series.where`, which below pandas 3.0 makes integers of whole floats, and warns of it.
+    # Not `Series.where`: below pandas 3.0 it converts whole floats to integers, and warns.
     return pd.Series(np.where(requested > 0, requested, records["allocated_procs"]), index=records.index)
 
 
 def _left_out(records, part, procs, without_estimate):
-    """Tell which records to leave out, and for each of these the first reason."""
+    """Tell which records to omit, and the first reason for each of them."""
     run, size = records["run_time"], _size(records)
     checks = [
         (part, PART),
@@ -233,7 +233,7 @@ def _left_out(records, part, procs, without_estimate):
 
 
 def _fill(table, field, where, values, reason):
-    """Put `values` into a column where asked, and give the rows that say so."""
+    """Put `values` into a column where asked, and return the repair rows."""
     was = table[field]
     if where.any():
         table[field] = was.where(~where, values)
@@ -248,7 +248,7 @@ def _fill(table, field, where, values, reason):
     )
 
 
-# What to make of it -------------------------------------------------------------------------------------
+# Assessment ---------------------------------------------------------------------------------------------
 
 
 def account(
@@ -258,29 +258,29 @@ def account(
     modelled: bool = False,
     work: pd.Series | None = None,
 ) -> pd.DataFrame:
-    """Count what was left out and filled in by reason, and tell what is usual from what a reader should look at.
+    """Count omitted records and filled-in values by reason, and separate the usual reasons from those worth a look.
 
-    Usual is what cannot change a schedule, such as a size filled in that nothing reads; what is no job that ran; and
-    what up to one job in a hundred lacks. All else is worth a look: work that is missing, or numbers that are guesses.
-    Where more than a hundredth of the work is left out, the words say so.
+    A reason is usual in three cases: it cannot change a schedule, such as a filled-in size that nothing reads; the
+    records are not jobs that ran; or it affects at most one job in a hundred. Every other reason is worth a look: work
+    is missing, or numbers are guesses. If more than a hundredth of the work is omitted, the words say so.
 
     Parameters
     ----------
     dropped, repaired : DataFrame
-        As of `usable`, or with reasons of a reader's own.
+        As in `usable`, or with a reader's own reasons.
     jobs : int
-        Jobs that were kept when the log was read.
+        Number of jobs kept when the log was read.
     modelled : bool
-        The jobs are those of a model, which has no other fields than it needs.
+        Whether the jobs come from a model, which has only the fields that it needs.
     work : Series, optional
-        Processor-seconds of each job that was kept when the log was read; index job_number.
+        Processor-seconds of each job kept when the log was read; index job_number.
 
     Returns
     -------
     DataFrame
-        One row a reason, first what is worth a look, and then the most frequent first: table ("dropped" or "repaired",
-        where the records stand), field (of repairs), reason (bad lines count as one), kind ("worth a look" or
-        "usual"), count, and words, which say the same in short.
+        One row per reason, those worth a look first, then by decreasing count. Columns: table ("dropped" or "repaired",
+        where the records are), field (of repairs), reason (bad lines count as one), kind ("worth a look" or "usual"),
+        count, and words, a short description.
     """
     rows = []
     shares = {} if work is None or dropped.empty else _shares(dropped, work)
@@ -301,12 +301,12 @@ def account(
 
 
 def in_one_line(accounted: pd.DataFrame) -> str:
-    """Say what is worth a look and what is not; no words where nothing was left out or filled in.
+    """Summarize what is worth a look and what is usual; an empty string if nothing was omitted or filled in.
 
     Parameters
     ----------
     accounted : DataFrame
-        As `account` gives it.
+        As returned by `account`.
     """
     said = {kind: _listed(accounted[accounted["kind"] == kind], most) for kind, most in ((LOOK, 4), (USUAL, 2))}
     if said[LOOK]:
@@ -315,14 +315,14 @@ def in_one_line(accounted: pd.DataFrame) -> str:
 
 
 def _listed(rows, most):
-    """List the words of the first rows, and how many records or values the others are."""
+    """List the words of the first rows, and the total count of the others."""
     words = rows["words"].tolist()
     rest = int(rows["count"].iloc[most:].sum())
     return ", ".join([*words[:most], *[f"{rest:,} more"] * (rest > 0)])
 
 
 def _shares(dropped, work):
-    """Give for each reason to leave out jobs that ran the share of their work in all work."""
+    """Return, for each reason to omit jobs that ran, the share of their work in all work."""
     ran = dropped[dropped["reason"].str.startswith(WITH_WORK)]
     size, run = _size(ran).clip(lower=0).astype("float64"), ran["run_time"].clip(lower=0)
     area = work.reindex(ran.index).fillna(run * size)
@@ -331,9 +331,9 @@ def _shares(dropped, work):
 
 
 def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int, Meaning]]:
-    """Give (table, field, reason), count and meaning of each reason to leave records out."""
+    """Yield (table, field, reason), count and meaning of each reason to omit records."""
     reasons = dropped["reason"]
-    for begin in (BAD_LINE, BAD_ROW):  # each has its own words, and all count as one reason
+    for begin in (BAD_LINE, BAD_ROW):  # each has its own wording, but all count as one reason
         bad = reasons.str.startswith(begin)
         if bad.any():
             yield ("dropped", "", f"the {begin}is bad"), int(bad.sum()), MEANINGS["dropped", "", begin]
@@ -349,7 +349,7 @@ def _reasons(dropped: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], int,
 
 
 def _repairs(repaired):
-    """Give the same of each field and reason to repair values."""
+    """Yield the same for each field and reason of repairs."""
     for (field, reason), count in repaired[["field", "reason"]].value_counts().items():
         yield ("repaired", field, reason), count, _meaning("repaired", field, reason)
 

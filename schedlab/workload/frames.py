@@ -1,7 +1,7 @@
 """Read a table of jobs with any column names: `from_frame` takes a DataFrame, `read_table` a CSV or Parquet file.
 
 Each argument (submit, run, procs, ...) names a column. A column is read once, as an instant, a duration, a size or a
-name. A value that cannot be read is an error; with `lenient`, its row is left out instead, with the reason.
+name. A value that cannot be read is an error; with `lenient`, its row is omitted instead, with the reason.
 """
 
 import difflib
@@ -134,8 +134,8 @@ def from_frame(
     name : str
         Name of the trace, for messages and charts.
     machine : int or Flat, optional
-        Processors of the machine. Default: the most in use at one instant, by the recorded starts; `Trace.history` then
-        says so.
+        Processors of the machine. Default: the most processors in use at one instant, by the recorded starts;
+        `Trace.history` then says so.
     unit : str or mapping
         Unit of numbers, for all columns or by argument: ``unit="ms"``, ``unit={"estimate": "min"}``. One of ns, us, ms,
         s, min, h, d.
@@ -144,7 +144,7 @@ def from_frame(
     missing_estimate : "run", "drop" or a number of seconds
         As in `read_swf`.
     lenient : bool
-        Leave out rows with unreadable values instead of raising; `Trace.dropped` lists them.
+        Omit rows with unreadable values instead of raising; `Trace.dropped` lists them.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def from_frame(
     - Numbers of `submit` from 500,000,000 on (1985) are seconds since 1970, and give the trace its dates. Smaller ones
       are seconds on a clock of their own.
     - Missing values (empty, None, NaN, Unknown) and -1 mean unknown. A row without submission, run time or processors
-      is left out with its reason, as are jobs of 0 s: see `Trace.repairs`.
+      is omitted with its reason, as are jobs of 0 s: see `Trace.repairs`.
     - A job that starts before its submission has no known wait. It is an error if a job ends before its start, or if
       its run time is longer than the time from start to end.
     - A further column whose name `Schedule.jobs` needs is renamed: ``_given`` is appended, and the history says so.
@@ -218,7 +218,7 @@ def read_table(path, *, keep=None, separator: str | None = None, **columns) -> T
     TableError
         As in `from_frame`, with rows counted from 1 below the header. Also for a file that is not such a table.
     ModuleNotFoundError
-        For Parquet without pyarrow, which ``pip install "schedlab[parquet]"`` brings.
+        For Parquet without pyarrow; install it with ``pip install "schedlab[parquet]"``.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def loaded(path: Path, wanted: Collection[str] | None = None, separator: str | N
 
 
 def _parquet(path, file):
-    """Give the columns of a Parquet file, or of a folder of them, and a function that reads some of them."""
+    """Return the columns of a Parquet file, or of a folder of them, and a function that reads some of them."""
     try:
         from pyarrow import ArrowInvalid, dataset
     except ModuleNotFoundError:
@@ -280,7 +280,7 @@ def _parquet(path, file):
     try:
         table = dataset.dataset([str(part) for part in parts], format="parquet")
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
-        ranges = [one["name"] for one in index if isinstance(one, dict) and one["name"]]  # their values are not stored
+        ranges = [one["name"] for one in index if isinstance(one, dict) and one["name"]]  # not stored in the file
         known = [*ranges, *table.schema.names]
     except ArrowInvalid as error:
         raise TableError(f"{file}: not a Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
@@ -288,12 +288,12 @@ def _parquet(path, file):
 
 
 def _named(frame):
-    """Give a table whose named index levels are ordinary columns."""
+    """Return a table whose named index levels are ordinary columns."""
     return frame.reset_index(level=[name for name in frame.index.names if name is not None])
 
 
 def _text_table(path, file, separator):
-    """Give the columns of a text file, and a function that reads some of them."""
+    """Return the columns of a text file, and a function that reads some of them."""
 
     def read(columns=None, **options):
         try:
@@ -319,7 +319,7 @@ def _text_table(path, file, separator):
 
 
 class Table:
-    """A table, the columns with the required values, and the problems of its rows.
+    """A table, the columns that supply the required values, and the problems of its rows.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ class Table:
         return f"column {self.given[role]!r} ({role})" if self.is_column(role) else role
 
     def values(self, role):
-        """Give the values of an argument: a Series, one value per row."""
+        """Return the values of an argument: a Series, one value per row."""
         given, rows = self.given[role], len(self.frame)
         if self.is_column(role):
             return self.frame[given]
@@ -419,7 +419,7 @@ class Table:
         return values
 
     def refuse(self, role, rows, found, expected):
-        """Record that a row cannot be used, or raise at the first.
+        """Record that rows cannot be used, or raise at the first.
 
         Parameters
         ----------
@@ -438,12 +438,12 @@ class Table:
             self.bad.setdefault(int(row), plain(reason))
 
     def leave_out(self, rows, reason):
-        """Leave out rows, given as bool of shape (n_rows,), for a reason."""
+        """Omit rows, given as bool of shape (n_rows,), for a reason."""
         for row in np.flatnonzero(rows):
             self.bad.setdefault(int(row), reason)
 
     def further(self):
-        """Give the columns that no argument names, by name."""
+        """Return the columns that no argument names, by name."""
         used = self.used()
         return {str(name): self.frame[name] for name in self.frame.columns if name not in used}
 
@@ -547,14 +547,14 @@ def _is_numeric(values):
 
 
 def _numbers(table, role, values, scaled=True):
-    """Give numbers in seconds, or as they are; -1 and missing ones as nan."""
+    """Return numbers in seconds, or unscaled; -1 and missing ones as nan."""
     numbers = values.to_numpy("float64", na_value=np.nan)
     table.refuse(role, np.flatnonzero(np.isinf(numbers)), values, "a number")
     return np.where(numbers == -1, np.nan, numbers) * (UNITS[table.units.get(role, "s")] if scaled else 1)
 
 
 def _texts(table, role, values, scaled=True):
-    """Give each distinct text once: its position for each row (-1 if unknown), the texts, and their numbers.
+    """Return each distinct text once: its position for each row (-1 if unknown), the texts, and their numbers.
 
     A number is nan if the text is not one. An extra nan at the end stands for rows without a text.
     """
@@ -657,7 +657,7 @@ def trace_of(table: Table, name: str, machine=None, missing_estimate="run") -> T
 
 
 def _times(table):
-    """Give submit_time, run_time, requested_time and wait_time, as far as known, in seconds; and whether from dates."""
+    """Return submit_time, run_time, requested_time and wait_time in seconds, if known; and whether they are dates."""
     submit, dated = _instants(table, "submit")
     known = submit[~np.isnan(submit)]
     by_date = dated or (known.size > 0 and known.min() >= UNIX)
@@ -695,14 +695,14 @@ def _times(table):
 
 
 def _a_second(values):
-    """Say what an instant should be, for numbers that may be too large to be seconds."""
+    """Describe a valid instant, with a hint if the numbers are too large to be seconds."""
     largest = np.max(values, initial=0, where=~np.isnan(values))
     unit = next((name for name in ("ms", "us", "ns") if UNIX <= largest * UNITS[name] <= LATEST), None)
     return f"seconds since 1970{f'; are these {unit}? unit={unit!r}' if unit else ''}"
 
 
 def _job_numbers(table):
-    """Give the job numbers: those of the table, or row numbers from 1."""
+    """Return the job numbers: those of the table, or row numbers from 1."""
     places = np.arange(1, len(table.frame) + 1)
     if not table.has("job"):
         return places
@@ -716,7 +716,7 @@ def _job_numbers(table):
 
 
 def _further(table, records):
-    """Give the columns that no argument names, with unique names, and a note on renamed ones for the history."""
+    """Return the columns that no argument names, under unique names, and notes on renamed ones for the history."""
     columns, history, further = {}, [], table.further()
     if table.is_column("job") and not _is_numeric(table.values("job")):
         further[str(table.given["job"])] = table.values("job")
@@ -745,7 +745,7 @@ def _on_the_clock(records, by_date):
 
 
 def _size(table, kept):
-    """Give the size of a machine of which only the jobs are known, and a note on it for the history."""
+    """Estimate the size of the machine from its jobs, and return it with a note for the history."""
     if kept["start_time"].isna().all():
         raise SizeUnknown(f"{table.file}: the size of the machine is not known; give machine=")
     most = max(1, most_in_use(kept[kept["start_time"].notna()]))

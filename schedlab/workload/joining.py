@@ -1,4 +1,4 @@
-"""Put traces of one machine together: one clock, one numbering of jobs, users, groups, queues and partitions."""
+"""Join traces of one machine: one clock, one numbering of jobs, users, groups, queues and partitions."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from . import swf
 from .filter import SHARED_NUMBERS
 from .readers import names_in_header
 
-NAMED = {"user_id": None, "group_id": None, "queue": "Queue", "partition": "Partition"}  # with the label of the header
+NAMED = {"user_id": None, "group_id": None, "queue": "Queue", "partition": "Partition"}  # and the label in the header
 LEAST_REAL_FIRST = ("stand-in", "model", "file", "archive")
 _REPLACED = re.compile(r"\s*;\s*(?:Queue|Partition|UnixStartTime|MaxJobs|MaxRecords)\s*:", re.IGNORECASE)
 
 
 def joined(traces: Sequence, by: str):
-    """Put traces together, as `Trace.concat` says."""
+    """Join traces, as `Trace.concat` describes."""
     first = traces[0]
     _check(traces, by)
     shifts, epoch = _shifts(traces, by)
@@ -72,7 +72,7 @@ def _check(traces, by):
 
 
 def _shifts(traces, by):
-    """Give by how many seconds the submissions of each trace move, and the date of second 0, if any."""
+    """Return by how many seconds the submissions of each trace move, and the date of second 0, if known."""
     begins = [int(trace.table["submit_time"].iloc[0]) for trace in traces]
     ends = [int(trace.table["submit_time"].iloc[-1]) for trace in traces]
     epoch = traces[0].header.unix_start_time
@@ -88,13 +88,13 @@ def _shifts(traces, by):
 
 
 def _job_numbers(traces):
-    """Give the job numbers of each trace, higher ones where some come twice; and the repairs that say so."""
+    """Return the job numbers of each trace, made unique if some occur twice; and the repairs that record the change."""
     numbers = [trace.table.index.to_numpy() for trace in traces]
     if pd.Index(np.concatenate(numbers)).is_unique:
         return numbers, []
     new, repairs = [], []
     for was in numbers:
-        now = was + (int(new[-1].max()) - min(int(was.min()), 1) + 1 if new else 0)  # some logs count from 0
+        now = was + (int(new[-1].max()) - min(int(was.min()), 1) + 1 if new else 0)  # some logs number from 0
         new.append(now)
         if (was != now).any():
             rows = {"job_number": now, "field": "job_number", "was": was * 1.0, "now": now * 1.0}
@@ -103,13 +103,13 @@ def _job_numbers(traces):
 
 
 def _repaired(trace, numbers):
-    """List the repairs of the jobs that a trace has, under their new numbers: parts of a log share one list."""
+    """List the repairs of a trace's own jobs, under their new numbers; parts of a log share one list of repairs."""
     listed = trace.repaired[trace.repaired["job_number"].isin(trace.table.index)]
     return listed.assign(job_number=listed["job_number"].map(pd.Series(numbers, index=trace.table.index)))
 
 
 def _with_one_numbering(traces):
-    """Number users, groups, queues and partitions alike in all tables where they have names; give tables and names."""
+    """Number named users, groups, queues and partitions alike in all tables; return the tables and the names."""
     tables, names = [trace.table.copy() for trace in traces], {}
     for column in NAMED:
         if not any(trace.names.get(column) for trace in traces):
@@ -128,7 +128,7 @@ def _with_one_numbering(traces):
 
 
 def _called(trace, column):
-    """Name the numbers in a column of a trace, those without a name by themselves."""
+    """Return the name of each number in a column of a trace; a number without a name is its own name."""
     known = trace.names.get(column, {})
     numbers = sorted({*known, *(number for number in trace.table[column].unique().tolist() if number >= 0)})
     return {number: known.get(number, str(number)) for number in numbers}

@@ -1,4 +1,4 @@
-"""Limits of time that the names of queues tell, on the machines whose users gave no estimates."""
+"""Time limits that follow from queue names, for machines whose users gave no estimates."""
 
 import re
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ NAME = re.compile(r"qf?\d+(ll|[tsml])")
 
 
 def queue_limits(queues: Mapping[int, str]) -> dict[int, int]:
-    """Give the limits (seconds) of the queues whose names tell them.
+    """Return the time limits (seconds) of the queues whose names indicate one.
 
     Parameters
     ----------
     queues : mapping of int to str
-        Names by number, as `schedlab.workload.swf.Header.queues` has them.
+        Names by number, as in `schedlab.workload.swf.Header.queues`.
 
     Examples
     --------

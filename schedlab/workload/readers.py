@@ -1,4 +1,4 @@
-"""What the readers of tables share: durations and states as Slurm writes them, numbered names, and the log's clock."""
+"""Shared by the readers of tables: Slurm's durations and states, numbered names, and the log's clock."""
 
 import re
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ A_DURATION = "a duration like 05:30, 12:05:30, 2-12 or 2-12:05:30"
 _DAYS = re.compile(r"([0-9]{1,6})-([0-9]{1,2})(?::([0-5][0-9])(?::([0-5][0-9](?:\.[0-9]+)?))?)?")
 _CLOCK = re.compile(r"(?:([0-9]{1,8}):(?=[0-5][0-9]:))?([0-9]{1,8}):([0-5][0-9](?:\.[0-9]+)?)")
 
-# What Slurm calls the ways to end, in the codes of SWF: 1 completed, 0 failed, 5 cancelled. A limit that strikes is a
-# failure; what was taken off the machine by somebody, or by the scheduler, is cancelled.
+# Slurm's final states in the codes of SWF: 1 completed, 0 failed, 5 cancelled. A job that hits a limit has failed; a
+# job removed from the machine by somebody, or by the scheduler, is cancelled.
 ENDED = {
     "COMPLETED": 1,
     **dict.fromkeys(("FAILED", "TIMEOUT", "DEADLINE", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY"), 0),
@@ -27,12 +27,12 @@ ENDED = {
 
 
 def slurm_duration(text: str) -> float:
-    """Read a duration as Slurm writes it, in seconds; nan where it is unknown.
+    """Read a duration in Slurm's format, in seconds; nan if unknown.
 
     Raises
     ------
     ValueError
-        With what was expected.
+        If the text is not a duration; the message is the expected format.
     """
     if text.lower() in NO_VALUE:
         return np.nan
@@ -47,24 +47,24 @@ def slurm_duration(text: str) -> float:
 
 
 def state_of(text: str) -> str:
-    """Give the state in a text such as "CANCELLED by 1000" or "CANCELLED+", in capitals."""
+    """Return the state in a text such as "CANCELLED by 1000" or "CANCELLED+", in capitals."""
     return text.partition(" ")[0].rstrip("+").upper()
 
 
 def numbered(texts: Iterable) -> tuple[np.ndarray, dict[int, str]]:
-    """Number names in the order of their appearance.
+    """Number names in order of first appearance.
 
     Parameters
     ----------
     texts : iterable of str or None
-        Empty or None where there is none.
+        Empty or None if there is no name.
 
     Returns
     -------
     numbers : float64, shape (n_jobs,)
-        From 1; nan where there is no name.
+        From 1; nan if there is no name.
     names : dict
-        By number.
+        Names by number.
     """
     texts = np.asarray(texts, dtype=object)
     codes, names = pd.factorize(np.where(texts == "", None, texts))
@@ -72,14 +72,14 @@ def numbered(texts: Iterable) -> tuple[np.ndarray, dict[int, str]]:
 
 
 def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Count submissions and starts from the first submission, and put SWF's -1 for what is unknown.
+    """Count submissions and starts from the first submission, and replace unknown values by SWF's -1.
 
     Returns
     -------
     records : DataFrame
-        int64 where a field is whole.
+        int64 for fields whose values are all whole.
     epoch : int
-        The first submission on the clock that `records` had, rounded down.
+        The first submission on the original clock of `records`, rounded down.
     """
     first = records["submit_time"].min()
     epoch = 0 if np.isnan(first) else int(np.floor(first))
@@ -93,7 +93,7 @@ def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def most_in_use(jobs: pd.DataFrame) -> int:
-    """Count the processors in use at the instant when they are most; a job holds its own in [start, end).
+    """Count the most processors in use at any instant; a job holds its processors in [start, end).
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def most_in_use(jobs: pd.DataFrame) -> int:
     jobs = jobs[(jobs["run_time"] > 0) & (jobs["requested_procs"] > 0)]
     when = np.concatenate([jobs["start_time"], jobs["start_time"] + jobs["run_time"]])
     change = np.concatenate([jobs["requested_procs"], -jobs["requested_procs"]])
-    order = np.lexsort((change, when))  # of one instant, first what ends
+    order = np.lexsort((change, when))  # at equal times, ends before starts
     return int(change[order].cumsum().max(initial=0))
 
 
 def zone_named(name: str | None) -> ZoneInfo:
-    """Give the time zone of a name, UTC for None; raise ValueError where there is none of it."""
+    """Return the time zone with this name, UTC for None; raise ValueError if there is none."""
     zone = swf.time_zone(name or "UTC")
     if zone is None:
         raise ValueError(f"unknown time zone {name!r}, expected a name like Europe/Stockholm")
@@ -116,5 +116,5 @@ def zone_named(name: str | None) -> ZoneInfo:
 
 
 def names_in_header(label: str, names: dict[int, str]) -> list[str]:
-    """Give the header lines that name queues or partitions (`label` "Queue" or "Partition")."""
+    """Return the header lines that name queues or partitions (`label` "Queue" or "Partition")."""
     return [f"; {label}: {number} {plain(str(name))}" for number, name in names.items()]

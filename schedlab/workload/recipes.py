@@ -1,15 +1,15 @@
-"""Read public logs that are no plain SWF: PM100, F-DATA, Frontier, Theta, Cori, Kestrel, Philly, Helios.
+"""Read public logs that are not plain SWF: PM100, F-DATA, Frontier, Theta, Cori, Kestrel, Philly, Helios.
 
-Each function names the columns of its log, and says what is peculiar to it. A machine is counted in nodes where jobs
-get whole nodes, and in GPUs where they ask for GPUs; `Trace.history` says which. Most of these logs have rows that
-contradict themselves; they are left out, and `Trace.dropped` has them.
+Each function names the columns of its log and describes the log's peculiarities. A machine is counted in nodes if jobs
+get whole nodes, and in GPUs if jobs request GPUs; `Trace.history` says which. Most of these logs have rows that
+contradict themselves; such rows are omitted, and `Trace.dropped` lists them.
 
-Where `machine` is omitted and the log's is not known, it is the most that was in use at one instant.
+If `machine` is omitted and the size of the log's machine is not known, it is the most that was in use at one instant.
 
 References
 ----------
-The columns are those that loaders of public projects read: ExaDigiT/RAPS, ``raps/dataloaders``;
-FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``; and the documentation of each log.
+The columns are those that the loaders of public projects read (ExaDigiT/RAPS, ``raps/dataloaders``;
+FuldaHPC/ElastisimFulda, ``scripts/csv_to_jobs.py``) and that the documentation of each log describes.
 """
 
 import json
@@ -30,21 +30,40 @@ from .trace import Trace, from_log
 def read_pm100(path, *, machine: int | None = None, procs_of: str = "nodes") -> Trace:
     """Read PM100, jobs of Marconi100 (CINECA, 2020): ``job_table.parquet``.
 
-    The log has only jobs that were alone on their nodes, so that its load is lower than the machine's was, and the
-    recorded waits are also due to jobs that are not in it. Time limits are in minutes.
+    The log has only jobs that were alone on their nodes. Its load is therefore lower than the machine's was, and the
+    recorded waits are partly due to jobs that are not in the log. Time limits are in minutes.
 
     Parameters
     ----------
     path : path
         The Parquet file, or a CSV file with its columns.
     machine : int, optional
-        Its size, if not 980 nodes or 3,920 GPUs.
+        Size of the machine. Default: 980 nodes or 3,920 GPUs.
     procs_of : {"nodes", "gpus"}
-        What counts as a processor.
+        Unit of jobs and machine.
 
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"submit_time": "2020-05-31 22:00:00+00:00", "start_time": "2020-05-31 22:00:10+00:00"}
+    >>> job |= {"end_time": "2020-05-31 22:12:10+00:00", "time_limit": 20, "num_nodes_alloc": 16, "num_gpus_alloc": 64}
+    >>> job |= {"user_id": 310, "qos": "1", "partition": "1", "job_state": "COMPLETED", "job_id": 10}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "job_table.csv"), index=False)
+    ...     trace = sl.read_pm100(Path(folder, "job_table.csv"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[10, 720, 1200, 16]]
+    >>> trace.procs, trace.history[-1]
+    (980, 'a processor is a node; only jobs alone on their nodes')
 
     References
     ----------
@@ -64,8 +83,8 @@ def read_pm100(path, *, machine: int | None = None, procs_of: str = "nodes") -> 
 def read_fdata(path, *, machine: int = 158_976) -> Trace:
     """Read a month of F-DATA, jobs of Fugaku (RIKEN, 2021-2024): ``21_04.parquet``; `Trace.concat` joins months.
 
-    A processor is a node of 48 cores. The log has no cancelled jobs, and its users are numbered. Nodes allocated count,
-    or those requested where these are unknown.
+    A processor is a node of 48 cores. The log has no cancelled jobs, and its users are numbered. The size of a job is
+    its number of allocated nodes, or of requested nodes if the former is unknown.
 
     Parameters
     ----------
@@ -77,6 +96,22 @@ def read_fdata(path, *, machine: int = 158_976) -> Trace:
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"usr": "usr_5", "adt": "2021-04-01 10:28:01+09", "sdt": "2021-04-01 10:28:31+09"}
+    >>> job |= {"edt": "2021-04-01 10:38:31+09", "elpl": 3600, "nnuma": 384, "nnumr": 400, "exit state": "completed"}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "21_04.csv"), index=False)
+    ...     trace = sl.read_fdata(Path(folder, "21_04.csv"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[30, 600, 3600, 384]]
 
     References
     ----------
@@ -96,8 +131,8 @@ def read_fdata(path, *, machine: int = 158_976) -> Trace:
 def read_frontier(path, *, machine: int = 9_472) -> Trace:
     """Read the public SWF of Frontier (OLCF, 2024-2025), with 21 fields.
 
-    A processor is a node. The nodes of a job are those of field 21, such as ``frontier:excl:2500x112``, since field 5
-    counts nodes in some records and cores in others. Records without that are left out.
+    A processor is a node. A job's nodes are taken from field 21, such as ``frontier:excl:2500x112``, since field 5
+    counts nodes in some records and cores in others. Records without a size in field 21 are omitted.
 
     Parameters
     ----------
@@ -109,6 +144,20 @@ def read_frontier(path, *, machine: int = 9_472) -> Trace:
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> job = "1 1 0 5585 336 5585 -1 336 7200 -1 1 0 0 -1 0 -1 -1 -1 0 5585 frontier:excl:3x112"
+    >>> with TemporaryDirectory() as folder:
+    ...     written = Path(folder, "frontier-2025.swf").write_text(job)
+    ...     trace = sl.read_frontier(Path(folder, "frontier-2025.swf"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[0, 5585, 7200, 3]]
 
     References
     ----------
@@ -128,8 +177,8 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
     """Read a year of Theta, Mira or Polaris (ALCF): ``ANL-ALCF-DJC-THETA_20230101_20231231.csv.gz``.
 
     A processor is a node. Jobs that ended with status 0 are completed, all others failed. Theta's queues
-    ``debug-cache-quad`` and ``debug-flat-quad`` have nodes of their own: ``trace.where("queue not in
-    ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)`` is the rest.
+    ``debug-cache-quad`` and ``debug-flat-quad`` have their own nodes:
+    ``trace.where("queue not in ('debug-cache-quad', 'debug-flat-quad')").with_procs(4360)`` is the rest.
 
     Parameters
     ----------
@@ -138,11 +187,28 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
     machine : int
         Nodes of the machine: 4,392 for Theta, 49,152 for Mira, 560 for Polaris.
     time_zone : str, optional
-        Of the dates. The log does not say; UTC if omitted.
+        Time zone of the dates, which the log does not state. Default: UTC.
 
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"QUEUED_TIMESTAMP": "2023-01-01 08:00:00", "START_TIMESTAMP": "2023-01-01 08:30:00"}
+    >>> job |= {"END_TIMESTAMP": "2023-01-01 09:30:00", "WALLTIME_SECONDS": 7200.0, "NODES_USED": 128.0}
+    >>> job |= {"USERNAME_GENID": 5, "PROJECT_NAME_GENID": 8, "QUEUE_NAME": "default", "EXIT_STATUS": 0}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "theta.csv"), index=False)
+    ...     trace = sl.read_theta(Path(folder, "theta.csv"), time_zone="America/Chicago")
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[1800, 3600, 7200, 128]]
 
     References
     ----------
@@ -161,7 +227,7 @@ def read_theta(path, *, machine: int = 4_392, time_zone: str | None = None) -> T
 def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angeles") -> Trace:
     """Read a table of Cori (NERSC) with columns Job, Submit, Nodes Allocated and Elapsed Secs.
 
-    A processor is a node. The log knows neither starts nor limits: each job's estimate is its run time.
+    A processor is a node. The log has neither start times nor limits: each job's estimate is its run time.
 
     Parameters
     ----------
@@ -170,11 +236,26 @@ def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angel
     machine : int
         Nodes of the machine: 9,688 of KNL, 2,388 of Haswell.
     time_zone : str
-        Of the dates. The log does not say.
+        Time zone of the dates, which the log does not state.
 
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"Job": 7, "Submit": "2022-07-11 00:00:00", "Nodes Allocated": 2.0, "Elapsed Secs": 3600.0}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "knl.csv"), index=False)
+    ...     trace = sl.read_cori(Path(folder, "knl.csv"))
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[-1, 3600, 3600, 2]]
 
     References
     ----------
@@ -188,21 +269,41 @@ def read_cori(path, *, machine: int = 9_688, time_zone: str = "America/Los_Angel
 def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -> Trace:
     """Read Slurm's records of Kestrel (NREL, 2023-2025), a Parquet file of ``esif.hpc.kestrel.job-anon``.
 
-    Jobs may share nodes in some partitions. Of several partitions that a job names, the first counts.
+    In some partitions jobs may share nodes. If a job names several partitions, the first counts.
 
     Parameters
     ----------
     path : path
-        The Parquet file, a folder of them as it is published, or a CSV file with its columns.
+        The Parquet file, a folder of them as published, or a CSV file with its columns.
     machine : int, optional
-        Its size. There are 2,304 standard nodes of 104 cores, and others.
+        Size of the machine. There are 2,304 standard nodes of 104 cores, and other nodes.
     procs_of : {"nodes", "cpus"}
-        What counts as a processor.
+        Unit of jobs and machine.
 
     Returns
     -------
     Trace
-        Jobs still waiting or running have no run time, and are left out.
+        Jobs still waiting or running have no run time, and are omitted.
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"submit_time": "2024-02-19 16:17:31-07", "start_time": "2024-02-19 16:17:41-07"}
+    >>> job |= {"end_time": "2024-02-19 17:17:41-07", "wallclock_req": "2:00:00", "nodes_used": 2}
+    >>> job |= {"user_hash": "a1b2c3d", "account_hash": "fff0001", "qos": "normal", "state": "COMPLETED", "job_id": 1}
+    >>> job |= {"processors_used": 208, "partition": "short,standard"}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "part-0.csv"), index=False)
+    ...     trace = sl.read_kestrel(Path(folder, "part-0.csv"), machine=2_304)
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[10, 3600, 7200, 2]]
+    >>> trace.names["partition"]
+    {1: 'short'}
 
     References
     ----------
@@ -222,8 +323,8 @@ def read_kestrel(path, *, machine: int | None = None, procs_of: str = "nodes") -
 def read_philly(path, *, machine: int | None = None, time_zone: str = "America/Los_Angeles") -> Trace:
     """Read the deep learning jobs of Microsoft's Philly (2017): ``cluster_job_log``, a JSON file.
 
-    A processor is a GPU. A job holds those of its first attempt, from the start of the first to the end of the last;
-    it has no limit, so that its estimate is its run time. Queues are the virtual clusters.
+    A processor is a GPU. A job holds the GPUs of its first attempt, from the start of the first attempt to the end of
+    the last. It has no limit, so its estimate is its run time. Queues are the virtual clusters.
 
     Parameters
     ----------
@@ -232,12 +333,30 @@ def read_philly(path, *, machine: int | None = None, time_zone: str = "America/L
     machine : int, optional
         GPUs of the machine.
     time_zone : str
-        Of the dates. The log does not say.
+        Time zone of the dates, which the log does not state.
 
     Returns
     -------
     Trace
-        Jobs that never started have no run time, and are left out.
+        Jobs that never started have no run time, and are omitted.
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> import json
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> attempt = {"start_time": "2017-10-07 12:00:30", "end_time": "2017-10-07 12:10:30"}
+    >>> attempt |= {"detail": [{"ip": "m0", "gpus": ["gpu0", "gpu1"]}]}
+    >>> job = {"jobid": "application_1", "submitted_time": "2017-10-07 12:00:00", "attempts": [attempt]}
+    >>> job |= {"status": "Pass", "vc": "ee9e8c", "user": "aaaaaa"}
+    >>> with TemporaryDirectory() as folder:
+    ...     written = Path(folder, "cluster_job_log").write_text(json.dumps([job]))
+    ...     trace = sl.read_philly(Path(folder, "cluster_job_log"), machine=2_816)
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[30, 600, 600, 2]]
 
     References
     ----------
@@ -269,9 +388,9 @@ def _philly_row(job):
 def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shanghai") -> Trace:
     """Read a cluster of SenseTime's Helios (2020): ``cluster_log.csv`` of Earth, Saturn, Uranus or Venus.
 
-    A processor is a GPU; jobs without GPUs are left out. Jobs have no limit, so that a job's estimate is its run time.
-    Queues are the virtual clusters; the column ``queue`` of the log, which is the wait in seconds, is not needed. The
-    machines grew over the months.
+    A processor is a GPU; jobs without GPUs are omitted. Jobs have no limit, so a job's estimate is its run time. Queues
+    are the virtual clusters; the log's own column ``queue``, the wait in seconds, is not used. The machines grew over
+    the months.
 
     Parameters
     ----------
@@ -280,11 +399,28 @@ def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shan
     machine : int, optional
         GPUs of the machine; at its largest, Venus had 1,264 and Earth 1,232.
     time_zone : str
-        Of the dates. The log does not say.
+        Time zone of the dates, which the log does not state.
 
     Returns
     -------
     Trace
+
+    Examples
+    --------
+    One made-up job in the columns of the log:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> job = {"job_id": 1425511, "user": "uXBbc", "vc": "vcJkd", "gpu_num": 16, "cpu_num": 64, "node_num": 2}
+    >>> job |= {"state": "COMPLETED", "submit_time": "2020-06-09 18:41:11", "start_time": "2020-06-09 18:42:11"}
+    >>> job |= {"end_time": "2020-06-09 18:52:11", "duration": 600, "queue": 60}
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame([job]).to_csv(Path(folder, "cluster_log.csv"), index=False)
+    ...     trace = sl.read_helios(Path(folder, "cluster_log.csv"), machine=1_264)
+    >>> trace.jobs[["wait_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+    [[60, 600, 600, 16]]
 
     References
     ----------
@@ -299,7 +435,7 @@ def read_helios(path, *, machine: int | None = None, time_zone: str = "Asia/Shan
 
 
 def _trace(frame, path, columns, machine, note, left_out=None, **options):
-    """Make a trace of a public log; the names of its further columns are those of the log."""
+    """Make a trace of a public log; further columns keep the names that they have in the log."""
     file = plain(Path(path).name)
     table = Table(frame, columns, file, range(1, len(frame) + 1), lenient=True, **options)
     for reason, rows in (left_out or {}).items():

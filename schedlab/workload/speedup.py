@@ -1,4 +1,4 @@
-"""Speedup laws: how much faster a job runs on n processors than on one, and how the jobs of a trace come by theirs."""
+"""Speedup laws: how much faster a job runs on n processors than on one, and how each job of a trace gets its law."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -17,34 +17,34 @@ from schedlab.streams import uniforms
 __all__ = ["Amdahl", "Downey", "Laws", "Model", "Speedup", "downey_slope", "downey_speedup"]
 
 PARALLELISM = ("system", "requested", "any")
-ROUNDING = 1e-12  # a curve may fall by so small a part of itself: that is rounding, and is taken back
+ROUNDING = 1e-12  # a curve may fall by this fraction because of rounding; such a fall is removed
 
 
 class Laws(kernel.Laws):
-    """How the jobs of a trace speed up, as the kernels take it; `curves` has shape (1, 1) where the law needs none.
+    """How the jobs of a trace speed up, as the kernels take it; `curves` has shape (1, 1) if the law needs none.
 
-    What is computed here is computed apart from the kernels, and equal to the last bit.
+    The methods here do not use the kernels' code, but their results are equal to the last bit.
     """
 
     __slots__ = ()
 
     def of(self, jobs) -> "Laws":
-        """Give the laws of some jobs.
+        """Return the laws of some jobs.
 
         Parameters
         ----------
         jobs : slice, bool mask or int64 places
-            Which jobs.
+            The jobs to select.
         """
         return self._replace(a=self.a[jobs], b=self.b[jobs], moldable=self.moldable[jobs])
 
     def speedup(self, n) -> np.ndarray:
-        """Give the speed-up S of each job on `n` processors.
+        """Return the speed-up S of each job on `n` processors.
 
         Parameters
         ----------
         n : int64
-            Processors, of a shape that broadcasts with (n_jobs,).
+            Numbers of processors, of a shape that broadcasts with (n_jobs,).
 
         Returns
         -------
@@ -57,14 +57,14 @@ class Laws(kernel.Laws):
         return self.curves[self.a.astype("int64"), n]
 
     def slope(self, n) -> np.ndarray:
-        """Give the right derivative of the speed-up S.
+        """Return the right derivative of the speed-up S.
 
-        Of a table it is S(n + 1) - S(n), and 0 at its end.
+        For a table it is S(n + 1) - S(n), and 0 at its end.
 
         Parameters
         ----------
         n : int64
-            Processors, of a shape that broadcasts with (n_jobs,).
+            Numbers of processors, of a shape that broadcasts with (n_jobs,).
 
         Returns
         -------
@@ -79,14 +79,15 @@ class Laws(kernel.Laws):
         return self.speedup(np.minimum(np.asarray(n) + 1, last)) - self.speedup(n)
 
     def durations(self, seconds, procs, n) -> np.ndarray:
-        """Tell how long it takes on n processors what takes so many seconds on `procs`.
+        """Return how long work that takes `seconds` on `procs` processors takes on `n` processors.
 
-        Rounded up, which loses no work, to 1 s at least; but for a guard, which makes it `seconds` on `procs` again.
+        Rounded up, so that no work is lost, to at least 1 s. A small tolerance makes sure that the result on `procs`
+        processors is `seconds` again.
 
         Parameters
         ----------
         seconds, procs, n : int64
-            Of shapes that broadcast with (n_jobs,).
+            Shapes that broadcast with (n_jobs,).
 
         Returns
         -------
@@ -97,34 +98,34 @@ class Laws(kernel.Laws):
 
 
 class Model(ABC):
-    """What speedup models have in common: they give each job numbers of its own, by which it speeds up."""
+    """Base class of speedup models: a model gives each job its own numbers, which determine its speedup."""
 
     columns = ()
 
     @abstractmethod
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
-        """Draw the columns of jobs, each by its job number; float64, shape (n_jobs,).
+        """Draw the columns of jobs, from each job's number; float64, shape (n_jobs,).
 
         Parameters
         ----------
         numbers, requested : int64, shape (n_jobs,)
-            Job numbers, and processors asked for.
+            Job numbers, and requested processors.
         machine : int
-            Processors there are.
+            Processors of the machine.
         seed : int
-            Same seed, same numbers.
+            The same seed gives the same numbers.
         """
 
     @abstractmethod
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """Give the laws by which jobs speed up, as the kernels take them.
+        """Return the laws by which jobs speed up, in the form that the kernels take.
 
         Parameters
         ----------
         table : DataFrame
-            One row a job, with the columns that `draw` gives.
+            One row per job, with the columns that `draw` returns.
         procs : int
-            Processors that the curves cover.
+            Number of processors that the curves cover.
 
         Returns
         -------
@@ -135,22 +136,42 @@ class Model(ABC):
 
 @dataclass(frozen=True)
 class Downey(Model):
-    """Downey's speedup: of average parallelism A, which varies by sigma.
+    """Downey's speedup for jobs of average parallelism A, whose variance is sigma.
 
     Parameters
     ----------
     A : "system", "requested", "any", number or (low, high)
-        Average parallelism: the size of the machine, as it is when the jobs get their speedup; uniform from 1 to 2
-        times the processors that the job asks for; uniform from 1 to twice those; one for all jobs; or uniform between
-        two numbers.
+        Average parallelism.
+
+        - "system": the size of the machine at the time when the jobs get their speedup.
+        - "requested": uniform from 1 times to 2 times the processors that the job requests.
+        - "any": uniform from 1 processor to twice the processors that the job requests.
+        - a number: the same for all jobs.
+        - (low, high): uniform between two numbers.
     sigma : number or (low, high)
-        Variance of the parallelism, one for all jobs or uniform between two numbers; 0 is linear speedup up to A.
+        Variance of the parallelism: one number for all jobs, or uniform between two numbers; 0 is linear speedup up to
+        A.
+
+    Examples
+    --------
+    A job of average parallelism 32, on 64 processors:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> n = np.arange(1, 65, 3)
+    >>> trace = sl.model_trace("lublin", jobs=n.size, procs=64)
+    >>> curves = {sigma: trace.with_speedup(sl.Downey(A=32, sigma=sigma)).laws().speedup(n) for sigma in (0, 1, 2)}
+    >>> {sigma: round(float(speedup[-1]), 1) for sigma, speedup in curves.items()}
+    {0: 32.0, 1: 32.0, 2: 27.7}
+    >>> table = pd.DataFrame(curves | {"procs": n}).melt("procs", var_name="sigma", value_name="speedup")
+    >>> chart = sl.charts.lines(table, "procs", "speedup", "sigma")
 
     References
     ----------
     A. B. Downey, "A parallel workload model and its implications for processor allocation", Cluster Computing 1, 1998.
-    The first two A: Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an iterative
-    approach", JSSPP 2006. The third is another reading of the second.
+    "system" and "requested": Sabin, Lang and Sadayappan, "Moldable parallel job scheduling using job efficiency: an
+    iterative approach", JSSPP 2006. "any" is another reading of "requested".
     """
 
     A: str | float | tuple[float, float] = "system"
@@ -168,7 +189,7 @@ class Downey(Model):
         object.__setattr__(self, "sigma", _span("sigma", self.sigma, 0))
 
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
-        """As of `Model`: parallelism and sigma."""
+        """As in `Model`: parallelism and sigma."""
         low, high = {
             "system": (machine, machine),
             "requested": (requested, 2 * requested),
@@ -179,19 +200,32 @@ class Downey(Model):
         return {"parallelism": A, "sigma": low + (high - low) * uniforms(seed, "sigma", numbers)}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """As of `Model`."""
+        """As in `Model`."""
         A, sigma = (_column(table, *bounds) for bounds in (("parallelism", 1, np.inf), ("sigma", 0, np.inf)))
         return Laws(DOWNEY, A, sigma, np.zeros((1, 1)), _moldable(table))
 
 
 @dataclass(frozen=True)
 class Amdahl(Model):
-    """Amdahl's law: a share of the work is serial, the rest speeds up linearly without end.
+    """Amdahl's law: a share of the work is serial; the rest speeds up linearly without limit.
 
     Parameters
     ----------
     serial : number or (low, high)
-        Serial share of the work, from 0 to 1: one for all jobs, or uniform between two numbers.
+        Serial share of the work, from 0 to 1: one number for all jobs, or uniform between two numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import schedlab as sl
+    >>> n = np.arange(1, 65, 3)
+    >>> trace = sl.model_trace("lublin", jobs=n.size, procs=64)
+    >>> curves = {serial: trace.with_speedup(sl.Amdahl(serial)).laws().speedup(n) for serial in (0, 0.05, 0.2)}
+    >>> {serial: round(float(speedup[-1]), 1) for serial, speedup in curves.items()}
+    {0: 64.0, 0.05: 15.4, 0.2: 4.7}
+    >>> table = pd.DataFrame(curves | {"procs": n}).melt("procs", var_name="serial", value_name="speedup")
+    >>> chart = sl.charts.lines(table, "procs", "speedup", "serial")
 
     References
     ----------
@@ -207,26 +241,27 @@ class Amdahl(Model):
         object.__setattr__(self, "serial", _span("serial", self.serial, 0, 1))
 
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
-        """As of `Model`: serial_share."""
+        """As in `Model`: serial_share."""
         low, high = _ends(self.serial)
         return {"serial_share": low + (high - low) * uniforms(seed, "serial", numbers)}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """As of `Model`."""
+        """As in `Model`."""
         serial = _column(table, "serial_share", 0, 1)
         return Laws(AMDAHL, serial, np.zeros(len(table)), np.zeros((1, 1)), _moldable(table))
 
 
 @dataclass(frozen=True)
 class Speedup(Model):
-    """A speedup of your own.
+    """A user-defined speedup.
 
     Parameters
     ----------
     curve : sequence of numbers, or function
-        S(1), S(2), ... up to the size of the machine; or a function of n, or of (n, procs), where procs is what the job
-        asks for. A function may take arrays of n or single numbers. S(1) is 1, and S never falls. It may rise above n:
-        a job whose data find room in the caches of several processors is more than twice as fast on two.
+        S(1), S(2), ... up to the size of the machine; or a function of n, or of (n, procs), where procs is the number
+        of processors that the job requests. A function may take arrays of n or single numbers. S(1) is 1, and S never
+        decreases. S(n) may exceed n: a job whose data fit only into the caches of several processors may be more than
+        twice as fast on two.
 
     Examples
     --------
@@ -259,24 +294,24 @@ class Speedup(Model):
         return f"Speedup({len(self.curve)} values)"
 
     def draw(self, numbers, requested, machine: int, seed: int) -> dict[str, np.ndarray]:
-        """As of `Model`: curve, the size that a job's curve is of, 0 where all have the same. Nothing is drawn."""
+        """As in `Model`: curve, the requested size if the curve depends on it, otherwise 0. Nothing is drawn."""
         size = requested if self._by_size else np.zeros(len(numbers))
         return {"curve": size.astype("float64")}
 
     def laws(self, table: pd.DataFrame, procs: int) -> Laws:
-        """As of `Model`."""
+        """As in `Model`."""
         sizes, row = np.unique(table["curve"].to_numpy(), return_inverse=True)
         curves = _curves(self, procs, tuple(sizes.astype("int64").tolist())).copy()
         return Laws(TABLE, row.astype("float64"), np.zeros(len(table)), curves, _moldable(table))
 
     @property
     def _arguments(self):
-        """How many arguments the function is called with: those that it needs, one if it needs none but takes some."""
+        """Number of arguments the function is called with: the required ones, or one if all are optional."""
         if isinstance(self.curve, np.ufunc):
             return self.curve.nin
         try:
             parameters = inspect.signature(self.curve).parameters.values()
-        except ValueError:  # some built-in functions do not tell
+        except ValueError:  # some built-in functions have no signature
             return 1
         places = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
         needed = sum(each.default is each.empty for each in places)
@@ -287,19 +322,19 @@ class Speedup(Model):
         return callable(self.curve) and self._arguments == 2
 
     def values(self, procs: int, size: int) -> np.ndarray:
-        """Give S(1) to S(procs) of a job that asks for so many processors; float64, shape (procs,).
+        """Return S(1) to S(procs) of a job that requests `size` processors; float64, shape (procs,).
 
         Parameters
         ----------
         procs : int
-            Where to end.
+            Last number of processors.
         size : int
-            Processors that the job asks for; counts for a curve of (n, procs).
+            Processors that the job requests; used only by a curve of (n, procs).
 
         Raises
         ------
         ValueError
-            If the curve ends before, or has values that no speedup has.
+            If the curve ends before `procs`, or has values that are not a valid speedup.
         """
         if not callable(self.curve):
             if len(self.curve) < procs:
@@ -310,7 +345,7 @@ class Speedup(Model):
         try:
             values = np.asarray(self.curve(n, *more), dtype="float64")
         except (TypeError, ValueError):
-            values = None  # not made for arrays; what else may be wrong is raised below
+            values = None  # not made for arrays; other errors are raised below
         if values is None or values.shape != n.shape:
             values = np.array([self.curve(each, *more) for each in n.tolist()], dtype="float64")
         return _checked_curve(values, f", for a job of {size}" if more else "")
@@ -376,7 +411,7 @@ def _moldable(table):
 
 
 def downey_speedup(n, A, sigma) -> np.ndarray:
-    """Give Downey's speedup S(n).
+    """Return Downey's speedup S(n).
 
     Parameters
     ----------
@@ -390,12 +425,12 @@ def downey_speedup(n, A, sigma) -> np.ndarray:
     Returns
     -------
     ndarray, float64, of the shape that the three broadcast to
-        S(1) is 1; S is concave, never falls, and stays at A once it got there.
+        S(1) is 1; S is concave, never decreases, and stays at A once it has reached A.
 
     Raises
     ------
     ValueError
-        For a number outside its range.
+        If a number is out of its range.
 
     References
     ----------
@@ -414,7 +449,7 @@ def downey_speedup(n, A, sigma) -> np.ndarray:
 
 
 def downey_slope(n, A, sigma) -> np.ndarray:
-    """Give the derivative of `downey_speedup` in n; where S has a kink, the derivative to its right.
+    """Return the derivative of `downey_speedup` in n; where S has a kink, the right derivative.
 
     Parameters
     ----------
@@ -432,7 +467,7 @@ def downey_slope(n, A, sigma) -> np.ndarray:
     """
     n, A, sigma = _checked(n, A, sigma)
     pieces, (first, second, third) = _pieces(n, A, sigma, np.less)
-    # Squares as products, here and in the kernels, so that all agree to the last bit.
+    # Squares are written as products, here and in the kernels, so that all agree to the last bit.
     slopes = (
         A * (A - sigma / 2) / (first * first),
         A * sigma * (A - 0.5) / (second * second),
@@ -442,7 +477,7 @@ def downey_slope(n, A, sigma) -> np.ndarray:
 
 
 def _pieces(n, A, sigma, before):
-    """Tell where each formula holds, in the order of the paper, and its denominator; beyond them S is A."""
+    """Tell where each of the paper's formulas holds, in the paper's order, with its denominator; beyond them S is A."""
     low = sigma <= 1
     pieces = low & before(n, A), low & before(n, 2 * A - 1), ~low & before(n, A + A * sigma - sigma)
     denominators = (

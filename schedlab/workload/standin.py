@@ -1,28 +1,31 @@
 """Stand-ins: look-alikes of the archive's logs, generated from small tables of fitted figures.
 
-`fit` boils a log down to a table, which is kept in ``data/standins``; `generate` makes as many records from it as the
-log has. What a scheduler suffers from is the rise and fall of the load over hours and weeks, and users who send the
-same job again and again. So the table keeps
+`fit` summarizes a log in a table, which is kept in ``data/standins``; `generate` makes as many records from it as the
+log has. Two features of a log matter most to a scheduler: the load rises and falls over hours and weeks, and users
+submit the same job again and again. So the table keeps
 
-* *the series*: the log is cut into blocks of so many jobs. Kept are how many jobs of a block are of which *stratum*, a
-  class of run time and width, and its work; not the order inside a block. For the time, the log is cut into *spells*,
-  the shortest runs of whole hours with as many jobs as a block. Kept are the hours and the jobs of each;
-* *repeats*: how far back among the jobs of its stratum a job's last equal lies, equal in user, size and estimate, or
-  that there is none and the job is the first of its *kind*. A generated job copies the one that far back, as in
-  Simon's process, and as often as in the log its run time too, or nearly;
-* *kinds*: sizes with estimates, popular pairs exactly and rare ones rounded; *run times*: quantiles of their ratio to
-  the estimate by classes of both and of width, and of what they overrun it by; *gaps*: quantiles of the time between
-  submissions, of one user and of two, on a clock that runs faster in the busy hours of the week;
-* *users*: how many jobs each had, rounded and sorted, in how long a part of the log, and how far back the last job of
-  the user lies who sends something new.
+* *the series*: the log is cut into blocks of equal numbers of jobs. For each block the table keeps the number of jobs
+  in each *stratum*, a class of run time and width, and the block's work, but not the order inside it. For the times,
+  the log is cut into *spells*, the shortest runs of whole hours with as many jobs as a block. The table keeps the hours
+  and the jobs of each;
+* *repeats*: how far back, among the jobs of its stratum, is the last job equal to a job in user, size and estimate. If
+  there is none, the job is the first of its *kind*. A generated job copies the job that far back, as in Simon's
+  process. As often as in the log, it also copies the run time, or nearly;
+* *kinds*: sizes with estimates; popular pairs are exact and rare ones rounded. *Run times*: quantiles of their ratio to
+  the estimate, by classes of run time, estimate and width, and quantiles of the time by which jobs overrun the
+  estimate. *Gaps*: quantiles of the time between submissions, separately for jobs of one user and of different users,
+  on a clock that runs faster in the busy hours of the week;
+* *users*: how many jobs each had, rounded and sorted; over how long a part of the log; and how far back the previous
+  job of a user is when that user submits something new.
 
-Kinds, run times and users are dealt out evenly to the families of jobs that copying makes. Drawn, a few large families
-would decide what most jobs are like. Last, the run times of a block are moved until its work is about what it was.
+Kinds, run times and users are distributed evenly over the families of jobs that copying makes. With random draws, a few
+large families would determine what most jobs are like. Finally, the run times of a block are shifted until its work is
+about as in the log.
 
-Where the submit times of a log are starts (it has no wait times), generated jobs are put off until they fit.
+If the submit times of a log are start times (it has no wait times), generated jobs are delayed until they fit.
 
-All of it is counts, means and rounded numbers of several jobs. Fitting and generating are integer arithmetic
-on the raw output of PCG64, which NumPy guarantees, so every machine builds the same table and the same records.
+The table holds only counts, means and rounded numbers of several jobs. Fitting and generating are integer arithmetic on
+the raw output of PCG64, which NumPy guarantees, so every machine builds the same table and the same records.
 
 References
 ----------
@@ -48,29 +51,29 @@ from . import archive, swf
 
 SEED = 1
 
-BLOCKS = 3_000  # about as many as a table of some tens of kB holds
+BLOCKS = 3_000  # about as many as fit into a table of some tens of kB
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&()*+,-./:;<=>?@[]^_"
-# Jobs of a block or a spell: a single one must not show, and one digit must hold how many of a block are of a stratum.
+# Jobs per block or spell: a single job must not be recognizable, and one digit must hold a block's jobs of a stratum.
 FEWEST, MOST = 16, len(DIGITS) - 1
 HOUR = 3600
 
-# Strata: 0 never ran; else the hundreds are the class of run time (upper ends, seconds), from 1 on, and the ones the
-# width (wider than how many of these parts of the machine). Strata of one run time lie next to each other.
+# Strata: 0 means never ran. Otherwise the hundreds are the class of run time (upper ends, seconds), from 1, and the
+# units are the width (how many of these fractions of the machine it exceeds). Strata of one run time are adjacent.
 RUN_EDGES = (900, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 16 * 3600, 24 * 3600, 48 * 3600)
 PARTS = (64, 32, 16, 8, 6, 4, 3, 2)
 LONG = 200
 ESTIMATE_EDGES = (0, 60, 300, 600, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 12 * 3600, 18 * 3600, 24 * 3600, 48 * 3600)
 
-# Upper ends of the classes of distances between a job and its last equal, in jobs.
+# Upper ends of the classes of distances between a job and the last job equal to it, in jobs.
 BACK = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 1 << 20)
-NEAR = 16  # jobs: a user's session goes on if the last of them lies no further back
-POINTS = 16  # steps between the quantiles of a distribution that has jobs enough
+NEAR = 16  # jobs: a user's session continues if the user's last job is at most this far back
+POINTS = 16  # steps between the quantiles of a distribution with enough jobs
 PER_POINT = 8  # jobs
-FEW = 5  # jobs: what fewer of them share is rounded, or joins what is next to it
-# A block's work over what its strata let expect, in thousandths: 20 steps of a tenth.
+FEW = 5  # jobs: values shared by fewer are rounded, or merged with their neighbours
+# A block's work relative to the work expected from its strata, in thousandths: 20 steps of a tenth.
 WORK = tuple(400 * 11**step // 10**step for step in range(20))
-ALIKE = 20  # a run time within a twentieth of another is like it
-ONE = 1 << 16  # quantiles and shares are counted from 0 to here
+ALIKE = 20  # a run time within a twentieth of another is alike
+ONE = 1 << 16  # quantiles and shares range from 0 to this
 JITTER = ONE // 50  # between the quantiles of run times that are alike
 MILLION = 1_000_000
 
@@ -90,12 +93,12 @@ def look_alike(name: str, seed: int = SEED) -> swf.Log:
     name : str
         As in `archive.resolve`.
     seed : int
-        Same seed, same records, on every machine.
+        The same seed gives the same records on every machine.
 
     Raises
     ------
     archive.TraceNotFound
-        When there is no such log, or no stand-in for it.
+        If there is no such log, or no stand-in for it.
     """
     name = archive.resolve(name)
     path = archive.standin_table(name)
@@ -116,7 +119,7 @@ def save(table: dict, path: Path) -> None:
 
 
 def text_of(table: dict) -> bytes:
-    """Give the text of a table: JSON, one entry a line."""
+    """Return the text of a table: JSON, one entry per line."""
     lines = (f'"{key}":{json.dumps(value, separators=(",", ":"))}' for key, value in table.items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
@@ -130,7 +133,7 @@ def _strata(run, size, procs):
 
 
 def _adjacent(strata, block):
-    """Tell which jobs follow one of their own stratum at once, in the same block."""
+    """Tell which jobs directly follow a job of their own stratum in the same block."""
     return np.append(False, (np.diff(strata) == 0) & (np.diff(block) == 0))
 
 
@@ -140,7 +143,7 @@ def _class_of(strata, estimate):
 
 
 def _hours(table, seconds):
-    """Give the hour of the week, 0 to 167 from Monday on, at seconds of a log."""
+    """Return the hour of the week, 0 to 167 from Monday on, at given seconds of a log."""
     when = pd.to_datetime((table["unix_start_time"] or 0) + seconds, unit="s", utc=True)
     when = when.tz_convert(table["timezone"] or "UTC")
     return np.asarray(when.day_of_week * 24 + when.hour)
@@ -151,20 +154,20 @@ def _past_the_hour(unix_start_time):
 
 
 def _spells(hour, least):
-    """Cut a log into the shortest runs of whole hours with so many jobs; give the hours between, and the jobs."""
+    """Cut a log into the shortest runs of whole hours with at least so many jobs; return the cuts and job counts."""
     arrived = np.cumsum(np.bincount(hour - hour[0]))
     cuts, before = [0], 0
     while arrived[-1] - before >= least:
         last = int(np.searchsorted(arrived, before + least))
         cuts.append(last + 1)
         before = arrived[last]
-    # What is left at the end joins the last of them.
+    # The hours left at the end join the last run.
     cuts = np.array([*(cuts[:-1] or [0]), len(arrived)])
     return cuts + hour[0], np.diff(arrived[cuts[1:] - 1], prepend=0)
 
 
 class _Clock:
-    """A clock that runs as fast as the hour of the week is busy."""
+    """A clock whose pace is proportional to how busy the hour of the week is."""
 
     def __init__(self, table):
         hours = np.cumsum(table["hours"])
@@ -176,12 +179,12 @@ class _Clock:
         self.spell = np.repeat(np.arange(len(self.jobs)), self.jobs)  # of each job
 
     def show(self, seconds):
-        """Give what the clock shows at seconds of the log."""
+        """Return the time shown by the clock at given seconds of the log."""
         hour = np.searchsorted(self.hours, seconds, side="right") - 1
         return self.shown[hour] + (seconds - self.hours[hour]) * self.pace[hour]
 
     def seconds(self, shown):
-        """Give the seconds of the log at which the clock shows that."""
+        """Return the seconds of the log at which the clock shows given times."""
         hour = np.searchsorted(self.shown, shown, side="right") - 1
         return self.hours[hour] + (shown - self.shown[hour]) // self.pace[hour]
 
@@ -190,7 +193,7 @@ class _Clock:
 
 
 def fit(log: swf.Log, name: str) -> dict:
-    """Boil a log down to its table.
+    """Summarize a log in its table.
 
     Parameters
     ----------
@@ -201,7 +204,7 @@ def fit(log: swf.Log, name: str) -> dict:
     Returns
     -------
     dict
-        Of numbers, lists and text; ``data/README.md`` explains the entries.
+        Numbers, lists and text; ``data/README.md`` explains the entries.
     """
     records = log.records
     dated = records[records["submit_time"] >= 0].sort_values("submit_time", kind="stable")
@@ -269,7 +272,7 @@ def _numbers(digits):
 
 
 def _kept_lines(header):
-    """Keep the lines that say whose machine it was and whom to thank, with their continuation lines."""
+    """Keep the header lines that name the machine and whom to thank, with their continuation lines."""
     kept, keep = [], False
     for line in header.lines:
         text = line.lstrip("; ").rstrip()
@@ -282,7 +285,7 @@ def _kept_lines(header):
 
 
 def _last_equal(values):
-    """Give the place of each value's last equal before it; -1 where there is none."""
+    """Return the position of the last equal value before each value; -1 if there is none."""
     order = np.argsort(values, kind="stable")
     equal = values[order[1:]] == values[order[:-1]]
     last = np.full(len(values), -1)
@@ -291,19 +294,19 @@ def _last_equal(values):
 
 
 def _back_counts(back):
-    """Count distances: first those that have none (-1), then by the classes of BACK."""
+    """Count distances: first the jobs without one (-1), then by the classes of BACK."""
     counts = np.bincount(np.searchsorted(BACK, back[back > 0]), minlength=len(BACK))
     return [int((back < 0).sum()), *counts.tolist()]
 
 
 def _glued(mine, block):
-    """Give how many jobs of a stratum follow one of it at once, in thousandths of those that follow one in a block."""
+    """Return how many of a stratum's jobs directly follow the last one, in thousandths of those that could."""
     together = np.diff(block[mine]) == 0
     return _thousandths(together & (np.diff(mine) == 1), together)
 
 
 def _alike(run, last):
-    """Give how many repeats run about as long as their last equal, in thousandths of all repeats."""
+    """Return the share of repeats that run about as long as the job they repeat, in thousandths."""
     before = run[last]
     return _thousandths((last >= 0) & (np.abs(run - before) * ALIKE <= before), last >= 0)
 
@@ -313,11 +316,11 @@ def _thousandths(part, whole):
 
 
 def _popular(size, estimate, strata):
-    """Give sizes and estimates, those of rare pairs moved to the nearest that are not rare."""
+    """Return sizes and estimates, with rare pairs moved to the nearest values that are not rare."""
     size, estimate = size.copy(), estimate.copy()
     sizes = _frequent(size, FEW)
     estimates = _frequent(estimate[estimate > 0], max(4 * FEW, len(estimate) // 2000))
-    # Of long logs a longer list of pairs would be too much for a small table.
+    # For long logs, a longer list of pairs would make the table too large.
     least = max(FEW, len(size) // 10_000)
     for stratum in np.unique(strata):
         mine = np.flatnonzero(strata == stratum)
@@ -330,10 +333,11 @@ def _popular(size, estimate, strata):
 
 
 def _pooled(size, estimate, strata):
-    """Give sizes and estimates such that no pair of them is that of fewer than FEW jobs of its stratum.
+    """Return sizes and estimates such that each pair is shared by at least FEW jobs of its stratum.
 
-    The other jobs are put together by FEW as sorted by estimate and size, and all of a group get its middle estimate
-    and, of the stratum's sizes, the nearest to its mean. (With the middle size, work was lost: sizes are skewed.)
+    The jobs of rarer pairs are sorted by estimate and size and grouped by FEW. All jobs of a group get its middle
+    estimate and, of the sizes in the stratum, the one nearest to the group's mean size. (The middle size would lose
+    work, because sizes are skewed.)
     """
     sizes = size.max() + 1
     pair = estimate * sizes + size
@@ -354,18 +358,18 @@ def _pooled(size, estimate, strata):
 
 
 def _block_sums(values, block):
-    """Sum up whole numbers by block."""
+    """Sum whole numbers by block."""
     return np.add.reduceat(values, np.searchsorted(block, np.arange(block[-1] + 1)))
 
 
 def _expected_work(table, strata):
-    """Give each job the mean work of its stratum, processor-seconds."""
+    """Return the mean work of each job's stratum, processor-seconds."""
     work = {int(key): fitted["work"] for key, fitted in table["strata"].items()}
     return np.array([work.get(stratum, 0) for stratum in range(strata.max() + 1)])[strata]
 
 
 def _frequent(values, least):
-    """List the values that occur that often; the most frequent ones if none does."""
+    """List the values that occur at least so often; if none does, the most frequent ones."""
     distinct, counts = np.unique(values, return_counts=True)
     return distinct[counts >= min(least, counts.max(initial=0))]
 
@@ -382,16 +386,16 @@ def _nearest_place(values, known):
 
 
 def _counts(*columns):
-    """Count the distinct rows of some columns; give the columns of the distinct rows, and the counts."""
+    """Count the distinct rows of some columns; return the columns of the distinct rows, and the counts."""
     rows, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
     return [*rows.tolist(), counts.tolist()]
 
 
 def _users(user, new):
-    """Give what is kept of the users.
+    """Return what the table keeps about the users.
 
-    How far back the user's last job lies for the first jobs of a kind, if near; the users' numbers of jobs, rounded;
-    and over which part of the jobs a user's are spread, in thousandths, the median of the users.
+    These are: how far back the user's last job is, if near, for the first jobs of a kind; the users' numbers of jobs,
+    rounded; and the median over the users of the part of the log over which a user's jobs are spread, in thousandths.
     """
     place = np.arange(len(user))
     last = _last_equal(user)
@@ -400,7 +404,7 @@ def _users(user, new):
     jobs = np.bincount(number)
     spread = pd.Series(place).groupby(number).agg(np.ptp).to_numpy()
     typical = np.sort(spread[jobs >= min(FEW, jobs.max())])
-    some = jobs[jobs >= FEW].tolist() + [FEW] * (int(jobs[jobs < FEW].sum()) // FEW)  # those of few jobs put together
+    some = jobs[jobs >= FEW].tolist() + [FEW] * (int(jobs[jobs < FEW].sum()) // FEW)  # users with few jobs are combined
     return {
         "back": _back_counts(back[new]),
         "jobs": sorted((_rounded(one, 2) for one in some or [FEW]), reverse=True),
@@ -409,7 +413,7 @@ def _users(user, new):
 
 
 def _gaps(table, submit, user):
-    """Give quantiles of the gaps in thousandths of their spell's mean gap: between two users, and of one."""
+    """Return quantiles of gaps, in thousandths of the spell's mean gap: of different users, and of the same user."""
     clock = _Clock(table)
     mean = np.diff(clock.spells) // clock.jobs + 1
     gap = np.diff(clock.show(submit)) * 1000 // mean[clock.spell[:-1]]
@@ -418,10 +422,10 @@ def _gaps(table, submit, user):
 
 
 def _quantiles(values, points, per_point=PER_POINT):
-    """Give evenly spaced quantiles, of few values the median alone: means of the few jobs there, rounded."""
+    """Return evenly spaced quantiles, each a rounded mean of a few jobs; for few values, only the median."""
     values = np.sort(values)
     steps = min(points, len(values) // per_point)
-    # From the middle of the first step to that of the last: the extremes are single jobs, and far away.
+    # From the middle of the first step to the middle of the last: the extremes are single jobs, far from the rest.
     places = (2 * np.arange(steps + 1) + 1) * len(values) // (2 * steps + 2) if steps > 1 else [len(values) // 2]
     around = np.add.outer(places, np.arange(FEW) - FEW // 2).clip(0, len(values) - 1)
     return [_rounded(value // FEW) for value in values[around].sum(1).tolist()]
@@ -433,13 +437,13 @@ def _rounded(value, digits=3):
 
 
 def _run_time_quantiles(strata, run, asked, estimate):
-    """Give, by class, how many ran within their estimate and over it, and quantiles of either.
+    """Return, by class, how many jobs ran within their estimate and how many over it, and quantiles of both.
 
-    Within: millionths of the estimate, or seconds where there is none. Over: seconds more. Where either is true of a
-    few, they are not told from the others.
+    Within: millionths of the estimate, or seconds if there is none. Over: seconds beyond the estimate. If only a few
+    jobs are in one of the two groups, the groups are merged.
     """
     classes = np.where(strata > 0, _class_of(strata, estimate), -1)
-    per_point = max(PER_POINT, len(run) // 5_000)  # else those of long logs were half of their tables
+    per_point = max(PER_POINT, len(run) // 5_000)  # otherwise these would be half of the tables of long logs
     table = {}
     for number in np.unique(classes[classes >= 0]).tolist():
         mine = classes == number
@@ -449,7 +453,7 @@ def _run_time_quantiles(strata, run, asked, estimate):
             over[:] = False
         share = np.where(limit > 0, ran * MILLION // np.maximum(limit, 1), ran)
         parts = share[~over], (ran - limit)[over]
-        # The slowdown of short jobs hangs on the shortest.
+        # The slowdown of short jobs is determined by the shortest ones.
         points = POINTS if strata[mine][0] >= LONG else 4 * POINTS
         quantiles = [_quantiles(part, points, per_point) if len(part) else [] for part in parts]
         table[str(number)] = [*map(len, parts), *quantiles]
@@ -457,7 +461,7 @@ def _run_time_quantiles(strata, run, asked, estimate):
 
 
 def _other(jobs, mine):
-    """Count the other fields: run time where none ran, status, and whether either size is unknown."""
+    """Count the other fields: run time of jobs that never ran, status, and whether either size is unknown."""
     unknown = [(jobs[field] <= 0).astype(np.int64) for field in swf.SIZES]
     *rows, counts = _counts(*(column[mine] for column in (np.minimum(jobs["run_time"], 1), jobs["status"], *unknown)))
     frequent = np.array(counts) >= min(FEW, max(counts, default=0))
@@ -474,37 +478,38 @@ class _Draws:
         self._bits = np.random.PCG64(seed)
 
     def below(self, bound, n):
-        """Draw n numbers from 0 up to below a bound, or below each of n bounds."""
+        """Draw n numbers from 0 to below a bound, or each below its own bound."""
         return (self._bits.random_raw(n) >> np.uint64(33)).astype(np.int64) * bound >> 31
 
     def pick(self, counts, n):
-        """Draw n places in a list of counts, each as likely as its count."""
+        """Draw n positions in a list of counts, with probabilities proportional to the counts."""
         total = np.cumsum(counts)
         return np.searchsorted(total, self.below(total[-1], n), side="right")
 
     def back(self, counts, n):
-        """Draw n distances by their counts, 0 for none."""
+        """Draw n distances by their counts; 0 means none."""
         place = self.pick(counts, n)
         low, high = np.array([-1, 0, *BACK])[place], np.array([0, *BACK])[place]
         return low + 1 + self.below(high - low, n)
 
 
 def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
-    """Generate as many records as the log has that a table was fitted to.
+    """Generate as many records as the log had to which the table was fitted.
 
     Parameters
     ----------
     table : dict
         From `fit` or `load`.
     seed : int
-        Same seed, same records, on every machine.
+        The same seed gives the same records on every machine.
 
     Returns
     -------
     header : swf.Header
         It says that this is a stand-in, and for which log.
     records : DataFrame
-        SWF columns, int64. What no table keeps is unknown (-1): wait and processor times, memory, groups, queues.
+        SWF columns, int64. Fields that the table does not keep are unknown (-1): wait and processor times, memory,
+        groups, queues.
     """
     seed = entropy(seed)
     draws = _Draws(seed)
@@ -547,13 +552,14 @@ def generate(table: dict, seed: int = SEED) -> tuple[swf.Header, pd.DataFrame]:
 
 
 def _order(table, draws):
-    """Give each job's stratum and block, in order."""
+    """Return each job's stratum and block, in order."""
     strata = np.array([int(key) for key in table["strata"]])
     fitted = table["strata"].values()
     counts = np.stack([_numbers(one["jobs"]) for one in fitted]).T
     group = np.repeat(np.arange(counts.size), counts.ravel())
     block, column = np.divmod(group, len(strata))
-    # The jobs of a group are in a row. Some stay glued to the one before them, the others go anywhere in the block.
+    # The jobs of a group are adjacent. Some stay directly behind the one before them, the others go anywhere in the
+    # block.
     glued = np.array([one["glued"] for one in fitted])[column]
     loose = (draws.below(1000, len(group)) >= glued) | np.append(True, np.diff(group) > 0)
     leader = np.maximum.accumulate(np.where(loose, np.arange(len(group)), 0))
@@ -562,7 +568,7 @@ def _order(table, draws):
 
 
 def _repeats(table, draws, strata, block):
-    """Draw the earlier job that each job copies; the job itself where it is the first of its kind."""
+    """Draw the earlier job that each job copies; a job that is the first of its kind gets itself."""
     model = np.arange(len(strata))
     adjacent = _adjacent(strata, block)
     for key, fitted in table["strata"].items():
@@ -575,22 +581,22 @@ def _repeats(table, draws, strata, block):
 
 
 def _back_from(place, back):
-    """Go back from a place; what would lead beyond the first place is folded into what there is."""
+    """Go back from a position; distances that lead beyond the first position are folded back into the range."""
     folded = (back - 1) % np.maximum(place, 1) + 1
     return np.maximum(place - np.where(back > 0, folded, 0), 0)
 
 
 def _roots(model):
-    """Follow each job to the first that it was copied from, in steps that double."""
+    """Trace each job to the first job that it was copied from, in doubling steps."""
     while not np.array_equal(model, beyond := model[model]):
         model = beyond
     return model
 
 
 def _evenly_placed(draws, root, group):
-    """Give each family of jobs, those of one root, a place from 0 to below ONE, so that a group's jobs lie evenly.
+    """Give each family of jobs (those with one root) a position from 0 to below ONE, evenly within a group's jobs.
 
-    Drawn one by one, a few large families would decide what most jobs of their group are like.
+    With independent draws, a few large families would determine what most jobs of their group are like.
     """
     roots, family, jobs = np.unique(root, return_inverse=True, return_counts=True)
     order = np.lexsort((draws.below(1 << 31, len(roots)), group[roots]))
@@ -604,7 +610,7 @@ def _evenly_placed(draws, root, group):
 
 
 def _users_of(fitted, draws, root):
-    """Give each family of jobs a user, so that users have as many jobs as in the log, each in a part of it."""
+    """Give each family of jobs a user, so that users have as many jobs as in the log, each in one part of it."""
     roots, family, jobs = np.unique(root, return_inverse=True, return_counts=True)
     order = np.argsort(roots + draws.below(1 + len(root) * fitted["spread"] // 1000, len(roots)), kind="stable")
     middle = np.empty(len(roots), np.int64)
@@ -615,11 +621,11 @@ def _users_of(fitted, draws, root):
 
 
 def _run_times(table, quantile, strata, size, estimate, block):
-    """Give run times, the quantiles of a block moved up or down together until its work is what it was in the log."""
+    """Return run times; the quantiles of a block are shifted together until its work is as in the log."""
     target = np.array(WORK)[_numbers(table["work"])]
     target = target * (_block_sums(_expected_work(table, strata), block) // 1000)
     run = _run_times_at(table, quantile, strata, estimate)
-    # Short jobs have little work, and a slowdown that is soon spoilt.
+    # Only long jobs are shifted: short jobs have little work, and their slowdown would be distorted.
     long = np.flatnonzero(strata >= LONG)
     short_work = _block_sums(np.where((strata > 0) & (strata < LONG), run * size, 0), block)
     bend = np.zeros(len(target), np.int64)
@@ -632,17 +638,17 @@ def _run_times(table, quantile, strata, size, estimate, block):
 
 
 def _at_share(counts, share):
-    """Give the places in a list of counts that lie at shares, from 0 to below ONE, of their total."""
+    """Return the positions in a list of counts at given shares, from 0 to below ONE, of their total."""
     return np.searchsorted(np.cumsum(counts) * ONE, share * sum(counts), side="right")
 
 
 def _bent(quantile, bend):
-    """Bend quantiles upwards or downwards (bend from -ONE / 2 to ONE / 2); 0 and ONE stay where they are."""
+    """Bend quantiles upwards or downwards (bend from -ONE / 2 to ONE / 2); 0 and ONE are unchanged."""
     return quantile + bend * (quantile * (ONE - quantile) // ONE) * 2 // ONE
 
 
 def _run_times_at(table, quantile, strata, estimate):
-    """Give run times at quantiles from 0 to below ONE of their classes."""
+    """Return run times at given quantiles, from 0 to below ONE, of their classes."""
     classes = _class_of(strata, estimate)
     run = np.zeros(len(classes), np.int64)
     for number, (within, over, shares, more) in table["run_times"].items():
@@ -666,7 +672,7 @@ def _at(points, quantile):
 
 
 def _submissions(table, draws, user):
-    """Spread each spell's jobs over its hours: gaps drawn, and stretched to fill them."""
+    """Spread each spell's jobs over its hours: draw gaps and stretch them to fill the hours."""
     clock = _Clock(table)
     same = np.append(np.diff(user) == 0, False)
     gap = np.zeros(len(user), np.int64)
@@ -676,7 +682,7 @@ def _submissions(table, draws, user):
     reached = np.append(0, np.cumsum(gap))
     end = np.cumsum(clock.jobs)
     begin = end - clock.jobs
-    # The last gap lies in part before the first job, else every spell would begin with a job on the hour.
+    # Part of the last gap is before the first job; otherwise every spell would begin with a job on the hour.
     before = draws.below(gap[end - 1] + 1, len(end))
     part = reached[:-1] + (before - reached[begin])[clock.spell]
     whole = np.maximum(reached[end] - reached[begin], 1)
@@ -685,7 +691,7 @@ def _submissions(table, draws, user):
 
 
 def _started(columns, size, procs):
-    """Put off jobs until they fit beside those before them: a log whose submit times are starts is a schedule."""
+    """Delay jobs until they fit beside the jobs before them: a log whose submit times are starts is a schedule."""
     run = np.where(columns["run_time"] > 0, columns["run_time"], 0).tolist()
     size = np.minimum(size, procs).tolist()
     start = columns["submit_time"].tolist()
@@ -694,7 +700,7 @@ def _started(columns, size, procs):
         while ends and ends[0][0] <= now:
             end, done = heappop(ends)
             free += size[done]
-            if ends and ends[0][0] == end:  # others end at the same instant
+            if ends and ends[0][0] == end:  # more jobs end at the same instant
                 continue
             still = []
             for one in waiting:
@@ -732,7 +738,7 @@ def _header(table, seed):
 
 
 def _records(table, draws, columns):
-    """Make the records, among them those that the log has no time of."""
+    """Make the records, including those whose time is missing in the log."""
     n = len(columns["submit_time"])
     undated = np.sort(draws.below(n, table["records"] - n))
     columns = {field: np.insert(column, undated, -1) for field, column in columns.items()}
@@ -742,7 +748,7 @@ def _records(table, draws, columns):
 
 
 def main(arguments: list[str]) -> None:
-    """Fit the tables anew from the logs: ``python -m schedlab.workload.standin CTC-SP2-1996 ...``."""
+    """Refit the tables from the logs: ``python -m schedlab.workload.standin CTC-SP2-1996 ...``."""
     for name in map(archive.resolve, arguments or names()):
         path = archive.standin_table(name)
         save(fit(swf.cached_log(archive.fetch(name)), name), path)

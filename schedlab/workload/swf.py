@@ -199,18 +199,18 @@ class Header:
         return [value for found, value in self._entries if found.lower() == label.lower()]
 
     def get(self, label: str, default=None):
-        """Give the first value of a label."""
+        """Return the first value of a label."""
         return next(iter(self.all(label)), default)
 
     def integer(self, label: str) -> int | None:
-        """Give the integer below 2**53 at the beginning of a label's first value; None for a value like "N/A"."""
+        """Return the integer below 2**53 at the beginning of a label's first value; None for a value like "N/A"."""
         leading = _LEADING_INTEGER.match(self.get(label, ""))
         number = _whole(leading[0]) if leading else EXACT
         return number if abs(number) < EXACT else None
 
     @property
     def procs(self) -> int | None:
-        """Machine size in processors: MaxProcs, else MaxNodes, else None."""
+        """Machine size in processors: MaxProcs, or else MaxNodes, or else None."""
         sizes = (self.integer(label) for label in ("MaxProcs", "MaxNodes"))
         return next((size for size in sizes if size is not None and 0 < size <= MOST_PROCS), None)
 
@@ -252,7 +252,7 @@ class Header:
         return found
 
     def calling(self, names: Mapping[str, str]) -> "Header":
-        """Give a header with other names for further fields: new names by present names.
+        """Return a header with other names for further fields: a mapping from present to new names.
 
         Raises
         ------
@@ -274,7 +274,7 @@ class Header:
         return Header((*lines, *(f"; {number - zero}: {name}" for number, name in numbers.items())))
 
     def _field_name(self, number: int) -> str:
-        """Give the name of a further field by its number, counted from 1."""
+        """Return the name of a further field by its number, counted from 1."""
         name = self._field_names.get(number)
         taken = name in FIELDS or list(self._field_names.values()).count(name) > 1
         return f"field_{number}" if name is None or taken else name
@@ -324,7 +324,7 @@ class Log:
         is whole, otherwise float64. Times in seconds, memory in KB, -1 for unknown. Then the further fields of an
         extended log (`Header.further`): numbers if all values are, otherwise text.
     skipped : DataFrame
-        The bad lines that lenient reading left out: `line` (int64, from 1), `field` (int64, from 1; 0 for the whole
+        The bad lines that lenient reading skipped: `line` (int64, from 1), `field` (int64, from 1; 0 for the whole
         line), `value` and `reason` (text). Empty after strict reading.
     sha256 : str
         SHA-256 of the uncompressed text.
@@ -355,7 +355,7 @@ class _BadLine(Exception):
 
 
 def time_zone(name: str) -> ZoneInfo | None:
-    """Give the time zone with a name; None if there is none. A name is never used as the path of a file.
+    """Return the time zone with a name; None if there is none. A name is never used as the path of a file.
 
     Examples
     --------
@@ -420,7 +420,7 @@ def cached_log(path: str | os.PathLike) -> Log:
     Returns
     -------
     Log
-        The same as `read_log` gives.
+        The same as `read_log` returns.
 
     Raises
     ------
@@ -635,7 +635,7 @@ def _lines(text: bytes) -> Iterator[bytes]:
 
 
 def _further_columns(header: Header, further: dict[int, list[bytes]], skipped: Iterable[int]) -> dict[str, np.ndarray]:
-    """Give the further fields by name: as numbers if all values are, otherwise as text."""
+    """Return the further fields by name: as numbers if all values are, otherwise as text."""
     for line in skipped:
         further.pop(int(line), None)
     columns = {}
@@ -668,7 +668,7 @@ def _check_comment(line: str) -> str:
 
 
 def _expected_value(label: str, value: str) -> str | None:
-    """Say what a header line should hold if its value is wrong; words instead of a number are allowed."""
+    """Describe what a header line should hold if its value is wrong; words instead of a number are allowed."""
     if label == "timezonestring":
         return None if value.lower() in _NO_ZONE or _zone_name(value) else A_ZONE
     number = _DIGITS.match(value) if label in _NUMBERS else None
@@ -679,7 +679,7 @@ def _expected_value(label: str, value: str) -> str | None:
 
 
 def _zone_name(value: str) -> str | None:
-    """Give the name of a time zone from a value, possibly followed by a remark in brackets; None if there is none."""
+    """Return the name of a time zone from a value that may end with a remark in brackets; None if there is none."""
     name = value.partition("(")[0].strip()
     return name if time_zone(name) else None
 
@@ -720,7 +720,7 @@ def _number(text: bytes, number: int) -> float:
 
 
 def _expected(value: float, field: str) -> str | None:
-    """Say what a field should hold if `value` is wrong; nan stands for what is not a number."""
+    """Describe what a field should hold if `value` is wrong; nan stands for a value that is not a number."""
     if math.isnan(value):
         return "a number"
     if abs(value) >= EXACT:
@@ -731,7 +731,7 @@ def _expected(value: float, field: str) -> str | None:
 
 
 def _narrowed(column: np.ndarray) -> np.ndarray:
-    """Copy a float64 column, to int64 where all of it is whole."""
+    """Copy a float64 column, as int64 if all of it is whole."""
     whole = column.astype(np.int64)
     return whole if np.array_equal(whole, column) else column.copy()
 
@@ -772,7 +772,7 @@ def _record_lines(records: pd.DataFrame, further: Iterable[str] = ()) -> Iterato
 
 
 def _checked(column: pd.Series) -> np.ndarray:
-    """Give a column as float64, after checking that all its values can be read back."""
+    """Return a column as float64, after checking that all its values can be read back."""
     if not pd.api.types.is_any_real_numeric_dtype(column):
         raise SWFError(f"{column.name} is a column of {column.dtype}, expected numbers")
     values = column.to_numpy(np.float64, na_value=np.nan)
@@ -787,7 +787,7 @@ def _checked(column: pd.Series) -> np.ndarray:
 
 
 def _further_field(column: pd.Series) -> np.ndarray:
-    """Give a further field as numbers, or as text without blanks; missing values are -1."""
+    """Return a further field as numbers, or as text without blanks; missing values are -1."""
     if pd.api.types.is_any_real_numeric_dtype(column):
         return _narrowed(_checked(column.fillna(-1)))
     texts = column.astype(object).where(column.notna(), "-1").to_numpy()
@@ -848,7 +848,7 @@ def _digest(facts: np.ndarray, columns: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _compacted(column: np.ndarray) -> np.ndarray:
-    """Give whole numbers the smallest signed type that holds them."""
+    """Convert whole numbers to the smallest signed type that holds them."""
     if column.dtype != np.int64:
         return column
     return column.astype(np.min_scalar_type(-1 - np.abs(column).max()))

@@ -99,7 +99,7 @@ class Trace:
     source : {"archive", "stand-in", "file", "model"}
         Where the jobs come from.
     dropped, repaired : DataFrame
-        Records that the load filter left out, and values that it filled in, with reasons
+        Records that the load filter omitted, and values that it filled in, with reasons
         (`schedlab.workload.filter.usable`).
     logged_area : Series
         Run time x processors of each job as read, before any rescaling; processor-seconds, index job_number.
@@ -112,6 +112,15 @@ class Trace:
         to a file.
     altered : str
         The first step after which the log's waits no longer belong to the jobs; empty if there is none.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=2000, procs=64, seed=1)
+    >>> part = trace.head(1000).where("requested_procs > 1").scale_load(0.8).with_estimates("factor", factor=2)
+    >>> len(part.history), round(part.offered_load(), 2)
+    (5, 0.8)
+    >>> chart = sl.charts.heatmap(trace)
     """
 
     table: pd.DataFrame
@@ -141,6 +150,13 @@ class Trace:
         """One row per job: index job_number, SWF columns, sorted by submit time; times in seconds.
 
         It is a copy (made on write): changing it does not change the trace.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 6, 9, 5), (1, 4, 4, 6)], procs=8)
+        >>> trace.jobs[["submit_time", "run_time", "requested_time", "requested_procs"]].to_numpy().tolist()
+        [[0, 6, 9, 5], [1, 4, 4, 6]]
         """
         return copied(self.table)
 
@@ -161,10 +177,19 @@ class Trace:
 
     @property
     def repairs(self) -> pd.DataFrame:
-        """What was left out and filled in, by reason: first what is worth a look, then what every log has.
+        """What was omitted and filled in, by reason: first what is worth a look, then what every log has.
 
         Columns: table ("dropped" or "repaired"), field, reason, kind ("worth a look" or "usual"), count and words; see
         `schedlab.workload.filter.account`. The records themselves are in `dropped` and `repaired`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import schedlab as sl
+        >>> jobs = pd.DataFrame({"submit": [0, 5, 9], "run": [60, 60, 0], "procs": [1, 2, 2]})
+        >>> trace = sl.from_frame(jobs, submit="submit", run="run", procs="procs", machine=4)
+        >>> len(trace), trace.repairs["words"].tolist()
+        (2, ['all 2 jobs without an estimate (run time taken)', '1 job of 0 s (left out)'])
         """
         modelled = self.source == "model"
         return account(self.dropped, self.repaired, len(self.logged_area), modelled, self.logged_area)
@@ -192,7 +217,7 @@ class Trace:
         return display.page(*parts, self.account_html())
 
     def account_html(self) -> str:
-        """Give the part of an HTML page that says what was left out and filled in, by reason."""
+        """Return the part of an HTML page that says what was omitted and filled in, by reason."""
         repairs = self.repairs  # by reason, those worth a look first
         if not len(repairs):
             return display.line("nothing was left out or filled in", faint=True)
@@ -225,7 +250,7 @@ class Trace:
         return _columns[self]
 
     def codes(self, column: str) -> dict[str, int]:
-        """Give the number that a policy sees for each name in a column.
+        """Return the number that a policy sees for each name in a column.
 
         Parameters
         ----------
@@ -269,6 +294,12 @@ class Trace:
         ------
         ValueError
             For less than 1 job.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> len(sl.model_trace("lublin", jobs=1000, seed=1).head(100))
+        100
         """
         if jobs < 1:
             raise ValueError(f"jobs must be at least 1, got {jobs}")
@@ -290,6 +321,15 @@ class Trace:
         ------
         ValueError
             For an empty period, a period without jobs, or a date that `seconds` refuses.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> from schedlab.workload.sacct import example_path
+        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> day = trace.between("2024-03-04", "2024-03-05")
+        >>> len(trace), len(day), day.history[-1]
+        (47, 15, 'submitted from 2024-03-04 to 2024-03-05')
         """
         first, last = self.seconds(begin), self.seconds(end)
         if first >= last:
@@ -482,7 +522,7 @@ class Trace:
         return f"{first} to {last}"
 
     def at(self, seconds: float) -> pd.Timestamp | float:
-        """Give the date of a second of the log, in the machine's time zone; the second itself if the date is unknown.
+        """Return the date of a second of the log, in the machine's time zone; the second itself if the date is unknown.
 
         Parameters
         ----------
@@ -498,6 +538,14 @@ class Trace:
         ------
         ValueError
             For a date outside the years 1 to 9999.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> from schedlab.workload.sacct import example_path
+        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> str(trace.at(3600)), trace.seconds(trace.at(3600))
+        ('2024-03-04 07:10:25+00:00', 3600.0)
         """
         epoch = self.header.unix_start_time
         if epoch is None:
@@ -513,7 +561,7 @@ class Trace:
         return epoch is not None and EARLIEST <= epoch + seconds <= swf.LATEST
 
     def seconds(self, instant) -> float:
-        """Give the second of the log at a date in the machine's time zone; a number is returned unchanged.
+        """Return the second of the log at a date in the machine's time zone; a number is returned unchanged.
 
         If the clock showed a time twice, the earlier one is meant. For a time that the clock skipped, the end of the
         gap is used.
@@ -527,6 +575,14 @@ class Trace:
         ------
         ValueError
             For something that is neither a date nor a number, or a date when the log has no UnixStartTime.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> from schedlab.workload.sacct import example_path
+        >>> trace = sl.read_sacct(example_path(), procs=128, partition="long")
+        >>> trace.seconds("2024-03-05") - trace.seconds("2024-03-04"), trace.seconds(3600)
+        (86400.0, 3600.0)
         """
         number = isinstance(instant, int | float | np.number)
         epoch = self.header.unix_start_time
@@ -570,13 +626,20 @@ class Trace:
         ------
         ValueError
             For a trace without jobs.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], procs=8)  # job 1 outlives its estimate
+        >>> trace.offered_load(), trace.offered_load("extend")
+        (0.5, 0.6)
         """
         check_known("overrun", overrun, (*OVERRUN, KILL_BACKFILLED))
         capacity = self._capacity()
         return self.work(overrun) / capacity if capacity else float("inf")
 
     def _capacity(self):
-        """Give the machine's capacity between the first and the last submission, in processor-seconds."""
+        """Return the machine's capacity between the first and the last submission, in processor-seconds."""
         if not len(self):
             raise ValueError(f"{self.name} has no jobs, and so no load")
         submit = self.table["submit_time"]
@@ -589,14 +652,26 @@ class Trace:
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 60, 60, 4)], procs=8)  # job 1 outlives its estimate
+        >>> trace.work(), trace.work("extend")
+        (400, 480)
         """
         return int((run_times(self.table, overrun) * self.table["requested_procs"]).sum())
 
     def beyond_estimates(self) -> tuple[int, float]:
-        """Give the number of jobs that run longer than estimated, and the share of all work that lies beyond the
-        estimates.
+        """Return the number of jobs that run longer than estimated, and the share of all work beyond the estimates.
 
         That share is what overrun "kill" cuts off.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], procs=8).beyond_estimates()
+        (1, 0.25)
         """
         run, estimate = self.table["run_time"], self.table["requested_time"]
         procs = self.table["requested_procs"].astype("float64")
@@ -613,7 +688,7 @@ class Trace:
         return f'{jobs} longer than estimated: overrun "kill" cuts off {cut}, not "extend" or "keep"'
 
     def sequential_work(self, overrun: str = "kill") -> np.ndarray:
-        """Give the work of each job on one processor: float64, shape (n_jobs,), processor-seconds.
+        """Return the work of each job on one processor: float64, shape (n_jobs,), processor-seconds.
 
         It is the run time x the speedup on the requested processors. Without speed-up data (`with_speedup`), a job
         counts as perfectly efficient.
@@ -622,12 +697,20 @@ class Trace:
         ----------
         overrun : {"kill", "extend", "keep", "kill-backfilled"}
             As in `offered_load`.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4)], procs=8)
+        >>> moldable = trace.with_speedup(sl.Amdahl(serial=0.2))  # a speedup of 2.5 on 4 processors
+        >>> trace.sequential_work().tolist(), moldable.sequential_work().round(6).tolist()
+        ([240], [150.0])
         """
         procs = self.table["requested_procs"].to_numpy()
         return run_times(self.table, overrun) * (self.laws().speedup(procs) if self.has_speedup else procs)
 
     def effective_load(self, overrun: str = "kill") -> float:
-        """Give the submitted `sequential_work`, divided by the machine's capacity between the first and the last
+        """Return the submitted `sequential_work`, divided by the machine's capacity between the first and the last
         submission.
 
         Parameters
@@ -644,6 +727,13 @@ class Trace:
         ------
         ValueError
             For a trace without jobs.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 60, 60, 4)], procs=8)
+        >>> trace.offered_load(), round(trace.with_speedup(sl.Amdahl(serial=0.2)).effective_load(), 3)
+        (0.6, 0.375)
 
         References
         ----------
@@ -685,6 +775,16 @@ class Trace:
         -----
         LoadWarning
             Above a load of 1.5: 90 % is 0.9, not 90.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1)
+        >>> longer, denser = trace.scale_load(0.8), trace.scale_load(0.8, by="interarrival")
+        >>> round(longer.offered_load(), 2), round(denser.offered_load(), 2)
+        (0.8, 0.8)
+        >>> denser.jobs["run_time"].equals(trace.jobs["run_time"])
+        True
         """
         _check_positive("load", load)
         if load > MOST_LOAD:
@@ -719,6 +819,15 @@ class Trace:
         ------
         ValueError
             For a factor that is not above 0.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 100, 4), (100, 60, 60, 4)], procs=8)
+        >>> trace.scale(0.5).jobs[["run_time", "requested_time"]].to_numpy().tolist()
+        [[30, 50], [30, 30]]
+        >>> trace.scale(2, by="interarrival").jobs["submit_time"].tolist()
+        [0, 50]
         """
         _check_positive("factor", factor)
         check_known("by", by, ("run_time", "interarrival"))
@@ -756,6 +865,16 @@ class Trace:
         ------
         ValueError
             If `seconds` is not a whole number of at least 1.
+
+        Examples
+        --------
+        A measure that differs by less than it does between shaken copies says nothing about schemes:
+
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+        >>> waits = [sl.simulate(trace.shake(60, seed), "easy").start.sum() for seed in range(3)]
+        >>> len(set(waits))
+        3
 
         References
         ----------
@@ -797,6 +916,15 @@ class Trace:
         ------
         ValueError
             If the log has too few whole weeks for blocks of this length.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=5000, procs=64, seed=1)
+        >>> drawn = [trace.bootstrap(seed) for seed in (1, 2)]
+        >>> drawn[0].history[-1]
+        '7 blocks of 1 week(s) drawn from 6, seed 1'
+        >>> chart = sl.charts.weekly([trace, *drawn], subtitle="")
 
         References
         ----------
@@ -872,6 +1000,16 @@ class Trace:
         The model needs the longest estimate that users may give. ``"tsafrir"`` takes the longest in this trace, rounded
         up to whole hours. To choose it, pass ``Tsafrir(longest=...)``; to fit the model to the users of a log, pass
         ``fit_tsafrir(log)``. Run times above the longest estimate are cut to it; `repaired` lists them.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> exact = sl.model_trace("lublin", jobs=500, procs=64, seed=1)
+        >>> twice, modelled = exact.with_estimates("factor", factor=2), exact.with_estimates("tsafrir")
+        >>> bool((twice.jobs["requested_time"] == 2 * exact.jobs["run_time"]).all())
+        True
+        >>> traces = {"exact": exact, "twice the run time": twice, "model of users": modelled}
+        >>> chart = sl.charts.distribution(traces, "requested_time", title="Estimates", subtitle="")
         """
         if isinstance(kind, Tsafrir):
             return self._with_modelled_estimates(kind, seed)
@@ -949,6 +1087,13 @@ class Trace:
         """Cut run times at their estimates permanently, as overrun="kill" in `simulate` does for one run.
 
         Published clairvoyant simulations start from this: their exact estimates are the run times left after the kill.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 40, 4), (100, 20, 60, 4)], procs=8).cut_at_estimates()
+        >>> trace.jobs["run_time"].tolist(), trace.history[-1]
+        ([40, 20], '1 run times cut at their estimates')
         """
         over = int((self.table["run_time"] > self.table["requested_time"]).sum())
         table = copied(self.table)
@@ -966,12 +1111,19 @@ class Trace:
         Returns
         -------
         Trace
-            `dropped` lists the jobs left out.
+            `dropped` lists the omitted jobs.
 
         Raises
         ------
         ValueError
             If no job fits.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], procs=8).with_procs(4)
+        >>> trace.procs, len(trace), trace.dropped["reason"].tolist()
+        (4, 1, ['wider than the machine (4 processors)'])
         """
         check_procs(procs)
         too_wide = self.table["requested_procs"] > procs
@@ -1017,6 +1169,15 @@ class Trace:
         ------
         ValueError
             For a share outside 0 to 1, or a `min_procs` or `breakdown` below 1.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=1000, procs=64, seed=1).with_sweeps(fraction=0.2, breakdown=10)
+        >>> sorted(trace.jobs["breakdown"].unique().tolist())
+        [0, 10]
+        >>> bool(trace.jobs.query("breakdown > 0")["requested_procs"].min() >= 9)
+        True
 
         References
         ----------
@@ -1139,12 +1300,20 @@ class Trace:
         Returns
         -------
         Laws
-            The speedup of each job, as the kernels take it (`schedlab.kernels.speedup`).
+            The speedup of each job, in the form that the kernels take (`schedlab.kernels.speedup`).
 
         Raises
         ------
         ValueError
             For a trace without speed-up data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import schedlab as sl
+        >>> trace = sl.testing.trace_of([(0, 60, 60, 4), (100, 20, 60, 8)], procs=8).with_speedup(sl.Amdahl(serial=0.2))
+        >>> trace.laws().speedup(np.array([1, 4])).round(3).tolist()  # of job 1 on 1 processor, of job 2 on 4
+        [1.0, 2.5]
         """
         self.check_speedup("laws()")
         return (self.speedup or Downey()).laws(self.table, self.procs if procs is None else procs)
@@ -1166,11 +1335,23 @@ class Trace:
         ----------
         path : path
             The file to write.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import schedlab as sl
+        >>> trace = sl.model_trace("lublin", jobs=100, seed=1).scale_load(0.8)
+        >>> with TemporaryDirectory() as folder:
+        ...     trace.to_swf(Path(folder, "scaled.swf.gz"))
+        ...     again = sl.read_swf(Path(folder, "scaled.swf.gz"))
+        >>> again.jobs["run_time"].equals(trace.jobs["run_time"])
+        True
         """
         swf.write_log((self.swf_header(), self._records()), path)
 
     def to_parquet(self, path) -> None:
-        """Write the jobs as a Parquet file; needs pyarrow, which `pip install schedlab[parquet]` brings.
+        """Write the jobs as a Parquet file; needs pyarrow (``pip install "schedlab[parquet]"``).
 
         Parameters
         ----------
@@ -1183,7 +1364,7 @@ class Trace:
         return self.table.reset_index()[[*swf.FIELDS, *self.header.further(self.table.columns)]]
 
     def swf_header(self) -> swf.Header:
-        """Give the header to write: the log's own lines, and notes of what was done to the trace."""
+        """Return the header to write: the log's own lines, and notes of what was done to the trace."""
         done = [f"read by schedlab as {self.name} ({self.source})", *self.history]
         if words := in_one_line(self.repairs):
             done.append(words)
@@ -1225,7 +1406,7 @@ def told_apart(facts: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
 
 
 def _title_and_steps(first, *more):
-    """Give the title of a family of traces, and the steps applied to all of them."""
+    """Return the title of a family of traces, and the steps applied to all of them."""
     if isinstance(first, str):
         return first, []
     return first.title, [step for step in first.history if all(step in one.history for one in more)]
@@ -1242,7 +1423,7 @@ def check_procs(procs: int) -> None:
 
 
 def run_times(jobs: pd.DataFrame, overrun: str) -> np.ndarray:
-    """Give the run times as simulated: cut at the estimate ("kill"), otherwise in full."""
+    """Return the run times as simulated: cut at the estimate ("kill"), otherwise in full."""
     run = jobs["run_time"].to_numpy()
     return np.minimum(run, jobs["requested_time"].to_numpy()) if overrun == "kill" else run
 
@@ -1283,7 +1464,7 @@ def read_swf(
         What to do with a record without a requested time.
 
         - "run" (default): use its run time.
-        - "drop": leave it out.
+        - "drop": omit it.
         - a number: use it, in seconds.
     lenient : bool
         Skip bad lines instead of raising; `Trace.dropped` lists them.
@@ -1291,12 +1472,23 @@ def read_swf(
     Returns
     -------
     Trace
-        `dropped` lists what was left out, `repaired` what was filled in.
+        `dropped` lists what was omitted, `repaired` what was filled in.
 
     Raises
     ------
     swf.SWFError
         Names file, line, field, value and what was expected.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> with TemporaryDirectory() as folder:
+    ...     sl.model_trace("lublin", jobs=100, seed=1).to_swf(Path(folder, "my.swf.gz"))
+    ...     trace = sl.read_swf(Path(folder, "my.swf.gz"))
+    >>> len(trace), trace.procs, trace.source
+    (100, 256, 'file')
     """
     log = swf.read_log(path, lenient=True) if lenient else swf.cached_log(path)
     return from_log(log, log.name, "file", procs, missing_estimate)
@@ -1314,8 +1506,9 @@ def load_trace(
 ) -> Trace:
     """Load a log of the Parallel Workloads Archive by its name.
 
-    The log is searched in the folder named by the environment variable SCHEDLAB_DATA, then in the cache, and otherwise
-    downloaded from the archive. Its checksum is verified. Nothing replaces it unless you ask for a stand-in.
+    The log is looked up in the folder named by the environment variable SCHEDLAB_DATA, then in the cache; if it is in
+    neither, it is downloaded from the archive. Its checksum is verified. Nothing replaces it unless you ask for a
+    stand-in.
 
     Parameters
     ----------
@@ -1343,6 +1536,16 @@ def load_trace(
     ------
     TraceNotFound
         For an unknown name, or if the log is neither available nor downloaded and has no stand-in.
+
+    Examples
+    --------
+    A stand-in, so that it runs without the log; ``sl.load_trace("KTH-SP2-1996")`` loads the log itself:
+
+    >>> import schedlab as sl
+    >>> trace = sl.load_trace("KTH-SP2-1996", standin=True)
+    >>> trace.procs, trace.source
+    (100, 'stand-in')
+    >>> chart = sl.charts.arrivals(trace)
     """
     official = archive.resolve(name)
     if standin is None:
@@ -1370,12 +1573,13 @@ def model_trace(
             Lublin and Feitelson 2003, rigid jobs. ``classes``: "typeless" (the default), "batch",
             "batch+interactive", or `LublinClass` objects.
         ``"jann"``
-            Jann et al. 1997, rigid jobs in ranges of sizes. ``table``: "ctc" (the default; fitted to the log of
-            the authors' machine and months), "kth" (not the authors' numbers), the path of a table, or a `JannTable`
-            such as `fit_jann` gives; ``sizes`` in a range: "uniform" (the default), "upper", "weighted".
+            Jann et al. 1997, rigid jobs in ranges of sizes. ``table``: "ctc" (the default; fitted to the log of the
+            authors' machine and months), "kth" (not the authors' numbers), the path of a table, or a `JannTable` such
+            as `fit_jann` returns; ``sizes`` in a range: "uniform" (the default), "upper", "weighted".
         ``"downey"``
             Downey 1998, moldable jobs with the size and run time that they would choose. ``work``, ``rates``,
-            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` gives the first two.
+            ``sigma``: pairs of numbers, see `schedlab.workload.models.downey.downey`; `fit_downey` returns the first
+            two.
             The columns ``parallelism`` and ``sigma`` say how a job speeds up; its work is its run time times the
             speedup on the processors that it requests.
     jobs : int
@@ -1401,6 +1605,11 @@ def model_trace(
     >>> import schedlab as sl
     >>> sl.model_trace("jann", jobs=1000, procs=128, table="kth", sizes="weighted").title
     "Jann model (KTH, not Jann's numbers)"
+
+    The models compared by their run times:
+
+    >>> traces = {model: sl.model_trace(model, jobs=1000, procs=128, seed=1) for model in ("lublin", "jann", "downey")}
+    >>> chart = sl.charts.distribution(traces, "run_time")
     """
     check_known("model", model, tuple(MODELS))
     generate, name, seed = MODELS[model], MODEL_NAMES[model], entropy(seed)

@@ -1,7 +1,7 @@
-"""Which task a PE runs: that of its row, else the one of the highest priority (section 3.3).
+"""Which task a PE runs: the task of its row, or else the one with the highest priority (section 3.3).
 
-The reference leaves a PE idle where the row has no task for it or its task is blocked. By priority it then runs another
-of its tasks.
+If the row has no task for a PE, or that task is blocked, the reference scheduler leaves the PE idle. The priority
+scheduler runs another of its tasks.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def _ready(g, pe, task, now):
 
 @inlined
 def next_task(g, rules, pe, now):
-    """Give the task that a PE without one runs next in mid-slice, or -1 and let it idle."""
+    """Return the task that a PE without one runs next in mid-slice; if there is none, let it idle and return -1."""
     pes, turn = g.pes, g.pes[pe, TURN]
     task, own = -1, turn if turn >= 0 and _ready(g, pe, turn, now) else -1
     if pes[pe, DOES] == IDLE:
@@ -55,14 +55,14 @@ def next_task(g, rules, pe, now):
 
 @inlined
 def _limit(g, pe, task):
-    """Let a task that is not of the row keep its PE until that of the row is ready."""
+    """Let a task of another row keep its PE only until the task of the current row is ready."""
     turn, upto = g.pes[pe, TURN], g.clock[UPTO]
     g.pes[pe, LIMIT] = upto if turn < 0 or turn == task else min(upto, g.ready[pe, g.tasks[turn, PLACE]])
 
 
 @inlined
 def _best(g, rules, pe, now):
-    """Choose the ready task of the highest priority, and of equals the next in turn; -1 if there is none."""
+    """Choose the ready task with the highest priority, among equals the next in turn; -1 if there is none."""
     ready, priority, end = g.ready, g.priority, places_of(g, pe)
     highest = np.int64(-1)
     for place in range(end):
@@ -91,19 +91,19 @@ def _idle(g, rules, pe, now):
 
 @inlined
 def places_of(g, pe):
-    """Give how many places of a PE to look through; in fours, which makes short work of it without branches."""
+    """Return how many places of a PE to scan; a multiple of four, so that the loop runs without branches."""
     return (g.pes[pe, TASKS] + 3) & ~3
 
 
 @inlined
 def is_wanted(g, rules, pe, place):
-    """Tell whether a PE that idles would run one of its tasks if it were ready."""
+    """Tell whether an idle PE would run the task in this place if the task were ready."""
     return (g.pes[pe, TURN] == g.on[pe, place]) | (rules.priority & (g.priority[pe, place] >= rules.beta))
 
 
 @inlined
 def take_turn(g, rules, pe, now):
-    """Give the task that a PE runs after a global switch, or -1 and let it idle."""
+    """Return the task that a PE runs after a global switch; if there is none, let the PE idle and return -1."""
     task = g.pes[pe, TURN]
     if task < 0 or not _ready(g, pe, task, now):
         task = _best(g, rules, pe, now) if rules.priority else -1

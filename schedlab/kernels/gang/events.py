@@ -1,4 +1,4 @@
-"""The next event of each PE, as the leaves of a tree of the earlier ones."""
+"""The next event of each PE, kept in the leaves of a tree whose inner nodes hold the minimum of their children."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .state import ABSENT, ANSWERED, CHECK, DOES, RUNNING, SINCE, SPINNING, UNTI
 
 @inlined
 def next_event(g):
-    """Give a PE that can go on, else the one with the earliest event; and when that is."""
+    """Return a PE that can continue, or else the one with the earliest event; and the time of that event."""
     if g.clock[ANSWERED] == 0:
         return _earliest_pe(g), g.tree[1]
     g.clock[ANSWERED] -= 1
@@ -20,7 +20,7 @@ def next_event(g):
 
 @inlined
 def is_alone(g, pe):
-    """Tell whether nothing that others do has a part in what a PE does next."""
+    """Tell whether a PE's next step does not depend on other PEs."""
     spins = g.pes[pe, DOES] == SPINNING
     return g.pes[pe, ABSENT] == 0 and not (spins and g.tasks[g.pes[pe, RUNNING], UNTIL] == NEVER)
 

@@ -1,4 +1,4 @@
-"""What jobs do, without a machine."""
+"""The operations of jobs, listed without simulating a machine."""
 
 import numpy as np
 
@@ -40,18 +40,19 @@ def list_operations(jobs, programs, rules, room, listed):
     Parameters
     ----------
     jobs, programs, rules, room
-        As of `slices.gang`; of the rules what jobs do.
+        As in `slices.gang`; of the rules, only those about what jobs do matter.
     listed : int
-        How many operations may be listed; 0 if only the sums are wanted.
+        Maximum number of operations to list; 0 if only the sums are wanted.
 
     Returns
     -------
     full : int
-        As of `slices.gang`.
+        As in `slices.gang`.
     operations : int64, shape (5, n_operations)
-        Task, numbered through; nanoseconds of computing before the operation; the operation. Of DISK, THINK and their
-        like: nanoseconds, 0. Of SEND: the receiving task, and the place of its RECEIVE among its operations; of
-        RECEIVE: the sending task, 0. Else 0, 0.
+        Rows: task, numbered across all jobs; nanoseconds of computing before the operation; the operation; and two
+        values. For disk and think operations (DISK, THINK, LAST_DISK, LAST_THINK) these are nanoseconds and 0. For SEND
+        they are the receiving task and the position of its RECEIVE among its operations; for RECEIVE, the sending task
+        and 0. Otherwise 0 and 0.
     sums : int64, shape (2, n_tasks), nanoseconds
         Computing; disk and thinking.
     """
@@ -66,7 +67,7 @@ def list_operations(jobs, programs, rules, room, listed):
 
 @routine
 def _list(g, rules, job, operations, sums):
-    """Let the tasks of a job do an operation each, until all have ended."""
+    """Let each task of a job do one operation in turn, until all have ended."""
     jobs, tasks = g.jobs, g.tasks
     while jobs[job, LEFT] > 0 and not g.clock[FULL]:
         for task in range(jobs[job, FIRST], jobs[job, FIRST] + jobs[job, SIZE]):

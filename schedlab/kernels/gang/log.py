@@ -1,4 +1,4 @@
-"""What PEs do, added up by kind and, where that is asked for, noted piece by piece."""
+"""What PEs do: added up by kind and, on request, logged piece by piece."""
 
 from .._jit import inlined, routine
 from .state import (
@@ -21,7 +21,7 @@ from .state import (
 
 @inlined
 def spend(g, pe, task, what, begin, end):
-    """Note what a PE does on [begin, end)."""
+    """Record what a PE does on [begin, end)."""
     g.pes[pe, what] += end - begin
     if g.clock[LOGS] and end > begin:
         _log(g.log, g.clock, pe, task, what - TIME_COMPUTING, begin, end, task >= 0 and task == g.pes[pe, TURN])

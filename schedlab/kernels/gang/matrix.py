@@ -1,4 +1,4 @@
-"""The Ousterhout matrix: where jobs are placed, whose turn it is, and what becomes of the rows of finished jobs."""
+"""The Ousterhout matrix: where jobs are placed, whose turn it is, and how rows are dropped when jobs finish."""
 
 from .._jit import inlined, routine
 from ..sorted_pairs import NEVER
@@ -32,7 +32,7 @@ from .state import (
 
 @routine
 def drop_finished(g, rules, now):
-    """Free the columns of finished jobs; drop empty rows, and unite rows where that is asked for."""
+    """Free the columns of finished jobs; drop empty rows, and merge rows if `unify` is set."""
     clock, matrix, pes = g.clock, g.matrix, g.pes
     clock[STUCK], clock[NEXT_FINISH] = 0, NEVER
     for pe in range(rules.pes):
@@ -89,7 +89,7 @@ def _overlap(matrix, row, other, pes):
 
 @inlined
 def admit_jobs(g, rules, now):
-    """Place the jobs that have arrived, in their order, until one has to wait."""
+    """Place the jobs that have arrived, in order of arrival, until one has to wait."""
     clock = g.clock
     while not clock[STUCK] and clock[NEXT_JOB] < g.jobs.shape[0] and g.jobs[clock[NEXT_JOB], ARRIVAL] <= now:
         job = clock[NEXT_JOB]
@@ -104,7 +104,7 @@ def admit_jobs(g, rules, now):
 
 @inlined
 def _find_place(g, rules, size):
-    """Find row and first column for a job, or -1; but for buddies, its columns are the lowest with room."""
+    """Find a row and first column for a job, or -1. Except under BUDDY, a job takes the lowest columns with room."""
     found, fewest = -1, rules.pes + 1
     for row in range(g.clock[ROWS] + 1):
         if row == g.clock[ROWS] and found >= 0:
@@ -141,7 +141,7 @@ def _find_block(g, rules, row, size):
 
 @inlined
 def _has_room(g, rules, row, pe):
-    """Tell whether a column of a row is free, on a node that may hold another task; the row may be a new one."""
+    """Tell whether a column of a row is free and its PE may hold another task; the row may be a new one."""
     return g.pes[pe, TASKS] < rules.max_tasks and (row == g.clock[ROWS] or g.matrix[row, pe] < 0)
 
 
@@ -180,7 +180,7 @@ def switch_row(g, rules):
 
 @inlined
 def _alternate(g, rules, row):
-    """Give the jobs of another row a turn, too, where all their columns are free."""
+    """Also give a turn to the jobs of another row whose columns are all free."""
     for pe in range(rules.pes):
         task = g.matrix[row, pe]
         if task >= 0 and task == g.jobs[g.tasks[task, JOB], FIRST]:

@@ -1,8 +1,8 @@
 """Tasks that depend on one another meet to draw what they do next, each at its own time.
 
-They do so once no PE can be followed any further: those of a job that sends messages draw pairs, those of a job with
-barriers draw supersteps. Who of them have met, and stay within the slice, are followed together, which is a few
-additions for each.
+They meet once no PE can be simulated any further. The tasks of a job that sends messages draw pairs; those of a job
+with barriers draw supersteps. Tasks that have met and stay within the slice are simulated ahead together, which costs a
+few additions each.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ from .state import (
 
 @inlined
 def join_meeting(g, pe, task, now):
-    """Let a task that holds a PE meet the others of its job."""
+    """Let a task that holds a PE meet the other tasks of its job."""
     job = g.tasks[task, JOB]
     if g.jobs[job, MET] == 0:
         g.meetings[g.clock[MEETINGS]] = job
@@ -64,7 +64,7 @@ def join_meeting(g, pe, task, now):
 
 @inlined
 def meet(g, rules):
-    """Let the tasks of a job that have met draw what they do next, and follow them as long as they stay together."""
+    """Let the met tasks of a job draw what they do next, and simulate them ahead as long as they stay together."""
     jobs, job = g.jobs, g.meetings[g.clock[MEETINGS] - 1]
     if jobs[job, KIND] == MESSAGES:
         while jobs[job, MET] > 0 and not g.clock[FULL]:
@@ -81,7 +81,7 @@ def meet(g, rules):
 
 @inlined
 def next_pair(g, rules, job):
-    """Draw who sends to whom next in a job, and how long either computes before."""
+    """Draw the next sender and receiver of a job, and how long each computes first."""
     first, size = g.jobs[job, FIRST], g.jobs[job, SIZE]
     at = take_numbers(g, rules, first, first, 2)
     if at == 0:
@@ -99,7 +99,7 @@ def next_pair(g, rules, job):
 
 @inlined
 def _pair(g, rules, job, sender, receiver, before_sending, before_receiving):
-    """Let a task compute and send, and another compute and receive, if both can compute that long."""
+    """Let one task compute and send, and another compute and receive, if both have that much computing left."""
     tasks = g.tasks
     sends, receives = tasks[sender, REMAINING] - before_sending, tasks[receiver, REMAINING] - before_receiving
     if sends > 0 and receives > 0:
@@ -109,13 +109,13 @@ def _pair(g, rules, job, sender, receiver, before_sending, before_receiving):
             queue_operation(g, sender, before_sending, SEND, receiver, place)
         if arrival == NEVER or not _receive(g, rules, receiver, before_receiving, arrival):
             queue_operation(g, receiver, before_receiving, RECEIVE, sender, arrival)
-    elif tasks[sender, REMAINING] > 0 and tasks[receiver, REMAINING] > 0:  # else what one does to its end is drawn
+    elif tasks[sender, REMAINING] > 0 and tasks[receiver, REMAINING] > 0:  # otherwise one has drawn all it does
         _void(g, job, sender, receiver, sends, receives)
 
 
 @routine
 def _void(g, job, sender, receiver, sends, receives):
-    """End those of a pair who could not compute that long, and a last one, who has nobody to send to."""
+    """End the tasks of a pair that cannot compute that long, and the last task, which has nobody to send to."""
     first = g.jobs[job, FIRST]
     if sends <= 0:
         _queue_end(g, job, sender)
@@ -136,9 +136,9 @@ def _queue_end(g, job, task):
 
 @inlined
 def _send(g, rules, task, length):
-    """Follow a task, if it has met others, through computing and sending; give when its message arrives.
+    """Simulate a task that has met others through computing and sending; return when its message arrives.
 
-    NEVER if it does not come to that while it may keep its PE.
+    NEVER if the task has not met others, or could not finish sending before it may lose its PE.
     """
     tasks = g.tasks
     if tasks[task, PIECE] != MEETING:
@@ -154,7 +154,7 @@ def _send(g, rules, task, length):
 
 @inlined
 def _receive(g, rules, task, length, arrival):
-    """Follow a task, if it has met others, through computing and receiving; tell whether it comes to that."""
+    """Simulate a task that has met others through computing and receiving; tell whether it gets that far."""
     tasks, pe = g.tasks, g.tasks[task, PE]
     if tasks[task, PIECE] != MEETING:
         return False
@@ -170,7 +170,7 @@ def _receive(g, rules, task, length, arrival):
 
 @inlined
 def _follow(g, task, reached, begins, ends):
-    """Follow a task that has met others: it computes, spins until what it waits for has come, and communicates."""
+    """Advance a task that has met others: it computes, spins until the awaited message arrives, and communicates."""
     tasks, pe, now = g.tasks, g.tasks[task, PE], g.tasks[task, UNTIL]
     spend(g, pe, task, TIME_COMPUTING, now, reached)
     spend(g, pe, task, TIME_SPINNING, reached, begins)
@@ -182,7 +182,7 @@ def _follow(g, task, reached, begins, ends):
 
 @inlined
 def _next_superstep(g, rules, job):
-    """Follow all tasks of a job through a superstep and its barrier; tell whether they come to that in the slice."""
+    """Simulate all tasks of a job through a superstep and its barrier; tell whether that fits into the slice."""
     tasks, first, end = g.tasks, g.jobs[job, FIRST], g.jobs[job, FIRST] + g.jobs[job, SIZE]
     nominal, latest = nominal_length(g, rules, first, job), 0
     if nominal >= tasks[first, REMAINING]:

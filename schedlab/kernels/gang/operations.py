@@ -1,7 +1,7 @@
 """What a task does next: drawn from the random numbers of its job, or taken from its program.
 
-A task of a job that sends messages, or has programs of the user's own, finds what it does in a ring of operations that
-are known but not done yet.
+For jobs that send messages, and for jobs with user-defined programs, each task has a ring of operations that are known
+but not yet done.
 """
 
 from .._jit import inlined, routine
@@ -57,7 +57,7 @@ from .state import (
 
 @inlined
 def _set_up(g, rules, task, job, rank):
-    """Let a task have done nothing yet."""
+    """Initialize a task that has not done anything yet."""
     tasks = g.tasks
     for i in range(3):
         g.members[task, S_IO + i] = g.members[task, F_IO + i] = 1 / 2
@@ -75,7 +75,7 @@ def _set_up(g, rules, task, job, rank):
 
 @routine
 def start_job(g, rules, job):
-    """Let all tasks of a job begin."""
+    """Initialize all tasks of a job and queue their programs."""
     jobs, begins, given = g.jobs, g.programs.begins, g.programs.given
     jobs[job, LEFT] = jobs[job, ALIVE] = jobs[job, SIZE]
     first = jobs[job, FIRST]
@@ -88,7 +88,7 @@ def start_job(g, rules, job):
 
 @inlined
 def next_operation(g, rules, task):
-    """Draw how long a task computes next, and what it does then."""
+    """Take or draw how long a task computes next, and which operation follows."""
     tasks = g.tasks
     job = tasks[task, JOB]
     kind, remaining = g.jobs[job, KIND], tasks[task, REMAINING]
@@ -97,7 +97,7 @@ def next_operation(g, rules, task):
         queued, at = g.queued, in_ring(g, tasks[task, HEAD])
         tasks[task, LENGTH] = queued[task, at, QUEUED_LENGTH]
         tasks[task, OPERATION] = queued[task, at, QUEUED_OPERATION]
-        tasks[task, BURST] = queued[task, at, QUEUED_PEER]  # of DISK and THINK; else nobody asks
+        tasks[task, BURST] = queued[task, at, QUEUED_PEER]  # used by DISK and THINK only
         return
     tasks[task, LENGTH], tasks[task, OPERATION] = remaining, END
     if kind in (IO, INTERACTIVE):
@@ -121,7 +121,7 @@ def next_operation(g, rules, task):
 
 @inlined
 def has_to_meet(g, task):
-    """Tell whether a task draws together with the others of its job what it does next."""
+    """Tell whether a task has to draw its next operation together with the other tasks of its job."""
     job = g.tasks[task, JOB]
     kind = g.jobs[job, KIND]
     lacks = kind == BARRIERS or (kind == MESSAGES and g.tasks[task, HEAD] == g.tasks[task, TAIL])
@@ -130,14 +130,14 @@ def has_to_meet(g, task):
 
 @inlined
 def nominal_length(g, rules, task, job):
-    """Give the mean length of a task's next superstep, which is that of the job's other tasks, too."""
+    """Return the nominal length of a task's next superstep, which is the same for all tasks of the job."""
     first = g.jobs[job, FIRST]
     return duration(rules.law, rules.superstep, g.units[first, take_numbers(g, rules, task, first, 0)])
 
 
 @inlined
 def superstep_length(g, rules, task, job, nominal):
-    """Give how long a task computes in a superstep."""
+    """Return how long a task computes in a superstep."""
     if rules.imbalance <= 0:
         return nominal
     key = bits(g.tasks[task, STREAM], task - g.jobs[job, FIRST])
@@ -147,7 +147,7 @@ def superstep_length(g, rules, task, job, nominal):
 
 @inlined
 def take_numbers(g, rules, task, owner, count):
-    """Take a task's next random numbers, all of a block; give the place of the first in the row of their owner."""
+    """Take a task's next random numbers from one block; return the position of the first in the owner's row."""
     tasks = g.tasks
     place = tasks[task, BURSTS]
     at = place % AHEAD
@@ -175,7 +175,7 @@ def queue_operation(g, task, length, operation, peer, other):
 
 @inlined
 def leave_meeting(g, task):
-    """Let a task go on by itself."""
+    """Let a task continue on its own."""
     g.jobs[g.tasks[task, JOB], MET] -= 1
     g.answered[g.clock[ANSWERED]] = g.tasks[task, PE]
     g.clock[ANSWERED] += 1

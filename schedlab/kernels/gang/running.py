@@ -1,9 +1,9 @@
 """A task on its PE, simulated ahead to its next interaction with others.
 
-What a PE does reaches others later, never at once, and within a slice nothing takes it away from its task, but for the
-task of the row, where that reclaims it when its I/O is done. So a task that holds a PE goes on through computing,
-sending, and receiving what is on its way, up to that instant or the end of the slice, a message that has not been sent
-yet, or what blocks or ends the task.
+What a PE does reaches others later, never at once. Within a slice nothing takes the PE from its task, except that the
+task of the row may reclaim it when its I/O is done. So a task that holds a PE is simulated ahead through computing,
+sending, and receiving messages that are on their way. It stops at that reclaim or the end of the slice, at a message
+that has not been sent yet, or when it blocks or ends.
 """
 
 from .._jit import inlined
@@ -76,7 +76,7 @@ from .state import (
 
 @inlined
 def run(g, rules, pe, task, now, loads):
-    """Follow a task that gets a PE, or goes on there, as far as can be told."""
+    """Simulate a task that gets or keeps a PE, up to its next interaction with others."""
     tasks, pes, limit = g.tasks, g.pes, g.pes[pe, LIMIT]
     if loads:
         pes[pe, RUNNING] = task
@@ -95,7 +95,7 @@ def run(g, rules, pe, task, now, loads):
         if not tasks[task, HELD]:
             tasks[task, HELD], g.held[g.clock[HOLDERS]] = 1, task
             g.clock[HOLDERS] += 1
-        # Within a communication statement it communicates in this slice, too, wherever the statement began.
+        # A task within a communication statement communicates in this slice too, wherever the statement began.
         tasks[task, STATEMENTS] += tasks[task, PIECE] > COMPUTING
     while True:
         piece = tasks[task, PIECE]
@@ -143,9 +143,9 @@ def run(g, rules, pe, task, now, loads):
 
 @inlined
 def go_on(g, rules, pe, now):
-    """Give the task that a PE runs from an instant in mid-slice on, or -1."""
+    """Return the task that a PE runs from an instant in mid-slice on, or -1."""
     does = g.pes[pe, DOES]
-    if does == BUSY:  # what its task does next has been drawn
+    if does == BUSY:  # the next operation of its task has been drawn
         return g.pes[pe, RUNNING]
     g.clock[EVENTS] += 1
     return end_spin(g, rules, pe, now) if does == SPINNING else next_task(g, rules, pe, now)
@@ -153,7 +153,7 @@ def go_on(g, rules, pe, now):
 
 @inlined
 def _reach_limit(g, pe, limit):
-    """Stop following a task: the slice is over, or the task of the row takes its PE back."""
+    """Stop simulating a task ahead: the slice is over, or the task of the row takes its PE back."""
     if limit < g.clock[UPTO]:
         free_pe(g, pe, limit)
     else:
@@ -162,7 +162,7 @@ def _reach_limit(g, pe, limit):
 
 @inlined
 def _operate(g, rules, pe, task, now):
-    """Execute the operation that a task has reached; tell whether that takes the PE from it."""
+    """Execute the operation that a task has reached; tell whether the task loses its PE."""
     tasks, operation = g.tasks, g.tasks[task, OPERATION]
     if operation == SEND:
         tasks[task, STATEMENTS] += 1
@@ -205,7 +205,7 @@ def _finish(g, pe, task, instant):
 
 @inlined
 def _deliver(g, rules, task, arrival):
-    """Bring the message that a task sends to its receiver."""
+    """Deliver a task's message to its receiver."""
     at = in_ring(g, g.tasks[task, HEAD])
     receiver, place = g.queued[task, at, QUEUED_PEER], g.queued[task, at, QUEUED_OTHER]
     g.queued[receiver, in_ring(g, place), QUEUED_OTHER] = arrival
@@ -215,7 +215,7 @@ def _deliver(g, rules, task, arrival):
 
 @inlined
 def _arrive(g, rules, task, now):
-    """Bring a task to its barrier; the latest releases all, which need not be the one that is followed last."""
+    """Bring a task to its barrier; the latest arrival releases all, and it need not be the task simulated last."""
     job = g.tasks[task, JOB]
     g.tasks[task, PIECE], g.tasks[task, UNTIL] = WAITING, NEVER
     g.jobs[job, AT_BARRIER] += 1
@@ -234,7 +234,7 @@ def _arrive(g, rules, task, now):
 
 @inlined
 def _answer(g, rules, task, arrival):
-    """Tell a waiting task when what it waits for arrives."""
+    """Tell a waiting task when the message or release that it waits for arrives."""
     pes, pe, place = g.pes, g.tasks[task, PE], g.tasks[task, PLACE]
     g.tasks[task, UNTIL] = arrival
     if g.ready[pe, place] > 0:

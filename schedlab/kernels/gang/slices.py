@@ -1,4 +1,4 @@
-"""The simulation, slice by slice: all PEs switch together, then events until the slice is over."""
+"""The simulation, slice by slice: all PEs switch together, then events are processed until the slice is over."""
 
 import numpy as np
 
@@ -41,14 +41,14 @@ from .state import (
 
 @inlined
 def _stop(g, rules, now):
-    """Take their PEs from all tasks, which have been followed up to this instant."""
+    """Take the PEs from all tasks, which have been simulated up to this instant."""
     pes = g.pes
     for pe in range(rules.pes):
         if pes[pe, DOES] == SPINNING:
             spend(g, pe, pes[pe, RUNNING], TIME_SPINNING, pes[pe, SINCE], now)
         elif pes[pe, DOES] == IDLE:
             spend(g, pe, -1, TIME_IDLE, pes[pe, SINCE], now)
-        pes[pe, DOES] = BUSY  # until its turn comes
+        pes[pe, DOES] = BUSY  # until its turn to switch comes
 
 
 @kernel
@@ -61,23 +61,23 @@ def gang(jobs, programs, rules, room, logging, watched, halt):
     programs : Programs
     rules : Rules
     room : int
-        How many operations may be known ahead of a task, a power of two; of a job that sends messages or has programs.
+        How many operations of a task may be known ahead, a power of two; for jobs that send messages or have programs.
     logging : Logging
     watched : int64, shape (n_watched,)
-        Tasks, numbered through, whose memberships are noted at the end of every slice.
+        Tasks, numbered across all jobs, whose memberships are recorded at the end of every slice.
     halt
         As in `schedlab.kernels.fcfs`.
 
     Returns
     -------
     full : int
-        NO_ROOM if room was too small, plus NO_LOG if the log was: then the rest is of no use.
+        NO_ROOM if `room` was too small, plus NO_LOG if the log was too small; the other results are then useless.
     jobs : int64, shape (14, n_jobs)
     tasks : int64, shape (19, n_tasks)
     members : float64, shape (7, n_tasks)
     pes : int64, shape (19, pes)
     log : int64, shape (7, n_logged)
-        See the rows that `state` names.
+        `state` names the rows of these arrays.
     history : float64, shape (n_watched, n_slices, 8)
         Measurements, memberships, priority, and whether the task held a PE in the slice.
     events : int
@@ -105,7 +105,7 @@ def _simulate_slice(g, rules, logging, watched, history, halt):
     clock[BOUNDARY] = now + rules.slice
     clock[UPTO] = min(clock[BOUNDARY], rules.horizon)
     clock[LOGS] = now < logging.end and clock[UPTO] > logging.begin
-    # So many rows come before the next one, and so many are left of them when empty rows go.
+    # This many rows come before the next row; `drop_finished` subtracts those of them that have become empty.
     clock[CURRENT] = min(clock[CURRENT] + 1, clock[ROWS])
     if clock[NEXT_FINISH] <= now:
         drop_finished(g, rules, now)
@@ -129,9 +129,9 @@ def _simulate_slice(g, rules, logging, watched, history, halt):
             spins = g.pes[pe, RUNNING]
             task = go_on(g, rules, pe, now)
             loads = task != spins
-        if task >= 0:  # here alone: a call would hand over all arrays and rules, which takes as long as an event
+        if task >= 0:  # inlined only here: a call would pass all arrays and rules, which takes as long as an event
             run(g, rules, pe, task, now, loads)
-        # Who gets a PE at the end is decided by the global switch.
+        # At the end of the slice, the global switch decides which task gets a PE.
         now, last = g.pes[pe, CHANGE], clock[UPTO] - (g.pes[pe, DOES] != SPINNING)
         goes_on = now <= last and is_alone(g, pe)
         if not goes_on:

@@ -1,4 +1,4 @@
-"""Spinning: a task waits for a message on its PE, and under spin control makes room for one that does I/O."""
+"""Spinning: a task waits for a message on its PE; under spin control it makes room for a task that does I/O."""
 
 from .._jit import inlined
 from ..sorted_pairs import NEVER
@@ -23,10 +23,10 @@ from .state import (
 
 @inlined
 def when_to_check(g, rules, pe, task, now):
-    """Give when a spin that begins now is looked at, or NEVER if nothing can come of that.
+    """Return when a spin that begins now is checked, or NEVER if the check cannot have an effect.
 
-    That is known, unless a task that does I/O has made room until a message that has not been sent: it may be ready by
-    then.
+    The effect is known in advance, except when a task that does I/O has made room until it receives a message that has
+    not been sent: that task may be ready by the time of the check.
     """
     check = now + 2 * rules.latency + 4 * rules.overhead
     if not rules.spin_block or g.clock[BOUNDARY] - check <= rules.delta:
@@ -38,7 +38,7 @@ def when_to_check(g, rules, pe, task, now):
 
 @inlined
 def spin(g, pe, now, check, until):
-    """Let a task spin on its PE for longer than can be told."""
+    """Let a task spin on its PE, as the end of the spin is not yet known or not within reach."""
     pes, change = g.pes, min(check, until)
     if pes[pe, LIMIT] < g.clock[UPTO]:
         change = min(change, pes[pe, LIMIT])
@@ -47,7 +47,7 @@ def spin(g, pe, now, check, until):
 
 @inlined
 def end_spin(g, rules, pe, now):
-    """A spin is over, is to be looked at, or loses its PE to the task of the row: tell which task runs next, if any."""
+    """End or check a spin, or give the PE to the task of the row; return the task that runs next, or -1."""
     pes, task = g.pes, g.pes[pe, RUNNING]
     until = g.tasks[task, UNTIL]
     if until > now and rules.reclaim:
@@ -69,7 +69,7 @@ def end_spin(g, rules, pe, now):
 
 @inlined
 def _other_has_io(g, pe, task, now):
-    """Tell whether another task of a PE that is ready does I/O or is interactive."""
+    """Tell whether another ready task of a PE does I/O or is interactive."""
     others = False
     for place in range(places_of(g, pe)):
         others |= (g.ready[pe, place] <= now) & (g.does_io[pe, place] > 0) & (g.on[pe, place] != task)

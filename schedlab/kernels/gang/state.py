@@ -1,4 +1,4 @@
-"""The state of a simulation of gangs: what it is given, and the columns of its tables. Times in nanoseconds."""
+"""The state of a simulation of gang scheduling: its inputs, and the columns of its tables. Times in nanoseconds."""
 
 from typing import NamedTuple
 
@@ -12,26 +12,25 @@ IO, EMBARRASSING, MESSAGES, BARRIERS, INTERACTIVE = range(5)  # kinds of jobs
 
 FIRST_FIT, BEST_FIT, BUDDY = range(3)  # packings
 
-# Operations, at the end of a computing piece; in a list of them, DISK and THINK at the end of a task are LAST_DISK and
-# LAST_THINK.
+# Operations, at the end of a computing piece. A DISK or THINK that ends its task is listed as LAST_DISK or LAST_THINK.
 END, DISK, THINK, SEND, RECEIVE, BARRIER, LAST_DISK, LAST_THINK = range(8)
 
-# What a task does next when it holds a PE; first of all it may have to draw what that is; it meets the other tasks of
-# its job for that if they draw together.
+# What a task does next when it holds a PE. DRAWING: it has to draw its next operation. MEETING: it meets the other
+# tasks of its job, because they draw together.
 DRAWING, COMPUTING, SENDING, RECEIVING, WAITING, MEETING = range(6)
 
-# What a PE does until the next instant at which something can change: nothing; work, up to the end of the slice; spin;
-# or it has just lost its task.
+# What a PE does until the next instant at which something can change: it idles, works until the end of the slice,
+# spins, or has just lost its task.
 IDLE, BUSY, SPINNING, LOST_TASK = range(4)
 
 # Columns of Gang.jobs.
 ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, AT_BARRIER, LATEST, ALIVE, MET = range(14)
 
-# Columns of Gang.tasks: its job and PE; what it does next, for how long, and what then; how long its disk or thinking
-# takes; when what it waits for arrives; its place on its PE; when it is done; how many bursts it has drawn, where the
-# block of random numbers at hand begins, and how much of its demand is left then; how much it has computed; the key of
-# its random numbers; its communication statements, whether it did I/O and whether it held its PE in this slice; its
-# place among the operations drawn, and their end.
+# Columns of Gang.tasks: its job and PE; what it does next, for how long, and which operation follows; how long its disk
+# or think operation takes; when the message or release it waits for arrives; its place on its PE; when it is done; how
+# many bursts it has drawn, where the current block of random numbers begins, and how much of its demand is left after
+# these bursts; how much it has computed; the key of its random numbers; its communication statements, whether it did
+# I/O, and whether it held its PE in this slice; its position in its ring of operations, and the end of the ring.
 (
     JOB,
     PE,
@@ -57,11 +56,11 @@ ARRIVAL, SIZE, KIND, DEMAND, KEY, FIRST, LEFT, PLACED, FINISH, ROW, AT_BARRIER, 
 # Columns of Gang.members: running measurements and memberships of I/O, communicating and computing; priority.
 S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
 
-# Columns of Gang.pes: the last task that it loaded, the one that it runs or loads, what it does, since when, when that
-# may change within the slice, and when a spin is looked at; until when its task may keep it; how many of its tasks made
-# room for others until a message that has not been sent; what a cut switch was to load, and how much of it was left;
-# when its disk is free; the place after the task last chosen by priority; how many tasks it has; the task that the row
-# has for it; and its time, by what it did.
+# Columns of Gang.pes: the last task that it loaded; the task that it runs or loads; what it does, since when, when that
+# may change within the slice, and when a spin is checked; until when its task may keep it; how many of its tasks made
+# room for others until they receive a message that has not been sent; the task that an interrupted switch was loading,
+# and how much of that switch is left; when its disk is free; the place after the task last chosen by priority; how many
+# tasks it has; the task whose turn it is; and its time, by what it did.
 (
     LOADED,
     RUNNING,
@@ -84,18 +83,19 @@ S_IO, S_COMM, S_COMP, F_IO, F_COMM, F_COMP, PRIORITY = range(7)
     TIME_IDLE,
 ) = range(19)
 
-# Columns of Gang.queued: operations that are known but not done yet, of jobs that send messages or have programs of
-# their own; the third is, of SEND and RECEIVE, the other task, and of DISK and THINK their time; the last is, of SEND,
-# the place of its RECEIVE among the operations of the peer, and of RECEIVE when the message arrives.
+# Columns of Gang.queued: operations that are known but not done yet, of jobs that send messages or have their own
+# programs. The third is the other task for SEND and RECEIVE, and the duration for DISK and THINK. The last is, for
+# SEND, the position of its RECEIVE among the operations of the peer; for RECEIVE, when the message arrives.
 QUEUED_LENGTH, QUEUED_OPERATION, QUEUED_PEER, QUEUED_OTHER = range(4)
 
-# Rows of Gang.log: also the current row of the matrix, and whether the task is in it.
+# Rows of Gang.log, including the current row of the matrix and whether it is the task's turn.
 LOG_PE, LOG_TASK, LOG_WHAT, LOG_FROM, LOG_UNTIL, LOG_ROW, LOG_TURN = range(7)
 
-# Places in Gang.clock: the instant, the end of the slice or of all, the next multiple of the slice; how many rows there
-# are, the current one; the next job to be placed, whether there is no room for it; when the next of the placed jobs is
-# finished; events, log entries, slices; whether the slice is logged; which arrays were too small; how many PEs can go
-# on; how many tasks held their PEs in this slice; and of how many jobs tasks have met.
+# Places in Gang.clock: the current instant; the end of the slice, at most the horizon; the next multiple of the slice;
+# the number of rows; the current row; the next job to be placed; whether there is no room for it; when the next of the
+# placed jobs is finished; numbers of events, log entries and slices; whether the slice is logged; which arrays were too
+# small; how many PEs can continue; how many tasks held their PEs in this slice; and how many jobs have tasks that have
+# met.
 (
     NOW,
     UPTO,
@@ -128,12 +128,12 @@ class Rules(NamedTuple):
     both, priority, spin_block, reclaim, unify, alternate : bool
     packing : {FIRST_FIT, BEST_FIT, BUDDY}
     law : see `schedlab.kernels.variates`
-        Of all bursts.
+        Distribution of all bursts.
     compute, disk, gap, superstep, react, think : int
         Mean bursts: computing and disk of I/O jobs, computing between messages and between barriers, computing and
         thinking of interactive jobs.
     imbalance : float
-        By what part of a superstep its tasks differ.
+        How far a task's superstep may deviate from its nominal length, as a fraction of it.
     """
 
     pes: int
@@ -173,7 +173,7 @@ class Jobs(NamedTuple):
     arrival : nanoseconds
     size : tasks
     kind : IO and so on
-        Of a job with programs only INTERACTIVE makes a difference, and it must be neither MESSAGES nor BARRIERS.
+        For a job with programs, only INTERACTIVE makes a difference; MESSAGES and BARRIERS are not allowed.
     demand : nanoseconds
         Dedicated time of each task, at least 1.
     key : key of the job's random numbers, 32 bits
@@ -187,15 +187,15 @@ class Jobs(NamedTuple):
 
 
 class Programs(NamedTuple):
-    """Programs of the user's own.
+    """User-defined programs.
 
     Attributes
     ----------
     begins : int64, shape (n_tasks + 1,)
-        Where the program of each task begins in `given`; where it ends, too, if it has none.
+        Where the program of each task begins in `given`, which is also where it ends if the task has none.
     given : int64, shape (n_given, 4)
-        Columns as of `Gang.queued`: QUEUED_LENGTH at least 1, tasks numbered through, and NEVER as the last column of
-        RECEIVE. Those of a job must be able to end.
+        Columns as in `Gang.queued`: QUEUED_LENGTH is at least 1, tasks are numbered across all jobs, and the last
+        column of RECEIVE is NEVER. The tasks of a job must be able to end.
     """
 
     begins: np.ndarray
@@ -203,12 +203,12 @@ class Programs(NamedTuple):
 
 
 class Logging(NamedTuple):
-    """What is logged: what PEs do in the slices that have a part in a span of time.
+    """What is logged: what PEs do in the slices that overlap a span of time.
 
     Attributes
     ----------
     most : int
-        Entries that the log may have.
+        Maximum number of log entries.
     begin, end : int, nanoseconds
     """
 
@@ -226,34 +226,35 @@ class Gang(NamedTuple):
     tasks : int64, shape (n_tasks, 19)
     members : float64, shape (n_tasks, 7)
     pes : int64, shape (pes, 19)
-        What belongs to one is side by side.
+        The values of one PE are adjacent in memory.
     on : int64, shape (pes, places)
-        The tasks on each PE, in the order in which they were placed, which is that of their jobs.
+        The tasks on each PE, in the order in which they were placed, which is the order of their jobs.
     ready : int64, shape (pes, places)
-        From when each of them can run; NEVER where there is none.
+        When each of them can run; NEVER in an empty place.
     priority : float64, shape (pes, places)
-        Of each of them, as in `members`.
+        Priority of each of them, as in `members`.
     rank : int64, shape (pes, places)
-        The same, its bits read as whole numbers, which have the same order.
+        The same bits read as integers, which sort in the same order.
     does_io : int64, shape (pes, places)
-        Whether each is one that does I/O, by its memberships, or interactive.
+        Whether each of them does I/O, judging by its memberships, or is interactive.
     held : int64, shape (pes * max_tasks,)
         Tasks that held their PEs in this slice.
     matrix : int64, shape (most_rows, pes)
         The task in each row and column, or -1.
     units : float64, shape (n_tasks, 16)
-        Random numbers at hand, a block of those of its stream.
+        Current random numbers, one block of each task's stream.
     pairs : int64, shape (n_tasks, 8)
         Random numbers for the next pairs of a job, in the row of its first task.
     queued : int64, shape (n_tasks, room, 4)
-        A ring for each task.
+        A ring of operations for each task.
     programs : Programs
     tree : int64, shape (2 * leaves,)
-        The next event of each PE, as the leaves of a tree of the earlier ones.
+        The next event of each PE, in the leaves of a tree whose inner nodes hold the minimum of their children.
     answered : int64, shape (pes,)
-        PEs that can go on: what they spin for is on its way, or what their tasks do next is drawn.
+        PEs that can continue: the message or release they spin for is on its way, or the next operation of their tasks
+        has been drawn.
     meetings : int64, shape (pes,)
-        Jobs of which tasks have met.
+        Jobs with tasks that have met.
     log : int64, shape (7, most_logged)
     clock : int64, shape (16,)
     """
@@ -282,7 +283,7 @@ class Gang(NamedTuple):
 
 @maker
 def new_gang(given, programs, rules, room, logged):
-    """Make an empty machine; what it is given is described in `slices.gang`."""
+    """Create an empty machine; `slices.gang` describes its input."""
     n = given.size.size
     jobs = np.zeros((n, 14), np.int64)
     tasks = 0

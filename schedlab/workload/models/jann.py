@@ -183,6 +183,17 @@ class JannTable:
     ------
     ValueError
         Where there is no range, or two overlap or are out of order.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.models.jann import jann_table
+    >>> table = jann_table("ctc")
+    >>> table.procs, table.on_machine(64).frame().index.tolist()
+    (322, ['1', '2', '3-4', '5-8', '9-16', '17-32', '33-64'])
+    >>> faster = sl.model_trace("jann", jobs=1000, seed=1, table=table.scale_arrivals(2))
+    >>> round(table.gap / table.scale_arrivals(2).gap, 6)
+    2.0
     """
 
     name: str
@@ -380,6 +391,18 @@ def read_jann(path: str | os.PathLike, name: str | None = None) -> JannTable:
     ------
     ValueError
         With file, line, field, value and what was expected.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> from schedlab.workload.models.jann import jann_table
+    >>> with TemporaryDirectory() as folder:
+    ...     jann_table("kth").to_csv(Path(folder, "mine.csv"))
+    ...     table = sl.read_jann(Path(folder, "mine.csv"))
+    >>> table.name, len(table.ranges)
+    ('mine', 8)
     """
     path = Path(path)
     ranges, file = [], plain(path.name)

@@ -214,6 +214,18 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
 
     Jobs that outlive their estimates may leave the fitted ones too few for the log's run times. For a log after
     ``cut_at_estimates``, taken over whole with a large `popular`, they suffice.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.workload.sacct import example_path
+    >>> log = sl.read_sacct(example_path(), procs=192, partition=["short", "long"])
+    >>> model = sl.fit_tsafrir(log)
+    >>> model.longest, [seconds for seconds, _ in model.head[:3]]
+    (172800, [7200, 14400, 3600])
+    >>> trace = sl.model_trace("lublin", jobs=500, procs=64, seed=1).with_estimates(model, seed=1)
+    >>> trace.history[-1]
+    'estimates: Tsafrir model, longest 172,800 s, seed 1'
     """
     popular = at_least_one("popular", popular)
     table = getattr(trace, "jobs", trace)

@@ -1,0 +1,41 @@
+"""A Sphinx extension: run the examples of docstrings, and draw each one's `chart` below it."""
+
+import doctest
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+
+from sphinx.util import logging
+
+CHART = "chart"  # what an example calls the picture that belongs on its page
+LATE = 600  # behind numpydoc, which writes the sections anew
+
+
+def setup(app) -> dict:
+    """Add the extension to Sphinx."""
+    app.connect("autodoc-process-docstring", draw, priority=LATE)
+    return {"parallel_read_safe": True}
+
+
+def draw(app, what, name, obj, options, lines) -> None:
+    """Insert the chart of a docstring's example behind its last line, in place."""
+    text = "\n".join(lines)
+    if f">>> {CHART} = " not in text:
+        return
+    last = max(i for i, line in enumerate(lines) if line.lstrip().startswith((">>> ", "... ")))
+    end = next((i for i in range(last, len(lines)) if not lines[i].strip()), len(lines))
+    html = _html(text, name)
+    lines[end:end] = ["", ".. raw:: html", "", *(f"   {line}" for line in html.splitlines()), ""]
+
+
+def _html(text, name):
+    from schedlab import charts
+
+    names = {}
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            for example in doctest.DocTestParser().get_examples(text):
+                exec(compile(example.source, f"<example of {name}>", "single"), names)
+        return charts.on_page(charts.specified(names[CHART]))
+    except Exception as error:
+        logging.getLogger(__name__).warning("the example of %s fails: %r", name, error)
+        return ""
