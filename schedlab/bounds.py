@@ -117,7 +117,7 @@ def lower_bounds(
     check_trace(trace)
     machine = machine_for(machine, trace)
     if overrun == KILL_BACKFILLED or (isinstance(machine, KaryTree) and any(machine.saved())):
-        raise ValueError("bounds are of jobs whose run times are known; here they depend on the schedule")
+        raise ValueError("bounds need jobs with known run times; here run times depend on the schedule")
     case, _ = case_of(trace, EASY(), Flat(machine.procs) if isinstance(machine, KaryTree) else machine, overrun)
     parts = [part for part in case.parts() if len(part)] if isinstance(machine, Partitions) else [case]
     count, jobs = len(case), case.jobs

@@ -43,10 +43,10 @@ from schedlab.workload.trace import (
     read_swf,
 )
 
-WARNINGS = (LoadWarning, PartitionWarning, frames.UnitWarning)  # said in words
+WARNINGS = (LoadWarning, PartitionWarning, frames.UnitWarning)  # printed as plain messages
 FAILED, NOT_FOUND = 1, 3  # exit codes; argparse uses 2 for wrong usage
 NARROWEST = 8  # characters of a column
-PATIENCE = 1.0  # seconds without a word
+PATIENCE = 1.0  # seconds of silence
 SHOWN = {
     "wait_time": "wait s",
     "median_wait_time": "median s",
@@ -57,7 +57,7 @@ SHOWN = {
 }
 SHOWN_HELP = (
     "Columns: mean and median wait in seconds; mean bounded slowdown (bsld, tau 10 s); utilization; share of the "
-    "capacity lost, idle while jobs that could use it waited; mean length of the queue in jobs."
+    "capacity lost (idle while waiting jobs could use it); mean length of the queue in jobs."
 )
 WITH_ENDS = ("wait_time", "bounded_slowdown")  # what is shown with its interval over copies
 SLURM = ("partition", "time_zone", "arrival", "procs_of", "names")  # options that only its records have
@@ -73,8 +73,8 @@ SCHEMES_HELP = (
     f"orders: {', '.join(NAMES)}"
 )
 TRACE_HELP = (
-    "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz), of "
-    "what Slurm's sacct --parsable2 wrote, or of a table (.csv, .parquet, with --columns), or a workload model: lublin "
+    "name of an archive log (CTC-SP2-1996; `schedlab traces` lists them), path of an SWF file (.swf, .swf.gz), of the "
+    "output of Slurm's sacct --parsable2, or of a table (.csv, .parquet, with --columns), or a workload model: lublin "
     "(Lublin-Feitelson), jann, downey"
 )
 
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
             with _ended_as_by_control_c(), _warnings_in_words():
                 options.run(options)
         finally:
-            print(end="", flush=True)  # here, and not when Python ends, a reader that has gone can be answered
+            print(end="", flush=True)  # here a closed pipe can still be handled, but not when Python ends
     except archive.TraceNotFound as error:
         return _fail(error, NOT_FOUND)
     except BrokenPipeError:
@@ -107,10 +107,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def _ended_as_by_control_c():
-    """Answer what ends a terminal or a batch job as Ctrl-C is answered: workers end, and files are left whole."""
-    numbers = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}  # the second is unknown to Windows
-    usual = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores the second
-    here = usual if current_thread() is main_thread() else []  # others may not ask for signals
+    """Treat the signals that end a terminal or a batch job like Ctrl-C: workers end, and files are left whole."""
+    numbers = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}  # Windows has no SIGHUP
+    usual = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores SIGHUP
+    here = usual if current_thread() is main_thread() else []  # only the main thread may set handlers
     for number in here:
         signal.signal(number, signal.default_int_handler)
     try:
@@ -130,7 +130,7 @@ def _with_options(words):
 
 @contextmanager
 def _warnings_in_words():
-    """Print what the package warns of on standard error, once, and not where in its source."""
+    """Print the package's warnings on standard error, each once and without its place in the source."""
     said = set()
 
     def show(message, category, *place):
@@ -148,7 +148,7 @@ def _warnings_in_words():
 
 
 def _drop_output():
-    """Send to nowhere what standard output still holds, if it is what failed, lest Python fail again at its end."""
+    """Discard what standard output still holds if writing it failed, or Python would fail again as it ends."""
     try:
         print(end="", flush=True)
     except OSError:
@@ -168,7 +168,7 @@ def _fail(error, code):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        # A line, not the usage of twenty options.
+        # One line instead of the usage of twenty options.
         self.exit(2, f"{self.prog}: {plain(message)} (see {self.prog} --help)\n")
 
 
@@ -188,7 +188,7 @@ def _parser():
 
     show = commands.add_parser(
         "show",
-        help="say what is in a trace, and what was left out or filled in",
+        help="show what is in a trace, and what was left out or filled in",
         description=_show.__doc__,
         epilog="Example: schedlab show KTH-SP2-1996",
     )
@@ -245,7 +245,8 @@ def _parser():
         type=_count,
         metavar="N",
         help="replications: simulate N shaken copies of the trace, whose submissions are moved at random by up to a "
-        "minute, and print means over the copies; they tell how far chaos carries a mean (--out writes every run)",
+        "minute, and print means and intervals over the copies; these show how much of a mean is chance (--out writes "
+        "every run)",
     )
     several.add_argument(
         "--ci",
@@ -265,28 +266,28 @@ def _parser():
     study.add_argument(
         "study",
         metavar="STUDY.py",
-        help="a Python file that defines run, a function, and values, as sl.grid takes them",
+        help="a Python file that defines a function, run, and its values, as sl.grid takes them",
     )
     study.add_argument(
-        "--store", metavar="FOLDER", required=True, help="keep the results here; what is there is not run again"
+        "--store", metavar="FOLDER", required=True, help="keep the results here; stored results are not computed again"
     )
     part = study.add_mutually_exclusive_group()
     part.add_argument(
         "--shard",
         type=_shard,
         metavar="I/N",
-        help="only part I of N, from 1/N to N/N, which together are the whole; all write into the same store",
+        help="run only part I of N (1/N to N/N make up the whole); all parts write into the same store",
     )
     part.add_argument("--status", action="store_true", help="run nothing; say what is done, failed, running and to do")
     study.add_argument("--threads", type=_count, metavar="N", help="runs at a time (default: one for each core)")
-    study.add_argument("--retry", action="store_true", help="also run again what has failed")
+    study.add_argument("--retry", action="store_true", help="also run failed runs again")
     study.add_argument(
-        "--out", type=_file(".csv"), metavar="FILE.csv", help="write the table, once all runs of the study are there"
+        "--out", type=_file(".csv"), metavar="FILE.csv", help="write the table, once all runs of the study are done"
     )
     study.set_defaults(run=_grid)
 
     figures = commands.add_parser("figures", help="rebuild every figure in one page", description=_figures.__doc__)
-    size_help = "steps and seeds (default: as SCHEDLAB_SIZE says, or quick)"
+    size_help = "how many steps and seeds (default: SCHEDLAB_SIZE if set, else quick)"
     _add_papers(figures)
     figures.add_argument("--size", choices=papers.SIZES, help=size_help)
     figures.add_argument(
@@ -303,7 +304,7 @@ def _parser():
     )
     figures.set_defaults(run=_figures)
 
-    claims = commands.add_parser("claims", help="print published beside measured", description=_claims.__doc__)
+    claims = commands.add_parser("claims", help="print published and measured values", description=_claims.__doc__)
     _add_papers(claims)
     claims.add_argument("--size", choices=papers.SIZES, help=size_help)
     form = claims.add_mutually_exclusive_group()
@@ -313,16 +314,16 @@ def _parser():
     claims.set_defaults(run=_claims)
 
     judged = commands.add_parser(
-        "conformance", help="say which conventions a simulator follows", description=_conformance.__doc__
+        "conformance", help="find out which conventions a simulator follows", description=_conformance.__doc__
     )
-    judged.add_argument("results", nargs="?", metavar="FOLDER", help="what a simulator made of the logs, a file each")
-    judged.add_argument("--export", metavar="FOLDER", help="write the logs, to be run by a simulator")
+    judged.add_argument("results", nargs="?", metavar="FOLDER", help="a simulator's results, one file for each log")
+    judged.add_argument("--export", metavar="FOLDER", help="write the logs, for a simulator to run")
     judged.add_argument("--scheme", type=_scheme, metavar="SCHEME", help="judge a scheme of schedlab, such as easy")
     judged.add_argument("--of", choices=conformance.KINDS, help="only cases about this scheme (default: all)")
     _convention_arguments(judged)
     judged.set_defaults(run=_conformance)
 
-    compiling = commands.add_parser("compile", help="compile all kernels now, not each at its first use")
+    compiling = commands.add_parser("compile", help="compile all kernels now instead of at first use")
     compiling.description = _compile.__doc__
     compiling.set_defaults(run=_compile)
     return parser
@@ -344,24 +345,24 @@ def _trace_arguments(parser):
         type=_missing_estimate,
         default="run",
         metavar="run|drop|SECONDS",
-        help="for records without an estimate: the run time (default), leave out, or a number",
+        help="for records without an estimate: take the run time (default), drop the record, or take this many seconds",
     )
     parser.add_argument(
         "--standin",
         action="store_true",
-        help="instead of an archive log take its look-alike, generated from fitted figures with no log at hand",
+        help="instead of an archive log use a generated look-alike, which needs no copy of the log",
     )
     parser.add_argument(
         "--seed",
         type=_seed,
         metavar="S",
-        help="of a model or a stand-in: draw another one (default: 0 for models, 1 for stand-ins)",
+        help="seed of a model or a stand-in (default: 0 for models, 1 for stand-ins)",
     )
     parser.add_argument("--lenient", action="store_true", help="skip bad lines of a file and say how many")
     parser.add_argument(
         "--time-zone",
         metavar="ZONE",
-        help="of dates without one in a table or in what sacct wrote, such as Europe/Stockholm (default: UTC)",
+        help="time zone of dates without one, in a table or sacct output, such as Europe/Stockholm (default: UTC)",
     )
     table = parser.add_argument_group("a table (.csv, .tsv, .parquet)")
     table.add_argument(
@@ -375,25 +376,25 @@ def _trace_arguments(parser):
         "--unit",
         type=_unit,
         metavar="U|run=U,...",
-        help=f"what numbers count, in all columns or in some: {', '.join(frames.UNITS)} (default: s)",
+        help=f"unit of time, for all columns or by column: {', '.join(frames.UNITS)} (default: s)",
     )
     table.add_argument(
         "--log",
         choices=RECIPES,
         metavar="LOG",
-        help=f"the file is this public log, whose columns are known: {', '.join(RECIPES)}",
+        help=f"the file is one of these public logs, whose columns are known: {', '.join(RECIPES)}",
     )
-    slurm = parser.add_argument_group("what Slurm's sacct wrote")
+    slurm = parser.add_argument_group("output of Slurm's sacct")
     slurm.add_argument(
         "--partition",
         type=_listed(str),
         metavar="A,B,...",
-        help="only jobs of this partition, or of these, which share their nodes (default: all, on one machine)",
+        help="only jobs of this partition, or of several that share nodes (default: all, on one machine)",
     )
     slurm.add_argument(
         "--arrival",
         choices=ARRIVAL,
-        help="a job arrives when it is submitted (default), or when nothing holds it back any more",
+        help="when a job arrives: when it is submitted (default), or when nothing holds it back any more",
     )
     slurm.add_argument("--procs-of", choices=PROCS_OF, help="what a processor is: a CPU (default) or a node")
     slurm.add_argument(
@@ -408,13 +409,13 @@ def _workload_arguments(parser):
         choices=("run_time", "interarrival", "effective"),
         default="run_time",
         help="what --load scales: run times and estimates, or the times between submissions (default: run_time); "
-        "effective: run times and estimates, until the sequential work is that load",
+        "effective: run times and estimates, so that the sequential work amounts to this load",
     )
     parser.add_argument(
         "--machine",
         type=_pairs(None),
         metavar="NAME=P,...",
-        help="partitions with processors and a queue of their own: each job runs in the one that it names",
+        help="partitions, each with its own processors and queue; each job runs in the partition that it names",
     )
     _convention_arguments(parser)
 
@@ -424,9 +425,9 @@ def _convention_arguments(parser):
         "--overrun",
         choices=OVERRUN,
         default="kill",
-        help="jobs that outlive their estimate: kill ends them there (default); extend gives them a longer estimate "
-        "from the beginning; keep lets them run on, which the scheduler learns as the estimate expires (under fcfs, "
-        "easy and DPSA)",
+        help="jobs that outlive their estimate: kill ends them there (default); extend raises the estimate to the run "
+        "time from the beginning; keep lets them run on, and the scheduler learns of it when the estimate expires "
+        "(under fcfs, easy and DPSA)",
     )
     parser.add_argument(
         "--events",
@@ -496,7 +497,7 @@ def _shard(text):
 @_argument
 def _seed(text):
     if not text.isdecimal():
-        raise ValueError(f"expected a whole number from 0 on, got {text!r}")
+        raise ValueError(f"expected a whole number of at least 0, got {text!r}")
     return int(text)
 
 
@@ -565,9 +566,9 @@ def _trace(options):
     name = options.trace
     model = name in MODELS
     if options.lenient and not Path(name).is_file():
-        raise ValueError(f"--lenient is for files; {name} is none")
+        raise ValueError(f"--lenient is for files; {name} is not a file")
     if options.standin and (model or Path(name).is_file()):
-        raise ValueError(f"--standin is for logs of the archive; {name} is none")
+        raise ValueError(f"--standin is for logs of the archive; {name} is not one")
     if seed and not (model or options.standin):
         raise ValueError(f"--seed is for models and stand-ins; {name} is neither (compare --seeds shakes a log)")
     if model and options.missing_estimate != "run":
@@ -578,13 +579,13 @@ def _trace(options):
         word: getattr(options, word) for word in ("columns", "unit", "log") if getattr(options, word) is not None
     }
     if of_table and not table:
-        raise ValueError(f"--{next(iter(of_table))} is for tables; {name} is none")
+        raise ValueError(f"--{next(iter(of_table))} is for tables; {name} is not one")
     if options.log and {"columns", "unit"} & of_table.keys():
-        raise ValueError("--log knows columns and units: leave out --columns and --unit")
+        raise ValueError("--log sets columns and units: leave out --columns and --unit")
     exported = Path(name).is_file() and not table and is_export(name)
     slurm = {word: value for word in SLURM if (value := getattr(options, word)) is not None}
     if slurm and not exported and not (table and slurm.keys() == {"time_zone"}):
-        raise ValueError(f"--{next(iter(slurm)).replace('_', '-')} is for what sacct wrote; {name} is none")
+        raise ValueError(f"--{next(iter(slurm)).replace('_', '-')} is for the output of sacct; {name} is not that")
     if model:
         trace = model_trace(name, jobs=options.jobs or 10_000, procs=options.procs, **seed)
     elif options.log:
@@ -611,7 +612,7 @@ def _trace(options):
 
 
 def _is_table(options):
-    """Tell whether a file is a table, and no SWF and nothing that sacct wrote."""
+    """Tell whether a file is a table, and neither SWF nor the output of sacct."""
     path = Path(options.trace.removesuffix(".gz"))
     if options.columns or options.log or path.suffix in frames.PARQUET:
         return True
@@ -619,7 +620,7 @@ def _is_table(options):
 
 
 def _is_path(name):
-    """Tell what is meant for a file from the name of a log, whose version may have a dot in it."""
+    """Tell whether a name means a file rather than a log, whose version may have a dot in it."""
     if os.sep in name or re.search(r"\.[a-z]+$", name, re.IGNORECASE):
         return True
     with suppress(archive.TraceNotFound):
@@ -648,7 +649,7 @@ def _traces(options):
 
 
 def _show(options):
-    """Say what is in a trace, and by reason what was left out and filled in when it was read."""
+    """Show what is in a trace, and what was left out or filled in when it was read, with the reasons."""
     trace = _trace(options)
     header, submit = trace.header, trace.table["submit_time"]
     facts = {
@@ -686,7 +687,7 @@ def _when(trace, second):
 def _simulate(options):
     """Simulate a trace under a scheme, print its measures, and write the schedule if asked.
 
-    An interval by batch means says how sure a mean over the jobs of one run is; a note, what speaks against it.
+    An interval by batch means shows how certain a mean over the jobs of one run is; a note says why to doubt it.
     """
     _check_folder(options.out)
     trace = _trace(options)
@@ -725,10 +726,10 @@ def _intervals(schedule, confidence):
 def _compare(options):
     """Simulate a trace under several schemes and print their measures side by side.
 
-    Where a log records its waits and neither it nor its machine is changed, the row "log" is what really happened.
+    If a log records its waits and neither it nor its machine is changed, the row "log" shows what really happened.
     """
     if options.ci and not options.seeds:
-        raise ValueError("--ci is for copies: give --seeds too, or take `schedlab simulate --ci`")
+        raise ValueError("--ci is for copies: give --seeds too, or use `schedlab simulate --ci`")
     _check_folder(options.out)
     trace = _trace(options)
     seeds = range(options.seeds) if options.seeds else None
@@ -754,10 +755,10 @@ def _compare(options):
 
 
 def _grid(options):
-    """Run the grid of a study, and keep each result as soon as it is there.
+    """Run the grid of a study, and keep each result as soon as it is done.
 
-    A run that fails does not stop the others. The call that finds all runs done, whichever part it was for, gives the
-    table. Exit code 1 means that runs of this part have failed.
+    A run that fails does not stop the others. The call that finds all runs done, whichever part it ran, prints or
+    writes the table. Exit code 1 means that runs of this part have failed.
     """
     _check_folder(options.out)
     plan = studies.read_study(options.study)
@@ -808,7 +809,7 @@ def _figures(options):
     """Rebuild every figure and table, and write one HTML page that opens with no network."""
     from schedlab import report  # here, since loading the charts costs a second that no other command needs
 
-    # joblib tidies up behind workers that Ctrl-C ended, in a process of its own, which would say so.
+    # After Ctrl-C joblib cleans up after its workers in a separate process, which would print warnings.
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
     print(report.figures(options.out, size=options.size, only=options.papers, keep=options.keep))
 
@@ -816,7 +817,7 @@ def _figures(options):
 def _claims(options):
     """Print the ledger: each published number or statement, what was measured, and the verdict.
 
-    The verdict is that of the full size, where its results are kept in data/results.
+    The verdict is that of the full size if its results are kept in data/results.
     """
     _check_folder(options.out)
     with _patience(), papers.keeping(papers.chosen_size(options.size)):
@@ -841,10 +842,10 @@ def _claims(options):
 
 
 def _conformance(options):
-    """Say which conventions a simulator follows, by small logs that each isolate one choice.
+    """Find out which conventions a simulator follows, with small logs that each isolate one choice.
 
-    Without arguments: the cases, with the schedule under each convention. Exit code 1 means that some case follows none
-    of its scheme.
+    Without arguments, print the cases and the schedule under each convention. Exit code 1 means that in some case the
+    simulator follows no convention of the case's scheme.
     """
     if options.export:
         print("\n".join(str(path) for path in conformance.export(options.export)))
@@ -866,15 +867,15 @@ def _conformance(options):
 
 
 def _compile(_):
-    """Compile all kernels, which else happens at the first use of each; minutes, once for each new version."""
+    """Compile all kernels now instead of at the first use of each. It takes minutes, once for each new version."""
     compile_kernels()
 
 
 def _check_folder(path):
-    """Raise before there is work to lose where a file cannot be written."""
+    """Raise early, before there is work to lose, if a file cannot be written."""
     folder = Path(path or ".").parent
     if not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise OSError(f"--out is {path!r}, but {folder} is no folder that can be written to")
+        raise OSError(f"--out is {path!r}, but {folder} is not a folder that can be written to")
 
 
 def _write(path, write):
@@ -897,7 +898,7 @@ def _patience():
 
 
 def _print(table, header=True):
-    """Print numbers right-aligned and words left-aligned; where the terminal is narrow the widest words are cut.
+    """Print numbers right-aligned and words left-aligned; if the terminal is narrow, the widest words are cut.
 
     The first column, which names the row, stays whole.
     """

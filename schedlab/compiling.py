@@ -90,9 +90,11 @@ def _say(group, first, here):
     words = f"schedlab: compiling {what}, about {SECONDS.get(group, OWN_SECONDS)} s"
     worker = parent_process() is not None  # one of many, which share what they compile
     if first and own_folder("numba") is None:
-        words += f". {cache_dir('numba')} cannot keep them, so that each process compiles anew."
+        words += f". {cache_dir('numba')} cannot keep them, so each process compiles them again."
     elif first and not worker:
-        words += f"; others {'meanwhile' if here else 'when needed'}. `schedlab compile` does all of it ahead, once."
+        words += (
+            f"; others {'meanwhile' if here else 'when needed'}. `schedlab compile` compiles all once, ahead of time."
+        )
         if here:
             _compile_ahead([other for other in SECONDS if other != group])
     tqdm.write(words, sys.stderr)  # above a progress bar

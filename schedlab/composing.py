@@ -106,7 +106,7 @@ def compositions(schemes: Scheme | str | Iterable[Scheme | str] = SCHEMES) -> pd
     given = [scheme_named(one) for one in ([schemes] if isinstance(schemes, Scheme | str) else schemes)]
     for one in given:
         if not one.simulated:
-            raise ValueError(f"{one} is what happened, on its own machine and under its own conventions")
+            raise ValueError(f"{one} is the recorded schedule, on its own machine and conventions; leave it out")
     rows = [{head: _said(one, **settings) for head, settings in CONDITIONS.items()} for one in given]
     return pd.DataFrame(rows, index=pd.Index(map(str, given), name="scheme"))
 

@@ -413,7 +413,7 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
         ]
         if free:
             return f"job {i + 1} is first in the queue and fits at {free[0]}, but starts at {starts[i]}"
-    return "follows no convention that is known here"
+    return "follows no known convention"
 
 
 def _shadow(head, now, running, starts, estimate, procs, machine):
@@ -462,7 +462,9 @@ class Verdicts(pd.DataFrame):
                 lines.append(f"not {row.scheme}: {about}: {told}")
         count, total = int((~self["follows"]).sum()), len(self)
         cases = f"{total} {'case' if total == 1 else 'cases'}"
-        lines.append(f"all of {cases} follow their scheme" if not count else f"{count} of {cases} not as their scheme")
+        lines.append(
+            f"all of {cases} follow their scheme" if not count else f"{count} of {cases} do not follow their scheme"
+        )
         return "\n".join(lines)
 
 

@@ -73,7 +73,7 @@ def digest(*values) -> str:
         for value in values:
             _feed(sha, value, seen)
     except RecursionError:
-        raise NoDigestError("a value that holds itself has no digest") from None
+        raise NoDigestError("a value that contains itself has no digest") from None
     return sha.hexdigest()[:LENGTH]
 
 
@@ -189,7 +189,7 @@ def _feed(sha, value, seen):
         _feed(sha, getattr(value, "targetoptions", None), seen)
     elif isinstance(value, np.ufunc):
         if getattr(np, value.__name__, None) is not value:
-            raise NoDigestError(f"{value.__name__} is a ufunc of unknown code")
+            raise NoDigestError(f"{value.__name__} is a ufunc whose code is unknown")
         _name(sha, value.__name__)
     elif isinstance(value, types.BuiltinFunctionType):
         _name(sha, f"{value.__module__}.{value.__name__}")

@@ -80,9 +80,11 @@ def fair_starts(
 
 def _without_later(schedule, place, threads):
     if len(schedule.traces) > 1:
-        raise ValueError(f"fair starts by arrivals are of one site; {schedule.trace.name} is one of several")
+        raise ValueError(f"fair starts by arrivals need a single site; {schedule.trace.name} is one of several")
     if not schedule.scheme.simulated:
-        raise ValueError(f"{schedule.scheme} is what happened and cannot be simulated; choose another definition")
+        raise ValueError(
+            f"{schedule.scheme} is the recorded schedule and cannot be simulated; choose another definition"
+        )
     scheme, conventions = schedule.scheme, (schedule.overrun, schedule.events)
     case, origin = case_of(schedule.trace, scheme, schedule.machine, *conventions)
 

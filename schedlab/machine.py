@@ -228,7 +228,7 @@ class KaryTree:
         for name, least in (("k", 2), ("n", 1), ("seed", 0)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} is {value!r}, expected a whole number from {least} on")
+                raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
             object.__setattr__(self, name, int(value))  # a narrow NumPy type would overflow
         if self.k > MOST_PROCS or self.n > 24 or self.k**self.n > MOST_PROCS:
             raise ValueError(f"a {self.k}-ary {self.n}-tree has more than {MOST_PROCS:,} nodes")
@@ -257,7 +257,7 @@ class KaryTree:
             if len(shares) != self.n:
                 raise ValueError(f"speedup has {len(shares)} values, expected one, or one for each of {self.n} stages")
             if self.scale_estimates:
-                raise ValueError("scale_estimates needs a single speedup: before a job starts nobody knows its stage")
+                raise ValueError("scale_estimates needs a single speedup: a job's stage is not known before it starts")
         for share in shares:
             if not (isinstance(share, Real) and 0 <= share < 1):
                 raise ValueError(f"speedup is {share!r}, expected a share from 0 to below 1")

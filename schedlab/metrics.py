@@ -423,7 +423,7 @@ def gini(values) -> float:
     if not total > 0:
         return float("nan")
     if values[0] < 0:
-        raise ValueError(f"the least value is {values[0]:g}, expected none below 0")
+        raise ValueError(f"the least value is {values[0]:g}, expected no value below 0")
     rank = np.arange(1, values.size + 1)
     return float(((2 * rank - values.size - 1) * values).sum() / (values.size * total))
 

@@ -56,7 +56,7 @@ def own_folder(room: str) -> Path | None:
     if not hasattr(os, "geteuid"):  # Windows keeps users' folders separate itself
         return folder
     if status.st_uid != os.geteuid():
-        _distrust(folder, "it belongs to somebody else; set SCHEDLAB_CACHE to a folder of yours")
+        _distrust(folder, "it belongs to somebody else; set SCHEDLAB_CACHE to a folder of your own")
         return None
     if status.st_mode & 0o022:
         _distrust(folder, "others may write to it; `chmod go-w` it, or delete it")
@@ -84,7 +84,7 @@ def kernels_folder(digest: str) -> Path | None:
         except OSError as error:
             shutil.rmtree(copied, ignore_errors=True)
             if not kept.exists():  # otherwise another process was faster
-                words = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, kernels are compiled: {error}"
+                words = f"SCHEDLAB_KERNELS: {theirs} cannot be copied, so kernels are compiled: {error}"
                 warnings.warn(words, stacklevel=2)
     return kept
 

@@ -117,7 +117,9 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         If a kernel cannot be compiled; the message includes the cause.
     """
     if CACHE is None:
-        raise OSError(f"{cache_dir('numba')}: kernels cannot be kept there; SCHEDLAB_CACHE names a better folder")
+        raise OSError(
+            f"{cache_dir('numba')}: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
+        )
     names = groups()
     # A free worker takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
     workers = Parallel(

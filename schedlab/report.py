@@ -77,7 +77,7 @@ window.addEventListener('DOMContentLoaded', () => {
 ABOUT = (
     "schedlab rebuilds the figures of five papers on parallel job scheduling from real logs, and checks what the "
     "papers say: each published number or statement is a row of a ledger, with what was measured and a verdict. "
-    "Verdicts are those of the full size, where its results are kept; charts are of this run."
+    "Verdicts come from the full size where its results are kept; charts show this run."
 )
 RULE = (
     "One rule makes all verdicts. A case holds if its value is as expected and its interval agrees; it is open if the "
@@ -87,10 +87,10 @@ RULE = (
 
 
 LEDGER_PIECE = "ledger"  # beside the pieces that are named by the numbers of figures
-PAUSE = 1  # seconds between two looks at what is done; also before the first, as long as the bar waits
+PAUSE = 1  # seconds between two looks at what is done, and before the progress bar appears
 RELOADED = 5  # seconds after which a growing page reloads itself; writing it more often costs a tenth of a core
 GROWING = "This page shows each figure as it is finished, and reloads itself until it is complete."
-STOPPED = "This page is not whole: the run was stopped before all figures were done."
+STOPPED = "This page is incomplete: the run was stopped before all figures were done."
 NOT_YET = "Not done yet."
 
 
@@ -104,32 +104,32 @@ def figures(
 ) -> Path:
     """Rebuild every figure and ledger and write the page.
 
-    The page grows: it is there once the first figure is, and is written anew every few seconds. A run that stops
-    early leaves what was done by then, and says so. Where a paper fails the others are rebuilt all the same; then what
-    it raised is raised, with a note that names the paper and the figure.
+    The page grows: it appears with the first figure and is rewritten every few seconds. A run that stops early leaves
+    what was done by then, and the page says so. If a paper fails, the others are still rebuilt; then its error is
+    raised, with a note that names the paper and the figure.
 
     Parameters
     ----------
     out : path
-        The page; its folder is made if missing. What lies there is replaced once the first figure is done.
+        The page; its folder is made if missing. An existing page is replaced once the first figure is done.
     size : {"quick", "full"}, optional
-        As the environment variable SCHEDLAB_SIZE says if left out, else quick.
+        Default: the environment variable SCHEDLAB_SIZE, or quick.
     progress : bool
         Show a progress bar.
     only : names of papers
-        All if left out.
+        Default: all.
     keep : bool
         Keep the results of a full-size run in data/results, to be shown beside quick ones.
     processes : int, optional
-        How many papers are rebuilt at once, each in a process of its own. If left out one for each core, but one alone
-        where results are kept: some are times that are measured.
+        How many papers are rebuilt at once, each in a process of its own. Default: one for each core, but only one
+        with `keep`, since some results are measured times.
     """
     size = papers.chosen_size(size)
     if keep and size != "full":
         raise ValueError(f"only results of the full size are kept, got size {size!r}")
     modules = papers.modules(only)
     out = Path(out)
-    out.parent.mkdir(parents=True, exist_ok=True)  # first, since a folder that cannot be had is better known early
+    out.parent.mkdir(parents=True, exist_ok=True)  # first, to fail early if the folder cannot be made
     count = min(len(modules), processes or (1 if keep else os.cpu_count()))
     with TemporaryDirectory() as folder:
         sections = [Section(paper, Path(folder)) for paper in modules]
@@ -140,7 +140,7 @@ def figures(
                 workers = Parallel(count, return_as="generator_unordered", backend="loky", batch_size=1)
                 names = [section.name for section in _in_turn(sections)]
                 with warnings.catch_warnings():
-                    # joblib replaces a process that has grown, as by the logs that a paper remembers: that is well.
+                    # joblib replaces a process whose memory has grown, for instance by a paper's logs: that is fine.
                     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
                     failures = list(workers(delayed(_build)(name, folder, size, keep) for name in names))
             for error in filter(None, failures):
@@ -154,8 +154,8 @@ def figures(
 def _in_turn(sections: list["Section"]) -> list["Section"]:
     """Give papers in the order in which processes take them, so that all end at about the same time.
 
-    The first stays the first, so that the page begins early. The others follow by the seconds that their full size took
-    when it was kept, longest first: short ones fill up what is left at the end.
+    The first stays first, so that the page appears early. The others follow by the seconds that their kept full size
+    took, longest first: short ones fill the gaps at the end.
     """
     made = {section.name: kept.made(section.name) for section in sections}
     first, *others = sections
@@ -163,19 +163,19 @@ def _in_turn(sections: list["Section"]) -> list["Section"]:
 
 
 def _build(name, folder, size, keep):
-    """Build a paper's section, in a process of its own; what is compiled is said by the process that asked."""
+    """Build a paper's section in a process of its own; the calling process reports what is compiled."""
     (paper,) = papers.modules([name])
     section = Section(paper, Path(folder))
     compiling.tell(section.note_compiling)
     error = section.build(size, keep, progress=False)
     if error is not None:
-        error.add_note("".join(traceback.format_exception(error)))  # which would not leave this process
+        error.add_note("".join(traceback.format_exception(error)))  # else the traceback would stay in this process
     return error
 
 
 @contextmanager
 def _growing(out: Path, sections: list["Section"], size: str, progress: bool) -> Iterator[None]:
-    """Write the page anew as pieces are done, until the block ends, and once more if it fails."""
+    """Rewrite the page as pieces are finished, until the block ends, and once more if the block fails."""
     over, errors = Event(), []
 
     def grow():
@@ -188,11 +188,11 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
             if found > shown and time.monotonic() - written >= RELOADED:
                 try:
                     _write(out, sections, size, GROWING)
-                except Exception as error:  # what makes the page fail is raised where the page is made for good
+                except Exception as error:  # the same error is raised when the final page is written
                     errors.append(error)
                     return
                 if not shown and progress:
-                    tqdm.write(f"{out} can be opened: it grows until all papers are done", sys.stderr)
+                    tqdm.write(f"{out} can be opened now; it grows until all papers are done", sys.stderr)
                 shown, written = found, time.monotonic()
 
     total = sum(len(section.paper.FIGURES) + 1 for section in sections)
@@ -205,7 +205,7 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
             over.set()
             thread.join()
             if any(section.pieces() for section in sections) and not errors:
-                with suppress(Exception):  # the failure that stopped the run is the one to tell
+                with suppress(Exception):  # the failure that stopped the run is the one to report
                     _write(out, sections, size, _not_whole(error))
             raise
         finally:
@@ -215,9 +215,9 @@ def _growing(out: Path, sections: list["Section"], size: str, progress: bool) ->
 
 
 def _not_whole(error):
-    """Say why the page is not whole: by the note of what failed, if anything did."""
+    """Say why the page is incomplete, with the note of what failed if anything did."""
     notes = getattr(error, "__notes__", ())
-    return f"This page is not whole. {notes[0]} {type(error).__name__}: {error}" if notes else STOPPED
+    return f"This page is incomplete. {notes[0]} {type(error).__name__}: {error}" if notes else STOPPED
 
 
 def _write(out, sections, size, note=""):
@@ -241,19 +241,19 @@ def pictures(
 
 
 class Section:
-    """A paper in the report: its figures and its ledger, each a piece that lies in a folder once it is done."""
+    """A paper in the report: its figures and its ledger, each a file in a folder once it is done."""
 
     def __init__(self, paper: ModuleType, folder: Path):
         self.paper, self.name = paper, paper.__name__.rpartition(".")[2]
         self.folder = folder / self.name
 
     def build(self, size: str, keep: bool, progress: bool) -> Exception | None:
-        """Rebuild every figure and the ledger; each is left in the folder at once, runs of the full size in a store.
+        """Rebuild every figure and the ledger; each goes into the folder at once, full-size runs into a store.
 
         Returns
         -------
         Exception or None
-            What ended it early, with a note that names the paper and the figure.
+            The error that ended it early, with a note that names the paper and the figure.
         """
         with papers.keeping(size):
             return self._build(size, keep, progress)
@@ -273,22 +273,22 @@ class Section:
             if keep:
                 seconds = time.perf_counter() - begin
                 before = kept.ledger_of(self.name)
-                ledger = ledger[list(LEDGER)]  # without what was kept, which this run replaces
+                ledger = ledger[list(LEDGER)]  # without the kept columns, which this run replaces
                 for words in () if before is None else kept.moved(before, ledger):
                     tqdm.write(words)
                 kept.keep(self.name, ledger, self.paper.claims("quick", progress)[list(LEDGER)], built, seconds)
             self._leave(LEDGER_PIECE, counts=counted(ledger), body=_kept(self.name) + ledger._repr_html_())
-        except Exception as error:  # whatever it is, the other papers go on, and the page names it
+        except Exception as error:  # any error: the other papers go on, and the page names it
             error.add_note(f"{self.paper.TITLE}: {doing} could not be made.")
             return error
 
     def note_compiling(self, group: str, *_) -> None:
-        """Note that a group of kernels is being compiled, for who waits in another process."""
+        """Note that a group of kernels is being compiled, for the process that waits."""
         self.folder.mkdir(exist_ok=True)
         (self.folder / f"{group}.compiling").touch()
 
     def compiled(self) -> list[str]:
-        """Give the groups of kernels of which that was noted."""
+        """Give the groups of kernels noted as being compiled."""
         return sorted(path.stem for path in self.folder.glob("*.compiling"))
 
     def _leave(self, piece, **content):
@@ -323,7 +323,7 @@ def _page(sections, size, note):
             *map(_section, sections),
             _traces(),
             "</main>",
-            # Last, so that the words are there before half a megabyte of script is read.
+            # Last, so that the text is there before half a megabyte of script is read.
             f"<script>{script()}</script></body></html>\n",
         ]
     )
@@ -380,7 +380,9 @@ def _card(section):
 def _settings(size):
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     packages = ", ".join(f"{name} {__version__ if name == 'schedlab' else version(name)}" for name in VERSIONS)
-    return f"Made {made}, size {size}; {packages}, Python {platform.python_version()}. Times in seconds unless said."
+    return (
+        f"Made {made}, size {size}; {packages}, Python {platform.python_version()}. Times are in seconds unless noted."
+    )
 
 
 def _section(section):
@@ -397,7 +399,7 @@ def _section(section):
 
 
 def _figure(figure, paper, captions):
-    """Give a figure as HTML; `captions` holds the figures that have told theirs."""
+    """Give a figure as HTML; `captions` maps each caption already shown to its figure."""
     key = f"{paper}-{figure.name}"
     parts = [f'<figure id="{key}"><h3>{_text(figure.title)}</h3>']
     if figure.chart is not None:

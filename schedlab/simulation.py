@@ -163,7 +163,7 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "ki
     _check_conventions(overrun, "batched")
     machine = machine_for(machine, trace)
     if not isinstance(machine, Flat):
-        raise ValueError(f"steps are of one machine without a topology, got {machine}")
+        raise ValueError(f"steps need one machine without a topology, got {machine}")
     return Steps(trace, machine, overrun)
 
 
@@ -260,11 +260,11 @@ def simulate_sites(
             raise ValueError(f"{name} has {len(given)} values, expected one for each of {n} sites")
     for speed in speeds:
         if isinstance(speed, bool) or not isinstance(speed, Integral) or speed < 1:
-            raise ValueError(f"speeds are whole numbers of at least 1, compared with each other, got {speed!r}")
+            raise ValueError(f"speeds must be whole numbers of at least 1, relative to one another, got {speed!r}")
     machines = [machine_for(one, trace) for one, trace in zip(machines or [None] * n, traces, strict=True)]
     for machine in machines:
         if not isinstance(machine, Flat):
-            raise ValueError(f"sites are machines without a topology, got {machine}")
+            raise ValueError(f"sites must be machines without a topology, got {machine}")
     cases, origins = zip(
         *(case_of(trace, scheme, one, overrun) for trace, one in zip(traces, machines, strict=True)), strict=True
     )
@@ -350,7 +350,7 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
         if machine.procs is None and trace.procs > (most := machine.k**machine.n):
             raise ValueError(
                 f"{trace.procs:,} nodes do not fit on a {machine.k}-ary {machine.n}-tree, which has {most:,}: "
-                f"trace.with_procs({most}) drops wider jobs and says so, or take a larger tree"
+                f"trace.with_procs({most}) drops wider jobs and says so, or use a larger tree"
             )
         machine = machine.holding(trace.procs)
     if not isinstance(machine, Flat | KaryTree):

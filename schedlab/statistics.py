@@ -454,7 +454,7 @@ def _ratio(x, y, confidence, left_out):
     (xx, xy), (_, yy) = scale * np.cov(_batched(x, batches), _batched(y, batches))
     square = bottom**2 - float(yy)
     if square <= 0:
-        notes = (*notes, "too short: the mean below the line may be 0, and the ratio anything")
+        notes = (*notes, "too short: the denominator may be 0, so the ratio may be anything")
         return Interval(ratio, -inf, inf, confidence, batches, size, left_out, notes)
     middle = top * bottom - float(xy)
     root = sqrt(max(middle**2 - square * (top**2 - float(xx)), 0.0))

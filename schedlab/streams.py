@@ -34,7 +34,7 @@ def entropy(seed: int | np.random.Generator) -> int:
     except TypeError:
         number = -1
     if number < 0:
-        raise ValueError(f"seed must be a whole number from 0 on or a numpy Generator, got {seed!r}")
+        raise ValueError(f"seed must be a whole number of at least 0 or a numpy Generator, got {seed!r}")
     return number
 
 

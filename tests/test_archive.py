@@ -173,7 +173,7 @@ def test_resolve_compares_versions_as_numbers(monkeypatch):
 
 
 def test_resolve_names_the_logs_that_fit():
-    with pytest.raises(TraceNotFound, match=r"^'SDSC-Par' fits several traces: SDSC-Par-1995, SDSC-Par-1996$"):
+    with pytest.raises(TraceNotFound, match=r"^'SDSC-Par' matches several traces: SDSC-Par-1995, SDSC-Par-1996$"):
         archive.resolve("SDSC-Par")
 
 
@@ -370,7 +370,7 @@ def test_damaged_cache_without_network_is_not_called_a_network_error(tiny, no_se
         archive.fetch(KNOWN, progress=False)
     told = str(error.value)
     assert told.startswith(f"{path}: not the archive's text of {KNOWN}")
-    assert f"no new copy could be had\ncannot fetch {KNOWN}: no complete answer" in told
+    assert f"no new copy could be fetched\ncannot fetch {KNOWN}: no complete answer" in told
 
 
 def test_file_put_into_the_cache_by_hand_is_verified(tiny, cache):

@@ -200,7 +200,7 @@ def test_what_changes_jobs_or_machine_is_said_by_its_kind(traces):
         ({"loads": "0.7"}, "loads: '0.7', expected numbers above 0"),
         ({"seeds": 1.5}, "seeds: 1.5, expected whole numbers"),
         ({"seeds": True}, "seeds: True, expected whole numbers"),
-        ({"rounds": "x"}, "rounds is 'x', expected a whole number from 0 on, or None"),
+        ({"rounds": "x"}, "rounds is 'x', expected a whole number of at least 0, or None"),
         ({"rounds": -1}, "rounds is -1"),
         ({"tau": "a"}, "tau is 'a', expected a number of seconds"),
         ({"confidence": 95}, "confidence is 95, expected a number between 0 and 1"),
@@ -218,8 +218,8 @@ def test_what_cannot_compete_is_refused(traces, settings, message):
         ({"change": "x"}, TypeError, "change of EASY is 'x', expected a function"),
         ({"name": 5}, TypeError, "name of an entrant is 5, expected a text"),
         ({"name": "a; b"}, ValueError, "entrant 'a; b' has '; ', which separates tied names"),
-        ({"kind": "rigid", "machine": paper.tree}, ValueError, "EASY is no rigid entrant: machine changed"),
-        ({"kind": "rigid", "change": paper.moldable}, ValueError, "EASY is no rigid entrant: jobs changed"),
+        ({"kind": "rigid", "machine": paper.tree}, ValueError, "EASY is not a rigid entrant: machine changed"),
+        ({"kind": "rigid", "change": paper.moldable}, ValueError, "EASY is not a rigid entrant: jobs changed"),
     ],
 )
 def test_bad_entrants(settings, kind, message):

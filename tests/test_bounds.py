@@ -156,7 +156,7 @@ def test_bounds_are_those_of_the_machine_and_the_conventions():
     tree = sl.KaryTree(k=2, n=2, procs=4, allocation="contiguous")
     assert sl.lower_bounds(trace, tree).equals(sl.lower_bounds(trace, 4))
     for machine, overrun in ((sl.KaryTree(k=2, n=2, speedup=0.2), "kill"), (tree, "kill-backfilled")):
-        with pytest.raises(ValueError, match="bounds are of jobs whose run times are known"):
+        with pytest.raises(ValueError, match="bounds need jobs with known run times"):
             sl.lower_bounds(trace, machine, overrun=overrun)
 
 

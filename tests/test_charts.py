@@ -363,7 +363,7 @@ def test_a_missing_column_is_named(table):
 
 def test_too_many_rows_are_refused():
     table = pd.DataFrame({"load": range(5001), "utilization": 1.0, "scheme": "EASY"})
-    with pytest.raises(ValueError, match="the table has 5,001 rows, a chart takes 5,000: aggregate it first"):
+    with pytest.raises(ValueError, match="the table has 5,001 rows, a chart takes at most 5,000: aggregate it first"):
         charts.lines(table, "load", "utilization")
     assert len(drawn(charts.lines(table[:5000], "load", "utilization"))) == 5000
 

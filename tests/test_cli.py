@@ -377,7 +377,7 @@ def test_simulate_takes_a_folder_of_parquet_files(run, tmp_path):
     (folder / "part-2.parquet").write_bytes(b"no such thing")
     code, _, err = run("simulate", "jobs", "--columns", COLUMNS, "--procs", 8)
     assert code == 1
-    assert re.fullmatch(r"schedlab: jobs: no Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
+    assert re.fullmatch(r"schedlab: jobs: not a Parquet file, or a damaged one \(.*jobs/part-2\.parquet.*\)\n", err)
 
 
 def test_units_and_time_zone_of_a_table(run, tmp_path):
@@ -427,7 +427,7 @@ MISTAKES = {
     "another encoding": (
         LINES.encode("utf-16"),
         ("show", "X.swf"),
-        (1, "schedlab: X.swf: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8\n"),
+        (1, "schedlab: X.swf: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8\n"),
     ),
     "a size unknown": ("\n".join(RECORDS), ("show", "X.swf"), (1, "schedlab: X.swf: the header has neither MaxProcs")),
     "no job of use": (
@@ -453,11 +453,11 @@ MISTAKES = {
         ("show", "X.csv", "--columns", "sub=Submit"),
         (2, "argument --columns: unknown name before '=' 'sub'; known: submit, start"),
     ),
-    "columns of an SWF file": (LINES, ("show", "X.swf", "--unit", "ms"), (1, "--unit is for tables; X.swf is none")),
+    "columns of an SWF file": (LINES, ("show", "X.swf", "--unit", "ms"), (1, "--unit is for tables; X.swf is not one")),
     "columns of a public log": (
         TABLE,
         ("show", "X.csv", "--log", "cori", "--columns", COLUMNS),
-        (1, "--log knows columns and units: leave out --columns and --unit"),
+        (1, "--log sets columns and units: leave out --columns and --unit"),
     ),
     "another public log": (TABLE, ("show", "X.csv", "--log", "pm100"), (1, "schedlab: X.csv: no column 'submit_time'")),
     "no such text": (None, ("show", "jobs.txt"), (3, "schedlab: jobs.txt: no such file\n")),
@@ -615,7 +615,7 @@ def test_a_stand_in_is_simulated_if_asked_for(run, log):
     assert run("simulate", "NASA-iPSC-1993", "--standin")[0] == 3
     for name in (str(log), "lublin"):
         code, _, err = run("simulate", name, "--standin")
-        assert (code, err) == (1, f"schedlab: --standin is for logs of the archive; {name} is none\n")
+        assert (code, err) == (1, f"schedlab: --standin is for logs of the archive; {name} is not one\n")
 
 
 def test_traces_are_fetched(run, monkeypatch):
@@ -714,7 +714,7 @@ def one_line(text):
         (["missing.swf"], 3, "missing.swf: no such file"),
         (["folder/missing.swf.gz"], 3, "folder/missing.swf.gz: no such file"),
         (["nonesuch"], 3, "unknown trace 'nonesuch'; known: 42 traces"),
-        (["sdsc-par"], 3, "'sdsc-par' fits several traces: SDSC-Par-1995, SDSC-Par-1996"),
+        (["sdsc-par"], 3, "'sdsc-par' matches several traces: SDSC-Par-1995, SDSC-Par-1996"),
         (["broken.swf"], 1, "broken.swf:6: field 4 (run_time) is 'abc', expected a number"),
         (["empty.swf"], 1, "empty.swf: the file is empty, expected SWF text"),
         (["small.swf", "--load", "-0.2"], 2, "argument --load: load must be greater than 0, got -0.2"),
@@ -731,14 +731,14 @@ def one_line(text):
         (["small.swf", "--missing-estimate", "none"], 2, "expected run, drop or a positive number of seconds, got"),
         (["small.swf", "--missing-estimate", "-1"], 2, "expected run, drop or a positive number of seconds, got '-1'"),
         (["small.swf", "--out", "table.txt"], 2, "argument --out: 'table.txt' has an unknown suffix, expected "),
-        (["small.swf", "--out", "nowhere/table.csv"], 1, "nowhere is no folder that can be written to"),
-        (["small.swf", "--out", "small.swf/table.csv"], 1, "small.swf is no folder that can be written to"),
-        (["kth-sp2", "--lenient"], 1, "--lenient is for files; kth-sp2 is none"),
+        (["small.swf", "--out", "nowhere/table.csv"], 1, "nowhere is not a folder that can be written to"),
+        (["small.swf", "--out", "small.swf/table.csv"], 1, "small.swf is not a folder that can be written to"),
+        (["kth-sp2", "--lenient"], 1, "--lenient is for files; kth-sp2 is not a file"),
         (["lublin", "--missing-estimate", "drop"], 1, "--missing-estimate is for logs; every job of the model has"),
         (["jann", "--missing-estimate", "drop"], 1, "--missing-estimate is for logs; every job of the model has"),
-        (["downey", "--standin"], 1, "--standin is for logs of the archive; downey is none"),
+        (["downey", "--standin"], 1, "--standin is for logs of the archive; downey is not one"),
         (["small.swf", "--seed", "1"], 1, "--seed is for models and stand-ins; small.swf is neither"),
-        (["lublin", "--seed", "-1"], 2, "argument --seed: expected a whole number from 0 on, got '-1'"),
+        (["lublin", "--seed", "-1"], 2, "argument --seed: expected a whole number of at least 0, got '-1'"),
         (["small.swf", "--ci", "95"], 2, "argument --ci: confidence must be between 0 and 1, got 95"),
         ([], 2, "the following arguments are required: TRACE"),
     ],
@@ -781,7 +781,7 @@ def test_wrong_usage(run, monkeypatch, arguments, message):
 def test_intervals_over_copies_need_copies(run, log):
     code, out, err = run("compare", log, "--ci", 0.9)
     assert (code, out) == (1, "")
-    assert one_line(err) == "schedlab: --ci is for copies: give --seeds too, or take `schedlab simulate --ci`\n"
+    assert one_line(err) == "schedlab: --ci is for copies: give --seeds too, or use `schedlab simulate --ci`\n"
 
 
 def test_unknown_classes_fail_before_the_simulation(run, monkeypatch, log):
@@ -832,7 +832,7 @@ def test_a_folder_that_cannot_be_written_to_is_found_out_before_the_work(run, mo
         monkeypatch.delattr(*work)
     code, out, err = run(command, *([log] if command != "claims" else []), "--out", "table.csv")
     assert (code, out) == (1, "")
-    assert one_line(err) == "schedlab: --out is 'table.csv', but . is no folder that can be written to\n"
+    assert one_line(err) == "schedlab: --out is 'table.csv', but . is not a folder that can be written to\n"
 
 
 @pytest.mark.parametrize(

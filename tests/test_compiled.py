@@ -254,7 +254,7 @@ def test_what_cannot_be_done_is_an_error(function, words):
         (lambda: sl.compiled_scheme(lambda c, m, more: 0), r"got <lambda>\(c, m, more\)"),
         (lambda: sl.compiled_scheme(lambda c, m: 0), r"<lambda>\(c, m\) takes a memory: give memory="),
         (lambda: sl.compiled_scheme(idle, memory=2), r"idle\(c\) takes no memory: leave out memory="),
-        (lambda: sl.compiled_scheme(idle, memory=-1), "memory is -1, expected how many numbers, or a function of"),
+        (lambda: sl.compiled_scheme(idle, memory=-1), "memory is -1, expected the number of values, or a function of"),
         (lambda: sl.compiled_scheme(idle, memory=True), "memory is True, expected"),
     ],
 )

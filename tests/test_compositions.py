@@ -89,5 +89,5 @@ def test_orders_of_users_go():
 
 
 def test_what_happened_goes_with_nothing_else():
-    with pytest.raises(ValueError, match="is what happened, on its own machine"):
+    with pytest.raises(ValueError, match="is the recorded schedule, on its own machine"):
         sl.compositions("log")

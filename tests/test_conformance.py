@@ -100,7 +100,7 @@ def test_schemes_that_are_right_pass_as_what_they_are():
         (2, (0, 12, 17), "job 2 is first in the queue and fits at 10, but starts at 12"),
         (11, (0, 12, 10), "job 3 starts at 10, ahead of job 2, which waits since 1"),
         (13, (0, 10, 16), "job 3 is first in the queue and fits at 15, but starts at 16"),
-        (6, (0, 10, 15), "follows no convention that is known here"),
+        (6, (0, 10, 15), "follows no known convention"),
     ],
 )  # fmt: skip
 def test_what_follows_nothing_is_told_in_a_sentence(number, starts, words):

@@ -193,7 +193,7 @@ def test_small_machines(procs):
     [
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"procs": 2.5}, "procs must be a whole number, got 2.5"),
-        ({"seed": -1}, "seed must be a whole number from 0 on"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"work": (0, 10)}, "work must begin above 0, got 0"),
         ({"work": (10, 1)}, "work must be two finite numbers, least and most, got 10 and 1"),
         ({"work": (10, math.inf)}, "work must be two finite numbers, least and most, got 10 and inf"),

@@ -362,9 +362,12 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
     [
         (lambda: sl.grid(product_of, a=[]), "a is an empty list, expected at least one a"),
         (lambda: sl.grid(product_of, a=1, errors="some"), "unknown errors 'some'; known: raise, keep"),
-        (lambda: sl.grid(product_of, [{"a": 1}], a=[1]), "a: given in the cases and beside them"),
+        (
+            lambda: sl.grid(product_of, [{"a": 1}], a=[1]),
+            "a: given both in the cases and as values of their own; give them once",
+        ),
         (lambda: sl.grid(product_of, c=1), "the function takes a, b, seed; with c: .*'a'|'c'"),
-        (lambda: sl.grid(lambda threads: {}, threads=2), "threads: parameters of grid"),
+        (lambda: sl.grid(lambda threads: {}, threads=2), "threads: names of grid's own parameters"),
         (
             lambda: sl.grid(lambda a: {"a": 1}, a=1),
             "the run gives a, which is also one of its values; rename the measure",
@@ -604,7 +607,7 @@ def test_what_looks_alike_has_another_digest(one, other):
 def test_what_holds_itself_has_no_digest():
     one = []
     one.append(one)
-    with pytest.raises(NoDigestError, match="holds itself"):
+    with pytest.raises(NoDigestError, match="contains itself"):
         digest(one)
 
 
@@ -660,7 +663,7 @@ def test_tables_and_compiled_functions_that_look_alike_differ(one, other):
 
 
 def test_a_ufunc_of_ones_own_has_no_digest():
-    with pytest.raises(NoDigestError, match="ufunc of unknown code"):
+    with pytest.raises(NoDigestError, match="ufunc whose code is unknown"):
         digest(np.frompyfunc(lambda x: x + 1, 1, 1))
     assert digest(np.sqrt) != digest(np.exp)
 

@@ -358,7 +358,7 @@ def test_files_that_are_no_tables(tmp_path):
     with pytest.raises(TableError, match="no column 'c' to keep"):
         read("other.csv", b"a,b\n1,2\n", keep=["c"])
     pytest.importorskip("pyarrow")
-    with pytest.raises(TableError, match="broken.parquet: no Parquet file, or a damaged one"):
+    with pytest.raises(TableError, match="broken.parquet: not a Parquet file, or a damaged one"):
         read("broken.parquet", b"PAR1 and nothing else")
 
 
@@ -554,5 +554,5 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     with pytest.raises(TableError, match=r"empty: a folder without Parquet files, expected some \(.parquet\)"):
         sl.read_table(tmp_path / "empty", **columns)
     (folder / "c.parquet").write_bytes(b"no such thing")
-    with pytest.raises(TableError, match="kestrel: no Parquet file, or a damaged one"):
+    with pytest.raises(TableError, match="kestrel: not a Parquet file, or a damaged one"):
         sl.read_table(folder, **columns)

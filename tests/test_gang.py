@@ -637,7 +637,7 @@ BROKEN = [
     ("job_rows", (state.PLACED, 0), 10**15, "not placed in the order"),
     ("task_rows", (state.PE, 0), 3, "PE . has computed for"),
     ("log_rows", (state.LOG_UNTIL, 0), 1, "the log"),
-    ("job_rows", (state.FINISH, 3), -1, "job 4 ends at .* ns, the last of its tasks at"),
+    ("job_rows", (state.FINISH, 3), -1, "job 4 ends at .* ns, but its last task at"),
     ("job_rows", (state.LEFT, 3), 1, "job 4 has 1 tasks to end, expected 0"),
     ("task_rows", (state.DONE, 8), -(10**12), "task 0 of job 4 ends at .*, expected at least 198000000000 ns after"),
     ("member_rows", (state.F_IO, 0), 0.1, "the memberships of task 0 of job 1 add up to 1.1, expected 1"),
@@ -784,7 +784,7 @@ def test_many_programs_are_checked_in_no_time():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Workload(programs=PINGPONG), "programs without jobs, expected a table of jobs with submit_time"),
+        (lambda: Workload(programs=PINGPONG), "programs are given without jobs; expected also a table of jobs"),
         (lambda: pingpong(0, operation="sned"), "programs, row 1: operation is 'sned', expected disk, think, send"),
         (lambda: pingpong(1, job_number=2), "programs, row 2: job_number is 2, expected a job's number, 1 to 1"),
         (lambda: pingpong(1, rank=0.5), r"programs, row 2: rank is 0.5, expected a task's rank"),
@@ -863,7 +863,7 @@ def own(**changes):
     ("make", "message"),
     [
         (lambda: Workload(pes=2, jobs=own(procs=3)), "job 1 has 3 tasks, the machine 2 PEs"),
-        (lambda: Workload(jobs=own(procs=0)), "job 1 has 0 tasks, expected a whole number from 1 on"),
+        (lambda: Workload(jobs=own(procs=0)), "job 1 has 0 tasks, expected a whole number of at least 1"),
         (lambda: Workload(jobs=own(duration=0)), "the duration of job 1 is 0, expected seconds"),
         (lambda: Workload(jobs=own(submit_time=-1)), "job 1 arrives at -1, expected seconds, from 0"),
         (lambda: Workload(jobs=own(kind="cpu")), "job 1 is of unknown kind 'cpu'; known: io, emb"),

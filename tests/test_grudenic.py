@@ -139,7 +139,7 @@ def test_figures_and_ledger_do_without_any_log(monkeypatch):
         figure = function("quick", progress=False)
         assert figure.data.empty
         assert (
-            "SDSC-Par-1995" if figure.name == "bound" else "Neither the paper's logs nor stand-ins"
+            "SDSC-Par-1995" if figure.name == "bound" else "None of the paper's logs is at hand, and no stand-in"
         ) in figure.caption
     verdicts = paper.claims("quick", progress=False).set_index("id")["verdict"]
     assert verdicts.pop("GRU-6") == "reproduced"
@@ -261,8 +261,8 @@ def test_where_a_log_is_not_at_hand_its_stand_in_takes_its_place_and_says_so(mon
     assert "wait" not in guess + standing_in + queues + missing
     assert guess.startswith("The paper does not name two of its eight logs")
     assert standing_in.startswith("No log at hand for SDSC-Par-1996: stand-ins are simulated instead")
-    assert queues == "SDSC-Par-1996 (stand-in) has no queues, hence no limits: its estimates are the run times."
-    assert missing.startswith("Neither log nor stand-in at hand: LLNL-Atlas-2006")
+    assert queues == "SDSC-Par-1996 (stand-in) has no queues and so no limits: its estimates are the run times."
+    assert missing.startswith("Neither a log nor a stand-in is available for LLNL-Atlas-2006")
 
 
 def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, tmp_path):
@@ -277,7 +277,7 @@ def test_what_was_measured_on_stand_ins_says_so_and_proves_nothing(monkeypatch, 
     assert "LLNL-Atlas-2006-2.1-cln (stand-in, not the real log)" in rows.loc["GRU-1", "trace"]
     assert rows.loc["GRU-5", ["verdict", "reason"]].tolist() == [
         "trend only",
-        "All cases hold, but stand-ins are no evidence of the logs.",
+        "All cases hold, but stand-ins are no evidence about the logs.",
     ]
     assert rows.loc["GRU-1 to GRU-4", ["trace", "verdict"]].tolist() == ["SDSC-Par-1995", "not testable"]
 
@@ -299,7 +299,7 @@ def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(smal
     monkeypatch.setattr(paper, "log", lambda name, *estimates: longer if name == NAMES[1] else short(name, *estimates))
     monkeypatch.setattr(paper, "MOST_JOBS", {"quick": 300, "full": None})
     left = {NAMES[0], NAMES[2]}
-    words = f"ithout {NAMES[1]}, which have most jobs (quick; full size: all logs)."
+    words = f" out the longest logs, {NAMES[1]} (quick; full size: all logs)."
     for figure in (paper.figure4_load, paper.effort, paper.sensitivity):
         quick = figure("quick", progress=False)
         assert set(quick.data["trace"]) == left
@@ -308,7 +308,7 @@ def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(smal
         quick = figure("quick", progress=False)
         by = {estimates: set(part["trace"]) for estimates, part in quick.data.groupby("estimates")}
         assert by == {paper.USERS: set(NAMES), paper.EXACT: left, paper.RUN_ON: left}
-        assert f"All panels but the first w{words}" in quick.caption
+        assert f"All panels but the first leave{words}" in quick.caption
     for figure in (paper.figure3, paper.figure4, lambda size, progress: paper.sensitivity("full", progress)):
         assert set(figure("quick", progress=False).data["trace"]) == set(NAMES)
     assert words not in paper.sensitivity("full", progress=False).caption

@@ -266,7 +266,7 @@ GOOD = "1,1,1,1e-4,1e-3,0.1,2,1e-4,1e-3,0.5"
         ),
         (
             f"{HEADER}\n{GOOD}\n2,2,1.5,1e-4,1e-3,0.1,2,1e-4,1e-3,0.5\n",
-            r"mine.csv:3: field 3 \(arrival_order\) is '1.5', expected a whole number from 1 on",
+            r"mine.csv:3: field 3 \(arrival_order\) is '1.5', expected a whole number from 1 to",
         ),
         (f"{HEADER}\n{GOOD}\n{GOOD}\n", r"mine.csv:3: field 1 \(smallest\) is 1, expected more than 1, where the"),
         (f"{HEADER}\n4,3{GOOD[3:]}\n", r"mine.csv:2: field 2 \(largest\) is 3, expected at least smallest, 4"),
@@ -282,9 +282,9 @@ def test_a_bad_table_says_where(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{HEADER}\n\xe9{GOOD}\n".encode("latin-1"), "mine.csv:2: byte 0xe9 is no UTF-8, expected text"),
+        (f"{HEADER}\n\xe9{GOOD}\n".encode("latin-1"), "mine.csv:2: byte 0xe9 is not UTF-8, expected UTF-8 text"),
         (f'{HEADER}\n"{"7" * 200_000}'.encode(), "mine.csv:2: field larger than field limit"),
-        (f"{HEADER}\n1,16777217{GOOD[3:]}\n".encode(), "expected a whole number from 1 on, up to 16,777,216"),
+        (f"{HEADER}\n1,16777217{GOOD[3:]}\n".encode(), "expected a whole number from 1 to 16,777,216"),
         (f"{HEADER}\n{'9' * 5_000}{GOOD[1:]}\n".encode(), f"is '{'9' * 60}...', expected a whole number"),
         (f"{HEADER}\n{GOOD.replace('1e-3', '1e-300')}\n".encode(), "expected a number greater than 0, from 2^-53"),
         (b"x" * 9_000, f"the header is '{'x' * 200}...', expected"),
@@ -371,7 +371,7 @@ def test_what_cannot_be_fitted_is_said():
         ValueError, match=r"times between arrivals of range 3-4 \(1 jobs\): no value; give ranges= that join it"
     ):
         fit_jann(few)
-    with pytest.raises(ValueError, match=r"1 jobs are of no range, the first of 3 processors; give other ranges="):
+    with pytest.raises(ValueError, match=r"1 jobs fall into no range, the first with 3 processors; give other ranges="):
         fit_jann(few, ranges=((1, 2),))
     constant = trace_of([(t, 5, 5, 1) for t in (0, 1, 5, 9, 30)], 4)
     with pytest.raises(ValueError, match=r"run times of range 1 \(5 jobs\): no positive law has the moments 5, 25"):

@@ -158,8 +158,8 @@ def test_columns_may_swap_names():
     [
         ({"GPUs": "x"}, "unknown column 'GPUs'"),
         ({"run_time": "x"}, "unknown column 'run_time'"),
-        ({"gpus": "run_time"}, "gpus cannot be called 'run_time': another column is called so"),
-        ({"gpus": "start_time"}, "gpus cannot be called 'start_time': another column is called so"),
+        ({"gpus": "run_time"}, "gpus cannot be called 'run_time': another column has that name"),
+        ({"gpus": "start_time"}, "gpus cannot be called 'start_time': another column has that name"),
     ],
 )
 def test_names_that_cannot_be(columns, words):

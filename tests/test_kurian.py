@@ -225,8 +225,8 @@ def more(pieces):
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (less, "tasks are not all there"),
-        (more, "tasks are not all there"),
+        (less, "the number of tasks differs"),
+        (more, "the number of tasks differs"),
         (longer, "tasks were longer or shorter"),
         (wider, "tasks held several processors"),
     ],
@@ -373,7 +373,7 @@ def test_up_to_is_the_best_case_of_a_draw(published, verdict):
     assert best.cases["value"].tolist() == pytest.approx([66])
     assert len(average.cases) == 2
     assert verdict_of([best, average]) == verdict
-    assert "Here those of single draws are 60 to 72 %" in paper._best_words(own, "slowdown")
+    assert "Here the best cases of single draws are 60 to 72 %" in paper._best_words(own, "slowdown")
 
 
 def test_what_gets_worse_is_not_up_to_something():

@@ -88,7 +88,7 @@ def test_a_case_without_a_value_is_none():
         ([-3, -2, 1], "trend only", "Holds in 2 of 3 cases; not: +1.0 % (load 0.3)."),
         ([-3, 2, 1], "not reproduced", "Holds in 1 of 3 cases; not: +2.0 % (load 0.2); +1.0 % (load 0.3)."),
         ([3, 2, 1, 4], "not reproduced", "Holds in 0 of 4 cases."),
-        ([(-1, -3, 1)], "not testable", "Chance leaves open the only case."),
+        ([(-1, -3, 1)], "not testable", "The only case is open: its interval does not decide it."),
         ([-3, (-1, -3, 1), (-1, -3, 1)], "trend only", "Holds in 1 of 3 cases, 2 are open."),
         ([-3, (-1, -3, 1), 1], "not reproduced", "Holds in 1 of 3 cases, 1 is open; not: +1.0 % (load 0.3)."),
     ],
@@ -137,7 +137,7 @@ def test_stand_ins_are_no_evidence():
     row = judged(CLAIM, Check("change", cases(-3), "lower"), "CTC (stand-in, not the real log)")
     assert (row["verdict"], row["reason"]) == (
         "trend only",
-        "All cases hold, but stand-ins are no evidence of the logs.",
+        "All cases hold, but stand-ins are no evidence about the logs.",
     )
 
 

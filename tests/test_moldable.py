@@ -427,13 +427,13 @@ def test_fair_start_times_are_of_a_schedule_without_later_arrivals(schedule):
     ("change", "message"),
     [
         ({"procs": [5, 3, 2]}, "processors held"),
-        ({"procs": [0, 3, 2]}, "job 1 has not 1 to 4 processors, at 0"),
+        ({"procs": [0, 3, 2]}, "job 1 does not have 1 to 4 processors, at 0"),
         ({"procs": [2, 2, 2]}, "job 2 is rigid, but was reshaped, at 60"),
         ({"run": [59, 30, 4]}, "job 1 is not run as long as its speedup says, from 0"),
         ({"run": [60, 29, 4]}, "job 2 is not run as long as its speedup says, from 60"),
         ({"estimate": [100, 30, 5]}, "job 3 is not estimated to run as long as its speedup says, from 20"),
         ({"start": [0, 5, 20]}, "job 2 starts at 5, before its submission at 10"),
-        ({"start": [0, 10, 20]}, "5 processors held at 10 s, there are 4"),
+        ({"start": [0, 10, 20]}, "5 processors held at 10 s, expected at most 4"),
     ],
 )
 def test_what_breaks_a_law_is_found(schedule, change, message):
@@ -487,7 +487,7 @@ def test_settings_out_of_range(make, message):
         ({"events": "each"}, "events are batched under"),
         ({"overrun": "kill-backfilled"}, "overrun 'kill-backfilled' is for jobs on nodes, not for"),
         ({"machine": 3}, "a test has a job of 4 processors, the machine 3"),
-        ({"machine": 5}, "the curve ends at 4 processors, the machine has 5"),
+        ({"machine": 5}, "the curve ends at 4 processors, but the machine has 5"),
     ],
 )
 def test_conventions_that_are_not_for_moldable_jobs(schedule, chosen, conventions, message):
@@ -500,7 +500,7 @@ def test_a_trace_without_speedups_is_told_how_to_get_some(chosen):
     trace = trace_of([(0, 60, 100, 4)], 4)
     with pytest.raises(ValueError, match=r"needs speed-up data, and a test has none: trace.with_speedup\(sl.Downey\("):
         sl.simulate(trace, chosen)
-    with pytest.raises(ValueError, match="job 1 of a test takes no time"):
+    with pytest.raises(ValueError, match="job 1 of a test has a run time of 0"):
         sl.simulate(trace_of([(0, 0, 100, 4)], 4).with_speedup(sl.Downey()), chosen)
     with pytest.raises(ValueError, match="the jobs of a test on one processor each take .* s, expected less"):
         sl.simulate(trace_of([(0, 1, 2**51 - 1, 4)] * 2, 4).with_speedup(sl.Downey(A=8, sigma=0)), chosen)

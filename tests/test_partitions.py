@@ -92,7 +92,7 @@ def test_the_example_of_sacct():
 def test_a_start_that_overfills_a_partition_is_found():
     schedule = sl.simulate(trace_of([(0, 10, 0, 4, "short"), (0, 10, 0, 4, "short")]), machine=SIZES)
     wrong = replace(schedule, outcome=replace(schedule.outcome, start=np.array([0, 0])))
-    with pytest.raises(sl.ScheduleError, match="8 processors held at 0 s, there are 4"):
+    with pytest.raises(sl.ScheduleError, match="8 processors held at 0 s, expected at most 4"):
         wrong.validate()
 
 
@@ -114,7 +114,7 @@ def test_partitions_that_do_not_fit_the_jobs(machine, words):
 
 def test_what_cannot_be_split():
     trace = trace_of([(0, 10, 0, 4, "short")])
-    with pytest.raises(ValueError, match="runs jobs in pieces, which partitions cannot"):
+    with pytest.raises(ValueError, match="runs jobs in pieces, which partitions do not allow"):
         sl.simulate(trace.with_sweeps(1, min_procs=1), "ojs", machine=SIZES)
-    with pytest.raises(ValueError, match="partitions are of a machine that has some"):
+    with pytest.raises(ValueError, match="partitions need a machine that has them"):
         _ = sl.simulate(trace).partitions

@@ -79,7 +79,7 @@ def test_kernels_that_cannot_be_copied_are_compiled(monkeypatch, tmp_path):
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SCHEDLAB_KERNELS", str(theirs.parent))
     monkeypatch.setattr(paths, "shutil", SimpleNamespace(**vars(shutil) | {"copytree": copy}))
-    with pytest.warns(UserWarning, match="SCHEDLAB_KERNELS: .*abc cannot be copied, kernels are compiled: .*denied"):
+    with pytest.warns(UserWarning, match="SCHEDLAB_KERNELS: .*abc cannot be copied, so kernels are compiled: .*denied"):
         kept = paths.kernels_folder("abc")
     assert kept == tmp_path / "cache" / "numba" / "abc"
     assert list(kept.parent.iterdir()) == []

@@ -331,7 +331,7 @@ def blocks(procs, k, n):
 def test_measures_of_nodes_need_a_tree():
     schedule = sl.simulate(trace_of([(0, 1, 1, 1)], 2))
     for measure in (schedule.locality, schedule.fragmentation):
-        with pytest.raises(ValueError, match="is of jobs on nodes; this schedule is of 2 processors"):
+        with pytest.raises(ValueError, match="needs jobs on nodes; this schedule is of 2 processors"):
             measure()
 
 
@@ -390,12 +390,12 @@ def test_laws_of_kills():
     trace, tree = trace_of(jobs, 4), sl.KaryTree(2, 2)
     cut = sl.simulate(trace, machine=tree).validate()
     for killed, job in (([False] * 3, 3), ([True, False, True], 1)):
-        with pytest.raises(ScheduleError, match=f"job {job} is wrong about a kill"):
+        with pytest.raises(ScheduleError, match=f"job {job} is marked killed wrongly"):
             changed(cut, killed=np.array(killed)).validate()
     fcfs = sl.simulate(trace, "fcfs", machine=tree, **ON_NODES).validate()
     with pytest.raises(ScheduleError, match="job 3 starts at 18 as backfilled, which FCFS does not do"):
         changed(fcfs, backfilled=np.array([False, False, True])).validate()
-    with pytest.raises(ScheduleError, match="no job has nodes, the machine is 2-ary 2-tree of 4 nodes, contiguous"):
+    with pytest.raises(ScheduleError, match="no job has nodes, expected nodes of 2-ary 2-tree of 4 nodes, contiguous"):
         changed(cut, nodes=None).validate()
     with pytest.raises(ScheduleError, match="ranges of nodes that belong to no job"):
         changed(cut, nodes=cut.outcome.nodes._replace(offset=cut.outcome.nodes.offset[:-1])).validate()
@@ -404,14 +404,14 @@ def test_laws_of_kills():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"k": 1}, "k is 1, expected a whole number from 2 on"),
-        ({"n": 0}, "n is 0, expected a whole number from 1 on"),
+        ({"k": 1}, "k is 1, expected a whole number of at least 2"),
+        ({"n": 0}, "n is 0, expected a whole number of at least 1"),
         ({"k": 4, "n": 13}, "a 4-ary 13-tree has more than 16,777,216 nodes"),
         ({"procs": 17}, "17 nodes do not fit on a 4-ary 2-tree"),
         ({"allocation": "worst"}, "unknown allocation 'worst'; known: first-free, contiguous"),
         ({"speedup": 1.0}, "speedup is 1.0, expected a share from 0 to below 1"),
         ({"speedup": None}, "speedup is None, expected a share"),
-        ({"seed": None}, "seed is None, expected a whole number from 0 on"),
+        ({"seed": None}, "seed is None, expected a whole number of at least 0"),
         ({"allocation": ["best-fit"]}, "unknown allocation"),
         ({"speedup": (0.1,)}, "speedup has 1 values, expected one, or one for each of 2 stages"),
         ({"speedup": (0.1, 0.2), "scale_estimates": True}, "scale_estimates needs a single speedup"),

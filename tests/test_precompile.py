@@ -142,8 +142,8 @@ def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(t
     in_a_process(FIRST_USE, here, SCHEDLAB_CACHE=str(tmp_path))
     assert capfd.readouterr() == (
         "",
-        "schedlab: compiling kernels (rigid), about 6 s; others meanwhile. `schedlab compile` does all of it ahead, "
-        "once.\n",
+        "schedlab: compiling kernels (rigid), about 6 s; others meanwhile. `schedlab compile` compiles all once, "
+        "ahead of time.\n",
     )
 
 
@@ -239,10 +239,12 @@ def test_without_a_cache_nothing_is_compiled_ahead_and_that_is_said(monkeypatch,
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(compiling, "_compile_ahead", lambda groups: pytest.fail("nobody can use it"))
     compiling._say("rigid", True, True)
-    words = f"about 6 s. {tmp_path / 'file' / 'numba'} cannot keep them, so that each process compiles anew.\n"
+    words = f"about 6 s. {tmp_path / 'file' / 'numba'} cannot keep them, so each process compiles them again.\n"
     assert capsys.readouterr().err.endswith(words)
     monkeypatch.setattr(precompile, "CACHE", None)
-    with pytest.raises(OSError, match="numba: kernels cannot be kept there; SCHEDLAB_CACHE names a better folder"):
+    with pytest.raises(
+        OSError, match="numba: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
+    ):
         precompile.compile_kernels()
 
 

@@ -74,12 +74,12 @@ def test_the_plain_name_gives_it_wherever_a_scheme_is_taken(log):
     table = sl.sweep(log, ["log", "easy"], progress=False)
     assert table["scheme"].tolist() == ["log", "EASY"]
     assert table["wait_time"].iloc[0] == np.mean(WAITS)
-    with pytest.raises(ValueError, match="the log is of 4 processors, not of 8 processors"):
+    with pytest.raises(ValueError, match="the log was recorded on 4 processors, not on 8 processors"):
         sl.simulate(log, "log", machine=8)
 
 
 def test_it_cannot_be_simulated_by_itself(log):
-    with pytest.raises(ValueError, match="log is what happened and cannot be simulated"):
+    with pytest.raises(ValueError, match="log is the recorded schedule and cannot be simulated"):
         sl.fair_starts(sl.recorded(log), "arrivals")
     with pytest.raises(ValueError, match="unknown scheme 'log-sjf'; known: "):
         sl.simulate(log, "log-sjf")
@@ -105,7 +105,7 @@ def test_more_processors_than_there_are_is_said(crowded):
     (note,) = schedule.notes
     assert note == "up to 6 processors are held, the machine has 4; more than it has in 12 % of the time"
     assert note in repr(schedule)
-    with pytest.raises(sl.ScheduleError, match="6 processors held at 5 s, there are 4"):
+    with pytest.raises(sl.ScheduleError, match="6 processors held at 5 s, expected at most 4"):
         schedule.validate()
 
 
@@ -142,7 +142,7 @@ def test_waits_that_are_not_recorded_count_as_none_and_that_is_said():
     none = sl.recorded(log_of([(0, 1, 1, 1), (5, 1, 1, 1)], -1))
     assert none.notes == ("no wait is recorded; all jobs are taken to start when they were submitted",)
     zero = sl.recorded(log_of([(0, 1, 1, 1), (5, 1, 1, 1)], 0))
-    assert zero.notes == ("all waits are 0: what is recorded as submission may be the start",)
+    assert zero.notes == ("all waits are 0: recorded submissions may be start times",)
 
 
 @pytest.mark.parametrize("source", ["model", "stand-in"])

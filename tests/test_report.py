@@ -269,7 +269,7 @@ def test_what_was_done_before_a_run_stopped_is_left_and_said_to_be_a_part(paper,
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     if isinstance(stop, OSError):
         assert raised.value.__notes__ == [f"Tiny {EVIL}: stopped could not be made."]
-        assert f"not whole. Tiny {EVIL}: stopped could not be made. OSError: the disk is full" in page.text
+        assert f"incomplete. Tiny {EVIL}: stopped could not be made. OSError: the disk is full" in page.text
     else:
         assert report.STOPPED in page.text
     assert list(page.specs()) == ["tiny-chart", "tiny-pair"]

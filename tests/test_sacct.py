@@ -921,10 +921,10 @@ HEADLESS = "48211|48211|short|ann|2024-03-04T06:10:25|2024-03-04T06:10:25|2024-0
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        (PRETTY, "; these are columns for the eye, whose long values sacct cuts: give it --parsable2; run"),
-        ("\n   " + PRETTY, "; these are columns for the eye, whose long values sacct cuts: give it --parsable2; run"),
+        (PRETTY, "; these are aligned columns, in which sacct cuts long values: give it --parsable2; run"),
+        ("\n   " + PRETTY, "; these are aligned columns, in which sacct cuts long values: give it --parsable2; run"),
         (COMMAS, "; there are commas: give sacct --parsable2, and no --delimiter; run"),
-        (HEADLESS, "JobID among them (--parsable2, no --noheader); there is no head; run"),
+        (HEADLESS, "JobID among them (--parsable2, no --noheader); there is no header line; run"),
     ],
 )
 def test_other_forms_of_the_output_get_a_hint_in_python_and_on_the_command_line(tmp_path, capsys, text, hint):
@@ -1045,7 +1045,7 @@ def test_the_command_line_has_the_options_of_the_reader(capsys):
 )
 def test_options_of_sacct_are_for_its_output_only(capsys, option, name):
     assert cli.main(["simulate", "lublin", *option]) == 1
-    assert capsys.readouterr().err == f"schedlab: --{name} is for what sacct wrote; lublin is none\n"
+    assert capsys.readouterr().err == f"schedlab: --{name} is for the output of sacct; lublin is not that\n"
 
 
 def test_what_every_accounting_has_is_nothing_to_worry_about(read):

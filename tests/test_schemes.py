@@ -46,7 +46,7 @@ def test_the_laws_bind_a_scheme_of_ones_own():
         def simulate(self, case):
             return case.outcome(case.jobs.submit)
 
-    with pytest.raises(ScheduleError, match="5 processors held at 1 s, there are 4"):
+    with pytest.raises(ScheduleError, match="5 processors held at 1 s, expected at most 4"):
         sl.simulate(trace_of(JOBS, 4), Hasty()).validate()
 
     class Promising(OneByOne):
@@ -103,7 +103,7 @@ def test_processors_are_only_given_where_there_are_enough():
         def simulate(self, case):
             return case.outcome([0, 1, 2, 20])
 
-    with pytest.raises(ScheduleError, match="5 processors held at 1 s, there are 4"):
+    with pytest.raises(ScheduleError, match="5 processors held at 1 s, expected at most 4"):
         sl.simulate(trace_of(JOBS, 4), Hasty()).allocations()
 
 
@@ -119,7 +119,7 @@ def test_what_a_scheme_does_not_take_is_refused():
     trace = trace_of(JOBS, 4)
     for settings, message in (
         ({"events": "each"}, "events are batched under OneByOne, got 'each'"),
-        ({"overrun": "keep"}, "overrun 'keep' is for DPSA, EASY and FCFS, not for OneByOne: take 'kill' or 'extend'"),
+        ({"overrun": "keep"}, "overrun 'keep' is for DPSA, EASY and FCFS, not for OneByOne: use 'kill' or 'extend'"),
         ({"overrun": "kill-backfilled"}, "overrun 'kill-backfilled' is for jobs on nodes, not for OneByOne"),
         ({"machine": sl.KaryTree(2, 2)}, "OneByOne cannot run on 2-ary 2-tree .*: Conservative, DPSA, EASY"),
     ):

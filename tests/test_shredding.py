@@ -264,7 +264,7 @@ def test_validate_finds_tasks_that_delay_what_is_promised(local):
         tampered(schedule, task, tasks=2).validate()
     with pytest.raises(ScheduleError, match="5 processors held"):
         tampered(schedule, task, procs=2).validate()
-    with pytest.raises(ScheduleError, match="the pieces are not those of the log"):
+    with pytest.raises(ScheduleError, match="the pieces differ from those of the log of events"):
         tampered(schedule, task, start=5 * tick).validate()
 
 
@@ -347,7 +347,7 @@ def test_sweeps_tell_what_their_tasks_held():
     (row,) = sl.simulate(swept(jobs[1:], 4), "ojs").sweeps().to_dict("records")
     assert (row["tasks"], row["tasks_area"], row["parallel_time"]) == (0, 0, 4)
     assert np.isnan(row["shortest"])
-    with pytest.raises(ValueError, match="sweeps is of a scheme that runs the tasks of sweeps; EASY"):
+    with pytest.raises(ValueError, match="sweeps needs a scheme that runs the tasks of sweeps; EASY"):
         sl.simulate(swept(jobs, 4), "easy").sweeps()
 
 
@@ -379,7 +379,7 @@ def test_fair_starts_are_of_a_schedule_without_later_arrivals(scheme):
 
 def test_fair_starts_of_one_of_several_sites_are_refused():
     sites = sl.simulate_sites([swept([Job(0, 1, 1, 1, 1)], 1)] * 2)
-    with pytest.raises(ValueError, match="fair starts by arrivals are of one site; a test is one of several"):
+    with pytest.raises(ValueError, match="fair starts by arrivals need a single site; a test is one of several"):
         sl.fair_starts(sites[1])
 
 
@@ -388,7 +388,9 @@ def test_fair_starts_of_one_of_several_sites_are_refused():
 
 def test_a_trace_without_sweeps_is_refused():
     trace = trace_of([(0, 1, 1, 1)], 1)
-    with pytest.raises(ValueError, match=r"OJS needs sweeps, and a test has none marked: trace.with_sweeps\(\)"):
+    with pytest.raises(
+        ValueError, match=r"OJS needs sweeps, and a test has none: mark some with trace.with_sweeps\(\)"
+    ):
         sl.simulate(trace, "ojs")
     assert sl.simulate(trace.with_sweeps(), "ojs").validate().metrics()["jobs"] == 1
 
@@ -397,11 +399,11 @@ def test_a_trace_without_sweeps_is_refused():
     ("settings", "message"),
     [
         ({"speeds": (1, 2)}, "speeds has 2 values, expected one for each of 1 sites"),
-        ({"speeds": (0,)}, "speeds are whole numbers of at least 1, compared with each other, got 0"),
+        ({"speeds": (0,)}, "speeds must be whole numbers of at least 1, relative to one another, got 0"),
         ({"speeds": (1.5,)}, "got 1.5"),
         ({"speeds": 1.5}, "got 1.5"),
         ({"machines": (1, 2)}, "machines has 2 values"),
-        ({"machines": (sl.KaryTree(2, 2),)}, "sites are machines without a topology"),
+        ({"machines": (sl.KaryTree(2, 2),)}, "sites must be machines without a topology"),
         ({"overrun": "never"}, "unknown overrun 'never'"),
     ],
 )

@@ -260,7 +260,7 @@ def test_jobs_of_downeys_model_are_moldable_as_they_are():
         (lambda: trace().with_speedup(sl.Downey(), share=1.5), "share must be from 0 to 1, got 1.5"),
         (lambda: trace().with_speedup(sl.Downey(), share=True), "share must be from 0 to 1, got True"),
         (lambda: trace().with_speedup(sl.Downey(), seed=-1), "seed must be a whole number"),
-        (lambda: trace().with_speedup(sl.Speedup([1, 2])), "the curve ends at 2 processors, the machine has 16"),
+        (lambda: trace().with_speedup(sl.Speedup([1, 2])), "the curve ends at 2 processors, but the machine has 16"),
         (
             lambda: trace().with_speedup(sl.Speedup(lambda n, procs: n / procs)),
             "speedup on 1 processor is 0.5, for a job of 2, expected 1",

@@ -233,7 +233,7 @@ def test_another_seed_is_in_the_name():
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
 def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(ValueError, match="^seed must be a whole number from 0 on"):
+    with pytest.raises(ValueError, match="^seed must be a whole number of at least 0"):
         sl.load_trace("KTH-SP2-1996", standin=True, seed=seed)
 
 

@@ -348,7 +348,7 @@ def test_steps_are_checked():
     next(iter(steps))
     with pytest.raises(RuntimeError, match="not all passes are over: <State at 0 s"):
         _ = steps.schedule
-    with pytest.raises(ValueError, match="steps are of one machine without a topology, got 2-ary 2-tree"):
+    with pytest.raises(ValueError, match="steps need one machine without a topology, got 2-ary 2-tree"):
         sl.steps(trace, machine=sl.KaryTree(k=2, n=2))
     with pytest.raises(ValueError, match="unknown overrun 'kil'"):
         sl.steps(trace, overrun="kil")

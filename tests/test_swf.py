@@ -377,7 +377,7 @@ def test_columns_that_are_no_further_fields_are_not_written(tmp_path):
 
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
-UTF_16 = "X.swf: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8"
+UTF_16 = "X.swf: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8"
 NO_RECORD = "X.swf: no line is a record, expected at least one of 18 numbers"
 ENDS_EARLY = "X.swf: the gzip stream ends early (truncated download?), expected a complete file"
 
@@ -932,7 +932,7 @@ def test_a_cache_of_somebody_else_is_done_without(log_file, cache, monkeypatch):
     (kept,) = cache.iterdir()
     kept.write_bytes(b"not to be opened")
     monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
-    message = f"{cache} is not trusted: it belongs to somebody else; set SCHEDLAB_CACHE to a folder of yours"
+    message = f"{cache} is not trusted: it belongs to somebody else; set SCHEDLAB_CACHE to a folder of your own"
     with pytest.warns(UserWarning, match=f"^{re.escape(message)}$"):
         assert_same_log(cached_log(log_file), read_log(log_file))
     assert kept.read_bytes() == b"not to be opened"

@@ -169,14 +169,14 @@ def test_dates_need_to_know_when_the_log_began(trace):
 @pytest.mark.parametrize(
     ("instant", "message"),
     [
-        ("garbage", "'garbage' is no date"),
-        ("99999-01-01", "'99999-01-01' is no date"),
-        ("NaT", "'NaT' is no date"),
-        (None, "None is no date"),
-        ([], "[] is no date"),
-        ({}, "{} is no date"),
-        (float("nan"), "nan is no date"),
-        (10**400, "is no date"),
+        ("garbage", "'garbage' is not a date"),
+        ("99999-01-01", "'99999-01-01' is not a date"),
+        ("NaT", "'NaT' is not a date"),
+        (None, "None is not a date"),
+        ([], "[] is not a date"),
+        ({}, "{} is not a date"),
+        (float("nan"), "nan is not a date"),
+        (10**400, "is not a date"),
     ],
 )
 def test_what_is_no_date_is_refused(instant, message):
@@ -740,7 +740,7 @@ def test_more_sweeps_than_eligible_jobs_are_all_of_them_and_said_so(trace):
         ({"breakdown": 2.5}, "breakdown must be a whole number of at least 1, got 2.5"),
         ({"min_procs": 0}, "min_procs must be a whole number of at least 1, got 0"),
         ({"of": "some"}, "unknown of 'some'; known: eligible, all"),
-        ({"seed": -1}, "seed must be a whole number from 0 on"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
     ],
 )
 def test_sweeps_that_cannot_be_are_refused(trace, settings, message):

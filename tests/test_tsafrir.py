@@ -289,7 +289,7 @@ def test_settings_that_cannot_be(settings_, message):
 def test_draws_that_cannot_be():
     with pytest.raises(ValueError, match="the model of estimates needs at least 200 jobs, got 199"):
         Tsafrir(longest=7200).draw(199)
-    with pytest.raises(ValueError, match="seed must be a whole number from 0 on"):
+    with pytest.raises(ValueError, match="seed must be a whole number of at least 0"):
         Tsafrir(longest=7200).draw(200, seed=-1)
     with pytest.raises(ValueError, match="distinct must be at least 20, the number of popular estimates, got 10"):
         Tsafrir(longest=7200, distinct=10).draw(200)

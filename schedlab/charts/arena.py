@@ -45,7 +45,7 @@ FULL = 60  # percent of change from which on a colour is at its strongest
 def winners(
     table: pd.DataFrame, *, title: str = "", subtitle: str = "", width: float | None = None, height: float | None = None
 ) -> alt.LayerChart:
-    """Draw which scheme wins where: a cell for each log and load, with ties said.
+    """Draw which scheme wins where: a cell for each log and load, with ties marked.
 
     A cell in the full colour of its winner is won: every other scheme is worse, with the confidence of the arena. In a
     pale cell others are tied with the winner; in a grey one all are.
@@ -117,7 +117,7 @@ def against_bounds(
 ) -> alt.FacetChart:
     """Draw what each scheme reaches, and what none can beat, on logarithmic axes.
 
-    What is more than three times the median of its panel is drawn at its edge, as a triangle.
+    A value more than three times the median of its panel is drawn at the edge of the panel, as a triangle.
 
     Parameters
     ----------

@@ -69,7 +69,9 @@ def slices(
     kinds = schedule.jobs["kind"]
     pieces["job"] = [f"{job} ({kinds[job]})" for job in pieces["job"]]
     if len(pieces) > MOST_ROWS:
-        raise ValueError(f"the window has {len(pieces):,} pieces, a chart takes {MOST_ROWS:,}: choose a shorter one")
+        raise ValueError(
+            f"the window has {len(pieces):,} pieces, a chart takes at most {MOST_ROWS:,}: choose a shorter one"
+        )
     high = min(LANE * pes, TALLEST)
     seconds = alt.Scale(domain=list(shown), nice=False)
     along = {"title": "time (seconds)", "scale": seconds, "axis": axis(tickCount=8)}

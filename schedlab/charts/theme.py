@@ -850,7 +850,7 @@ def check(table, columns) -> None:
     """Raise if a table lacks a column, or has more rows than a chart can take."""
     check_columns(table, columns)
     if len(table) > MOST_ROWS:
-        raise ValueError(f"the table has {len(table):,} rows, a chart takes {MOST_ROWS:,}: aggregate it first")
+        raise ValueError(f"the table has {len(table):,} rows, a chart takes at most {MOST_ROWS:,}: aggregate it first")
 
 
 def check_columns(table, columns) -> None:

@@ -551,7 +551,9 @@ def _gantt_colour(jobs, color, area, tasks):
         return shown, _legend("color:N", CLASS_TITLE, _scale(scale)), scale
     if color == "sweeps":
         if not (tasks >= 0).any():
-            raise ValueError("color='sweeps' needs a schedule in which sweeps were taken apart: choose another color")
+            raise ValueError(
+                "color='sweeps' needs a schedule in which sweeps were split into tasks: choose another color"
+            )
         shown = np.select([tasks > 0, jobs["breakdown"] > 0], [*TASKS][::-1], OTHERS)
         scale = {OTHERS: GROUPS[OTHERS]} | TASKS
         return shown, _legend("color:N", None, _scale(scale)), scale

@@ -59,7 +59,7 @@ def tree(
     if schedule.outcome.nodes is None:
         raise ValueError(f"the chart needs jobs on nodes; this schedule is of {machine} without a topology")
     if machine.procs > MOST_ROWS:
-        raise ValueError(f"{machine} has more nodes than a chart takes, {MOST_ROWS:,}")
+        raise ValueError(f"{machine} has more nodes than the {MOST_ROWS:,} that a chart takes")
     now = _fullest(schedule) if instant is None else schedule.trace.seconds(instant)
     clock = Clock(schedule.trace, now, now + 1)
     nodes, numbers = _nodes(schedule, now, clock)

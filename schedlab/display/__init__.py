@@ -1,4 +1,4 @@
-"""How results show themselves: numbers with units, the parts of a small page in a notebook, and ledgers."""
+"""How results are displayed: numbers with units, the parts of a small page in a notebook, and ledgers."""
 
 from .gantt import Bar, gantt
 from .page import (

@@ -5,7 +5,7 @@ from html import escape
 from typing import NamedTuple
 
 WIDTH, HEIGHT, LEFT, TOP = 720, 220, 44, 8  # of the picture and its margins, in pixels
-LETTER, LINE = 6.5, 12  # what a digit needs, in pixels
+LETTER, LINE = 6.5, 12  # width and height of a digit, in pixels
 SWATCH = 10
 
 
@@ -19,9 +19,9 @@ class Bar(NamedTuple):
     kind : str
         One of the meanings of colours.
     label : str
-        Written into it where there is room.
+        Written into the bar if there is room.
     words : str
-        Shown when pointed at.
+        Shown as a tooltip.
     """
 
     begin: float
@@ -49,17 +49,17 @@ def gantt(
     bars : iterable of Bar
         What holds processors.
     window : (begin, end), seconds
-        What the axis of time spans; bars are cut there.
+        Span of the time axis; bars are cut there.
     procs : int
         Of the machine.
     colours : mapping of str to str
         The meanings and their colours, for the legend.
     marks : mapping of float to str
-        Instants to be marked by a line, and what is written above each.
+        Instants to mark with a line, and the label above each.
     ends : (str, str)
-        What is written at both ends of the time.
+        Labels at both ends of the time axis.
     words : str
-        For who cannot see it.
+        Alternative text, for readers who cannot see the chart.
     """
     begin, end = window
     below = TOP + LINE + HEIGHT
@@ -73,7 +73,7 @@ def gantt(
     parts = []
     for bar in bars:
         left, right, top, bottom = x(bar.begin), x(bar.end), y(bar.high), y(bar.low)
-        right = max(right, left + 1)  # of a job of no length, too
+        right = max(right, left + 1)  # so that a job of zero length is visible
         thin = min(right - left, bottom - top) < 3  # a border would hide it
         parts.append(
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" '
@@ -83,7 +83,7 @@ def gantt(
         if right - left > LETTER * len(bar.label) + 2 and bottom - top > LINE:
             middle = f'x="{(left + right) / 2:.1f}" y="{(top + bottom) / 2 + 4:.1f}" text-anchor="middle"'
             parts.append(f'<text {middle} fill="black" pointer-events="none">{escape(bar.label)}</text>')
-    free_from = 0.0  # what was written before is not written over
+    free_from = 0.0  # labels do not overlap
     for second, name in marks.items():
         place, anchor = x(second), "end" if x(second) > WIDTH - LETTER * len(name) else "start"
         written = place if anchor == "end" else max(place, free_from)

@@ -1,4 +1,4 @@
-"""How a ledger shows itself: as HTML with verdicts to filter by, as lines for a terminal, as JSON and Markdown.
+"""How a ledger is displayed: as HTML with filters by verdict, as lines for a terminal, as JSON and Markdown.
 
 A ledger is a table with a row a claim, as `schedlab.papers.ledger` makes it; the columns that begin with "kept" are of
 the full size.
@@ -20,7 +20,7 @@ LEDGER = (*SAID, *MEASURED, "doi")
 VALUES = ["value", "low", "high"]  # of a case
 SAME = ["id", "statement", "trace"]  # what tells rows apart
 CASE = ("quantity", "case", "measured", "expected", "holds")
-# Ground and letters both, so that they are read in a dark notebook too.
+# Both background and text colours, so that verdicts are readable in a dark notebook, too.
 VERDICTS = {
     "reproduced": "background-color: #d3efe3; color: #00452f",
     "trend only": "background-color: #fdeecb; color: #5c3d00",
@@ -53,7 +53,7 @@ SHOWN = ("id", "what the paper says", "published", "measured", "verdict")
 
 
 class Ledger(pd.DataFrame):
-    """A ledger: a table that shows itself with verdicts to filter by, and with the cases behind a fold."""
+    """A ledger: a table that displays itself with filters by verdict, and with the cases behind a fold."""
 
     @property
     def _constructor(self):
@@ -64,12 +64,12 @@ class Ledger(pd.DataFrame):
 
 
 def standing(table: pd.DataFrame) -> pd.Series:
-    """Give the verdict that stands for each row: that of the kept full size, else that of this run."""
+    """Give the verdict that counts for each row: that of the kept full size, else that of this run."""
     return table["kept_verdict"].fillna(table["verdict"]) if "kept_verdict" in table else table["verdict"]
 
 
 def counted(table: pd.DataFrame) -> dict[str, int]:
-    """Count the rows of each verdict that stands, in the order of `VERDICTS`."""
+    """Count the rows by the verdict that counts, in the order of `VERDICTS`."""
     counts = standing(table).value_counts()
     return {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS}
 
@@ -106,7 +106,7 @@ def as_html(table: pd.DataFrame) -> str:
 
 
 def written(cases: pd.DataFrame, place: int, form: str) -> str:
-    """Write one case of a check down: value, interval, and what tells it apart from the others.
+    """Write down one case of a check: value, interval, and what tells it apart from the others.
 
     Parameters
     ----------
@@ -148,12 +148,12 @@ def _word(name, value):
 
 
 def _is_full(row):
-    """Tell whether what is shown of a row is of the full size, as it was kept."""
+    """Tell whether a row shows the kept full size."""
     return "kept" in row and isinstance(row["kept"], str)
 
 
 def _source(row):
-    """Give the traces on which the cases of a row were measured that are shown, "" where there are none."""
+    """Give the traces on which a row's shown cases were measured; "" if there are none."""
     trace = row["kept_trace"] if _is_full(row) else row["trace"]
     return "" if trace == "no trace" else trace
 
@@ -174,14 +174,14 @@ def _html_rows(row, verdict, one):
         "verdict": f'<strong class="verdict {_class(verdict)}">{verdict}</strong>',
     }
     cells = "".join(f'<td class="{name}">{cell}</td>' for name, cell in cells.items())
-    chosen = f"Counted as met, a choice of ours: {row['tolerance']}." * bool(row["tolerance"])
+    chosen = f"Counts as met (our choice): {row['tolerance']}." * bool(row["tolerance"])
     below = _text(reason) + _fold(f"{chosen} {details}".strip(), "" if one else _source(row), cases)
     below = f'<tr><td></td><td class="reason" colspan="{len(SHOWN) - 1}">{below}</td></tr>' if below else ""
     return f'<tbody class="row-{_class(verdict)}"><tr>{cells}</tr>{below}</tbody>'
 
 
 def _fold(details, traces, cases):
-    """Write what is behind a claim's fold, and on the fold how many cases on which traces."""
+    """Write a claim's fold: on it how many cases and which traces, behind it the details."""
     names = re.split(r", (?![^(]*\))", traces) if traces else []  # a title may have such commas
     many = len(names) > 2
     on = f"{len(names)} logs" if many else " and ".join(f'<span class="trace">{_text(name)}</span>' for name in names)

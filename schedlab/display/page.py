@@ -1,4 +1,4 @@
-"""How results show themselves: numbers with units, and the parts of a small page in a notebook.
+"""How results are displayed: numbers with units, and the parts of a small page in a notebook.
 
 Pages take the colours of the notebook around them, light or dark. Every word is escaped here.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 UNITS = ((86_400, "days"), (3_600, "h"), (60, "min"))
 BINS = 280  # of a picture: one for two pixels
-WIDTH, LEFT = 560, 150  # of a picture, and of the words beside it, in pixels
-USED, QUEUED = "#3d8fd1", "#e69f00"  # to be seen on white and on black
+WIDTH, LEFT = 560, 150  # of a picture, and of the labels beside it, in pixels
+USED, QUEUED = "#3d8fd1", "#e69f00"  # visible on white and on black
 STYLE = "color:var(--jp-ui-font-color1,inherit);line-height:1.5;overflow-x:auto"
 FAINT = "color:var(--jp-ui-font-color2,inherit)"
 CELL = "padding:.1em .8em .1em 0;border:none;background:none;white-space:nowrap"
@@ -22,7 +22,7 @@ NOTE = "border-left:3px solid #d55e00;padding-left:.5em"
 
 
 def number(value: float) -> str:
-    """Write a number with as many digits as are read: "1,234", "0.1235", "-" where there is none.
+    """Write a number with the digits that a reader needs: "1,234", "0.1235", "-" for nan.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def number(value: float) -> str:
 
 
 def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str:
-    """Write a figure down with its interval, if it has one; the unit stands once."""
+    """Write down a value with its interval, if it has one; the unit appears once."""
     if np.isnan(value):
         return "-"
     words = formatted(value, form)
@@ -49,7 +49,7 @@ def interval(value: float, low: float, high: float, form: str = "{:.2f}") -> str
 
 
 def formatted(value: float, form: str) -> str:
-    """Write a figure down, with more digits than its format has where that would make it a zero that it is not."""
+    """Write down a value, with more digits than its format if that would round it to zero."""
     words = form.format(value)
     if re.search("[1-9]", words) or not np.isfinite(value):
         return words
@@ -61,7 +61,7 @@ def formatted(value: float, form: str) -> str:
 
 
 def duration(seconds: float, like: float | None = None) -> str:
-    """Write a duration in the unit in which it is read, or in that of another.
+    """Write a duration in a readable unit, or in the unit of the duration `like`.
 
     Examples
     --------
@@ -81,12 +81,12 @@ def instant(moment) -> str:
 
 
 def page(*parts: str) -> str:
-    """Put parts of a page below one another."""
+    """Stack the parts of a page."""
     return f'<div class="schedlab-page" style="{STYLE}">{"".join(parts)}</div>'
 
 
 def line(words: str, *, strong: str = "", faint: bool = False) -> str:
-    """Give a line of words; what is strong stands first."""
+    """Give a line of text; the strong words come first."""
     first = f"<b>{escape(strong)}</b> " * bool(strong)
     return f'<div style="{FAINT if faint else ""}">{first}{escape(words)}</div>'
 
@@ -97,7 +97,7 @@ def note(words: str) -> str:
 
 
 def facts(values: Mapping[str, str], columns: int = 2) -> str:
-    """Give names and values, so many beside one another."""
+    """Give names and values as a table with this many pairs in a row."""
     cells = [
         f'<td style="{CELL};{FAINT};text-align:left">{escape(name)}</td>'
         f'<td style="{CELL};text-align:right;padding-right:2.5em">{escape(value)}</td>'
@@ -108,7 +108,7 @@ def facts(values: Mapping[str, str], columns: int = 2) -> str:
 
 
 def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection[int] = (0,)) -> str:
-    """Give a table; the columns at some places hold words, the others numbers."""
+    """Give a table; the columns at the places in `words` hold text, the others numbers."""
 
     def cells(tag, values, style=""):
         return "".join(
@@ -126,12 +126,12 @@ def _table(rows):
 
 
 def text(words: str) -> str:
-    """Give lines of text whose columns stand below one another, such as a small table."""
+    """Give preformatted text, such as a small table with aligned columns."""
     return f'<pre style="{STYLE};background:none;margin:.3em 0">{escape(words)}</pre>'
 
 
 def image(svg: str, words: str) -> str:
-    """Give a picture, and the words for who cannot see it."""
+    """Give a picture with its alternative text."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%;background:white">'
 
@@ -142,14 +142,14 @@ def folded(summary: str, *parts: str) -> str:
 
 
 def means(time, values, bins: int = BINS) -> np.ndarray:
-    """Give means over equal parts of time of what is constant from each instant to the next.
+    """Give the means of a step function over equal parts of its time.
 
     Parameters
     ----------
     time : array, shape (n,), seconds
         Sorted, at least two different ones.
     values : array, shape (n,)
-        From each instant on; the last is not looked at.
+        Value from each instant on; the last is ignored.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def picture(time, used, queued, procs: int, ends: tuple[str, str]) -> str:
     procs : int
         Of the machine: the dashed line.
     ends : (str, str)
-        What is written at both ends of the time.
+        Labels at both ends of the time axis.
     """
     if time[0] == time[-1]:
         return ""

@@ -98,7 +98,7 @@ class Entrant:
         jobs = self.change is not None or self.scheme.needs is not None
         own = JOBS_CHANGED if jobs else RIGID if self.machine is None else MACHINE_CHANGED
         if self.kind == RIGID != own:
-            raise ValueError(f"{self.name} is no rigid entrant: {own}; leave out kind, or give another")
+            raise ValueError(f"{self.name} is not a rigid entrant: {own}; leave out kind, or give another")
         object.__setattr__(self, "kind", self.kind or own)
 
     def __str__(self) -> str:
@@ -231,7 +231,7 @@ def _numbers(name, given, kind):
 def _check(rounds, tau, confidence):
     whole = isinstance(rounds, Integral) and not isinstance(rounds, bool)
     if rounds is not None and not (whole and rounds >= 0):
-        raise ValueError(f"rounds is {rounds!r}, expected a whole number from 0 on, or None")
+        raise ValueError(f"rounds is {rounds!r}, expected a whole number of at least 0, or None")
     if isinstance(tau, bool) or not (isinstance(tau, Real) and 0 <= tau < np.inf):
         raise ValueError(f"tau is {tau!r}, expected a number of seconds")
     if isinstance(confidence, bool) or not (isinstance(confidence, Real) and 0 < confidence < 1):

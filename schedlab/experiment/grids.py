@@ -229,7 +229,9 @@ def planned(run: Callable, cases: Iterable[Mapping] | None = None, /, **values) 
     combined = [dict(zip(sets, combination, strict=True)) for combination in product(*sets.values())]
     for case in cases:
         if both := case.keys() & sets.keys():
-            raise ValueError(f"{', '.join(sorted(both))}: given in the cases and beside them")
+            raise ValueError(
+                f"{', '.join(sorted(both))}: given both in the cases and as values of their own; give them once"
+            )
     runs = [case | more for case in cases for more in combined]
     _check_names(run, runs)
     return Plan(run, runs, named(runs))
@@ -493,7 +495,9 @@ def _check_names(run, runs):
     parameters = inspect.signature(run).parameters
     needed = {name for name, one in parameters.items() if one.default is one.empty}
     if own := inspect.signature(grid).parameters.keys() & needed - {"run", "cases", "values"}:
-        raise ValueError(f"{', '.join(sorted(own))}: parameters of grid; give those of the function other names")
+        raise ValueError(
+            f"{', '.join(sorted(own))}: names of grid's own parameters; give the function's parameters other names"
+        )
     for values in runs:
         try:
             inspect.signature(run).bind(**values)

@@ -136,7 +136,7 @@ def _check_once(names):
         try:
             str(name).encode()
         except UnicodeEncodeError:
-            raise ValueError(f"the run gives {str(name)!r}, a name that no file can hold") from None
+            raise ValueError(f"the run gives {str(name)!r}, a name that cannot be written to a file") from None
     if twice := [str(name) for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"the run gives {', '.join(twice)} more than once")
 

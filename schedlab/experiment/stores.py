@@ -196,14 +196,14 @@ class Store:
         """
         _parquet()
         if self.path.exists() and not self.path.is_dir():
-            raise ValueError(f"{plain(str(self.path))}: expected a folder, which a store is; there is a file")
+            raise ValueError(f"{plain(str(self.path))}: expected a folder for the store, found a file")
         self.path.mkdir(parents=True, exist_ok=True)
         about = self.path / ABOUT
         if not about.is_file():
             if others := sorted(one.name for one in self.path.iterdir() if not one.name.startswith(".")):
                 if about.is_file():  # another process has just created it
                     return
-                words = f"expected an empty folder, or a store; there is {plain(others[0])}"
+                words = f"expected an empty folder or a store; it contains {plain(others[0])}"
                 raise ValueError(f"{plain(str(self.path))}: {words}")
             with replacing(about) as part:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
@@ -1001,7 +1001,7 @@ def _read(path):
         raise
     except Exception:  # of damaged files: OSError, UnicodeDecodeError, KeyError, Arrow's own; its runs are made again
         words = "it is damaged, or from another version of schedlab; delete it"
-        warnings.warn(f"{path} is passed over: {words}", stacklevel=4)
+        warnings.warn(f"{path} is skipped: {words}", stacklevel=4)
         return None
 
 

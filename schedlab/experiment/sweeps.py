@@ -114,7 +114,7 @@ def sweep(
 def _family(trace, seeds):
     """Give the traces that a function makes for the seeds, or the single given trace."""
     if callable(trace) and seeds == [None]:
-        raise ValueError("a trace is a function, which needs seeds: seed=range(10)")
+        raise ValueError("a trace that is a function needs seeds, such as seed=range(10)")
     family = [trace(seed) for seed in seeds] if callable(trace) else [trace]
     for one in family:
         check_trace(one)

@@ -151,7 +151,9 @@ class Config:
         if self.delta is not None and not (isinstance(self.delta, Real) and 0 <= self.delta < LONGEST):
             raise ValueError(f"delta is {self.delta!r}, expected seconds, from 0 to below {LONGEST:g}")
         if not (isinstance(self.alpha, Real) and 1 <= self.alpha < np.inf):
-            raise ValueError(f"alpha is {self.alpha!r}, expected at least 1: tasks that compute have up to 1")
+            raise ValueError(
+                f"alpha is {self.alpha!r}, expected at least 1, the highest priority of a task that computes"
+            )
         if not (isinstance(self.beta, Real) and 0 <= self.beta <= self.alpha):
             raise ValueError(f"beta is {self.beta!r}, expected 0 to alpha, which is {self.alpha!r}")
         for name in ("max_tasks", "statements"):
@@ -164,7 +166,7 @@ class Config:
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{name} is {getattr(self, name)!r}, expected True or False")
         if self.reclaim and self.scheduler == "spin-block":
-            raise ValueError("reclaim cannot be combined with spin-block, expected the scheduler gang or priority")
+            raise ValueError("reclaim cannot be combined with spin-block; use the scheduler gang or priority")
 
     def __str__(self) -> str:
         return self.scheduler

@@ -59,7 +59,7 @@ def tasks_take_the_duration_of_their_job(schedule) -> None:
         unequal |= schedule.table.index.isin(schedule.workload.programs_table["job_number"])
     takes, demand = schedule.work.sum(axis=0), np.repeat(demand, procs)
     for task in np.flatnonzero((takes != demand) & ~np.repeat(unequal, procs)):
-        raise ScheduleError(f"{_name(schedule, task)} is to take {takes[task]} ns, its job {demand[task]}")
+        raise ScheduleError(f"{_name(schedule, task)} takes {takes[task]} ns, expected {demand[task]} ns, as its job")
 
 
 def tasks_end_no_sooner_than_they_can(schedule) -> None:
@@ -80,7 +80,7 @@ def pes_compute_what_their_tasks_compute(schedule) -> None:
     spent = np.zeros(schedule.rules.pes, "int64")
     np.add.at(spent, pe[placed], computed[placed])
     for at in np.flatnonzero(spent != found):
-        raise ScheduleError(f"PE {at} has computed for {found[at]} ns, its tasks for {spent[at]}")
+        raise ScheduleError(f"PE {at} has computed for {found[at]} ns, but its tasks for {spent[at]} ns")
 
 
 def jobs_are_placed_in_order_of_arrival(schedule) -> None:
@@ -107,7 +107,7 @@ def tasks_of_a_job_have_pes_of_their_own(schedule) -> None:
     for pe, tasks in _on_pes(schedule):
         jobs = schedule.task_rows[state.JOB, tasks]
         if np.unique(jobs).size != jobs.size:
-            raise ScheduleError(f"PE {pe} has two tasks of one job")
+            raise ScheduleError(f"PE {pe} has two tasks of one job, expected at most one")
 
 
 def pes_hold_no_more_tasks_than_they_may(schedule) -> None:
@@ -141,7 +141,7 @@ def jobs_end_with_their_last_task(schedule) -> None:
     np.maximum.at(last, _job_of_tasks(schedule), schedule.task_rows[state.DONE])
     for at in np.flatnonzero(schedule.is_placed & (last < state.NEVER) & (found != last)):
         number = schedule.table.index[at]
-        raise ScheduleError(f"job {number} ends at {found[at]} ns, the last of its tasks at {last[at]}")
+        raise ScheduleError(f"job {number} ends at {found[at]} ns, but its last task at {last[at]} ns")
 
 
 def _job_of_tasks(schedule):
@@ -201,14 +201,16 @@ def tasks_run_where_they_are_placed(schedule) -> None:
     elsewhere = schedule.task_rows[state.PE, task] != pe
     wrong = elsewhere | (begin < placed) | (end > schedule.task_rows[state.DONE, task])
     for at in np.flatnonzero((task >= 0) & wrong):
-        raise ScheduleError(f"{_name(schedule, task[at])} runs on PE {pe[at]} at {begin[at]} ns, where it is not")
+        raise ScheduleError(
+            f"{_name(schedule, task[at])} runs on PE {pe[at]} at {begin[at]} ns, but is not placed there"
+        )
 
 
 def tasks_run_in_the_turn_of_their_row(schedule) -> None:
     """Under the reference scheduler a task runs only when it is the turn of its row."""
     task, begin, turn = (schedule.log_in_order[row] for row in (state.LOG_TASK, state.LOG_FROM, state.LOG_TURN))
     for at in np.flatnonzero((task >= 0) & (turn == 0)):
-        raise ScheduleError(f"{_name(schedule, task[at])} runs at {begin[at]} ns, which is not its row's turn")
+        raise ScheduleError(f"{_name(schedule, task[at])} runs at {begin[at]} ns, when it is not its row's turn")
 
 
 def _name(schedule, task):

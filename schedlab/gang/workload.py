@@ -116,7 +116,7 @@ class Workload:
         if self.jobs is None:
             jann_table(self.table).on_machine(self.pes)
             if self.programs is not None:
-                raise ValueError("programs without jobs, expected a table of jobs with submit_time, too")
+                raise ValueError("programs are given without jobs; expected also a table of jobs with submit_time")
         else:
             self._take_jobs()
 
@@ -303,7 +303,7 @@ def _rows(jobs, pes):
         if not (isinstance(submit, Real) and 0 <= submit < LONGEST):
             raise ValueError(f"job {number} arrives at {submit!r}, expected seconds, from 0 to below {LONGEST:g}")
         if not isinstance(procs, Integral) or procs < 1:
-            raise ValueError(f"job {number} has {procs!r} tasks, expected a whole number from 1 on")
+            raise ValueError(f"job {number} has {procs!r} tasks, expected a whole number of at least 1")
         if procs > pes:
             raise ValueError(f"job {number} has {procs} tasks, the machine {pes} PEs: expected at most one task a PE")
         if not (isinstance(kind, str) and kind in KINDS):

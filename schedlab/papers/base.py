@@ -14,7 +14,7 @@ PAPER = Paper(
     venue="SC",
     year=2015,
     says="The base schedulers, against schedules that were published job by job with this paper.",
-    found=(("EASY gives the published mean slowdown and wait in every printed digit", "BASE-2"),),
+    found=(("EASY gives the published mean slowdown and wait to every printed digit", "BASE-2"),),
     doi="10.1145/2807591.2807646",
 )
 LOGS = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
@@ -65,9 +65,9 @@ def figure1(size: str, progress: bool) -> tuple:
         for measure, title in (("bounded_slowdown", "Mean bounded slowdown"), ("wait_time", "Mean wait"))
     ]
     caption = (
-        "FCFS saturates first, by far; EASY and conservative lie close together. Serving the shortest estimate "
-        "first gives the one reservation to the shortest job, so that wide jobs wait until enough processors are "
-        "free by chance: it helps at low load, and on some logs costs utilization and waiting at high load. "
+        "FCFS saturates far earlier than the others; EASY and conservative lie close together. Serving the shortest "
+        "estimate first helps at low load. But it gives the only reservation to the shortest job, so wide jobs wait "
+        "until enough processors happen to be free: at high load this costs utilization and waiting on some logs. "
     )
     caption += "Loads in steps of 0.1 (quick; full size: 0.025)." if size == "quick" else "Loads in steps of 0.025."
     return caption, data, charts.stacked(panels), _at_load(data, 0.8)

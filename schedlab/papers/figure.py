@@ -68,7 +68,7 @@ class Figure:
         return f"<Figure {self.name}: {self.title}>"
 
     def _ipython_display_(self):
-        from IPython.display import HTML, display  # a second that nothing outside a notebook should wait for
+        from IPython.display import HTML, display  # here, since it takes a second that only notebooks should spend
 
         if self.chart is None:
             display(HTML(f'<h4 class="schedlab-title">{html.escape(self.title)}</h4>'))
@@ -83,7 +83,7 @@ class Figure:
             display(HTML(beside))
 
     def kept(self) -> str:
-        """Give the figure of the full size as HTML that unfolds, if it is kept and shows something else."""
+        """Give the kept full-size figure as HTML that unfolds; "" if none is kept or its numbers are the same."""
         return kept.beside(self) if self.paper else ""
 
     def words(self) -> str:
@@ -126,7 +126,7 @@ class Paper:
 
 
 def chosen_size(size: str | None = None) -> str:
-    """Give the size of the experiments: as said, or as the environment variable SCHEDLAB_SIZE says, or quick.
+    """Give the size of the experiments: the argument, else the environment variable SCHEDLAB_SIZE, else quick.
 
     Parameters
     ----------
@@ -143,40 +143,39 @@ def chosen_size(size: str | None = None) -> str:
 
 
 def keeping(size: str) -> AbstractContextManager:
-    """Give a context in which the runs of the full size are kept as they are made, for when they are interrupted.
+    """Give a context that stores full-size runs as they finish, so that an interrupted run can go on where it stopped.
 
     Parameters
     ----------
     size : {"quick", "full"}
-        Runs of a quick size are made anew.
+        Quick runs are not stored.
     """
-    from schedlab.experiment import storing  # here: it loads joblib, which nobody needs for the names of papers
+    from schedlab.experiment import storing  # here: it loads joblib, which the names of papers do not need
 
     return storing(runs_folder() if size == "full" else None)
 
 
 def runs_folder() -> Path | None:
-    """Give the folder where they are kept; None where there can be none, or without pyarrow."""
+    """Give the folder where these runs are stored; None if there can be none, or without pyarrow."""
     return own_folder("runs") if find_spec("pyarrow") else None
 
 
 def rebuilt(
     title: str, notes: Callable[[str], Iterable[str]] | Iterable[str] = (), name: str = "", about: str = ""
 ) -> Callable[[Callable[[str, bool], tuple]], Callable[..., Figure]]:
-    """Let a function that draws rebuild a `Figure`, which knows its name and its paper.
+    """Turn a function that draws into one that rebuilds a `Figure` with its name and paper.
 
-    The function takes the size, which is known to be one, and whether to show progress; it gives caption, data, chart,
-    and, if there are any, table and notes, in this order; None in place of the chart of a table. Where a log is missing
-    that has no stand-in, the caption says so.
+    The function takes a valid size and whether to show progress. It returns caption, data, chart (None for a table)
+    and, if there are any, table and notes, in this order. If a log without a stand-in is missing, the caption says so.
 
     Parameters
     ----------
     title : str
         Of the figure.
     notes : iterable of str, or function of the size that gives them
-        Before those that the function gives.
+        They come before those that the function returns.
     name, about : str
-        The function's name and the first line of its docstring, where the function is made by another.
+        The function's name and the first line of its docstring, for a function made by another function.
     """
 
     def decorate(draw):
@@ -185,7 +184,7 @@ def rebuilt(
             size = chosen_size(size)
             try:
                 said, shown = notes(size) if callable(notes) else notes, draw(size, progress)
-            except TraceNotFound as missing:  # the other figures need not fail for it
+            except TraceNotFound as missing:  # the other figures should not fail because of it
                 said, shown = (), (str(missing), pd.DataFrame())
             caption, data, chart, table, more = (*shown, *(None, None, ())[len(shown) - 2 :])
             return Figure(figure.__name__.replace("_", "-"), title, caption, data, chart, table, (*said, *more), paper)
@@ -204,20 +203,20 @@ TAKES = """
 Parameters
 ----------
 size : {"quick", "full"}, optional
-    As the environment variable SCHEDLAB_SIZE says if left out, else quick.
+    Default: the environment variable SCHEDLAB_SIZE, or quick.
 progress : bool
     Show progress bars.
 """
 
 
 def as_called(function: Callable, gives: type) -> Callable:
-    """Say of a function of the size and progress, made of another by a decorator, how it is called."""
-    del function.__wrapped__  # whose signature would be shown
+    """Give a decorated function of the size and progress its own signature and docstring."""
+    del function.__wrapped__  # or its signature would be shown
     function.__annotations__ = {"size": str | None, "progress": bool, "return": gives}
     function.__doc__ = inspect.cleandoc(function.__doc__) + TAKES
     return function
 
 
 def paper_of(function: Callable) -> str:
-    """Name the paper, as in `PAPERS`, in whose module a function stands; "" elsewhere."""
+    """Name the paper (as in `PAPERS`) whose module defines a function; "" elsewhere."""
     return function.__module__.partition(f"{__package__}.")[2].partition(".")[0]

@@ -1,4 +1,4 @@
-"""Grudenić and Bogunović: DPSA, lookahead backfilling that fills the hole before the reservation as well as it can."""
+"""Grudenić and Bogunović: DPSA, lookahead backfilling that fills the hole before the reservation as best it can."""
 
 import time
 import warnings
@@ -28,8 +28,8 @@ PAPER = Paper(
     year=2010,
     says="Filling the hole before EASY's reservation with the best set of jobs lowers the mean bounded slowdown.",
     found=(
-        ("Preferring narrow jobs (DPSAn) beats EASY on every log at hand where jobs wait", "GRU-1"),
-        ("On most logs the effect of DPSAp, first come, first served, is smaller than chance", "GRU-2"),
+        ("Preferring narrow jobs (DPSAn) beats EASY on every available log where jobs wait", "GRU-1"),
+        ("On most logs the effect of DPSAp (first come, first served) is smaller than chance variation", "GRU-2"),
         ("Preferring wide jobs (DPSAw) is worse", "GRU-3"),
     ),
 )
@@ -40,7 +40,7 @@ STANDIN = " (stand-in)"
 SCHEMES = (EASY(), DPSA(variant="p"), DPSA(variant="n"), DPSA(variant="w"))
 BASE, *VARIANTS = map(str, SCHEMES)
 DPSAP, DPSAN, DPSAW = VARIANTS
-# Changes of the mean bounded slowdown that the paper's text has of single logs, in percent.
+# Changes of the mean bounded slowdown that the paper's text gives for single logs, in percent.
 PRINTED = (("LLNL-Atlas-2006", DPSAN, -0.3), ("LLNL-Thunder-2007", DPSAN, -40.0), ("LLNL-Thunder-2007", DPSAP, 17.0))
 MEASURE = "bounded_slowdown"
 GAIN = "gain (%)"
@@ -53,15 +53,15 @@ TAUS = (10, 1, 60)  # seconds; the first is the paper's
 LOADS = {"quick": (0.5, 0.7, 0.9), "full": tuple(round(0.5 + 0.05 * i, 2) for i in range(10))}
 COPIES_BY_LOAD = {"quick": 3, "full": 10}
 BUDGETS = {"quick": (10, 100, 1_000), "full": (10, 30, 100, 300, 1_000, 10_000, 100_000)}
-MOST_JOBS = {"quick": 100_000, "full": None}  # of the logs in what goes beyond Figures 3 and 4
+MOST_JOBS = {"quick": 100_000, "full": None}  # of a log that is used outside Figures 3 and 4
 AUDITED = "CTC-SP2-1996"
 
-# The paper's example: job, run time, processors. Two jobs run, then J1 to J4 wait. All are submitted at 0. The paper
-# tells it in words; these numbers are consistent with all of them.
+# The paper's example: job, run time, processors. Two jobs run while J1 to J4 wait. All are submitted at 0. The paper
+# describes it in words; these numbers agree with every statement.
 EXAMPLE = (("running", 2, 4), ("running", 7, 3), ("J1", 2, 6), ("J2", 4, 3), ("J3", 5, 2), ("J4", 4, 2))
 EXAMPLE_PROCS = 7
 
-# How jobs get estimates, and what becomes of those that outlive them.
+# How jobs get estimates, and what happens to a job that outlives its estimate.
 USERS, EXACT, LEFT_OUT, RUN_ON = "users' estimates", "exact estimates", "jobs without one left out", "overruns run on"
 ESTIMATES = {USERS: "kill", EXACT: "kill", LEFT_OUT: "kill", RUN_ON: "keep"}
 SHAKEN, SINGLE = "copies with submissions shaken by up to a minute", "single copies, 95 %"
@@ -74,12 +74,12 @@ charts.register({"gain": "#117733", "utilization": "#AAAAAA"})
 
 @remember(len(LOGS) * len(ESTIMATES))  # generating a stand-in takes seconds
 def log(name: str, estimates: str = USERS) -> Trace | None:
-    """Give a log under a convention about estimates (of `ESTIMATES`), or its stand-in.
+    """Give a log, or its stand-in, under a convention about estimates (one of `ESTIMATES`).
 
-    None where there is neither, and where leaving out jobs without an estimate would leave out none or all. Where a
-    user gave no estimate, the run time is taken. The logs of the SDSC Paragon have none at all, but queues with limits
-    of time in their names: these are the estimates, or the run time where it is longer or the queue has no limit.
-    (Their stand-ins have no queues.)
+    None if there is neither, or if leaving out jobs without an estimate would leave out none or all. The run time
+    replaces a missing estimate. The logs of the SDSC Paragon have no estimates, but their queues have time limits in
+    their names: these serve as estimates, or the run time where it is longer or the queue has no limit. (Their
+    stand-ins have no queues.)
     """
     check_known("estimates", estimates, ESTIMATES)
     if estimates == USERS:
@@ -98,28 +98,30 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
 
 
 def logs(estimates: str = USERS, most: int | None = None) -> dict[str, Trace]:
-    """Give those of the paper's logs that can be simulated, be it by a stand-in; there must be one.
+    """Give those of the paper's logs that are available, or their stand-ins; there must be at least one.
 
     Parameters
     ----------
     estimates : str
-        The convention about estimates, as of `log`.
+        The convention about estimates, as in `log`.
     most : int, optional
-        Jobs of the longest log to give, counted under users' estimates. Default: no limit.
+        Leave out logs with more jobs than this, counted under users' estimates. Default: no limit.
     """
     found = {name: trace for name in LOGS if (trace := log(name)) is not None}
     if not found:
-        raise TraceNotFound("Neither the paper's logs nor stand-ins are at hand.")
+        raise TraceNotFound(
+            "None of the paper's logs is at hand, and no stand-in; `schedlab traces --fetch NAME` downloads a log."
+        )
     short = [name for name, trace in found.items() if most is None or len(trace) <= most]
     return {name: trace for name in short if (trace := log(name, estimates)) is not None}
 
 
-def _without(size, without="Without"):
-    """Say which logs are left out of a quick run, in a sentence that follows others."""
+def _without(size, which="This leaves out"):
+    """Say which logs a quick run leaves out, in a sentence that follows others."""
     some = logs(most=MOST_JOBS[size])
     missing = [label(trace) for name, trace in logs().items() if name not in some]
     words = " and ".join(filter(None, (", ".join(missing[:-1]), *missing[-1:])))
-    return f" {without} {words}, which have most jobs (quick; full size: all logs)." if missing else ""
+    return f" {which} the longest logs, {words} (quick; full size: all logs)." if missing else ""
 
 
 def without_estimate(trace: Trace) -> int:
@@ -150,11 +152,11 @@ def _notes(size):
     without_queues = [label(trace) for name, trace in standins.items() if name.startswith("SDSC-Par")]
     guess = f"The paper does not name two of its eight logs; {' and '.join(GUESSED)} are a guess."
     notes = [guess, *standing_in(standins)]
-    notes += [f"{name} has no queues, hence no limits: its estimates are the run times." for name in without_queues]
+    notes += [f"{name} has no queues and so no limits: its estimates are the run times." for name in without_queues]
     if any(name.startswith("LLNL") for name in standins):
-        notes.append("Jobs of the stand-ins of LLNL's logs, too, are submitted when they fit, and hardly ever wait.")
+        notes.append("In the stand-ins of LLNL's logs, too, jobs are submitted when they fit and hardly ever wait.")
     if missing := [name for name in LOGS if name not in found]:
-        notes.append(f"Neither log nor stand-in at hand: {', '.join(missing)}.")
+        notes.append(f"Neither a log nor a stand-in is available for {', '.join(missing)}.")
     return tuple(notes)
 
 
@@ -162,10 +164,10 @@ def _notes(size):
 
 
 def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.DataFrame:
-    """Compare the three variants with EASY on every log; on some, where a quick run takes other estimates.
+    """Compare the three variants with EASY on every log; a quick run with other estimates skips the longest logs.
 
-    Schedules are chaotic, and a single run of EASY would bring its luck into the changes of all variants: each copy has
-    its own, and is compared within itself.
+    Schedules are chaotic, and the luck of a single run of EASY would enter the changes of all variants. So EASY runs on
+    each copy, and the variants are compared with it copy by copy.
 
     Returns
     -------
@@ -192,14 +194,14 @@ def changes(size: str, progress: bool = True, estimates: str = USERS) -> pd.Data
 def copies(cases: list[dict], size: str, words: str, progress: bool = True, tau: int | None = TAUS[0]) -> pd.DataFrame:
     """Simulate shaken copies of logs; one row for each log, copy (seed) and scheme: trace, and the bounded slowdown.
 
-    Without a tau the bounded slowdown for each of `TAUS`, in columns of these names.
+    If tau is None, the bounded slowdown for each of `TAUS`, in columns of these names.
     """
     runs = grid(_copy, cases, seed=range(COPIES[size]), words=words, progress=progress)
     return runs if tau is None else runs.rename(columns={tau: MEASURE})
 
 
 def _case(trace, estimates=USERS):
-    """Give what is simulated: a log, and what becomes of jobs that outlive their estimates."""
+    """Give what is simulated: a log, and the treatment of jobs that outlive their estimates."""
     return {"log": trace, "overrun": ESTIMATES[estimates]}
 
 
@@ -269,8 +271,8 @@ def figure1(size: str, progress: bool) -> tuple:
     caption = (
         "At 2 s four processors become free. J1, the head of the queue, needs six and has to wait until 7 s. EASY "
         "starts J2, the first job that fits, on three of the four. DPSA starts J3 and J4, which use all four, and "
-        "is done earlier. The paper gives the example in words; the numbers here agree with all of them. Estimates "
-        "are exact."
+        "finishes earlier. The paper describes the example in words; the numbers here agree with every statement. "
+        "Estimates are exact."
     )
     chart = charts.gantts(schedules, color="job", label="job", title=title, subtitle=subtitle)
     table = pd.DataFrame(measured).rename_axis("measure").reset_index()
@@ -285,11 +287,11 @@ def figure3(size: str, progress: bool) -> tuple:
     better = ", ".join(f"{scheme} on {(found < 0).sum()}" for scheme, found in variants)
     caption = (
         f"Below zero is better than EASY. Better, of {data['trace'].nunique()} logs: {better}. Bars: means over "
-        f"{COPIES[size]} {SHAKEN}, EASY and the variant on the same copies; lines: 95 % intervals of these means. "
-        "Boxes: where single copies lie; where they reach across zero, the sign of a single run means little. The "
-        "table has the log itself, too, with an interval by batch means of its paired jobs; where few bursts of jobs "
-        "decide the mean it is wide, or has no bounds. LLNL's logs record no arrival times: submissions are starts, "
-        "and little waits."
+        f"{COPIES[size]} {SHAKEN}; EASY and the variant run on the same copies. Lines: 95 % intervals of these means. "
+        "Boxes: the range of single copies; if a box crosses zero, the sign of a single run means little. The table "
+        "adds the log itself, with a batch-means interval over its paired jobs; this is wide, or has no bounds, where "
+        "a few bursts of jobs decide the mean. LLNL's logs record no arrival times: submissions are start times, so "
+        "jobs hardly wait."
     )
     return caption, data, _bars(data, size, USERS, BROAD), _table(data)
 
@@ -299,16 +301,16 @@ def figure3_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 3 for each convention about estimates."""
     parts = _by_estimates(size, progress)
     caption = (
-        "The paper does not say what it did about missing and overrun estimates. Panels: as above (run times cut "
-        "at the estimate; the run time where a user gave none); the run time for all; jobs without an estimate "
-        "left out, on the logs that have some with and some without; overruns run on."
+        "The paper does not say how it treats missing estimates and jobs that outlive theirs. Panels: as in Figure 3 "
+        "(run times cut at the estimate; the run time replaces a missing estimate); exact estimates for all jobs; jobs "
+        "without an estimate left out, on the logs where some jobs have one and some do not; jobs run on past their "
+        "estimates."
     )
     if LEFT_OUT in parts and parts[LEFT_OUT]["trace"].str.startswith("LLNL-Thunder").any():
         caption += (
-            " Of LLNL-Thunder hardly any work is left where jobs without an estimate are left out, so that nothing "
-            "waits."
+            " Leaving out jobs without an estimate leaves so little work of LLNL-Thunder that nothing waits there."
         )
-    caption += _without(size, "All panels but the first without")
+    caption += _without(size, "All panels but the first leave out")
     data = pd.concat(parts.values())
     return caption, data, charts.stacked([_bars(part, size, words) for words, part in parts.items()]), _table(data)
 
@@ -318,9 +320,9 @@ def figure4(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4: what DPSAn gains, and the utilization of the log."""
     gains = _gains(changes(size, progress))
     caption = (
-        "Above as in the paper, logs in order of utilization; below gain against utilization. Lookahead needs a "
-        "queue: on a log that uses little of its machine there is nothing to choose from. Spearman's rank "
-        f"correlation of gain and utilization: {_rank_correlation(gains):.2f}."
+        "Top: as in the paper, logs in order of utilization. Bottom: gain against utilization. Lookahead needs a "
+        "queue: a log that uses little of its machine leaves nothing to choose from. Spearman's rank correlation of "
+        f"gain and utilization: {_rank_correlation(gains):.2f}."
     )
     # Gain and utilization side by side, both in percent.
     rows = pd.DataFrame({"trace": gains["trace"], "gain": gains[GAIN], "utilization": 100 * gains["utilization"]})
@@ -338,20 +340,23 @@ def figure4_estimates(size: str, progress: bool) -> tuple:
     """Rebuild Figure 4 for each convention about estimates."""
     gains = {words: _gains(part) for words, part in _by_estimates(size, progress).items()}
     ranked = ", ".join(f"{words} {_rank_correlation(part):.2f}" for words, part in gains.items() if len(part) > 4)
-    caption = f"Panels as in Figure 3 by convention. Spearman's rank correlation of gain and utilization: {ranked}."
-    caption += _without(size, "All panels but the first without")
+    caption = (
+        "Panels as in Figure 3 by convention about estimates. Spearman's rank correlation of gain and utilization: "
+        f"{ranked}."
+    )
+    caption += _without(size, "All panels but the first leave out")
     data, chart = pd.concat(gains.values()), charts.stacked([_points(part, size, on) for on, part in gains.items()])
     return caption, data, chart, _table(_turned(data), GAIN, "utilization")
 
 
 def _by_estimates(size, progress):
-    """Give what `changes` gives under each convention about estimates that some log allows."""
+    """Give the result of `changes` under each convention about estimates that some log allows."""
     parts = {words: changes(size, progress, words).assign(estimates=words) for words in ESTIMATES}
     return {words: part for words, part in parts.items() if len(part)}
 
 
 def _gains(data):
-    """Give DPSAn's rows in order of utilization, and beside its changes its gains, named for charts."""
+    """Give DPSAn's rows in order of utilization; its gains stand beside its changes, named for charts."""
     data = data[data["scheme"] == DPSAN].sort_values("utilization")
     return data.join(_drawn(_turned(data), GAIN))
 
@@ -381,7 +386,7 @@ def _about(title, data, size, *words):
 
 
 def _published(data, column, sign=1):
-    """Give the changes (percent), or gains, that the paper's text has of what is drawn; None where it has none."""
+    """Give the changes (percent), or gains, that the paper's text prints for the drawn cases; None if it has none."""
     drawn = data[["trace", "scheme"]].assign(log=data["trace"].str.removesuffix(STANDIN), series="gain")
     printed = pd.DataFrame(PRINTED, columns=["log", "scheme", column]).merge(drawn)
     return None if printed.empty else printed.assign(**{column: sign * printed[column]})
@@ -418,9 +423,9 @@ def figure4_load(size: str, progress: bool) -> tuple:
     pays = [_pays_from(gains) for _, gains in shown.iterrows()]
     shown = shown.rename(columns=lambda load: f"gain at {load} (%)").assign(**{f"above {PAYS} % from load": pays})
     caption = (
-        f"When DPSAn pays: the last column has the load from which it gains more than {PAYS} % at all higher ones. "
-        "Within one log the gain need not grow with the load: the mix of jobs decides as much. Gains of the means "
-        f"over {len(seeds)} shaken copies; shaded: 95 % intervals. "
+        f"When DPSAn pays: the last column has the lowest load from which on it gains more than {PAYS} %. Within one "
+        "log the gain need not grow with the load: the mix of jobs matters as much. Gains of the means over "
+        f"{len(seeds)} shaken copies; shaded: 95 % intervals. "
         + ("Three loads (quick; full size: ten, and ten copies)." if size == "quick" else "Ten loads.")
         + _without(size)
     )
@@ -438,14 +443,14 @@ def _at_load(log, load, seed):
 
 
 def _pays_from(gains):
-    """Give the lowest load from which on all gains are worth while, as text."""
+    """Give the lowest load from which on all gains exceed `PAYS`, as text."""
     loads = [load for load in gains.index if (gains[load:] > PAYS).all()]
     return f"{loads[0]}" if loads else "none"
 
 
 @rebuilt("Beyond the paper: the quality of a bounded search", lambda _: standing_in([AUDITED]))
 def bound(size: str, progress: bool) -> tuple:
-    """Beyond the paper: how far a bounded search stays from the best set."""
+    """Beyond the paper: how far a bounded search falls short of the best set."""
     trace, budgets = log(AUDITED) or load_trace(AUDITED), BUDGETS[size]
     values = {"log": trace, "variant": list("pnw"), "budget": [None, *budgets]}  # without a budget, the exact set
     runs = grid(_searched, **values, words="searching", progress=progress)
@@ -455,17 +460,17 @@ def bound(size: str, progress: bool) -> tuple:
     data = data[["scheme", "budget", "decisions", "missed", "lost", "worse", "magnitude"]]
     most = data.loc[data["budget"] == max(budgets), "lost"]
     caption = (
-        "The paper's search is exponential. Of the processors that the best sets would use, those of a search that "
-        f"tries at most {max(budgets):,} jobs at a pass leave {most.min():.2g} to {most.max():.2g} % idle; a hole that "
-        "is missed again at the next pass counts again. Small budgets go into the front of the list, where in a long "
-        "queue most jobs fit nowhere. The last column has what the bound does to the mean bounded slowdown, against "
-        "exact sets, in single runs of the log itself: where hardly anything is missed, it is chance, as with the "
-        "single copies of Figure 3." + (" Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
+        f"The paper's search is exponential. A search that tries at most {max(budgets):,} jobs per pass leaves "
+        f"{most.min():.2g} to {most.max():.2g} % of the processors idle that the best sets would use; a hole that is "
+        "missed again at the next pass counts again. A small budget is spent at the front of the list, where most jobs "
+        "of a long queue do not fit. The last column compares the mean bounded slowdown with that of exact sets, in "
+        "single runs of the log itself. Where hardly anything is missed, this change is chance, as with the single "
+        "copies of Figure 3." + (" Budgets up to 1,000 (quick; full size: more)." if size == "quick" else "")
     )
     lost, along = "processors missed (%)", "jobs tried at a pass (powers of ten)"
     names = {"missed": "passes missed (%)", "lost": lost, "worse": "change of the slowdown (%)", "magnitude": along}
     shown, title = data.rename(columns=names), "What a bounded search misses"
-    subtitle = f"of the processors that the best sets use, all passes; {trace.title}, whole log"
+    subtitle = f"percent of the processors that the best sets use, over all passes; {trace.title}, whole log"
     return caption, data, charts.lines(shown, along, lost, title=title, subtitle=subtitle), shown.drop(columns=along)
 
 
@@ -504,7 +509,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
 
 
 def _readings(name, trace):
-    """Give each reading of what the paper leaves open: in words, tau, and what to simulate; None where it cannot be."""
+    """Give each reading of what the paper leaves open: in words, tau, and what to simulate (None if impossible)."""
     (tau, *others), as_drawn = TAUS, _case(trace)
     yield "as in Figure 3", tau, as_drawn
     for other in others:
@@ -537,15 +542,15 @@ def effort(size: str, progress: bool) -> tuple:
     names = {"greedy": "decided by the shortcut (%)", "longest": "longest list (jobs)", "table": "largest table (kB)"}
     shown = data.assign(greedy=share, table=data["table"] / 1000).rename(columns=names)
     caption = (
-        "Each whole log, in one thread, as it took this machine while the page was made. A decision is a pass with "
-        "jobs to choose from, only new ones where nothing was freed since the last pass. The shortcut: taking "
-        "whatever fits, down the list, reaches the bound, so that no tables are made." + _without(size)
+        "Each whole log in one thread, timed on this machine when the page was made. A decision is a pass with jobs to "
+        "choose from; if nothing was freed since the last pass, these are the new jobs only. The shortcut: if taking "
+        "whatever fits, down the list, reaches the upper bound, no tables are needed." + _without(size)
     )
     return caption, data, None, shown
 
 
 def _timed(log, scheme):
-    """Measure what the sets of a scheme cost, and the seconds that its simulation takes."""
+    """Measure the cost of a scheme's sets, and the seconds that its simulation takes."""
     case, _ = case_of(log, scheme)
     facts, begin = scheme.audit(case), time.perf_counter()
     scheme.simulate(case)
@@ -577,11 +582,11 @@ def live(
     depth : int
         Jobs considered behind the head. Those further back in the queue wait.
     budget : int
-        Jobs tried at a pass (0: exact set). The search ends when it has tried so many.
+        Jobs tried at a pass (0: exact set). The search stops after this many.
     tau : float, seconds
         Tau (s). Run times below it count as tau in the bounded slowdown.
     """
-    trace = log(name) or load_trace(name)  # which says where to get it
+    trace = log(name) or load_trace(name)  # its error says where to get the log
     scheme = DPSA(variant=variant, depth=depth, budget=budget or None)
     schedules = simulate_many([(trace.scale_load(load), one) for one in (EASY(), scheme)])
     jobs = {str(schedule.scheme): schedule.jobs for schedule in schedules}
@@ -598,17 +603,17 @@ LINEAR = 0.8  # correlation
 NEGLIGIBLE = 5  # percent
 CLAIMS = claims_of("grudenic2010")
 RANGES = (
-    "Values are changes against EASY of the mean bounded slowdown over copies of the log whose submissions are moved "
-    "by up to a minute, EASY and DPSA on the same copies. Brackets: 95 % intervals of these means. Single runs, and so "
-    "the log itself, differ by more (Figure 3)."
+    "Values are changes of the mean bounded slowdown against EASY, over copies of the log whose submissions are moved "
+    "by up to a minute; EASY and DPSA run on the same copies. Brackets: 95 % intervals of these means. Single runs, "
+    "such as that of the log itself, differ by more (Figure 3)."
 )
 SIGNS_ONLY = (
     "On most logs moving submissions by up to a minute changes DPSAp's result by more than the published differences. "
-    "A log counts for sure where its interval excludes 0."
+    "A log counts for sure if its interval excludes 0."
 )
-MIX_DECIDES = "The mix of jobs decides as much as utilization does."
-MEANS = "Gains of the means over shaken copies; the interval of their correlation is the jackknife's over the copies."
-NO_ARRIVALS = "LLNL's logs record no arrival times (submissions are starts), so few bursts decide their means."
+MIX_DECIDES = "The mix of jobs matters as much as utilization."
+MEANS = "Gains are those of the means over shaken copies; the correlation has a jackknife interval over the copies."
+NO_ARRIVALS = "LLNL's logs record no arrival times (submissions are start times), so a few bursts decide their means."
 
 
 @claimed
@@ -654,7 +659,7 @@ def _of(data, scheme, *logs):
 
 
 def _checks(data, runs):
-    """Give what is checked of each of the claims on logs, by its id."""
+    """Give the checks of each claim on logs, by its id."""
     gains = _turned(data)
     rarer = _signs(data).min().to_frame().T
     wide = _of(data, DPSAW)

@@ -23,13 +23,13 @@ PAPER = Paper(
     venue="The Ohio State University",
     year=2003,
     says=(
-        "A parameter sweep is many independent tasks. Started one by one on processors that would idle, they finish "
-        "much sooner and hardly delay the other jobs; flooding the queue with them delays everybody else."
+        "A parameter sweep is many independent tasks. Started one by one on processors that would otherwise idle, they "
+        "finish much sooner and hardly delay the other jobs; flooding the queue with them delays all other jobs."
     ),
     found=(
         ("The slowdown of sweeps improves about as much as published", "KUR-1"),
-        ("The loss of capacity falls by more than published, and by more the more sweeps there are", "KUR-2"),
-        ("The other jobs together keep their turnaround; short ones lose more of theirs than published", "KUR-4"),
+        ("The loss of capacity falls by more than published, and further with more sweeps", "KUR-2"),
+        ("Overall the other jobs keep their turnaround, but short ones lose more than published", "KUR-4"),
     ),
 )
 LOG, PROCS, JOBS = "CTC-SP2-1996", 512, 5_000
@@ -40,8 +40,8 @@ SHARES = (5, 10, 20)  # percent of the eligible jobs
 LOADS = (0.6, 0.7, 0.8, 0.9)
 SITE_LOADS = {"quick": (0.7, 0.9), "full": LOADS}
 SEEDS = {"quick": 10, "full": 40}  # draws
-SITE_SEEDS = {"quick": 6, "full": 40}  # the same over three sites
-READ_SEEDS = {"quick": 5, "full": 40}  # and for each reading of what the paper leaves open
+SITE_SEEDS = {"quick": 6, "full": 40}  # draws over three sites
+READ_SEEDS = {"quick": 5, "full": 40}  # draws for each reading of what the paper leaves open
 SHAKE = 60  # seconds
 FLOODING, SHREDDING = "flooding", "shredding"
 SCHEMES = {FLOODING: Flooding(), SHREDDING: OpportuneShredding()}
@@ -62,13 +62,13 @@ charts.register(
 BETTER = "Above zero is better than without shredding: (old - new) / old."
 DRAWN = (
     "Each draw chooses other sweeps and moves each submission by up to a minute, also for the run without shredding. "
-    "The two are compared within the draw; the improvement is that of the means over the draws."
+    "Both runs are compared within the draw; the improvement is that of the means over the draws."
 )
 
 
 @remember(8)
 def whole(name: str = LOG, procs: int | None = None, estimates: str = "exact") -> Trace:
-    """Give a log with exact estimates; the paper's on 512 processors, others on their own, or on as many as said."""
+    """Give a log with exact estimates, the paper's on 512 processors and others on their own, or on `procs`."""
     trace = load_trace(name, or_standin=True)
     trace = trace.with_procs(procs or (PROCS if name == LOG else trace.procs)).cut_at_estimates()
     return trace if estimates == "user" else trace.with_estimates(estimates)
@@ -104,7 +104,8 @@ def draws(
 ) -> pd.DataFrame:
     """Compare schemes at one site or several, which share tasks, with the local scheduler alone.
 
-    The settings are the local scheduler, breakdown and of as in `Trace.with_sweeps`, and those of the schemes.
+    The settings are `local` (the local scheduler), `breakdown` and `of` as in `Trace.with_sweeps`, and those of the
+    schemes.
 
     Returns
     -------
@@ -122,7 +123,7 @@ def draws(
 
 def _draw(traces, load, seed, shares, schemes, local="easy", breakdown=BREAKDOWN, of="eligible", **options):
     """Compare schemes with the local scheduler alone, for one load and draw of the sweeps."""
-    # The base is shaken with the draw, each site by numbers of its own: one base would bring its luck into all draws.
+    # The base is shaken with the draw, each site with its own seed: a single base would bring its luck into all draws.
     scaled = [trace.shake(SHAKE, len(traces) * seed + i).scale_load(load) for i, trace in enumerate(traces)]
     base, rows = [_base(simulate(trace, local)) for trace in scaled], []
     together = {"speeds": SPEEDS, "begins": [begin for begin, _ in MONTHS]} if len(traces) > 1 else {}
@@ -139,7 +140,7 @@ def _draw(traces, load, seed, shares, schemes, local="easy", breakdown=BREAKDOWN
 
 
 def _base(schedule):
-    """Give what a schedule with tasks is compared with: of one without, the class of each job, and the measures."""
+    """Give the class of each job and the measures of a schedule without tasks, to compare one with tasks with."""
     return schedule.classes("kurian").to_numpy(), _measured(schedule)
 
 
@@ -165,7 +166,7 @@ def _better(schedule, base):
 
 
 def of_means(data: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Replace each draw's improvements by its parts of that of the means over a case's draws (`ratios_of_means`)."""
+    """Replace each draw's improvement by its part of the improvement of a case's means (`ratios_of_means`)."""
     better = {name: 100 * (1 - ratios_of_means(data, f"{key}_new", f"{key}_old", by)) for key, name in IMPROVED.items()}
     return data.assign(**better)
 
@@ -185,13 +186,13 @@ NUMBERS = {  # of the figures, with 5, 10 and 20 % sweeps; one has all shares
     (THREE_SITES, GROUPS): (18, 19, 20),
     (THREE_SITES, LOSS): (21, 22, 23),
 }
-IDLE = "The loss is what idles while jobs wait that could use it."
+IDLE = "The loss is capacity that idles while waiting jobs could use it."
 EXPECTED = {
-    (FLOODING, GROUPS): "In the paper sweeps gain, and other jobs pay, in slowdown far more than in turnaround.",
+    (FLOODING, GROUPS): "In the paper sweeps gain and other jobs lose, far more in slowdown than in turnaround.",
     (FLOODING, LOSS): IDLE,
     (FLOODING, BY_CLASS): "In the paper short and narrow jobs suffer most.",
     (SHREDDING, GROUPS): (
-        "In the paper sweeps gain, up to 70 % in slowdown, and the other jobs hardly notice: with 5 % sweeps they lose "
+        "In the paper sweeps gain up to 70 % in slowdown, and the other jobs hardly notice: with 5 % sweeps they lose "
         "less than 4 %."
     ),
     (SHREDDING, LOSS): f"{IDLE} In the paper it falls by up to 21 %.",
@@ -201,7 +202,7 @@ EXPECTED = {
     ),
     (THREE_SITES, GROUPS): "In the paper sweeps gain at every site, and the others hardly notice.",
 }
-# Improvements that the paper gives for some case of a figure (percent).
+# Improvements that the paper states for some case of a figure (percent).
 PUBLISHED = {
     11: {"turnaround": (-4,), "slowdown": (70, -4)},
     12: {"slowdown": (70,)},
@@ -239,7 +240,7 @@ def _figure(number, scheme, shown, share):
 
 
 def _bars(data, at_sites, shown):
-    """Give what the bars of a figure show, and the column that tells them apart."""
+    """Give the values of a figure's bars, and the column that tells the bars apart."""
     if at_sites and shown == LOSS:
         means, bar = _averaged(data, ["site"]), "site"
     elif at_sites:  # sweeps first
@@ -280,13 +281,14 @@ figure18, figure19, figure20, figure21, figure22, figure23 = OF_PAPER[14:]
 # Beyond the paper --------------------------------------------------------------------------------------------
 
 CHOSEN = (
-    "The paper does not say what the percentages are of. Here they are of the jobs of more than 8 processors; this "
-    "reading was chosen after results had been seen, because it comes closest to the published numbers. Percent of all "
-    "jobs is in the sensitivity table."
+    "The paper does not say what its percentages refer to. Here they are percentages of the jobs of more than 8 "
+    "processors; this reading was chosen after results had been seen, because it comes closest to the published "
+    "numbers. The sensitivity table also has percentages of all jobs."
 )
 HOME_ONLY = (
     "The paper describes two ways to treat a sweep's parallel job at several sites. Here it stays in the queue of its "
-    "home site; this, too, was chosen after results had been seen. A copy in every queue is in the sensitivity table."
+    "home site; this, too, was chosen after results had been seen. The sensitivity table also has the other way, a "
+    "copy in every queue."
 )
 OTHER_LOGS = {"quick": ("HPC2N-2002",), "full": ("HPC2N-2002", "SDSC-SP2-1998", "SDSC-BLUE-2000")}
 BREAKDOWNS = {"quick": (5, 100), "full": (2, 5, 50, 100)}
@@ -297,7 +299,7 @@ SUMMARY = {
 
 
 def readings(size: str) -> dict:
-    """Give traces and settings of the experiment by what is read differently."""
+    """Give the traces and settings of the experiment for each reading of what the paper leaves open."""
     plain, later, sites = [subset()], whole().between(*MONTHS[1]).head(JOBS), months()
     return {
         "as in the figures": (plain, {}),
@@ -374,13 +376,13 @@ def live(
     share : int
         Sweeps (% of eligible jobs). Those of more than 8 processors are eligible.
     breakdown : int
-        Tasks per processor of a sweep. A task takes so much less time than the job.
+        Tasks per processor of a sweep. A task takes the job's run time divided by this number.
     load : float
         Offered load. Run times are scaled to it.
     scheme : {"shredding", "flooding"}
         Scheme. What becomes of sweeps: tasks run in holes of the schedule, or all of them join the queue.
     sites : int
-        Sites. Each has as many of the log's jobs, one after the other.
+        Sites. Each takes the next part of the log, with the same number of jobs.
     speeds : tuple of int
         Relative speeds of the sites. At least one for each site.
     seed : int
@@ -438,16 +440,16 @@ HARDLY = {"turnaround": 10, "slowdown": 10}  # percent
 CLAIMS = claims_of("kurian2003")
 CASE = ["share", "load"]
 OTHERS_PAY = (
-    "Only the head of the queue is promised anything, so short jobs behind it wait for tasks to end, and the mean "
-    "slowdown is theirs."
+    "Only the head of the queue has a reservation, so short jobs behind it wait for tasks to end, and short jobs "
+    "dominate the mean slowdown."
 )
 WHO_PAYS = (
-    "A job of one processor waits for a task to end, the longer the fewer tasks a sweep has; a job of several waits "
-    "while tasks take each processor that comes free. Conservative backfilling, which promises everybody a start, is "
-    "in the sensitivity table."
+    "A job of one processor waits for a task to end, and tasks are longer if a sweep has fewer of them. A wider job "
+    "waits while tasks take each processor that becomes free. The sensitivity table has conservative backfilling, "
+    "which promises every job a start."
 )
-MORE_SWEEPS = "The loss falls by more the more sweeps there are, and the paper does not say which share its best has."
-FLOODED = "Tasks queue behind the tasks of other sweeps, the longer the more sweeps there are."
+MORE_SWEEPS = "The loss falls further with more sweeps, and the paper does not say which share its best case has."
+FLOODED = "Tasks queue behind the tasks of other sweeps, and wait longer with more sweeps."
 SLOW_SITE = "At the slow site short jobs wait for tasks, which last longest there."
 
 
@@ -480,33 +482,33 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 
 def wrong_tasks(schedule: Schedule) -> list[str]:
-    """Name what of the tasks that ran in a schedule is not as the paper makes them."""
+    """List where the tasks that ran in a schedule differ from the paper's definition."""
     table = schedule.sweeps()
     tasks, length, wanted = table["tasks"], table["run_time"] / BREAKDOWN, BREAKDOWN * table["procs"]
     rounds = np.ceil((wanted - tasks) / table["procs"])  # of the parallel job, with what is left
     missing = (tasks != table["tasks_alone"]) | ~np.isclose(table["parallel_time"], rounds * length)
     as_long = np.isclose(table["shortest"], length) & np.isclose(table["longest"], length)
     asked = {
-        "tasks are not all there": missing,
+        "the number of tasks differs": missing,
         "tasks held several processors": table["tasks_procs"] != tasks,
         "tasks were longer or shorter": (tasks > 0) & ~as_long,
     }
-    if schedule.scheme.flooding:  # nothing runs but tasks
-        asked["tasks are not all there"] |= tasks != wanted
+    if schedule.scheme.flooding:  # only tasks run
+        asked["the number of tasks differs"] |= tasks != wanted
         asked["the processor-seconds differ"] = ~np.isclose(table["tasks_area"], table["procs"] * table["run_time"])
-    return [f"{schedule.scheme.label}: of {wrong.sum()} sweeps {what}" for what, wrong in asked.items() if wrong.any()]
+    return [f"{schedule.scheme.label}: in {wrong.sum()} sweeps {what}" for what, wrong in asked.items() if wrong.any()]
 
 
 def _divided():
-    """Ask the schedules of flooding and of shredding for the tasks that ran."""
+    """Check the tasks that ran in schedules of flooding and of shredding."""
     trace = subset().scale_load(LOADS[-1]).with_sweeps(SHARES[0] / 100, breakdown=BREAKDOWN, seed=0)
     flooded, shredded = (simulate(trace, SCHEMES[scheme]) for scheme in (FLOODING, SHREDDING))
     wrong = wrong_tasks(flooded) + wrong_tasks(shredded)
     ran, some = flooded.sweeps(), shredded.sweeps()
     measured = f"{len(ran)} sweeps of {ran['procs'].sum():,} processors: {ran['tasks'].sum():,} tasks ran"
     details = (
-        f"Counted in schedules at load {LOADS[-1]:g}. Under flooding all ran apart, under shredding "
-        f"{some['tasks'].sum():,} of them, the others in {(some['parallel_time'] > 0).sum()} parallel jobs."
+        f"Counted in schedules at load {LOADS[-1]:g}. Under flooding all tasks ran separately; under shredding "
+        f"{some['tasks'].sum():,} of them did, and the others ran in {(some['parallel_time'] > 0).sum()} parallel jobs."
     )
     return exact(CLAIMS["KUR-0"], not wrong, measured, trace.title, "; ".join(wrong), details)
 
@@ -516,7 +518,7 @@ def _best_words(own, key):
     by_share = by_share.groupby("share").mean()
     shares = ", ".join(f"{value:.0f} % with {share} % sweeps" for share, value in by_share.items())
     return (
-        f"The paper's figure is the best case of one draw. Here those of single draws are {best.min():.0f} to "
+        f"The paper's number is the best case of one draw. Here the best cases of single draws are {best.min():.0f} to "
         f"{best.max():.0f} % (on average {shares})."
     )
 
@@ -533,7 +535,7 @@ def _up_to(published, own, parts, key):
 
 
 def _checks(parts, groups, expected, bounds, by=(), whose=""):
-    """Expect something of several measures of some groups; the bounds go by measure."""
+    """Make the checks of several measures for some groups; each measure has its bound."""
     parts, by = parts[parts["group"].isin(groups)], [*CASE, *by]
     return [
         Check(f"{whose}{WORDS[key]}", cases(parts, IMPROVED[key], by), expected, bound) for key, bound in bounds.items()
@@ -552,7 +554,7 @@ def _gains(parts, *by):
 
 
 def _trade(flooding):
-    """Check that sweeps gain, the loss falls, and the others pay."""
+    """Check that sweeps gain, the loss falls, and the others lose."""
     hurt = _checks(flooding, [OTHERS], "lower", {"turnaround": 0, "slowdown": 0}, whose=f"{OTHERS}' ")
     return [*_gains(flooding), *hurt]
 

@@ -1,11 +1,11 @@
-"""The ledger of a paper: what it claims, what was measured, and the one rule that makes verdicts of the two.
+"""The ledger of a paper: what it claims, what was measured, and the one rule that turns both into verdicts.
 
-A `Claim` is what a paper says. A `Check` holds measured cases against an expectation. `judged` makes a row of the
-ledger of both, by one rule for all papers:
+A `Claim` is what a paper says. A `Check` compares measured cases with an expectation. `judged` makes a row of the
+ledger from both, by one rule for all papers:
 
 - A case **holds** if its value is as expected, beyond the noise, and its interval does not say otherwise: it excludes
   the bound, or reaches beyond a range by no more than the range's width. A case **fails** if it is clearly not as
-  expected. What its interval leaves undecided is **open**.
+  expected. A case is **open** if its interval leaves that undecided.
 - All cases hold: *reproduced*. None fails and some hold, or half of them or more hold: *trend only*. Fewer hold:
   *not reproduced*. All are open, or nothing could be measured: *not testable*.
 """
@@ -29,7 +29,7 @@ from .figure import as_called, chosen_size, paper_of
 
 EXPECTED = ("lower", "higher", "not lower", "not higher", "within")
 HOLDS, OPEN, FAILS = "yes", "open", "no"
-STAND_INS = "All cases hold, but stand-ins are no evidence of the logs."
+STAND_INS = "All cases hold, but stand-ins are no evidence about the logs."
 NAMED = 3  # cases that a reason names before it counts the others
 
 
@@ -48,7 +48,7 @@ class Claim:
     published : str
         A number, a range, or what the paper says of it.
     tolerance : str
-        What counts as met where the paper does not say: a choice of ours.
+        What counts as met where the paper does not say: our choice.
 
     Examples
     --------
@@ -87,11 +87,11 @@ class Check:
         One row a case: columns that tell the cases apart, then value, low and high (of its interval; nan where there is
         none).
     expected : {"lower", "higher", "not lower", "not higher", "within"}
-        Than or from `bound`.
+        How each value should compare with `bound`.
     bound : float, or (float, float) for "within"
     noise : float
-        A difference from the bound that means nothing: what is to be lower or higher must be so by more than this, what
-        is to be no lower or no higher may be so by as much, and ranges are wider by it.
+        Smaller differences from the bound are noise: "lower" and "higher" need a larger difference, "not lower" and
+        "not higher" allow this much, and a range is this much wider at both ends.
     form : str
         Format of the values, with their unit: ``"{:+.1f} %"``.
 
@@ -117,7 +117,7 @@ class Check:
         check_known("expectation", self.expected, EXPECTED)
         missing = [name for name in ("value", "low", "high") if name not in self.cases.columns]
         if missing:
-            raise ValueError(f"the cases of {self.quantity!r} have no column {missing[0]!r}")
+            raise ValueError(f"the cases of {self.quantity!r} have no column {missing[0]!r}; expected value, low, high")
         measured = self.cases.dropna(subset="value").reset_index(drop=True)
         object.__setattr__(self, "cases", measured)
 
@@ -138,7 +138,7 @@ class Check:
         if self.expected == "not higher":
             return np.select([above, high <= last + self.noise], [FAILS, HOLDS], OPEN)
         right, wrong = (below, above) if self.expected == "lower" else (above, below)
-        # Within the noise on both sides: there is no difference, which is decided, too.
+        # Within the noise on both sides there is no difference, so the case is decided: it fails.
         none = (low >= first - self.noise) & (high <= last + self.noise)
         return np.select([right, wrong | (none & (self.noise > 0))], [HOLDS, FAILS], OPEN)
 
@@ -152,7 +152,7 @@ class Check:
         return f"{self.expected} than {formatted(self.bound, self.form)}"
 
     def weakest(self) -> int:
-        """Give the place of the case that decides: the furthest off of those that fail, else of those that are open."""
+        """Give the place of the deciding case: the furthest off among those that fail, else among those still open."""
         value = self.cases["value"].to_numpy(dtype=float)
         if self.expected in ("lower", "not higher"):
             off = value
@@ -217,7 +217,7 @@ def judged(
     trace : str
         What it was measured on.
     why : str
-        Where not all cases hold: the reason that was found, in one sentence.
+        The reason found for cases that fail, in one sentence.
     details : str
         What a reader who wants to know more must know: conventions chosen after results were seen, and the like.
     measured : str, optional
@@ -265,7 +265,8 @@ def judged(
 
 def _where(checks, n, holds, fails):
     if not (holds or fails):
-        return f"Chance leaves open {'the only case' if n == 1 else f'all of {n} cases'}."
+        one, several = "The only case is open: its interval does not decide it.", "their intervals do not decide them."
+        return one if n == 1 else f"All {n} cases are open: {several}"
     told = f"Holds in {holds} of {n} {'case' if n == 1 else 'cases'}"
     left = n - holds - fails
     told += f", {left} {'is' if left == 1 else 'are'} open" if left else ""
@@ -280,7 +281,7 @@ def _where(checks, n, holds, fails):
 
 
 def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why: str = "", details: str = "") -> dict:
-    """Make a row of what must come out exactly: it does, or it does not, and then `why` says how it differs.
+    """Make a row for a claim that must come out exactly; if it does not, `why` says how it differs.
 
     Parameters
     ----------
@@ -295,7 +296,7 @@ def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why
     why : str
         Where it does not hold: how it differs, in one sentence.
     details : str
-        As of `judged`, whose form of result this has, too.
+        As in `judged`. The result has the same form.
 
     Examples
     --------
@@ -309,7 +310,7 @@ def exact(claim: Claim, holds: bool, measured: str, trace: str = "no trace", why
 
 
 def untestable(claim: Claim, why: str, trace: str = "", details: str = "") -> dict:
-    """Make a row of what could not be measured.
+    """Make a row for a claim that could not be measured.
 
     Parameters
     ----------
@@ -320,7 +321,7 @@ def untestable(claim: Claim, why: str, trace: str = "", details: str = "") -> di
     trace : str
         What it would be measured on.
     details : str
-        As of `judged`, whose form of result this has, too.
+        As in `judged`. The result has the same form.
 
     Examples
     --------
@@ -338,7 +339,7 @@ def _row(claim, measured, trace, verdict, reason, details, cases):
 
 
 def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
-    """Make a ledger of rows; each must have all columns, a verdict that exists, and the reason where it needs one.
+    """Make a ledger of rows; each must have all columns, a known verdict, and a reason if the verdict needs one.
 
     Parameters
     ----------
@@ -383,7 +384,7 @@ def ledger(rows: Iterable[dict], kept: pd.DataFrame | None = None) -> Ledger:
 
 
 def claimed(function: Callable[..., Iterable[dict]]) -> Callable[..., Ledger]:
-    """Make the ledger of a paper, with that of the full size beside it, of the function that gives its rows.
+    """Turn a function that gives a paper's rows into one that gives its ledger, with the full size beside it.
 
     Parameters
     ----------

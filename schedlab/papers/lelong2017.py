@@ -19,11 +19,11 @@ PAPER = Paper(
     venue="JSSPP",
     year=2017,
     says=(
-        "The order of the queue and that of backfilling, learned on one part of a log, lower the mean wait on another; "
-        "a bound on waiting keeps the longest wait as it was."
+        "Orders of the queue and of backfilling that are learned on one part of a log lower the mean wait on another "
+        "part; a bound on waiting keeps the longest wait from growing."
     ),
     found=(
-        ("Orders learned on one half of a log can fail on the other: on one log of three wide jobs starve", "LEL-1"),
+        ("Orders learned on one half of a log can fail on the other: on one of three logs, wide jobs starve", "LEL-1"),
         ("Without a bound the longest wait grows", "LEL-2"),
         ("With a bound of a day the longest wait hardly grows on two of three logs", "LEL-3"),
     ),
@@ -63,7 +63,7 @@ ORDERS = {FCFS: None, SPF: shortest, SQF: narrowest, SAF: smallest}
 
 @remember(32)
 def half(log: str, jobs: int | None, second: bool) -> Trace:
-    """Give one half of the jobs of a log, or of its first ones: orders are learned on the first half."""
+    """Give one half of a log, or of its first jobs; orders are learned on the first half."""
     trace = load_trace(log, or_standin=True)
     trace = trace.head(jobs or len(trace))
     middle, end = trace.table["submit_time"].iloc[[len(trace) // 2, -1]]
@@ -130,12 +130,12 @@ def _sample(size):
 
 
 def _notes(size):
-    return ("The paper has five logs of its own; these are others or other parts of them.", *standing_in(LOGS[size]))
+    return ("The paper uses five logs; these are other logs, or other parts of them.", *standing_in(LOGS[size]))
 
 
 @rebuilt("Pairs of orders", _notes)
 def orders(size: str, progress: bool) -> tuple:
-    """Draw what each pair of orders changes in the mean wait, on the half that is learned from."""
+    """Draw how each pair of orders changes the mean wait, on the half that it is learned on."""
     data, words, panels = pairs(size, False, progress), CHANGES["mean"], []
     for log in LOGS[size]:
         means = over_seeds(data.loc[data["log"] == log, [*PAIR, "seed", words]], PAIR)
@@ -144,13 +144,13 @@ def orders(size: str, progress: bool) -> tuple:
         shown = means[(means[PAIR] != FCFS).any(axis=1)].rename(columns=dict(zip(PAIR, QUEUES, strict=True)))
         panels.append(charts.bars(shown, QUEUES[0], words, color=QUEUES[1], title=title, subtitle=subtitle))
     best = "; ".join(f"{log}: {first}, backfilling {then}" for log, (first, then) in learned(data).items())
-    caption = f"Below zero is better than EASY, whose queues both go by arrival. Best: {best}. {_sample(size)}"
+    caption = f"Below zero is better than EASY, which takes both orders by arrival. Best: {best}. {_sample(size)}"
     return caption, data, charts.stacked(panels)
 
 
 @rebuilt("A bound on waiting", _notes)
 def bounds(size: str, progress: bool) -> tuple:
-    """Draw what the learned pair changes on the other half, as jobs that have waited for some time come first."""
+    """Draw how the learned pair changes waits on the other half, if jobs that have waited beyond a bound go first."""
     data, by = bounded(size, progress), ["log", "hours"]
     means = over_seeds(data[[*by, "seed", *CHANGES.values()]], by)
     shown = means.assign(**{"bound on waiting": [f"{hours} h" for hours in means["hours"]]})
@@ -170,8 +170,8 @@ FIGURES = (orders, bounds)
 HARDLY = 10  # percent
 MORE = "On CTC's log the mean wait falls by more than in the paper."
 STARVED = (
-    "The second half of SDSC-SP2's log is fuller (load 0.88, not 0.75): smallest area first lets wide, long jobs wait "
-    "for almost a year, and these few make the mean."
+    "The second half of SDSC-SP2's log is busier (load 0.88, not 0.75): under smallest area first, wide, long jobs "
+    "wait for almost a year, and these few dominate the mean."
 )
 
 

@@ -25,13 +25,13 @@ PAPER = Paper(
     venue="Technical Report EHU-KAT-IK-09-08, University of the Basque Country",
     year=2008,
     says=(
-        "Jobs that must lie in one block of a k-ary n-tree wait 7 to 100 times as long. Contiguity pays where it "
-        "shortens their run times by 25 to 30 % or more."
+        "Jobs that must lie in one block of a k-ary n-tree wait 7 to 100 times as long. Contiguity pays if it shortens "
+        "their run times by 25 to 30 % or more."
     ),
     found=(
         ("On HPC2N contiguity pays from a speed-up of about a quarter on, as published", "PAS-2 (count)"),
-        ("Where the head of the queue is promised nodes, contiguity costs backfilling little", "PAS-1 (block)"),
-        ("The published threshold belongs to one rule of reservation; the paper names none", "PAS-7 (block)"),
+        ("If the head of the queue is promised nodes, contiguity costs backfilling little", "PAS-1 (block)"),
+        ("The published threshold holds under one reservation rule only, and the paper names none", "PAS-7 (block)"),
     ),
 )
 HPC2N, THUNDER, BLUE = LOGS = ("HPC2N-2002", "LLNL-Thunder-2007", "SDSC-BLUE-2000")
@@ -42,18 +42,18 @@ BACKFILLING = ("EASY (count)", "EASY (block)")
 SHARE = "speed-up factor s"
 WAIT, TOTAL = "wait_minutes", "total_minutes"
 SHARES = {"quick": (0.0, 0.15, 0.3, 0.45), "full": tuple(round(0.025 * i, 3) for i in range(21))}
-COPIES = {"quick": 3, "full": 10}  # of a log: as it is, and shaken
+COPIES = {"quick": 3, "full": 10}  # of a log: the log as it is, and shaken ones
 SHAKE = 60  # seconds
-BESIDE = {"quick": 50_000, "full": None}  # jobs of HPC2N in what is beside the paper's figures; None: all
+BESIDE = {"quick": 50_000, "full": None}  # jobs of HPC2N outside the paper's figures; None: all
 COARSE = {"quick": (0.0, 0.15, 0.3), "full": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)}
 RULES = (
-    "Both rules of reservation are drawn, since the paper names none and they change the result: by count, the head of "
-    "the queue is promised the time when enough nodes are free, wherever they are, and only jobs that end by then pass "
-    "it; by block, it is promised nodes, and others may have the rest."
+    "Both reservation rules are drawn, since the paper names none and the result depends on the rule. By count, the "
+    "head of the queue is promised the time when enough nodes are free anywhere, and only jobs that end by then may "
+    "pass it. By block, it is promised specific nodes, and other jobs may use the rest."
 )
 CHOSEN = (
     "The paper does not say what the head of the queue is promised under backfilling. The rule by count was chosen "
-    "after results had been seen, because it comes closest to the published numbers. By block is the sound rule."
+    "after results had been seen, because it comes closest to the published numbers. The sound rule is that by block."
 )
 UNCUT = "Jobs run on past their estimates; a backfilled one is killed when the head could start without it."
 
@@ -81,12 +81,12 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
     DataFrame
         One row for each copy (seed: 0 is the log as it is, the others are shaken), policy, allocation and s: means of
         wait and total time, in minutes; waiting, the share of the total time; jobs killed; free_minutes, the wait
-        without contiguity; ratio, of the wait to that; difference, of the total time from that without contiguity
+        without contiguity; ratio, the wait divided by that; difference, the total time less that without contiguity
         (minutes).
 
     Notes
     -----
-    Schedules are chaotic. How far chance carries a figure is what its spread over the copies tells.
+    Schedules are chaotic. The spread over the copies shows how much of a value is chance.
     """
     trace, shares = log(name), SHARES[chosen_size(size)]
     trees = [machine(name, ANYWHERE), *(machine(name, CONTIGUOUS, speedup=share) for share in shares)]
@@ -106,13 +106,13 @@ def against_speedup(name: str, size: str, progress: bool = True) -> pd.DataFrame
 def _on_trees(trace, words, progress, seed=0, overrun=KILL_BACKFILLED, **values):
     """Place the jobs of a trace under policies on trees; one row a run.
 
-    All values are handed on, so that a run that several figures ask for is known to be the same.
+    All values are passed on, even defaults, so that a run that several figures ask for is recognised as the same.
     """
     return grid(partial(_place, trace), words=words, progress=progress, seed=seed, overrun=overrun, **values)
 
 
 def _place(trace, policy, tree, seed, overrun, local=False):
-    """Measure a schedule of a trace, or of its copy with a seed; also how local its jobs are."""
+    """Measure a schedule of a trace, or of its copy with a seed; with `local`, also how local its jobs are."""
     schedule = simulate(_copy(trace, seed), POLICIES[policy], machine=tree, overrun=overrun)
     return _measures(schedule) if local else _means(schedule)
 
@@ -137,12 +137,12 @@ def _means(schedule: Schedule):
 
 
 def _ratio(means, free):
-    """Give how many times as long jobs wait; nan where nothing waits without contiguity."""
+    """Give how many times as long jobs wait with contiguity; nan if nothing waits without it."""
     return means[WAIT] / free[WAIT] if free[WAIT] else np.nan
 
 
 def _averaged(data, name, by):
-    """Give the mean of a column over the copies and its interval, one row a case; inf where a copy has none."""
+    """Give the mean of a column over the copies and its interval, one row a case; inf if a copy lacks a value."""
     found = cases(data, name, by)
     missing = data[name].isna().groupby([data[column] for column in by], sort=False).any().to_numpy()
     found.loc[missing, ["value", "low", "high"]] = np.inf, np.nan, np.nan
@@ -170,7 +170,7 @@ def crossings(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shown(found, shares):
-    """Write crossings down."""
+    """Write down crossings."""
     words = [
         interval(*row, S) if np.isfinite(row[0]) else NEVER.format(max(shares))
         for row in found[["value", "low", "high"]].to_numpy()
@@ -189,7 +189,7 @@ def _quick(size, words="Four values of s"):
 
 
 def _hpc2n(size):
-    """Give HPC2N's log for what is beside the paper's figures: in a quick run its first jobs."""
+    """Give HPC2N's log for use outside the paper's figures: in a quick run, its first jobs."""
     return log(HPC2N) if BESIDE[size] is None else _head(log(HPC2N), BESIDE[size])
 
 
@@ -202,7 +202,7 @@ def _copies(size):
     shaken = COPIES[size] - 1
     return (
         f"Means over the log as it is and {shaken} {'copy' if shaken == 1 else 'copies'} whose submissions are moved "
-        "by up to a minute; intervals of 95 % tell how far chance carries them."
+        "by up to a minute; 95 % intervals show how far chance moves them."
     )
 
 
@@ -214,9 +214,9 @@ def _on_all(names, size, progress):
     return pd.concat([against_speedup(name, size, progress) for name in names], ignore_index=True)
 
 
-@rebuilt("Figure 2: waiting for a place", _notes)
+@rebuilt("Figure 2: how much longer contiguous jobs wait", _notes)
 def figure2(size: str, progress: bool) -> tuple:
-    """Rebuild Figure 2: how many times longer jobs wait if they must lie together and gain nothing by it."""
+    """Rebuild Figure 2: how many times as long jobs wait if they must lie in one block and gain nothing by it."""
     table = _on_all(LOGS, size, progress)
     part = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS)]
     waits = part.groupby(["trace", "policy"], sort=False, as_index=False)[[WAIT, "free_minutes"]].mean()
@@ -232,8 +232,8 @@ def figure2(size: str, progress: bool) -> tuple:
     names = {WAIT: "contiguous (minutes)", "free_minutes": "anywhere (minutes)"}
     table = data[["trace", "policy", *names]].rename(columns=names).assign(**{"times as long": times})
     caption = (
-        "Mean wait with contiguous placement over that without, s = 0. The paper has 7 to 100 times for every log "
-        f"and policy. {RULES} By block, the sound rule, most of the cost is gone. {UNCUT}"
+        "Mean wait with contiguous placement divided by that without, at s = 0. The paper has 7 to 100 times for every "
+        f"log and policy. {RULES} By block, the sound rule, most of the cost disappears. {UNCUT}"
         + _quick(size, f"{COPIES[size]} copies")
     )
     unwaited = "; ".join(f"{row.trace}, {row.policy}" for row in data[data["ratio"].isna()].itertuples())
@@ -244,18 +244,18 @@ def figure2(size: str, progress: bool) -> tuple:
 OVER_S = {  # title, logs, measure and caption of the figures against the speed-up factor
     3: (
         *("HPC2N, total time", [HPC2N], TOTAL),
-        "Where the dashed line meets the full one, contiguous placement begins to pay: at about 0.25 in the paper. "
+        "Contiguous placement begins to pay where the dashed line meets the solid one: at about 0.25 in the paper. "
         f"{RULES}",
     ),
     4: (
         *("HPC2N, waiting time", [HPC2N], WAIT),
-        "At small s most of the total time of a contiguously placed job is waiting, but for EASY by block, and a "
-        "higher s shortens both: jobs that run shorter free their blocks sooner.",
+        "At small s most of the total time of a contiguous job is waiting, except under EASY (block). A higher s "
+        "shortens the waits, too: shorter jobs free their blocks sooner.",
     ),
     5: (
         *("SDSC-BLUE and LLNL-Thunder, total time under backfilling", [BLUE, THUNDER], TOTAL),
         "The paper calls the X axis logarithmic; it must mean the Y axis, as here. Thunder's log has no arrival "
-        "times (submissions are starts) and hardly any estimates (the run time stands in), so next to nothing "
+        "times (submissions are start times) and hardly any estimates (run times replace them), so next to nothing "
         "waits there without contiguity.",
     ),
 }
@@ -271,7 +271,7 @@ def _over_s(number):
         data = data[data["policy"].isin(policies)]
         means = data.groupby(["trace", "policy", "allocation", "s"], sort=False, as_index=False)[y].mean()
         about = {
-            "title": f"{charts.AXES[y].capitalize()} against what contiguity brings",
+            "title": f"{charts.AXES[y].capitalize()} against the speed-up by contiguity",
             "subtitle": f"{', '.join(data['trace'].unique())}: whole logs as they are",
         }
         how = {"color": "policy", "dash": "allocation", "column": column, "log": True}
@@ -287,7 +287,7 @@ figure3, figure4, figure5 = map(_over_s, OVER_S)
 
 @rebuilt("Where contiguity begins to pay", _notes)
 def thresholds(size: str, progress: bool) -> tuple:
-    """Draw from which speed-up on contiguous placement pays, for each log and policy: what Figures 3 and 5 come to."""
+    """Draw the speed-up from which contiguous placement pays, for each log and policy: a summary of Figures 3 and 5."""
     data = crossings(_on_all(LOGS, size, progress))
     ends = {"value": NEEDED, "low": f"{NEEDED}_low", "high": f"{NEEDED}_high"}
     percent = 100 * data[list(ends)].rename(columns=ends)
@@ -295,12 +295,13 @@ def thresholds(size: str, progress: bool) -> tuple:
     titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
     published = pd.DataFrame([{"trace": titles[name], **where} for name, where in CROSSES.items()])
     title = "Where contiguity begins to pay"
-    subtitle = "whole logs as they are; where the mean total times with and without contiguity are the same"
+    subtitle = "whole logs as they are; speed-up at which mean total times with and without contiguity are equal"
     about = {"published": published, "title": title, "subtitle": subtitle}
     chart = charts.bars(drawn, "trace", NEEDED, color="policy", width=560, **about)  # the logs' names lie level then
     caption = (
         "In the paper HPC2N's lines cross at about 25 %, those of SDSC under backfilling between 25 and 30 %, and "
-        "those of LLNL slightly above. By block contiguity pays at far less: no bar means at once." + _quick(size)
+        "those of LLNL slightly above. By block, contiguity pays much sooner; no bar means that it pays at once."
+        + _quick(size)
     )
     return caption, data, chart, _shown(data, SHARES[size])
 
@@ -311,7 +312,7 @@ CROSSES = {HPC2N: {NEEDED: 25}, BLUE: {f"{NEEDED}_low": 25, f"{NEEDED}_high": 30
 
 @rebuilt("Beyond the paper: five allocations", lambda _: standing_in(LOGS))
 def allocations(size: str, progress: bool) -> tuple:
-    """Beyond the paper: every allocation, what it costs and how local jobs are, without any speed-up."""
+    """Beyond the paper: what each allocation costs, and how local its jobs are, without any speed-up."""
     rows = []
     for name in LOGS if size == "full" else (HPC2N,):
         trace = log(name) if size == "full" else _hpc2n(size)
@@ -322,10 +323,10 @@ def allocations(size: str, progress: bool) -> tuple:
         rows.append(found.drop(columns=["seed", "overrun", "local"]))
     data = pd.concat(rows, ignore_index=True)
     caption = (
-        "No speed-up. Hops are links between two nodes of a job, averaged over its pairs; fragmentation is the "
-        "share of free nodes that the largest job which finds a place in one block leaves over, averaged over "
-        "time. One stage more (quasi-contiguous, as in the authors' later work) costs little and keeps "
-        "most of the locality." + _quick(size, f"HPC2N only, {_part(size)}")
+        "No speed-up. Hops: links between two nodes of a job, averaged over its pairs. Fragmentation: the share of "
+        "free nodes that the largest job that fits into one block leaves over, averaged over time. Allowing one stage "
+        "more (quasi-contiguous, as in the authors' later work) costs little and keeps most of the locality."
+        + _quick(size, f"HPC2N only, {_part(size)}")
     )
     return caption, data, None, data.rename(columns=MINUTES)
 
@@ -350,21 +351,21 @@ def _measures(schedule):
 
 @rebuilt("Beyond the paper: speed-up by stage", lambda _: standing_in(LOGS))
 def by_stage(size: str, progress: bool) -> tuple:
-    """Beyond the paper: a speed-up for the stage that a job really got, whatever the allocation."""
+    """Beyond the paper: a speed-up by the stage that a job really got, under any allocation."""
     trace, (k, n) = _hpc2n(size), TREES[HPC2N]
     runs = list(product(ALLOCATIONS, COARSE[size]))
     trees = [machine(HPC2N, allocation, speedup=_falling(share, n)) for allocation, share in runs]
     found = _on_trees(trace, "speed-up by stage", progress, policy="EASY (block)", tree=trees)
     within = "speed-up within one switch"
     data = pd.DataFrame(runs, columns=["allocation", within]).join(found[list(MEANS)])
-    title = "A speed-up for the stage that a job got"
+    title = "Speed-up by the stage that a job got"
     subtitle = f"{trace.title}, {_part(size)}, {k}-ary {n}-tree, EASY (block)"
-    subtitle += "; the share saved falls evenly to 0 at the top"
+    subtitle += "; the share saved falls linearly to 0 at the top stage"
     chart = charts.lines(data, within, TOTAL, color="allocation", title=title, subtitle=subtitle)
     caption = (
-        "The paper gives every contiguous job one factor and others none, even one that lies in one block by luck. "
-        "Here each job gains by the lowest stage that has all its nodes in one block, under every allocation."
-        + _quick(size, f"Three values, {_part(size)}")
+        "The paper speeds up every contiguously placed job by the same factor and other jobs not at all, even one that "
+        "lies in one block by luck. Here, under every allocation, a job's speed-up depends on the lowest stage at "
+        "which one block has all its nodes." + _quick(size, f"Three values, {_part(size)}")
     )
     return caption, data, chart
 
@@ -373,7 +374,7 @@ def _falling(share, n):
     return tuple(share * (n - stage) / (n - 1) for stage in range(1, n + 1))
 
 
-# How jobs that outlive their estimates are taken, and whether the speed-up shortens estimates too.
+# How jobs that outlive their estimates are treated, and whether the speed-up shortens estimates too.
 READINGS = {
     "as in Figure 3": (KILL_BACKFILLED, False),
     "estimates scaled too": (KILL_BACKFILLED, True),
@@ -398,8 +399,8 @@ def sensitivity(size: str, progress: bool) -> tuple:
         rows.append({**row, "total times cross at s": crossed})
     data = pd.DataFrame(rows)
     caption = (
-        f"{trace.title}, one run of each. The raw logs whose jobs the paper counts for HPC2N and LLNL (527,371 and "
-        "128,662) are not at hand: these are the cleaned ones."
+        f"{trace.title}, one run of each. For HPC2N and LLNL the paper counts the jobs of the raw logs (527,371 and "
+        "128,662), which are not available: these are the cleaned ones."
         + _quick(size, f"Crossings from three values of s, {_part(size)}")
     )
     return caption, data, None, data
@@ -422,7 +423,7 @@ def live(
     hour: int = 84,
     jobs: int = 20_000,
 ) -> tuple:
-    """Draw the tree at an instant, with means beside those without contiguity.
+    """Draw the tree at an instant, and compare means with those without contiguity.
 
     Parameters
     ----------
@@ -431,7 +432,7 @@ def live(
     k : int
         k: ports down of a switch. A block of stage 1 has k nodes, one of stage 2 has k x k, and so on.
     n : int
-        n: stages of switches. There are more where the machine needs them.
+        n: stages of switches. More are added if the machine needs them.
     allocation : str
         Allocation. Which nodes a job gets: those of one block, or others as in `KaryTree`.
     s : float
@@ -440,9 +441,9 @@ def live(
         Scheduler (reservation). EASY promises the head of the queue a time when enough nodes are free, or nodes in a
         block.
     week : int
-        Week. The instant that is drawn is so many weeks after the first submission.
+        Week. The instant drawn is this many weeks after the first submission.
     hour : int
-        Hour of the week. The instant that is drawn is so many hours later.
+        Hour of the week. The instant drawn is this many hours later still.
     jobs : int
         Jobs simulated. The log's first ones.
     """
@@ -475,16 +476,18 @@ def _simulated(trace, policy, tree):
 RULE = {"count": "EASY (count)", "block": "EASY (block)"}
 ABOUT, SLIGHTLY, ROUNDED = 0.05, 0.1, 0.005  # of s
 CLAIMS = claims_of("pascual2008")
-THUNDER_QUEUES = "Thunder's log has no arrival times, so that under backfilling next to nothing waits by itself."
-NODES_PROMISED = "A head that is promised nodes lets others pass while it waits, so that contiguity costs little."
-CHANCE = "Raising s by a small step changes the schedule by chance as much as on purpose."
-FCFS_ASIDE = "FCFS promises nothing; it is judged in the row by count."
-STEPS_ONLY = "Asked in steps of s of 0.025, which only the full size has."
+THUNDER_QUEUES = (
+    "Thunder's log has no arrival times, so next to nothing waits under backfilling when placement is free."
+)
+NODES_PROMISED = "While a head with promised nodes waits, other jobs can pass it, so contiguity costs little."
+CHANCE = "A small step of s changes the schedule as much by chance as by the speed-up."
+FCFS_ASIDE = "FCFS makes no reservations; it is judged in the row by count."
+STEPS_ONLY = "Needs steps of s of 0.025, which only the full size has."
 
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of the paper's claims: those about backfilling twice, by each rule of reservation."""
+    """Give the ledger of the paper's claims; those about backfilling stand twice, once for each reservation rule."""
     data = _on_all(LOGS, size, progress)
     titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
     data["trace"] = data["trace"].map({title: name for name, title in titles.items()})
@@ -571,7 +574,7 @@ def _overall(data, policies):
     return Check("crossing", found, "within", (0.25, 0.30), noise=ABOUT, form=S)
 
 
-# Of each claim but the first: its checks, the logs, and why it may not hold by count, and by block.
+# For each claim but the first: its checks, the logs, and why it may fail by count, and by block.
 CHECKS = {
     "PAS-1": (_ratios, LOGS, THUNDER_QUEUES, NODES_PROMISED),
     "PAS-2": (_about, [HPC2N], "", NODES_PROMISED),

@@ -25,11 +25,11 @@ PAPER = Paper(
     year=2000,
     says=(
         "Measuring at run time what each task does, and running another task where one blocks, doubles the utilization "
-        "of a gang-scheduled machine with I/O jobs and completes half as many jobs again."
+        "of a gang-scheduled machine with I/O jobs and completes 1.5 times as many jobs."
     ),
     found=(
         ("Every mix with I/O jobs gains in utilization and throughput", "SIL-8"),
-        ("With I/O jobs alone utilization gains by less than twice, since random bursts queue at the disk", "SIL-2"),
+        ("With I/O jobs alone utilization less than doubles, since random bursts queue at the disk", "SIL-2"),
         ("Spin control costs up to a tenth of the utilization; whether throughput gains depends on the model", "SIL-6"),
     ),
     doi="10.1007/3-540-39997-6_2",
@@ -50,7 +50,7 @@ JOBS, UTILIZATION = "completed", "utilization"
 WORDS = {UTILIZATION: "utilization", JOBS: "throughput"}
 HORIZON = 50_000  # seconds
 RUNS = {"quick": (8, 50), "full": (20, 1)}  # seeds, and how many times as fast jobs come and go
-SIDE = {"quick": (4, 200), "full": (10, 20)}  # the same beside the paper's figures
+SIDE = {"quick": (4, 200), "full": (10, 20)}  # the same, for experiments outside the paper's figures
 RATIO = ["ratio", "ratio_low", "ratio_high"]
 CLOSE = 0.1  # ratios that differ from one another, or from 1, by no more than this are called close
 
@@ -67,8 +67,8 @@ TABLES = {
     6: ("IO/Msg/Emb", 16, (61, 0.81), (51, 0.70)),
 }
 LABELLED = (
-    "Jann's own tables could not be had: CTC fit is his model fitted to the log of his machine and months, KTH fit the "
-    "same model fitted to another machine's log, not Jann's numbers."
+    "Jann's own tables were not available: CTC fit is his model fitted to the log of his machine and months; KTH fit "
+    "is the same model fitted to another machine's log, not Jann's numbers."
 )
 
 
@@ -79,10 +79,10 @@ LABELLED = (
 def workload(
     mix: str, pes: int, table: str, seed: int, faster: float = 1, sizes: str = "uniform", on_top: bool = False
 ) -> Workload:
-    """Give the jobs of an experiment of 50,000 s, or the same jobs that come and go so many times as fast.
+    """Give the jobs of an experiment of 50,000 s, or the same jobs coming and going `faster` times as fast.
 
-    What they do within a slice is the same, and so is the load: a hundredth of the time has as many jobs in it. The
-    mean time of the disk may come on top of the durations of I/O jobs.
+    What they do within a slice is the same, and so is the load: at 100 times as fast, a hundredth of the time has the
+    same number of jobs. With `on_top`, the mean time at the disk is added to the durations of I/O jobs.
     """
     if not faster > 0:
         raise ValueError(f"faster must be greater than 0, got {faster}")
@@ -99,7 +99,7 @@ def workload(
 
 
 def configs(*names: str, **settings) -> dict[str, Config]:
-    """Give schedulers by what the paper calls them."""
+    """Give the configurations of schedulers, by the paper's names for them."""
     return {name: Config(SCHEDULERS[check_known("scheduler", name, SCHEDULERS)], **settings) for name in names}
 
 
@@ -140,11 +140,11 @@ def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFr
 
 
 def _sample(size, runs=RUNS):
-    """Say how many seeds are run for how long, and beside a quick run how many in the full size."""
+    """Say how many seeds are run for how long, and for a quick run how many the full size has."""
     seeds, faster = runs[size]
     words = f"{seeds} {'seed' if seeds == 1 else 'seeds'} of {HORIZON:,} s"
     if faster != 1:
-        words += f" in a {faster}th of the time, arrivals and durations likewise"
+        words += f", arrivals and durations compressed {faster} times"
     return words if size == "full" else f"{words} (quick; full size: {_sample('full', runs)})"
 
 
@@ -185,7 +185,7 @@ def _beside_published(data, new, old):
 
 
 def _written_ratios(data):
-    """Write the ratios of one mix on one machine down, with their intervals."""
+    """Write down the ratios of one mix on one machine, with their intervals."""
     found = ratios(data).set_index("measure")[RATIO]
     return {f"{words}, ratio": interval(*found.loc[measure]) for measure, words in WORDS.items()}
 
@@ -193,16 +193,16 @@ def _written_ratios(data):
 table1, table2, table3, table4, table5, table6 = PAPERS_TABLES = tuple(map(_table, TABLES))
 
 
-GAIN = "In the paper utilization gains most, since what a task leaves is taken by others; throughput gains too."
-SPUN_GAIN = "In the paper throughput gains by spin control, and utilization falls a little, as less is spun."
-CLOSE_GAIN = "In the paper all ratios are close to 1; what is gained is idle slots that computing tasks fill."
+GAIN = "In the paper utilization gains most, since other tasks use the time that a task leaves; throughput gains too."
+SPUN_GAIN = "In the paper spin control raises throughput and lowers utilization a little, since tasks spin less."
+CLOSE_GAIN = "In the paper all ratios are close to 1; the gain comes from idle slots that computing tasks fill."
 
-RATIO_FIGURES = {  # mix; scheduler, over the one that has less; what is expected
-    3: ("IO", WITH, "In the paper utilization doubles, and throughput gains half."),
+RATIO_FIGURES = {  # mix; scheduler, compared with the next simpler one; what is expected
+    3: ("IO", WITH, "In the paper utilization doubles, and throughput grows by half."),
     4: ("IO/Msg", WITH, GAIN),
     5: ("IO/Msg/Emb", WITH, GAIN),
-    6: ("IO/BSP", WITH, f"{GAIN} With barriers as with messages."),
-    7: ("IO/BSP/Emb", WITH, f"{GAIN} With barriers as with messages."),
+    6: ("IO/BSP", WITH, f"{GAIN} Barriers behave like messages."),
+    7: ("IO/BSP/Emb", WITH, f"{GAIN} Barriers behave like messages."),
     8: ("IO/BSP", SPIN, SPUN_GAIN),
     9: ("IO/Msg", SPIN, SPUN_GAIN),
     10: ("Emb/Msg", WITH, CLOSE_GAIN),
@@ -239,7 +239,7 @@ def _by_machine(rows):
 
 
 def _published(mix):
-    """Give the ratios of the paper's tables of a mix; None where it has none."""
+    """Give the ratios from the paper's tables of a mix; None if it has no table."""
     rows = [
         {"pes": pes, "measure": measure, "ratio": new[place] / old[place]}
         for name, pes, new, old in TABLES.values()
@@ -277,10 +277,11 @@ def picture(size: str, progress: bool) -> tuple:
     jobs, settings = workload(**SHOWN), configs(*SCHEDULERS)
     logs = [_logged(jobs, config, *PICTURED).log.assign(scheduler=name) for name, config in settings.items()]
     caption = (
-        "Tasks of one job share a row and run together. Without information a PE idles where the row has no task for "
-        "it or its task waits for the disk; with it the PE takes another of its tasks that is likely to compute or do "
-        "I/O, whatever its row (dark border). Under spin control a task that waits for a message (pale) makes room, "
-        f"too. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs {SHOWN['faster']} times as fast."
+        "Tasks of one job share a row and run together. Without information a PE idles if the row has no task for it "
+        "or its task waits for the disk. With information the PE runs another of its tasks, from any row, that is "
+        "likely to compute or do I/O (dark border). Under spin control a task that waits for a message (pale) also "
+        f"makes room. {SHOWN['mix']}, {MODELS[SHOWN['table']]}, seed {SHOWN['seed']}, jobs coming and going "
+        f"{SHOWN['faster']} times as fast."
     )
     data = pd.concat(logs, ignore_index=True).rename(columns=KEPT_AS)
     return caption, data, _slices(jobs, settings, PICTURED)
@@ -301,8 +302,8 @@ def time_spent(size: str, progress: bool) -> tuple:
         for pes in MACHINES
     ]
     caption = (
-        "Spinning and switching count as busy, as in the paper: where tasks communicate, a good part of the "
-        f"utilization is spinning, and it is what spin control takes away. Means of {_sample(size)}."
+        "Spinning and switching count as busy, as in the paper. Where tasks communicate, a good part of the "
+        f"utilization is spinning, and this is the part that spin control reduces. Means of {_sample(size)}."
     )
     return caption, means, charts.stacked(panels)
 
@@ -316,20 +317,20 @@ def memberships(size: str, progress: bool) -> tuple:
     tables = [memberships_of_a_task(floor=floor).assign(floor=f"floor {floor:g}") for floor in FLOORS]
     data = pd.concat(tables, ignore_index=True)
     caption = (
-        "A task sends and receives every 0.1 s until its partner has ended, and then computes what is left. With "
-        "the floor the change is seen within a few slices, and the task is worth running locally. Without one, by "
-        "the formula as it is printed, its membership in computing has vanished long before, and nothing that the "
-        "task does will ever bring it back."
+        "A task sends and receives every 0.1 s until its partner has ended, and then only computes. With the floor, "
+        "its memberships follow within a few slices, and the task is worth running locally. Without a floor (the "
+        "formula as printed), its membership in computing has vanished long before, and nothing the task does can "
+        "bring it back."
     )
     return caption, data, charts.memberships(data, column="floor")
 
 
-FOLLOWED = 20.0  # seconds of its own
+FOLLOWED = 20.0  # seconds, the duration of the task that is followed
 
 
 @remember(64)
 def memberships_of_a_task(kind: str = "msg", mean: float = 0.1, seed: int = 0, **settings) -> pd.DataFrame:
-    """Follow a task of two among tasks of other jobs; the bursts of its kind have this mean."""
+    """Follow one of a job's two tasks among tasks of other jobs; `mean` is that of its kind's bursts (seconds)."""
     rows = ((0.0, 2, kind, FOLLOWED), (0.0, 2, "emb", 6 * FOLLOWED), (0.0, 1, "io", 6 * FOLLOWED))
     jobs = Workload(pes=2, horizon=6 * FOLLOWED, seed=seed, jobs=rows)
     means = {"compute": mean, "gap": mean, "superstep": mean, "react": mean}
@@ -338,7 +339,7 @@ def memberships_of_a_task(kind: str = "msg", mean: float = 0.1, seed: int = 0, *
 
 # What the paper leaves open, and what is beyond it -----------------------------------------------------------
 
-# What is read differently, as `runs_as_read` takes it.
+# What each reading changes, as arguments of `runs_as_read`.
 READINGS = {
     "as in the figures": {},
     "with information: spin control, too": {"spun": True},
@@ -375,15 +376,15 @@ def sensitivity(size: str, progress: bool) -> tuple:
     data = pd.DataFrame(rows)
     caption = (
         f"8 PEs, KTH fit: utilization without and with information, and the ratios of utilization and of "
-        f"throughput. Means of {_sample(size, SIDE)}. With more than one communication statement asked for (N), a "
-        "task that spins all through a slice counts as computing, and is chosen to spin in place of others' rows: "
-        "utilization that is no work."
+        f"throughput. Means of {_sample(size, SIDE)}. If N > 1 communication statements are needed to count as "
+        "communicating, a task that spins through a whole slice counts as computing, and is chosen to run, and spin, "
+        "in other jobs' rows: utilization without work."
     )
     return caption, data, None, data
 
 
 def runs_as_read(mix, size, words, progress, pes=8, table="kth", spun=False, idle=("idle",), **settings):
-    """Run a mix as `compare` does; with information may mean spin control, too (spun); spinning may count as idle."""
+    """Run a mix as `compare` does; `spun` adds spin control to "with information", `idle` names what counts as idle."""
     schedulers = (WITHOUT, SPIN if spun else WITH)
     data = compare(mix, SIDE[size], words, progress, (pes,), (table,), schedulers, **settings)
     data[UTILIZATION] = 1 - data[list(idle)].sum(axis=1)
@@ -402,8 +403,8 @@ def slice_lengths(size: str, progress: bool) -> tuple:
         found = compare(mix, SIDE[size], words, progress, (8,), ("kth",), slice=length)
         parts.append(found.assign(slice=1000 * length))
     caption = (
-        "The shorter the slice, the sooner the PE of a blocked task gets work again without information, and the more "
-        f"of the time is switching. 8 PEs, KTH fit, {_sample(size, SIDE)}."
+        "With shorter slices the PE of a blocked task gets new work sooner, even without information, but more of the "
+        f"time goes into switching. 8 PEs, KTH fit, {_sample(size, SIDE)}."
     )
     return caption, *_utilization_lines(parts, "slice", "Length of the slice")
 
@@ -419,8 +420,8 @@ def machine_sizes(size: str, progress: bool) -> tuple:
         compare(mix, SCALED[size], f"machines, {mix}", progress, SIZES[size], ("ctc",)) for mix in ("IO", "IO/Msg")
     ]
     caption = (
-        "CTC fit, whose ranges up to the size of the machine arrive: the more PEs, the wider jobs are, and the fewer "
-        f"there are for each PE beyond 256. {_sample(size, SCALED)}."
+        "CTC fit; jobs of its size ranges up to the size of the machine arrive. With more PEs jobs are wider, and "
+        f"beyond 256 PEs there are fewer jobs for each PE. {_sample(size, SCALED)}."
     )
     return caption, *_utilization_lines(parts, "pes", "Larger machines")
 
@@ -455,8 +456,9 @@ def options(size: str, progress: bool) -> tuple:
         rows.append(row | _written_ratios(data))
     data = pd.DataFrame(rows)
     caption = (
-        "What later work added to gang scheduling mends what the reference loses to empty slots; what it loses to "
-        f"blocked tasks only measurements mend. 16 PEs, KTH fit, means of {_sample(size, SIDE)}."
+        "Later additions to gang scheduling recover what the scheduler without information loses to empty slots; only "
+        "runtime measurements recover what it loses to blocked tasks. 16 PEs, KTH fit, means of "
+        f"{_sample(size, SIDE)}."
     )
     return caption, data, None, data
 
@@ -487,7 +489,7 @@ def live(
     faster: float = SHOWN["faster"],
     color: str = "job",
 ) -> tuple:
-    """Draw five slices of the same jobs without information and under another scheduler, and what each brings.
+    """Draw five slices of the same jobs without information and under another scheduler, with the measures of both.
 
     Parameters
     ----------
@@ -502,7 +504,7 @@ def live(
     slice : float, seconds
         Slice (s). The time between global switches from row to row.
     alpha : float
-        Alpha: weight of I/O. In a task's priority, I/O counts so many times as much as computing.
+        Alpha: weight of I/O. In a task's priority, I/O counts alpha times as much as computing.
     beta : float
         Beta: least priority. A task of lower priority runs in its own row only.
     delta : float, seconds
@@ -510,19 +512,19 @@ def live(
     table : {"kth", "ctc"}
         Model fitted to. The log that the model of jobs is fitted to.
     seed : int
-        Seed. Everything that is drawn depends on it.
+        Seed. All random numbers depend on it.
     faster : float
         Time compression. At 25, jobs come and go 25 times as fast: 50,000 s take 2,000 s.
     color : {"job", "what"}
-        Colour by. A colour for each job, or for each thing that a PE does.
+        Colour by. A colour for each job, or for each activity of a PE.
     """
     jobs = workload(mix, pes, table, seed, faster)
     settings = configs(WITHOUT, scheduler, slice=slice, alpha=alpha, beta=beta, delta=delta)
     if not second >= 0:
-        raise ValueError(f"second must be from 0 on, got {second}")
+        raise ValueError(f"second must be at least 0, got {second}")
     if not 5 * slice <= jobs.horizon:
         raise ValueError(
-            f"{jobs.horizon:g} s are not five slices of {slice:g} s: choose a shorter slice, or a smaller faster"
+            f"{jobs.horizon:g} s is too short for five slices of {slice:g} s; choose a shorter slice or a lower faster"
         )
     begin = slice * np.floor(min(second, jobs.horizon - 5 * slice) / slice + 1e-9)
     window = (begin, begin + 5 * slice)
@@ -546,17 +548,17 @@ def live_memberships(
     Parameters
     ----------
     floor : float
-        Floor of memberships. None is less, so that no membership vanishes.
+        Floor of memberships. No membership falls below it, so none vanishes.
     kind : {"io", "msg", "bsp", "interactive", "emb"}
         Kind of job. The task does I/O, messages, barriers, interaction, or computing only.
     mean : float, seconds
-        Mean burst of computing (s). The task computes for so long on average before it does something else.
+        Mean burst of computing (s). The task computes this long on average before it does something else.
     slice : float, seconds
         Slice (s). The time between global switches from row to row.
     statements : int
-        Statements that make it communicate. With so many communication statements in a slice a task communicates.
+        Statements that make it communicate. A slice with this many communication statements counts as communicating.
     alpha : float
-        Alpha: weight of I/O. In the task's priority, I/O counts so many times as much as computing.
+        Alpha: weight of I/O. In the task's priority, I/O counts alpha times as much as computing.
     seed : int
         Seed. The lengths of bursts depend on it.
     """
@@ -583,25 +585,25 @@ def claims(size: str, progress: bool) -> list[dict]:
 STEPS = (0.6, 0.913043, 0.993691, 0.999795)
 CLAIMS = claims_of("silva2000")
 WHY_IO = (
-    "Random bursts let all tasks of a PE wait for the disk at once; with constant bursts utilization about doubles "
-    "(sensitivity)."
+    "With random bursts all tasks of a PE can wait for the disk at once; with constant bursts utilization about "
+    "doubles (sensitivity table)."
 )
-WHY_EMB = "Tasks that only compute fill empty slots, too, so that mixes with them gain as much."
+WHY_EMB = "Tasks that only compute fill empty slots, too, so mixes with them gain as much."
 WHY = {
     **dict.fromkeys(("SIL-2", "SIL-T1", "SIL-T2"), WHY_IO),
-    "SIL-3": "The table of the model decides which jobs there are; the scheduler hardly changes which are completed.",
+    "SIL-3": "The model's table decides which jobs arrive; the scheduler hardly changes which of them are completed.",
     **dict.fromkeys(("SIL-4", "SIL-T5", "SIL-T6"), WHY_EMB),
-    "SIL-5": "With constant bursts it is lower (sensitivity).",
+    "SIL-5": "With constant bursts this utilization is lower (sensitivity table).",
     "SIL-6": (
-        "Of the tasks that make room under IO/Msg only a quarter to a half get their PE back within the slice, and "
-        "tasks that wait for the others spin meanwhile."
+        "Under IO/Msg only a quarter to a half of the tasks that make room get their PE back within the slice, and "
+        "tasks that wait for the rest spin meanwhile."
     ),
-    "SIL-7": "Many slots of the matrix are empty without information, and tasks that compute fill nearly all of them.",
+    "SIL-7": "Without information many slots of the matrix are empty, and computing tasks fill nearly all of them.",
 }
 
 
 def _exact():
-    """Judge what must come out exactly: the baseline of a spin, and the first memberships of a task."""
+    """Judge the claims that must come out exactly: the baseline of a spin, and the first memberships of a task."""
     baseline = gang.simulate(Workload(horizon=1)).baseline
     jobs = Workload(pes=1, horizon=1, jobs=((0.0, 1, "io", 1.0),))
     schedule = gang.simulate(jobs, Config(floor=0.0, bursts="constant", compute=0.05, disk=0.05), watch=[(1, 0)])
@@ -614,7 +616,7 @@ def _exact():
 
 
 def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
-    """Give the checks of each claim from SIL-2 on, by its id, on the `results` of all mixes on a table of the model."""
+    """Give the checks of each claim from SIL-2 on, by id, from the `results` of all mixes on one table of the model."""
     gains, spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
     io, without_io = gains["mix"] == "IO", gains["mix"].isin(COMPUTING)
     shares = data[(data["mix"] == "IO") & data["one_task_share"].notna()]
@@ -683,7 +685,7 @@ def _compared(parts, pairs):
 
 
 def _parts_of_gains(data):
-    """Give each seed's part of the gains in throughput and utilization, which average to them."""
+    """Give each seed's part of the gains in throughput and utilization; the parts average to the gains."""
     by = ["mix", "pes"]
     new, old = (data[data["scheduler"] == name] for name in (WITH, WITHOUT))
     runs = new.merge(old, on=[*by, "seed"], suffixes=("", "_before"))

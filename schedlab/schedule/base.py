@@ -99,7 +99,7 @@ class Schedule:
             For a machine without partitions.
         """
         if not isinstance(self.machine, Partitions):
-            raise ValueError(f"partitions are of a machine that has some; this schedule is of {self.machine}")
+            raise ValueError(f"partitions need a machine that has them; this schedule is of {self.machine}")
         places = self.machine.places(self.trace.table, self.trace.names)
         cases = self.case.parts()
         return {
@@ -598,7 +598,7 @@ class Schedule:
 
     def _tree(self, what):
         if not isinstance(self.machine, KaryTree):
-            raise ValueError(f"{what} is of jobs on nodes; this schedule is of {self.machine} without a topology")
+            raise ValueError(f"{what} needs jobs on nodes; this schedule is of {self.machine} without a topology")
         return self.machine
 
     def sweeps(self) -> pd.DataFrame:

@@ -113,7 +113,9 @@ def no_more_processors_than_there_are(schedule) -> None:
     over = np.flatnonzero(timeline["used"] > schedule.machine.procs)
     if over.size:
         at = timeline.iloc[over[0]]
-        raise ScheduleError(f"{at['used']:.0f} processors held at {at['time']} s, there are {schedule.machine.procs}")
+        raise ScheduleError(
+            f"{at['used']:.0f} processors held at {at['time']} s, expected at most {schedule.machine.procs}"
+        )
 
 
 def starts_in_order_of_arrival(schedule) -> None:
@@ -144,7 +146,9 @@ def run_times_are_those_of_the_trace(schedule) -> None:
 
 def _kills_are(schedule, given, stopped=False):
     cut = given < schedule.trace.table["run_time"].to_numpy()
-    forbid(schedule, schedule.killed != (cut | stopped), "job {job} is wrong about a kill, from {start}")
+    forbid(
+        schedule, schedule.killed != (cut | stopped), "job {job} is marked killed wrongly, or wrongly not, from {start}"
+    )
 
 
 def run_times_follow_from_processors(schedule) -> None:
@@ -152,7 +156,7 @@ def run_times_follow_from_processors(schedule) -> None:
     table, size = schedule.trace.table, schedule.machine.procs
     requested, laws = table["requested_procs"].to_numpy(), schedule.trace.laws(size)
     outside = (schedule.procs < 1) | (schedule.procs > size)
-    forbid(schedule, outside, f"job {{job}} has not 1 to {size} processors, at {{start}}")
+    forbid(schedule, outside, f"job {{job}} does not have 1 to {size} processors, at {{start}}")
     reshaped = ~laws.moldable & (schedule.procs != requested)
     forbid(schedule, reshaped, "job {job} is rigid, but was reshaped, at {start}")
     run = run_times(table, schedule.overrun)
@@ -166,7 +170,7 @@ def every_job_has_its_nodes(schedule) -> None:
     """A job on a tree has the nodes it needs: installed, held by no other job, and in one block if required."""
     name, tree = f"{schedule.scheme} on {schedule.trace.name}", schedule.machine
     if schedule.outcome.nodes is None:
-        raise ScheduleError(f"{name}: no job has nodes, the machine is {tree}")
+        raise ScheduleError(f"{name}: no job has nodes, expected nodes of {tree}")
     offset, first, last = schedule.outcome.nodes
     if offset.size != len(schedule) + 1 or offset[0] != 0 or not offset[-1] == first.size == last.size:
         raise ScheduleError(f"{name}: ranges of nodes that belong to no job")
@@ -228,7 +232,7 @@ def tasks_disturb_nobody(schedule) -> None:
     begun = events.piece >= 0
     taken = begun.sum() + (events.more >= 0).sum()
     if taken != pieces.start.size or (pieces.start[events.piece[begun]] != events.time[begun]).any():
-        raise ScheduleError(f"{name}: the pieces are not those of the log")
+        raise ScheduleError(f"{name}: the pieces differ from those of the log of events")
     own, held = shared.entries(site), (pieces.end, shared.expected[site], pieces.procs)
     asked, conservative = (shared.width[own], shared.estimate[own]), schedule.scheme.local == "conservative"
     found, tick = abandonable(replay, events, *held, *asked, schedule.machine.procs, conservative)
@@ -242,4 +246,4 @@ def the_loss_is_that_of_the_timeline(schedule) -> None:
     wanted = np.minimum(demand, schedule.machine.procs - used)[:-1]
     if int((wanted * np.diff(time)).sum()) != schedule.outcome.lost or queued[-1]:
         name = f"{schedule.scheme} on {schedule.trace.name}"
-        raise ScheduleError(f"{name}: the loss of capacity is not that of the timeline")
+        raise ScheduleError(f"{name}: the loss of capacity differs from that of the timeline")

@@ -8,7 +8,7 @@ def sweeps(schedule) -> pd.DataFrame:
     """Show what held processors for each sweep (`schedlab.schedule.Schedule.sweeps`)."""
     outcome = schedule.outcome
     if not outcome.in_pieces:
-        raise ValueError(f"sweeps is of a scheme that runs the tasks of sweeps; {schedule.scheme} runs whole jobs")
+        raise ValueError(f"sweeps needs a scheme that runs the tasks of sweeps; {schedule.scheme} runs whole jobs")
     jobs = schedule.jobs
     table = jobs.loc[jobs["breakdown"] > 0, ["requested_procs", "run_time", "breakdown", "tasks_alone"]]
     # The pieces of all sites, since tasks run anywhere.

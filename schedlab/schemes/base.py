@@ -580,7 +580,7 @@ class Scheme:
             raise ValueError(f"overrun {case.overrun!r} is for jobs on nodes{instead}")
         if case.overrun not in self.overruns:
             others, known = _who(lambda other: case.overrun in other.overruns), " or ".join(map(repr, self.overruns))
-            raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: take {known}")
+            raise ValueError(f"overrun {case.overrun!r} is for {others}, not for {self}: use {known}")
 
     def check_whole(self, case: Case) -> None:
         """Raise if the scheme cannot schedule a case; the machine may have several partitions.
@@ -599,7 +599,7 @@ class Scheme:
             self.check(case)
             return
         if self.splits:
-            raise ValueError(f"{self} runs jobs in pieces, which partitions cannot; simulate_sites() has sites")
+            raise ValueError(f"{self} runs jobs in pieces, which partitions do not allow; use simulate_sites()")
         for part in case.parts():
             self.check(part)
 

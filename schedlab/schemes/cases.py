@@ -105,7 +105,7 @@ def _waits(trace, scheme, machine):
             "jobs; take recorded() of the log before that"
         )
     if machine != Flat(trace.procs):
-        raise ValueError(f"the log is of {trace.procs:,} processors, not of {machine}")
+        raise ValueError(f"the log was recorded on {trace.procs:,} processors, not on {machine}")
     return {"waits": trace.table["wait_time"].to_numpy()}
 
 

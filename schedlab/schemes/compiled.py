@@ -54,7 +54,7 @@ class CompiledScheme(Queued):
             raise TypeError(f"compiled_scheme takes a function of (c) or (c, memory), got {found}")
         whole = isinstance(self.memory, Integral) and not isinstance(self.memory, bool)
         if not callable(self.memory) and not (whole and self.memory >= 0):
-            raise TypeError(f"memory is {self.memory!r}, expected how many numbers, or a function of (jobs, procs)")
+            raise TypeError(f"memory is {self.memory!r}, expected the number of values, or a function of (jobs, procs)")
         if (taken == 2) != (callable(self.memory) or self.memory > 0):
             wrong = "takes a memory: give memory=" if taken == 2 else "takes no memory: leave out memory="
             raise TypeError(f"{self.function.__name__}{inspect.signature(self.function)} {wrong}")

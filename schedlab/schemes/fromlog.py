@@ -51,7 +51,7 @@ class FromLog(Scheme):
             taken = "these jobs are taken to start when they were submitted"
             notes.append(f"{unknown:,} of {waits.size:,} waits are not recorded; {taken}")
         elif not waits.any() and waits.size > 1:
-            notes.append("all waits are 0: what is recorded as submission may be the start")
+            notes.append("all waits are 0: recorded submissions may be start times")
         procs, used, lasts = schedule.machine.procs, *schedule.held
         if used.max() > procs:
             share = lasts[used > procs].sum() / max(lasts.sum(), 1)

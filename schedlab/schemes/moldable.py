@@ -27,7 +27,7 @@ class Moldable(Scheme, ABC):
         jobs = case.jobs
         if (nothing := jobs.run < 1).any():
             job = f"job {case.number(np.argmax(nothing))} of {case.name}"
-            raise ValueError(f"{job} takes no time, under {self} it must; the load filter drops such")
+            raise ValueError(f"{job} has a run time of 0, expected more under {self}; the load filter drops such jobs")
         longest = (jobs.estimate * case.laws.speedup(jobs.procs)).sum()  # one after the other, each on one processor
         if jobs.submit[-1] + longest >= EXACT:
             seconds = f"{jobs.submit[-1] + longest:.4g} s"

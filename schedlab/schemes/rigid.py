@@ -256,7 +256,7 @@ class EASY(Queued):
         if self.backfill is not None:
             raise ValueError(f"{self} cannot run on {tree}: on nodes, candidates are tried in the order of the queue")
         if self.reservations != 1:
-            instead = "leave out reservations, or take Conservative()"
+            instead = "leave out reservations, or use Conservative()"
             raise ValueError(f"{self} cannot run on {tree}: on nodes there is one reservation; {instead}")
         if tree.reservation is not None and self.reservation not in ("count", tree.reservation):
             both = f"{self.reservation!r} of the scheme and {tree.reservation!r} of the tree"

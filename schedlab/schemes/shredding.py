@@ -47,9 +47,9 @@ class Shredding(Scheme):
         if case.breakdown is None:
             return  # other sites may have sweeps
         if case.breakdown.dtype.kind not in "iu" or (case.breakdown < 0).any():
-            raise ValueError(f"breakdown of {case.name} has values that are no whole numbers from 0 on")
+            raise ValueError(f"breakdown of {case.name} has values that are not whole numbers of at least 0")
         if (case.jobs.run[case.breakdown > 0] < 1).any():
-            raise ValueError(f"{case.name} has a sweep that takes no time; with_sweeps marks none such")
+            raise ValueError(f"{case.name} has a sweep with a run time of 0; with_sweeps never marks such jobs")
 
     def simulate(self, case: Case) -> Outcome:
         """As of `Scheme`."""
@@ -59,7 +59,7 @@ class Shredding(Scheme):
         """As of `Scheme`; see `schedlab.kernels.shredding`."""
         if all(case.breakdown is None for case in cases):
             names = ", ".join(case.name for case in cases)
-            raise ValueError(f"{self} needs sweeps, and {names} has none marked: trace.with_sweeps() marks some")
+            raise ValueError(f"{self} needs sweeps, and {names} has none: mark some with trace.with_sweeps()")
         shared = shred(self, cases, tuple(speeds))
         return tuple(_at_site(shared, site, case) for site, case in enumerate(cases))
 

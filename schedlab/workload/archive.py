@@ -123,7 +123,7 @@ def resolve(name: str) -> str:
     if len(logs) == 1:
         return max(fits, key=_edition)
     if logs:
-        raise TraceNotFound(f"{name!r} fits several traces: {', '.join(sorted(logs))}")
+        raise TraceNotFound(f"{name!r} matches several traces: {', '.join(sorted(logs))}")
     # Compare with the logs' names only: a version suffix would blur the comparison.
     stems = {folded: _edition(folded)[0] for folded in official}
     near = get_close_matches(key, dict.fromkeys(stems.values()))
@@ -271,7 +271,7 @@ def fetch(name: str, progress: bool = True) -> Path:
     try:
         fresh = _download(name, progress)
     except (TraceNotFound, TraceCorrupt) as failure:
-        raise TraceCorrupt(path, f"{damage.fault}; no new copy could be had\n{failure}") from None
+        raise TraceCorrupt(path, f"{damage.fault}; no new copy could be fetched\n{failure}") from None
     warnings.warn(f"{damage}; fetched again", stacklevel=2)
     return fresh
 

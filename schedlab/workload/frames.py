@@ -274,7 +274,7 @@ def _parquet(path, file):
         try:
             frame = _named(table.to_table(stored).to_pandas())
         except ArrowInvalid as error:
-            raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
+            raise TableError(f"{file}: not a Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
         return frame if columns is None else frame[columns]
 
     try:
@@ -283,7 +283,7 @@ def _parquet(path, file):
         ranges = [one["name"] for one in index if isinstance(one, dict) and one["name"]]  # not stored in the file
         known = [*ranges, *table.schema.names]
     except ArrowInvalid as error:
-        raise TableError(f"{file}: no Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
+        raise TableError(f"{file}: not a Parquet file, or a damaged one ({str(error).splitlines()[0]})") from None
     return known, read
 
 
@@ -307,7 +307,7 @@ def _text_table(path, file, separator):
                 **options,
             )
         except pd.errors.EmptyDataError:
-            raise TableError(f"{file}: the file is empty, expected a head and a row for each job") from None
+            raise TableError(f"{file}: the file is empty, expected a header and a row for each job") from None
         except pd.errors.ParserError as error:
             found = re.search(r"Expected ([0-9]+) fields in line ([0-9]+), saw ([0-9]+)", str(error))
             words = f":{found[2]}: {found[3]} fields, expected {found[1]}" if found else f": no table ({error})"
@@ -350,7 +350,7 @@ class Table:
         self.given = {role: given for role, given in columns.items() if given is not None}
         doubled = self.frame.columns[self.frame.columns.duplicated()]
         if len(doubled):
-            raise TableError(f"{file}: several columns are called {doubled[0]!r}, expected names of their own")
+            raise TableError(f"{file}: several columns are called {doubled[0]!r}, expected unique names")
         self._check_roles()
 
     def _check_roles(self):

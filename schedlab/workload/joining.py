@@ -68,7 +68,7 @@ def _check(traces, by):
             raise ValueError("the traces have different speed-up data; put them together before with_speedup()")
     for trace in traces if by == "date" else ():
         if trace.header.unix_start_time is None:
-            raise ValueError(f"{trace.name} has no dates (UnixStartTime); say by='begin' or by='end'")
+            raise ValueError(f"{trace.name} has no dates (UnixStartTime); use by='begin' or by='end'")
 
 
 def _shifts(traces, by):

@@ -444,10 +444,10 @@ class _Export:
 def _hint(head):
     """Explain a first line that is not a header of columns between bars."""
     if "jobid" not in head.lower():
-        return "; there is no head" if head.count("|") >= LEAST_BARS else ""
+        return "; there is no header line" if head.count("|") >= LEAST_BARS else ""
     if "," in head:
         return "; there are commas: give sacct --parsable2, and no --delimiter"
-    return "; these are columns for the eye, whose long values sacct cuts: give it --parsable2"
+    return "; these are aligned columns, in which sacct cuts long values: give it --parsable2"
 
 
 def _clipped(text, length=60):

@@ -338,7 +338,7 @@ class Speedup(Model):
         """
         if not callable(self.curve):
             if len(self.curve) < procs:
-                raise ValueError(f"the curve ends at {len(self.curve)} processors, the machine has {procs}")
+                raise ValueError(f"the curve ends at {len(self.curve)} processors, but the machine has {procs}")
             return np.array(self.curve[:procs])
         more = (size,) if self._by_size else ()
         n = np.arange(1, procs + 1)

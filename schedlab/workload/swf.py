@@ -524,7 +524,7 @@ def _uncompressed(content: bytes, name: str) -> bytes:
     if not content:
         raise SWFError(f"{name}: the file is empty, expected SWF text")
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise SWFError(f"{name}: the text is UTF-16 (of PowerShell's `>`?), expected UTF-8")
+        raise SWFError(f"{name}: the text is UTF-16 (from PowerShell's `>`?), expected UTF-8")
     if b"\0" in content[:1024]:
         raise SWFError(f"{name}: the file is binary, expected SWF text")
     return content

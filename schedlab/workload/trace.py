@@ -470,7 +470,7 @@ class Trace:
         for old, new in columns.items():
             check_known("column", old, further)
             if new in (*swf.FIELDS, *TAKEN) or (new in further and new not in columns):
-                raise ValueError(f"{old} cannot be called {new!r}: another column is called so")
+                raise ValueError(f"{old} cannot be called {new!r}: another column has that name")
         if len({*columns.values()}) < len(columns):
             raise ValueError(f"several columns would be called {Counter(columns.values()).most_common(1)[0][0]!r}")
         steps = [f"called {plain(str(name))}, was {self.name}"] if name is not None and name != self.name else []
@@ -594,7 +594,7 @@ class Trace:
             second = np.nan
         if np.isnan(second):
             expected = f"a date like 1996-09-01 or seconds on the clock of {self.name}"
-            raise ValueError(f"{repr(instant)[:60]} is no date, expected {expected}")
+            raise ValueError(f"{repr(instant)[:60]} is not a date, expected {expected}")
         return second
 
     def _date(self, instant):

@@ -1,4 +1,4 @@
-"""Sabin, Lang and Sadayappan: moldable jobs, whose processors follow from shares and efficiency, or from iteration."""
+"""Sabin, Lang and Sadayappan: moldable jobs get processors by shares and efficiency, or by iteration."""
 
 from ..figure import Paper
 from .beyond import decision_times, heuristic, mixes, other_logs, sensitivity
@@ -18,8 +18,8 @@ PAPER = Paper(
         "they ask for, plain shares are; an iterative scheme without parameters beats both."
     ),
     found=(
-        ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1 on the whole log only", "SAB-11"),
-        ("If they scale to what they ask for, iteration beats all shares at high load only", "SAB-13"),
+        ("If jobs scale to the whole machine, iteration beats ObF 4 with EF 1 only on the whole log", "SAB-11"),
+        ("If they scale to what they ask for, iteration beats all shares only at high load", "SAB-13"),
         ("Iteration helps small jobs; the largest pay for it", "SAB-12"),
     ),
     doi="10.1007/978-3-540-71035-6_5",

@@ -1,4 +1,4 @@
-"""What the paper leaves open, how good and quick the iterative scheme's decisions are, and what is beyond the paper."""
+"""What the paper leaves open, how good and fast the iterative scheme's decisions are, and what is beyond the paper."""
 
 from dataclasses import replace
 from itertools import product
@@ -16,7 +16,7 @@ from .figures import AGAINST, AXIS, against_plain, notes
 from .grids import BESIDE, ITERATIVE, LOG, OTHER_LOGS, PLAIN, SCENARIOS, SEVEN, WIDE, how_many, of_all, short
 
 READ = {"quick": (1_000, 10), "full": (grids.JOBS, 10)}  # jobs and draws
-# By what is read differently: changes of the workload, of the shares' settings, and the iterative scheme.
+# For each reading: changes of the workload, changes of the shares' settings, and the iterative scheme.
 READINGS = {
     "as in the figures": ({}, {}, ITERATIVE),
     "430 processors": ({"machine": 430}, {}, ITERATIVE),
@@ -32,7 +32,7 @@ READINGS = {
 MIXES = {"quick": (0.0, 0.5, 1.0), "full": (0.0, 0.25, 0.5, 0.75, 1.0)}
 MOLDABLE = "share of jobs that are moldable"
 TIMED = {"quick": (0.7,), "full": (0.5, 0.7, 0.9)}  # loads
-DECISIONS = {"quick": 100, "full": 5_000}  # of a schedule that are timed, at most
+DECISIONS = {"quick": 100, "full": 5_000}  # of a schedule, timed at most
 INSTANCES = {"quick": 100, "full": 1_000}  # small decisions
 
 
@@ -40,7 +40,7 @@ INSTANCES = {"quick": 100, "full": 1_000}  # small decisions
 def sensitivity(size: str, progress: bool) -> tuple:
     """Tabulate what the paper leaves open, one reading at a time.
 
-    A quick run leaves the iterative scheme out, which takes most of the time.
+    A quick run leaves out the iterative scheme, which takes most of the time.
     """
     jobs, draws = READ[size]
     rows = []
@@ -70,7 +70,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
 
 
 def _beside(size, words, progress, **values):
-    """Give the runs of all jobs of what is beside the paper's figures, as `compare` does."""
+    """Give the runs of an experiment outside the paper's figures, as `compare` does, over all jobs."""
     jobs, draws = grids.SIDE[size]
     return of_all(grids.compare(words, progress, jobs=jobs, draw=range(draws), **values))
 
@@ -116,8 +116,8 @@ def mixes(size: str, progress: bool) -> tuple:
     title, subtitle = "Moldable among rigid jobs", f"{grids.about(jobs=jobs)}, effective load {BESIDE:g}"
     chart = charts.lines(means, MOLDABLE, "turnaround", column="scenario", log=True, title=title, subtitle=subtitle)
     caption = (
-        "With rigid jobs only, shares are EASY backfilling, and the iterative scheme is conservative backfilling "
-        f"made anew at each instant. {draws} draws; shaded: 95 % intervals.{_full_size(size)}"
+        "With rigid jobs only, shares reduce to EASY backfilling, and the iterative scheme to conservative backfilling "
+        f"that is replanned at each instant. {draws} draws; shaded: 95 % intervals.{_full_size(size)}"
     )
     return caption, data, chart
 
@@ -127,12 +127,12 @@ def decision_times(size: str, progress: bool) -> tuple:
     """Tabulate how long a decision of the iterative scheme takes."""
     jobs, most = grids.SIDE[size][0], DECISIONS[size]
     values = {"scenario": list(SCENARIOS), "load": TIMED[size], "jobs": jobs, "most": most}
-    # One after the other, or they would slow one another down.
+    # One after the other, since parallel runs would slow one another down.
     data = grid(_timed, threads=1, words="decisions", progress=progress, **values).drop(columns=["jobs", "most"])
     caption = (
-        f"{grids.about(jobs=jobs)}. Every decision of a schedule, or {most:,} of them evenly spaced where there are "
-        "more, made again by itself, in one thread, as it took this machine while the page was made. The paper "
-        "says a few hundred ms."
+        f"{grids.about(jobs=jobs)}. Each decision of a schedule (or {most:,} evenly spaced ones, if there are more) is "
+        "repeated by itself, in one thread, and timed on this machine when the page was made. The paper says a few "
+        "hundred ms."
     )
     return caption, data, None, data
 
@@ -158,7 +158,7 @@ def _tried(asked):
 
 @rebuilt("Beyond the paper: how good the iterative decisions are")
 def heuristic(size: str, progress: bool) -> tuple:
-    """Beyond the paper: how good the iterative scheme's decisions are, where all outcomes can be tried."""
+    """Beyond the paper: how good the iterative scheme's decisions are, if few enough jobs allow trying all outcomes."""
     drawn = [{"asked": asked} for asked in small_decisions(INSTANCES[size], seed=1, sigma=grids.SIGMA)]
     data = grid(_tried, drawn, words="small decisions", progress=progress).drop(columns="asked")
     data["gap"] = 100 * (data["found"] / data["best"] - 1)
@@ -171,8 +171,8 @@ def heuristic(size: str, progress: bool) -> tuple:
         "worst gap (%)": groups.max(),
     }
     caption = (
-        "Random decisions on 3 to 6 processors. The sum of the estimated completions (from now) that the iterative "
-        "scheme finds, compared with the least that any widths have: all are tried, jobs placed in the order of the "
-        "queue." + (f" Quick; full size: {INSTANCES['full']:,}." if size == "quick" else "")
+        "Random decisions on 3 to 6 processors. The iterative scheme's sum of estimated completion times (from now) is "
+        "compared with the least sum of all combinations of widths, with jobs placed in the order of the queue."
+        + (f" Quick; full size: {INSTANCES['full']:,}." if size == "quick" else "")
     )
     return caption, data, None, pd.DataFrame(columns).reset_index()

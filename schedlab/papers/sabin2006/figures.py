@@ -46,7 +46,7 @@ def _subtitle(scenario):
 
 
 def _lines(data, y, title, subtitle, column="jobs"):
-    """Draw lines against load; dash what stands beside the paper's schemes only to compare with."""
+    """Draw lines against load; schemes that are not the paper's, shown for comparison, are dashed."""
     others = data["scheme"].isin([str(scheme) for scheme in grids.REFERENCES])
     settings = {"dash": "schemes"} if others.any() else {}
     data = data.assign(schemes=np.where(others, "to compare with", "the paper's"), effective_load=data["load"])
@@ -66,13 +66,13 @@ def against_plain(data: pd.DataFrame, schemes, by) -> pd.DataFrame:
 
 
 IN_THE_PAPER = {
-    2: "ObF 4 with EF 1 is best, ObF 4 without efficiency no help, and at ObF 1 efficiency does harm",
-    3: "small jobs prefer ObF 1 and gain by EF 1; the largest need ObF 4, where EF hardly matters to them",
-    4: "ObF 1 with EF 0 is best; ObF 4 is worse, the more so the higher the load, less so with efficiency",
+    2: "ObF 4 with EF 1 is best, ObF 4 without efficiency does not help, and at ObF 1 efficiency does harm",
+    3: "small jobs do best with ObF 1 and gain from EF 1; the largest need ObF 4, where EF hardly matters to them",
+    4: "ObF 1 with EF 0 is best; ObF 4 is worse, and more so at higher loads, but less so with efficiency",
     5: "overbooking hurts every class, and efficiency helps most",
     7: "iteration is better at every load",
     8: "iteration helps small jobs without hurting the largest",
-    9: "iteration is best of all, the more so the higher the load",
+    9: "iteration is best of all, by more at higher loads",
     10: "iteration is best in every class",
 }
 
@@ -110,14 +110,14 @@ NUMBERED = tuple(map(_numbered, IN_THE_PAPER))
 
 @rebuilt("Overbooking and scalability, A = P", notes)
 def overbooking(size: str, progress: bool) -> tuple:
-    """Show what overbooking does where all jobs speed up alike: without loss, and with more and more of it."""
+    """Show what overbooking does if all jobs speed up alike: without loss, and with more and more of it."""
     data = of_all(grids.scalings(size, progress))
     named = data.assign(sigma=[f"sigma {sigma:g}" for sigma in data["sigma"]])
     subtitle = f"{grids.about(jobs=next(iter(grids.SAMPLES[size])))}, {SYSTEM}"
     caption = (
-        "Where speedup is perfect (sigma 0), the paper expects overbooking to help at low load and to do harm at "
-        "high load, to light jobs everywhere; the worse jobs scale, the less it pays. Draws differ in the "
-        f"submissions only. {_sample(size)}"
+        "With perfect speedup (sigma 0), the paper expects overbooking to help at low load, to do harm at high load, "
+        "and to harm light jobs at every load. It pays less if jobs scale worse. Draws differ only in the submissions. "
+        f"{_sample(size)}"
     )
     return caption, data, _turnarounds(named, "Overbooking and scalability, A = P", subtitle, "sigma")
 
@@ -142,9 +142,9 @@ def widths(size: str, progress: bool) -> tuple:
             for procs in np.flatnonzero(count)
         ]
     caption = (
-        f"Jobs of all {draws} draws at load {load:g}. Overbooking lets a job have nearly the machine as soon as it is "
-        "free, one after the other; shares alone keep everybody narrow. The iterative scheme gives each what the queue "
-        "of the moment leaves."
+        f"Jobs of all {draws} draws at load {load:g}. Overbooking gives jobs nearly the whole machine, one after the "
+        "other, as soon as it is free; plain shares keep all jobs narrow. The iterative scheme gives each job what the "
+        "current queue leaves."
     )
     return caption, pd.DataFrame(rows), charts.stacked(panels)
 
@@ -161,8 +161,8 @@ def waste(size: str, progress: bool) -> tuple:
         for scenario in SCENARIOS
     ]
     caption = (
-        "A job on n processors of speedup S(n) wastes n - S(n) of them. The wider the partitions, the more is "
-        "wasted, and what is wasted comes on top of the effective load: it is why narrow partitions win at high "
-        f"load, and why the queue grows where overbooking lets jobs have the machine. {_sample(size, greedy=True)}"
+        "A job with speedup S(n) on n processors wastes n - S(n) of them. Wider partitions waste more, and the waste "
+        "adds to the effective load. This is why narrow partitions win at high load, and why the queue grows where "
+        f"overbooking gives jobs the whole machine. {_sample(size, greedy=True)}"
     )
     return caption, data, charts.stacked(panels)

@@ -31,8 +31,8 @@ SAMPLES = {
     "quick": {3_000: (FEW_LOADS, 4)},
     "full": {JOBS: ((0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 10), None: (FEW_LOADS, 10)},
 }
-SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of what is beside the paper's figures
-BESIDE = 0.5  # and its load
+SIDE = {"quick": (1_000, 3), "full": (JOBS, 10)}  # jobs and draws of experiments outside the paper's figures
+BESIDE = 0.5  # and their load
 SHAKE = 60  # seconds
 ALL = "all jobs"
 CLASSES, EDGES = metrics.SABIN_NAMES, metrics.SABIN_EDGES
@@ -64,8 +64,8 @@ def workload(
     """Give the first jobs of a log, or all of it, ready to be simulated at an effective load.
 
     The machine is the paper's for its log, else the log's own. A share of the jobs is moldable, with A and sigma as in
-    `Downey`. A draw is of A and sigma, and shakes the submissions, too: schedules are chaotic, and where nothing else
-    is drawn, as with rigid jobs, all draws would share the luck of one run.
+    `Downey`. A draw sets A and sigma and also shakes the submissions. Schedules are chaotic: without shaking, all draws
+    would share the luck of one run where nothing else is drawn, as with rigid jobs.
     """
     trace = first(log, jobs, machine).shake(SHAKE, seed=draw)
     return trace.with_speedup(Downey(A, sigma), share, draw).scale_load(load, "effective")
@@ -91,7 +91,7 @@ def measured(schedule: Schedule) -> pd.DataFrame:
     turnaround (seconds) and procs are means, area and wasted are sums (processor-seconds), and widths is an array that
     tells how many jobs ran on 0, 1, 2, ... processors.
     """
-    # Arrays, since the table of all jobs takes longer than many a simulation.
+    # Arrays, since building the table of all jobs can take longer than the simulation.
     trace, procs = schedule.trace, schedule.procs
     classes = np.searchsorted(EDGES, trace.logged_area.reindex(trace.table.index).to_numpy(), "right") - 1
     turnaround, wasted, area = schedule.end - schedule.submit, schedule.wasted, schedule.run * procs
@@ -114,8 +114,8 @@ def compare(words: str, progress: bool, columns=COLUMNS, **values) -> pd.DataFra
 def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataFrame:
     """Give the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
 
-    Greedy jobs waste so much that their queue never ends on a whole log at high load: they are on its first jobs only.
-    Quick runs leave them out, since they take as long as all shares.
+    Greedy jobs waste so much that on a whole log at high load their queue never empties, so they run on its first jobs
+    only. Quick runs leave them out, since they take as long as all shares together.
     """
     parts, shown = [], [each for each in schemes if size == "full" or each != GREEDY]
     for jobs, (loads, draws) in SAMPLES[size].items():
@@ -133,7 +133,7 @@ def scalings(size: str, progress: bool) -> pd.DataFrame:
 
 
 def of_all(data: pd.DataFrame) -> pd.DataFrame:
-    """Leave the classes of jobs out."""
+    """Keep the rows of all jobs, and leave out those of classes."""
     return data[data["group"] == ALL]
 
 
@@ -155,7 +155,7 @@ def about(log: str = LOG, jobs: int | None = JOBS) -> str:
 
 
 def written(sigma: float | tuple[float, float]) -> str:
-    """Write sigma down, or its range."""
+    """Write down sigma, or its range."""
     return f"{sigma[0]:g} to {sigma[1]:g}" if isinstance(sigma, tuple) else f"{sigma:g}"
 
 

@@ -1,4 +1,4 @@
-"""The paper's claims: what it says, what must then hold of the runs, and why some of it does not."""
+"""The paper's claims: what it says, what must then hold in the runs, and why some of it does not."""
 
 from dataclasses import replace
 from itertools import product
@@ -16,27 +16,27 @@ from .beyond import decision_times
 from .figures import DRAWN
 from .grids import ALL, CLASSES, ITERATIVE, OVERBOOKED, PLAIN, PROCS, SEVEN, SHARES, SIX, WIDE, first, of_all, short
 
-NOISE = 5  # percent: schedules are chaotic, so that on 5,000 jobs less says nothing
+NOISE = 5  # percent: schedules are chaotic, so on 5,000 jobs smaller changes are noise
 FEW_HUNDRED = 500  # ms
 SMALL, LARGEST = CLASSES[1:3], CLASSES[-1:]
 GROWTH = "growth with load"
 CLAIMS = {name.removeprefix("SAB-"): claim for name, claim in claims_of("sabin2006").items()}
-# Why claims fail, found in the figures by size and of the widths: each reason, and the claims that it explains.
+# Why claims fail: each reason, found in the figures by size and of widths, and the claims that it explains.
 REASONS = {
     "At low load few jobs share the machine and shares are wide anyway: overbooking only makes small jobs wait for "
     "large ones.": ("3", "5"),
     "At high load shares are narrow, so the largest jobs would run for days on a few processors; overbooking spares "
     "them that, and small jobs are quick even after waiting for them.": ("3", "4"),
     "The largest jobs take two to three times as long, since they lose processors that help them little, but they "
-    "are few, and what all others gain outweighs it.": ("6",),
+    "are few, and the gain of all others outweighs this.": ("6",),
     "At low load the share of a very large job at ObF 4 is often the whole machine, so that moving processors can "
     "only take from it.": ("8",),
     "Where few jobs share the machine, hardly any can receive processors.": ("9",),
     "The largest jobs finish soonest under overbooked shares, which give them nearly the whole machine while others "
     "wait; iteration minimises a mean that counts every job equally.": ("10", "14"),
-    "Iteration lets small jobs finish much sooner and the largest later; in the mean over all jobs most of that "
-    "cancels.": ("11", "12"),
-    "At load 0.3 plain shares leave jobs about as narrow as they ask for, and iteration gains nothing over them "
+    "Iteration lets small jobs finish much sooner and the largest later; in the mean over all jobs the two mostly "
+    "cancel out.": ("11", "12"),
+    "At load 0.3 plain shares leave jobs about as narrow as they ask to be, and iteration gains nothing over them "
     "until the load is high.": ("13",),
 }
 
@@ -103,7 +103,7 @@ def _checks(data, pairs, expected, about="turnaround", groups=(ALL,), bound=0.0)
 
 
 def _growth(data, one, other):
-    """Compare what one scheme is against another at the highest load with what it is at the lowest, draw by draw."""
+    """Compare the ratio of two schemes at the highest load with that at the lowest, draw by draw."""
     found = []
     for jobs, sample in of_all(data).groupby("jobs", sort=False):
         low, high = sample["load"].min(), sample["load"].max()
@@ -116,7 +116,7 @@ def _growth(data, one, other):
 
 
 def _checked(rows, expected, about="turnaround", bound=0.0):
-    """Make checks of changes. On the first jobs of the log, those within the noise give way to the whole log's."""
+    """Make checks of changes. A change within the noise on the log's first jobs gives way to that on the whole log."""
     whole, case = rows["jobs"] == grids.how_many(None), pd.MultiIndex.from_frame(rows[["pair", "group", "load"]])
     rows = rows[whole | ~case.isin(case[whole]) | (rows["change"].abs() > NOISE)]
     rows = rows.rename(columns={"change": "value", "group": "class"})
@@ -130,14 +130,14 @@ def _checked(rows, expected, about="turnaround", bound=0.0):
 
 
 def _widths(data):
-    """Say, of the highest load, on how many processors jobs run and what is wasted."""
+    """Say on how many processors jobs run at the highest load, and what share is wasted."""
     part = of_all(data[data["load"] == data["load"].max()])
     part = part[part["jobs"] == part["jobs"].iloc[0]]
     widths = ", ".join(
         f"{short(name)} {rows['procs'].mean():.0f} and {100 * rows['wasted'].sum() / rows['area'].sum():.0f} %"
         for name, rows in part.groupby("scheme", sort=False)
     )
-    return f"{DRAWN} Processors of a job, and processor-seconds wasted, at load {data['load'].max():g}: {widths}."
+    return f"{DRAWN} Mean processors of a job, and processor-seconds wasted, at load {data['load'].max():g}: {widths}."
 
 
 def _of_jobs(count, **columns):
@@ -163,14 +163,14 @@ def _stretched(title):
 
 
 def _nothing_moves(size, title):
-    """Ask of each job whether it started on more processors than its fair share: with EF 0 none, with EF 1 some."""
+    """Check how many jobs started on more processors than their fair share: with EF 0 none, with EF 1 some."""
     trace = grids.workload(jobs=grids.SIDE[size][0])
     schedules = {key: simulate(trace, SHARES[key]) for key in product((1, 4), (0, 1))}
     beyond = {key: int((schedule.procs > fair_shares(schedule)).sum()) for key, schedule in schedules.items()}
     moved = ", ".join(f"ObF {obf} EF {ef}: {count}" for (obf, ef), count in beyond.items())
     holds = all((count == 0) == (ef == 0) for (_, ef), count in beyond.items())
     measured = f"of {len(trace):,} jobs, on more processors than their fair share: {moved}"
-    return exact(CLAIMS["1"], holds, measured, title, "With EF 0 a job had more than its share, or with EF 1 none.")
+    return exact(CLAIMS["1"], holds, measured, title, "With EF 0 a job exceeded its share, or with EF 1 none did.")
 
 
 def _two_jobs(title):

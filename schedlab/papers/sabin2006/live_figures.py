@@ -1,4 +1,4 @@
-"""The paper's live figures: a scheme beside plain shares and EASY, and a decision of the iterative scheme by steps."""
+"""The paper's live figures: a scheme beside plain shares and EASY, and a decision of the iterative scheme in steps."""
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ def live(
     overbooking : float
         Overbooking factor ObF. Shares are multiplied by it (fair share only).
     efficiency : float
-        Efficiency factor EF. How far processors move to jobs that they help more (fair share only).
+        Efficiency factor EF. How far processors move to jobs that use them better (fair share only).
     scenario : {"A = P", "A random"}
         Average parallelism A. How far jobs scale: to the whole machine, or to about what they ask for.
     sigma : float or (low, high)
@@ -78,15 +78,15 @@ def live_decision(
     jobs: int = 500,
     draw: int = 0,
 ) -> tuple:
-    """Follow a decision of the iterative scheme: which job is tried, what becomes of it, the plan before and after.
+    """Follow a decision of the iterative scheme: which job is tried, with what result, and the plan before and after.
 
     Parameters
     ----------
     step : int
-        Step of the decision. From 1; the last one where there are fewer.
+        Step of the decision. Counted from 1; beyond their number, the last one.
     nth : int
-        Decision, in order of time. From 0: of those on 3 to 12 jobs with a quarter of the machine free, or, where there
-        are none, with anything free; the last one where there are fewer.
+        Decision, in order of time. Counted from 0 among those on 3 to 12 jobs with a quarter of the machine free (if
+        there are none, with anything free); beyond their number, the last one.
     load : float
         Effective load. The sequential work submitted is scaled to this part of the capacity of the machine.
     scenario : {"A = P", "A random"}

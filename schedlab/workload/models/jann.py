@@ -481,7 +481,9 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
             fitted.append(JannRange(int(smallest), int(largest), *_fitted_laws(jobs, _label(smallest, largest))))
     if not inside.all():
         missed = size[~inside]
-        raise ValueError(f"{missed.size} jobs are of no range, the first of {missed[0]} processors; give other ranges=")
+        raise ValueError(
+            f"{missed.size} jobs fall into no range, the first with {missed[0]} processors; give other ranges="
+        )
     return JannTable(f"fitted to {getattr(trace, 'name', 'a table')}" if name is None else name, tuple(fitted))
 
 
@@ -598,7 +600,7 @@ def _text(path, file):
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{file}:{line}: byte {content[error.start]:#x} is no UTF-8, expected text") from None
+        raise ValueError(f"{file}:{line}: byte {content[error.start]:#x} is not UTF-8, expected UTF-8 text") from None
 
 
 def _number(where, field, text):
@@ -606,7 +608,7 @@ def _number(where, field, text):
     column = _COLUMNS[field]
     whole = column in ("smallest", "largest") or column.endswith("order")
     least, most = (1, MOST_PROCS) if whole else (1 / EXACT, EXACT)
-    expected = f"a whole number from 1 on, up to {most:,}" if whole else "a number greater than 0, from 2^-53 to 2^53"
+    expected = f"a whole number from 1 to {most:,}" if whole else "a number greater than 0, from 2^-53 to 2^53"
     if column.endswith("_p"):
         expected = "a probability, 0 to 1"
     try:

@@ -181,7 +181,7 @@ class Tsafrir:
             found = job + 1 + spare[job]
             raise ValueError(
                 f"{job + 1:,} of {run.size:,} jobs run for {run[job]:,} s or longer, but only {found:,} of the "
-                f"estimates up to {self.longest:,} s are that long; take another longest estimate, other popular ones, "
+                f"estimates up to {self.longest:,} s are that long; use another longest estimate, other popular ones, "
                 "or cut_at_estimates() first"
             )
 
