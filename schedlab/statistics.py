@@ -271,7 +271,9 @@ def _batches(values):
         if not _correlated(means):
             break
     else:
-        notes.append(f"too short: the means of {batches} batches are still correlated")
+        notes.append(
+            f"too short: the means of {batches} batches are still correlated, so the interval may be too narrow"
+        )
     if values.size < LEAST:
         notes.append(f"too short: {values.size} values")
     if not is_stationary(values, batches):

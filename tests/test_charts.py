@@ -878,7 +878,7 @@ def test_ratios_are_bars_from_one():
     spec = charts.ratios(table, "trace", "wait_ratio").to_dict()
     bars = spec["layer"][0]["encoding"]
     assert bars["y"]["field"] == "wait_ratio"
-    assert bars["y"]["title"] == "mean wait, times as long"
+    assert bars["y"]["title"] == "ratio of mean waits"
     assert bars["y"]["scale"] == {"type": "log", "nice": False, "padding": 24}
     assert bars["y2"] == {"datum": 1}
     assert [part["mark"]["type"] for part in spec["layer"]] == ["bar", "rule", "text", "text"]

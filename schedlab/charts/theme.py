@@ -94,7 +94,7 @@ AXES = {
     "bounded_slowdown": "mean bounded slowdown (tau = 10 s)",
     "per_processor_slowdown": "mean per-processor slowdown (tau = 10 s)",
     "slowdown": "mean slowdown",
-    "wait_ratio": "mean wait, times as long",
+    "wait_ratio": "ratio of mean waits",
     "utilization": "utilization",
     "loss_of_capacity": "loss of capacity (processor-seconds)",
     "loss_of_capacity_share": "loss of capacity (share)",
