@@ -120,7 +120,7 @@ class Trouble(AssertionError):
 
 @contextlib.contextmanager
 def lab(folder: Path, theme="Light", **environment):
-    """Serve a folder of notebooks with a JupyterLab whose settings are its own; give its address."""
+    """Serve a folder of notebooks with a JupyterLab whose settings are its own; return its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -235,7 +235,7 @@ class Page:
         return self
 
     def live_figures(self):
-        """Give the live figures; those further down are drawn once they are in view."""
+        """Return the live figures; those further down are drawn once they are in view."""
         figures = self.page.locator(".schedlab-live")
         found = [figures.nth(i) for i in range(figures.count())]
         for figure in found:
@@ -255,7 +255,7 @@ class Page:
         self.page.mouse.up()
 
     def picture(self, figure):
-        """Give the chart of a figure as it is drawn now; nothing while there is none."""
+        """Return the chart of a figure as it is drawn now; nothing while there is none."""
         drawn = figure.locator("svg.marks")
         return drawn.first.inner_html() if drawn.count() else ""
 
@@ -269,16 +269,16 @@ class Page:
         raise Trouble(f"a figure is as it was {timeout} s after its slider was moved")
 
     def static_charts(self):
-        """Give the charts that cells show themselves, as they are drawn: SVG."""
+        """Return the charts that cells show themselves, as they are drawn: SVG."""
         found = self.page.locator(".jp-RenderedVegaLite svg.marks")
         return found.evaluate_all("found => found.map(svg => svg.outerHTML)")
 
     def faint_texts(self):
-        """Give the texts of all charts that stand out too little, each with its contrast; none is right."""
+        """Return the texts of all charts that stand out too little, each with its contrast; none is right."""
         return self.page.evaluate(FAINT)
 
     def too_wide(self):
-        """Give what reaches beyond its cell, each with the pixels; nothing should."""
+        """Return what reaches beyond its cell, each with the pixels; nothing should."""
         return self.page.evaluate(WIDER)
 
     def save(self):

@@ -33,13 +33,13 @@ BEGAN = pytest.StashKey()
 
 
 def of(nodeid: str) -> float:
-    """Give the budget of a test: by its file and name, with or without its parameters."""
+    """Return the budget of a test: by its file and name, with or without its parameters."""
     name = nodeid.rpartition("/")[2]
     return BUDGETS.get(name, BUDGETS.get(name.partition("[")[0], DEFAULT))
 
 
 def spent() -> float:
-    """Give the processor's seconds of this process and of all that it waited for, without those of compiling."""
+    """Return the processor's seconds of this process and of all that it waited for, without those of compiling."""
     return sum(os.times()[:4]) - (getattr(_compiling(), "_duration", 0) if HELD else 0)
 
 
@@ -51,7 +51,7 @@ def _compiling():
 
 
 def slowness() -> float:
-    """Give how many times as long as on the reference machine a fixed errand takes here and now, at least 1."""
+    """Return how many times as long as on the reference machine a fixed errand takes here and now, at least 1."""
     return max(1.0, min(_errand() for _ in range(5)) / REFERENCE)
 
 

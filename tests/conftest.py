@@ -80,7 +80,7 @@ def counting(tmp_path):
         return call
 
     def calls():
-        """Give how many there were since this was last asked."""
+        """Return how many there were since this was last asked."""
         count = len(Path(log).read_text()) if Path(log).exists() else 0
         Path(log).unlink(missing_ok=True)
         return count
@@ -91,7 +91,7 @@ def counting(tmp_path):
 
 @pytest.fixture
 def reference():
-    """Give the folder of published schedules, which stands beside the logs."""
+    """Return the folder of published schedules, which stands beside the logs."""
     folder = Path(LOGS).parent / "reference"
     if not folder.is_dir():
         pytest.skip(f"needs the published schedules in {folder}")

@@ -100,7 +100,7 @@ class ByHand(sl.Scheme):
         return case.outcome(np.array(start))
 
     def reservation(self, head, now, free, start, estimate, procs, running):
-        """Give the shadow time of the head, and the extra processors."""
+        """Return the shadow time of the head, and the extra processors."""
         ends = sorted((start[job] + estimate[job], procs[job]) for _, job in running)
         available, shadow = free, now
         for end, released in ends:

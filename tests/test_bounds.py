@@ -91,7 +91,7 @@ def of(jobs, procs, **how):
 
 
 def optima(jobs, procs, tau=10.0):
-    """Give the best value of each measure, each of the schedule that is best by it."""
+    """Return the best value of each measure, each of the schedule that is best by it."""
     count = len(jobs)
 
     def ends(starts):

@@ -48,7 +48,7 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Give a copy of the notebooks, since Lab saves what it runs."""
+    """Return a copy of the notebooks, since Lab saves what it runs."""
     copy = tmp_path_factory.mktemp("lab") / "notebooks"
     shutil.copytree(ROOT / "notebooks", copy)
     return copy

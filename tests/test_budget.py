@@ -13,7 +13,7 @@ SPIN = "import time; begin = time.process_time()\nwhile time.process_time() < be
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Run tests with a budget that all of them have, and one for the suite; give what came of it."""
+    """Run tests with a budget that all of them have, and one for the suite; return what came of it."""
 
     def run(tests, default=0.02, suite=100, slower=1.5, **named):
         monkeypatch.setattr(budget, "DEFAULT", default)

@@ -46,7 +46,7 @@ def single(table):
 
 
 def drawn(chart, which=None):
-    """Give the rows that a chart carries; of several tables those of its so-manieth part."""
+    """Return the rows that a chart carries; of several tables those of its so-manieth part."""
     spec = chart.to_dict()
     if which is not None:
         return pd.DataFrame(spec["datasets"][spec["layer"][which].get("data", spec.get("data"))["name"]])
@@ -55,20 +55,20 @@ def drawn(chart, which=None):
 
 
 def drawn_by(chart, mark):
-    """Give the rows of the first part of a layered chart that has a mark."""
+    """Return the rows of the first part of a layered chart that has a mark."""
     spec = chart.to_dict()
     part = next(part for part in spec["layer"] if part["mark"]["type"] == mark)
     return pd.DataFrame(spec["datasets"][part.get("data", spec.get("data"))["name"]])
 
 
 def pixels(chart):
-    """Give width and height of a chart as it is drawn."""
+    """Return width and height of a chart as it is drawn."""
     found = re.search(r'<svg[^>]* width="([0-9.]+)" height="([0-9.]+)"', vl_convert.vegalite_to_svg(chart.to_dict()))
     return float(found[1]), float(found[2])
 
 
 def parts(spec):
-    """Give the specifications of a chart that have an encoding."""
+    """Return the specifications of a chart that have an encoding."""
     if "encoding" in spec:
         yield spec
     for inner in [spec.get("spec"), *spec.get("layer", []), *spec.get("vconcat", [])]:
@@ -271,7 +271,7 @@ def test_a_scheme_has_its_colour_whatever_else_is_drawn(single):
 
 
 def luminance(colour):
-    """Give the relative luminance of a colour, as WCAG 2 defines it."""
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -425,7 +425,7 @@ def test_stacked(table):
 
 
 def plots(svg):
-    """Give the widths and heights of the plots of a picture, in pixels."""
+    """Return the widths and heights of the plots of a picture, in pixels."""
     frames = re.findall(r'<path class="background" aria-hidden="true" d="M[-\d.]+,[-\d.]+h([\d.]+)v([\d.]+)h', svg)
     return {(round(float(wide)), round(float(high))) for wide, high in frames}
 
@@ -515,7 +515,7 @@ def test_lines_that_coincide_are_seen(single):
 
 
 def widths(chart):
-    """Give the widths of the lines by their colours."""
+    """Return the widths of the lines by their colours."""
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     found = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
     return {colour: float(width) for colour, width in found}
@@ -671,7 +671,7 @@ def test_words_of_a_chart_are_words(single, draw):
 
 
 def leaves(config, above=()):
-    """Give the paths of all settings."""
+    """Return the paths of all settings."""
     inner = [
         leaves(value, (*above, key)) if isinstance(value, dict) else [(*above, key)] for key, value in config.items()
     ]
@@ -764,7 +764,7 @@ def test_a_file_appears_whole_or_not_at_all(whole, tmp_path, monkeypatch):
 
 
 def shown(styler):
-    """Give the cells of a styled table as they are read, heads first."""
+    """Return the cells of a styled table as they are read, heads first."""
     page = styler.to_html()
     read = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line) for line in page.split("<tr>")[1:]]
     return [[html.unescape(cell) for cell in line] for line in read]
@@ -978,7 +978,7 @@ def test_an_enormous_band_is_cut_off_in_its_panel(table, log):
 
 
 def published_parts(chart):
-    """Give the parts of a chart that show published numbers."""
+    """Return the parts of a chart that show published numbers."""
     return [part for part in parts(chart.to_dict()) if "stroke" in part["encoding"]]
 
 

@@ -50,7 +50,7 @@ def dated(trace, *, zone="US/Eastern", zero=MONDAY):
 
 
 def layers(chart):
-    """Give (specification, rows) of each part of a chart that has a mark."""
+    """Return (specification, rows) of each part of a chart that has a mark."""
     spec = chart.to_dict()
 
     def walk(part, data):
@@ -64,7 +64,7 @@ def layers(chart):
 
 
 def rows(chart):
-    """Give the rows of the first mark."""
+    """Return the rows of the first mark."""
     return layers(chart)[0][1]
 
 
@@ -794,7 +794,7 @@ def test_tree_says_what_is_not_installed():
 
 
 def contrast(one, other):
-    """Give WCAG's contrast of two colours."""
+    """Return WCAG's contrast of two colours."""
 
     def light(colour):
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

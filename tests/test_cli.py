@@ -63,7 +63,7 @@ def broken(tmp_path):
 
 @pytest.fixture
 def run(capsys):
-    """Run a command in this process; give exit code, standard output and standard error."""
+    """Run a command in this process; return exit code, standard output and standard error."""
 
     def run(*arguments):
         try:
@@ -700,7 +700,7 @@ def test_claims_of_the_core_fit_the_terminal(nothing_kept, run):
 
 
 def one_line(text):
-    """See that a text is one line, and give it."""
+    """See that a text is one line, and return it."""
     assert text.count("\n") == 1
     assert text.endswith("\n")
     assert "Traceback" not in text

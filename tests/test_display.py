@@ -46,7 +46,7 @@ class Words(HTMLParser):
 
 
 def read(shown):
-    """Give the words of what shows itself, after checking that its page is whole and safe."""
+    """Return the words of what shows itself, after checking that its page is whole and safe."""
     page = Words(shown._repr_html_())
     assert page.open == []
     assert not {"img", "script"} & set(page.tags)

@@ -575,14 +575,14 @@ class WithSlot:
 
 
 def with_slot(held):
-    """Give an object of a child class, which holds the value in a slot of its parent."""
+    """Return an object of a child class, which holds the value in a slot of its parent."""
     one = type("Child", (WithSlot,), {})()
     one.held = held
     return one
 
 
 def of_metaclass(factor):
-    """Give a class that differs from others only by what its class says."""
+    """Return a class that differs from others only by what its class says."""
     return type("Meta", (type,), {"factor": factor})("Made", (), {})
 
 

@@ -22,7 +22,7 @@ ROUNDED = "rounded to a whole number"
 
 
 def twin(rows, procs, missing):
-    """Filter records given as dictionaries; give (jobs, [(reason, record)], [repair]), as lists."""
+    """Filter records given as dictionaries; return (jobs, [(reason, record)], [repair]), as lists."""
 
     def is_part(row):
         summaries = [other["job_number"] for other in rows if other["status"] not in (2, 3, 4)]
@@ -224,7 +224,7 @@ def test_only_the_first_reason_counts():
 
 
 def kinds(log, procs=4, missing="run"):
-    """Give the kind of each reason, by its words."""
+    """Return the kind of each reason, by its words."""
     jobs, dropped, repaired = usable(log, procs, missing)
     accounted = account(dropped, repaired, len(jobs))
     assert accounted["count"].sum() == len(dropped) + len(repaired)

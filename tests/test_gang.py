@@ -41,7 +41,7 @@ NOBODY = np.zeros(0, "int64")
 
 
 def rules(pes=2, horizon=1000, scheduler="gang", **changes):
-    """Give the kernel's rules; times are a few ns."""
+    """Return the kernel's rules; times are a few ns."""
     given = {
         "slice": 100,
         "switch": 3,
@@ -80,7 +80,7 @@ def settings_of(rules):
 
 
 def arrays(jobs):
-    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them, and no programs."""
+    """Return jobs, (arrival, size, kind, demand, key), as the kernel takes them, and no programs."""
     table = np.array(jobs, "int64").reshape(-1, 5)
     columns = (np.ascontiguousarray(column) for column in table.T)
     return state.Jobs(*columns), state.Programs(np.zeros(table[:, 1].sum() + 1, "int64"), np.zeros((0, 4), "int64"))
@@ -218,7 +218,7 @@ CODES = {
 
 
 def arrays_of_programs(jobs):
-    """Give jobs of the twin, with their programs, as the kernel takes them."""
+    """Return jobs of the twin, with their programs, as the kernel takes them."""
     begins, given = [0], []
     for job in jobs:
         first = len(begins) - 1
@@ -334,7 +334,7 @@ def compare(twin, rules, rows, tasks, members, pes, log):
 
 
 def segments(rows, tasks, log):
-    """Give the kernel's log as the twin has it."""
+    """Return the kernel's log as the twin has it."""
     found = []
     for pe, task, what, begin, end, *_ in log.T.tolist():
         job = int(tasks[state.JOB, task]) if task >= 0 else -1

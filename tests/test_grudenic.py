@@ -158,7 +158,7 @@ def test_the_ledger_has_every_target_and_names_what_is_missing(small, shared_run
 
 
 def data_of(scheme, spread=0.0, **changes):
-    """Give changes of logs (percent) under a scheme, with intervals that reach so far."""
+    """Return changes of logs (percent) under a scheme, with intervals that reach so far."""
     rows = [
         {"trace": name.replace("_", "-"), "scheme": scheme, "change": change, "utilization": 0.5 + i / 10}
         for i, (name, change) in enumerate(changes.items())
@@ -169,7 +169,7 @@ def data_of(scheme, spread=0.0, **changes):
 
 
 def runs_of(data, *chances):
-    """Give runs with these changes on average; `chances` are what copies add on each log (percent)."""
+    """Return runs with these changes on average; `chances` are what copies add on each log (percent)."""
     rows = []
     for seed, chance in enumerate(chances or [[0] * len(data)] * 3):
         for (_, row), more in zip(data.iterrows(), chance, strict=True):

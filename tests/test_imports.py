@@ -94,12 +94,12 @@ TOP = {
 
 
 def room_of(module):
-    """Give the room of a module, by its name within the package: "workload.swf" -> "workload"."""
+    """Return the room of a module, by its name within the package: "workload.swf" -> "workload"."""
     return module.partition(".")[0]
 
 
 def imported(text, module, is_package=False):
-    """Give what a module imports.
+    """Return what a module imports.
 
     Parameters
     ----------
@@ -147,12 +147,12 @@ def at_home(name):
 
 
 def home_of(name):
-    """Give the module that a name of the package comes from; schemes make themselves known."""
+    """Return the module that a name of the package comes from; schemes make themselves known."""
     return "schemes" if name in classes() else sl._HOME.get(name, name)
 
 
 def sources():
-    """Give (module, is_package, source) of each file of the package, by module names within it."""
+    """Return (module, is_package, source) of each file of the package, by module names within it."""
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         is_package = parts[-1] == "__init__"
@@ -300,7 +300,7 @@ def test_importing_the_package_does_no_work():
 
 
 def run(code):
-    """Run Python code in a fresh process and give what it prints."""
+    """Run Python code in a fresh process and return what it prints."""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -46,7 +46,7 @@ ANY_ORDER = st.one_of(ORDERS, st.sampled_from([own_fixed, own_moving]))
 
 
 def run(scheme, jobs, procs, events, overrun="kill"):
-    """Simulate and validate; give start times and promises counted from zero, in trace order."""
+    """Simulate and validate; return start times and promises counted from zero, in trace order."""
     schedule = sl.simulate(trace_of(jobs, procs), scheme, events=events, overrun=overrun).validate()
     return schedule.start.tolist(), schedule.promise.tolist()
 

@@ -24,7 +24,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 def cases(*rows, **labels):
-    """Give cases of (value, low, high), or of values alone."""
+    """Return cases of (value, low, high), or of values alone."""
     rows = [row if isinstance(row, tuple) else (row, np.nan, np.nan) for row in rows]
     labels = labels or {"load": [0.1 * i for i in range(1, len(rows) + 1)]}
     return pd.DataFrame(rows, columns=["value", "low", "high"]).assign(**labels)
@@ -250,7 +250,7 @@ def test_what_is_kept_is_read_back(folder, figure):
 
 
 def measured(value, low, high, name="A-1", bound=0.0, **more):
-    """Give a row of one case with its interval."""
+    """Return a row of one case with its interval."""
     return judged(Claim(name, "", "it grows", ""), Check("growth", cases((value, low, high)), "higher", bound), "a log")
 
 

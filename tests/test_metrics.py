@@ -51,7 +51,7 @@ class Plain:
         self.machine = schedule.machine.procs
 
     def intervals(self):
-        """Give (begin, end, processors in use, queued jobs) between any two neighbouring events."""
+        """Return (begin, end, processors in use, queued jobs) between any two neighbouring events."""
         times = sorted({*self.submit, *self.start, *self.end})
         for begin, end in pairwise(times):
             used = sum(self.procs[j] for j in range(self.n) if self.start[j] <= begin < self.end[j])

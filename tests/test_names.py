@@ -35,7 +35,7 @@ def named(name):
 
 
 def ordered(name):
-    """Give a scheme whose order is a function of the user's, of some name."""
+    """Return a scheme whose order is a function of the user's, of some name."""
 
     def order(submit, estimate, procs):
         return estimate

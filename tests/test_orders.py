@@ -402,7 +402,7 @@ def test_what_a_function_takes_is_what_is_documented():
 
 
 def never_a_number(now, submit, estimate, procs):
-    """Give nan for whoever is short."""
+    """Return nan for whoever is short."""
     return np.sqrt(estimate - 100.0)
 
 
@@ -575,7 +575,7 @@ def test_a_mistake_is_told_in_a_few_lines(small, order, said, line, backfill):
 
 
 def line_of(words):
-    """Give the number of the line of this file that begins with some words."""
+    """Return the number of the line of this file that begins with some words."""
     lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
     return next(number for number, line in enumerate(lines, 1) if line.startswith(words))
 

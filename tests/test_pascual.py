@@ -319,7 +319,7 @@ def test_live_figure(small, shared_runs):
 
 
 def opening():
-    """Give the call in the notebook that draws its first tree."""
+    """Return the call in the notebook that draws its first tree."""
     notebook = nbformat.read(Path(__file__).parents[1] / "notebooks/06-placement-pascual.ipynb", 4)
     return next(cell.source.splitlines()[0] for cell in notebook.cells if cell.source.startswith("chart, table = "))
 

@@ -317,7 +317,7 @@ def test_locality_and_fragmentation(workload, allocation):
 
 
 def meeting(a, b, k):
-    """Give the stage at which two nodes meet, 0 for a node and itself."""
+    """Return the stage at which two nodes meet, 0 for a node and itself."""
     stage = 0
     while a // k**stage != b // k**stage:
         stage += 1

@@ -96,7 +96,7 @@ def as_twin(function, sums, scales=(16, 4, 8)):
 
 
 def sums_of(functions, keys):
-    """Give the running sums that some functions ask for, as the twin takes them: by name kind, keys, half-life."""
+    """Return the running sums that some functions ask for, as the twin takes them: by name kind, keys, half-life."""
     found = {}
     for function in filter(None, functions):
         for name, parameter in inspect.signature(function).parameters.items():
@@ -166,7 +166,7 @@ LOG = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 5, 5, 1), (2, 1, 2, 1), (3,
 
 
 def with_columns(jobs=LOG, procs=4, **columns):
-    """Give a trace whose users are the processors that jobs want, and whose queues are their estimates."""
+    """Return a trace whose users are the processors that jobs want, and whose queues are their estimates."""
     trace = trace_of(jobs, procs)
     own = {"user_id": trace.table["requested_procs"], "queue": trace.table["requested_time"]}
     return replace(trace, table=trace.table.assign(**own, **columns))
@@ -292,7 +292,7 @@ def test_two_reservations():
 
 
 def seen(trace, function, **settings):
-    """Give the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
+    """Return the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
     start = sl.simulate(trace, sl.FCFS(order=function), **settings).validate().start
     return (np.argsort(start) + 1).tolist()
 

@@ -52,7 +52,7 @@ def utc(*times):
 
 @pytest.fixture
 def pm100(tmp_path):
-    """Give four jobs: one killed at its limit of 120 minutes, and one that ends before its start."""
+    """Return four jobs: one killed at its limit of 120 minutes, and one that ends before its start."""
     frame = pd.DataFrame(
         {
             "job_id": [10, 11, 12, 13],
@@ -282,7 +282,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
 
 @pytest.fixture
 def kestrel():
-    """Give four jobs, of which one still waits."""
+    """Return four jobs, of which one still waits."""
     times = ["2024-02-19 16:17:31-07", "2024-02-19 16:18:31-07", "2024-02-19 16:20:00-07", "2024-07-01 00:00:00-06"]
     return pd.DataFrame(
         {

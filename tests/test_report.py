@@ -26,7 +26,7 @@ EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
 
 
 def row_of(verdict, **more):
-    """Give a row of a ledger, of one case."""
+    """Return a row of a ledger, of one case."""
     case = dict.fromkeys(CASE, f"a case {EVIL}")
     row = dict.fromkeys(papers.LEDGER, f"a {verdict} {EVIL}")
     return row | {"verdict": verdict, "cases": [case], "trace": "a log"} | more
@@ -72,7 +72,7 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
     def specs(self):
-        """Give the charts, as they are handed to Vega."""
+        """Return the charts, as they are handed to Vega."""
         return {key.removesuffix("-spec"): json.loads(script) for key, script in self.found.items()}
 
 

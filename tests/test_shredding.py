@@ -61,7 +61,7 @@ def simulated(sites, scheme, speeds):
 
 
 def found(sites):
-    """Give what came of it in the twin's form, exact."""
+    """Return what came of it in the twin's form, exact."""
     result = sites[0].outcome.shared
     begin, tick = sites[0].origin, result.tick  # the same for all: the clocks agree
     outcomes, placed = [], []
@@ -228,7 +228,7 @@ def test_a_smaller_site_gets_a_copy_of_its_full_size():
 
 
 def tampered(schedule, piece=None, **changes):
-    """Give the schedule with other values at one place: of a piece, or of a column of what came of all sites."""
+    """Return the schedule with other values at one place: of a piece, or of a column of what came of all sites."""
     shared = schedule.outcome.shared
     pieces, expected = shared.pieces[0], shared.expected[0]
     for name, value in changes.items():

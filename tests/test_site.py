@@ -69,7 +69,7 @@ def pages():
 
 
 def within(page, link):
-    """Give the page of the site that a link leads to, and the anchor there; None for a link to elsewhere."""
+    """Return the page of the site that a link leads to, and the anchor there; None for a link to elsewhere."""
     if ":" in link.partition("/")[0]:
         return None
     target, anchor = urldefrag(urljoin(page, link))

@@ -53,7 +53,7 @@ def test_every_log_of_the_papers_has_a_table_of_some_tens_of_kilobytes():
 
 
 def entries(value):
-    """Give how long the lists and the strings of digits are, wherever they are in a table."""
+    """Return how long the lists and the strings of digits are, wherever they are in a table."""
     if isinstance(value, str | list):
         yield len(value)
     if isinstance(value, dict | list):

@@ -45,7 +45,7 @@ def table(*rows):
 
 
 def run(scheme, jobs, procs):
-    """Simulate and validate; give the starts and the labels."""
+    """Simulate and validate; return the starts and the labels."""
     schedule = sl.simulate(trace_of(jobs, procs), scheme).validate()
     return schedule.start.tolist(), list(schedule.started_by)
 
@@ -73,7 +73,7 @@ def by_definition(jobs, procs, start, order="fcfs", reserved=(), passing=True):
 
 
 def told(labels, jobs, procs, start, order="fcfs"):
-    """Give the labels that the starts alone can tell, and "backfilled" for others.
+    """Return the labels that the starts alone can tell, and "backfilled" for others.
 
     Which jobs of no length still ran when the last start of an instant was made, the starts do not tell; the shadow
     time may depend on it.
@@ -183,7 +183,7 @@ def test_the_first_jobs_of_a_real_log(scheme):
 
 
 def first_reservations(jobs, procs, reservations):
-    """Give when each job gets its first reservation under EASY with several, and the starts."""
+    """Return when each job gets its first reservation under EASY with several, and the starts."""
     when = {}
 
     @sl.python_scheme

@@ -63,13 +63,13 @@ def test_quantiles_there_are_none_of(p, df):
 
 
 def batched(values, batches):
-    """Cut a list into batches whose sizes differ by one at most, and give their means."""
+    """Cut a list into batches whose sizes differ by one at most, and return their means."""
     cut = [len(values) * i // batches for i in range(batches + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(cut)]
 
 
 def autocorrelation(means):
-    """Give the first one, 0 where it is negative."""
+    """Return the first one, 0 where it is negative."""
     middle = sum(means) / len(means)
     return max(sum((a - middle) * (b - middle) for a, b in pairwise(means)) / sum((m - middle) ** 2 for m in means), 0)
 

@@ -62,7 +62,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def made(tmp_path):
-    """Give a function that a run calls, and what it was called with."""
+    """Return a function that a run calls, and what it was called with."""
     log = str(tmp_path / "made")  # a path would be told by what is in its file
 
     def note(*what):
@@ -1043,7 +1043,7 @@ def test_a_note_that_is_not_understood_asks_for_nothing(runs, broken):
 
 @pytest.fixture
 def pruned(tmp_path, later):
-    """Run scripts one after the other, each in a session, and give what would be pruned then: functions and runs."""
+    """Run scripts one after the other, each in a session, and return what would be pruned then: functions and runs."""
 
     def told(*scripts, runs="runs"):
         for name, text in scripts:
@@ -1310,7 +1310,7 @@ echo "Submitted batch job $!"
 
 @pytest.fixture
 def slurm(tmp_path, monkeypatch):
-    """Put stand-ins for Slurm's commands first on the path; give the folder of what they were given."""
+    """Put stand-ins for Slurm's commands first on the path; return the folder of what they were given."""
     folder = tmp_path / "slurm"
     folder.mkdir()
     for name, text in (("sbatch", SBATCH.format(folder=folder)), ("scancel", "#!/bin/sh\nkill $1\n")):

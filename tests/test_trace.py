@@ -749,7 +749,7 @@ def test_sweeps_that_cannot_be_are_refused(trace, settings, message):
 
 
 def lacking(trace, jobs):
-    """Give the trace as if its first jobs had been logged without an estimate."""
+    """Return the trace as if its first jobs had been logged without an estimate."""
     rows = {"job_number": trace.table.index[:jobs], "field": "requested_time", "was": -1.0, "now": 0.0, "reason": ""}
     return replace(trace, repaired=pd.DataFrame(rows))
 

@@ -100,7 +100,7 @@ def test_ranks_are_a_permutation_from_a_pool_that_grows():
 
 
 def literal_probabilities(until):
-    """Give the exact probability of the ranks at the time ranks 1..until, by following every branch of the recipe."""
+    """Return the exact probability of the ranks at the time ranks 1..until, by following every branch of the recipe."""
     law = []
     last_row = {rank: max(row for row in TABLE if rank in TABLE[row]) for rank in range(1, 21)}
     branches = {((1,), tuple(r for r in TABLE[0] if r != 1)): 1.0}

@@ -637,7 +637,7 @@ def replay(settings, result, job, rank, program):
     left = pieces(result, job, rank)
 
     def take(what, amount):
-        """Consume so much of the segments; give its begin, and its end if all of it was done."""
+        """Consume so much of the segments; return its begin, and its end if all of it was done."""
         begin = left[0][1] if left else None
         while left and amount:
             assert left[0][0] == what

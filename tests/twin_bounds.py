@@ -32,7 +32,7 @@ def _work(job):
 
 
 def _ticks(jobs, capacity, key):
-    """Give the ticks at which each job is worked at."""
+    """Return the ticks at which each job is worked at."""
     left, done, now = [run * procs for _, run, procs in jobs], [[] for _ in jobs], 0
     while any(left):
         there = [i for i, job in enumerate(jobs) if left[i] and job[0] * capacity <= now]
@@ -61,7 +61,7 @@ def bound_at_prices(jobs, capacity, slopes, free, prices, step):
 
 
 def best(jobs, capacity, cost):
-    """Give the least cost of the starts of all schedules: one after the other, jobs start as early as they can.
+    """Return the least cost of the starts of all schedules: one after the other, jobs start as early as they can.
 
     In some order that gives the best schedule, if no job that starts later costs less.
     """

@@ -233,7 +233,7 @@ def simulate(settings, jobs):
         pe.task = None
 
     def of_row(pe):
-        """Give the task of the current row, if it is ready."""
+        """Return the task of the current row, if it is ready."""
         return next((task for task in on(pe) if task.job == turn[pe.number] and ready(task)), None)
 
     def by_priority(pe):
@@ -287,7 +287,7 @@ def simulate(settings, jobs):
         return job is None or completed[job] >= 0
 
     def columns_for(job):
-        """Give (row, columns), the row being new if need be, or None."""
+        """Return (row, columns), the row being new if need be, or None."""
         counts = [sum(not finished(task.job) for task in on(pe)) for pe in pes]
         size, new, found = jobs[job].size, [None] * settings.pes, []
         for row in [*rows, new]:
@@ -422,7 +422,7 @@ def simulate(settings, jobs):
 
 
 def joined(segments):
-    """Give the segments in order of PE and time, joining those that go on as before."""
+    """Return the segments in order of PE and time, joining those that go on as before."""
     result = []
     for segment in sorted(segments, key=lambda segment: (segment[0], segment[4])):
         if result and result[-1][:4] == segment[:4]:

@@ -72,7 +72,7 @@ def conservative(
         promises.setdefault(j, plan[j].since)
 
     def visit(now):
-        """Give each waiting job in turn an earlier reservation if there is one; say whether any got one."""
+        """Return each waiting job in turn an earlier reservation if there is one; say whether any got one."""
         moved = False
         later = [j for j in queue if j in waiting and j in plan and plan[j].since > now]
         if compression == "reservation":

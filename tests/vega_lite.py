@@ -22,7 +22,7 @@ def check_quickly():
 
 
 def errors(spec, schema, rootschema=None):
-    """Give the errors that jsonschema finds; see `altair.utils.schemapi._get_errors_from_spec`."""
+    """Return the errors that jsonschema finds; see `altair.utils.schemapi._get_errors_from_spec`."""
     return [] if is_valid(spec, schema, rootschema) else checked_in_full(spec, schema, rootschema)
 
 
@@ -38,7 +38,7 @@ def is_valid(spec, schema, rootschema=None) -> bool:
 
 @cache
 def _first_error(draft):
-    """Give jsonschema's validator of a draft, which follows choices and definitions as this file says."""
+    """Return jsonschema's validator of a draft, which follows choices and definitions as this file says."""
     usual = validator_for({"$schema": draft})
 
     def any_of(validator, choices, instance, schema):

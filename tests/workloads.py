@@ -21,7 +21,7 @@ integers, one_of, booleans, lists = once(st.integers), once(st.one_of), once(st.
 
 @once
 def among(*values):
-    """Give the strategy that draws one of some values."""
+    """Return the strategy that draws one of some values."""
     return st.sampled_from(values)
 
 
@@ -72,7 +72,7 @@ def always_by_index(yes):
 
 
 def arrays(jobs):
-    """Give submit, run, estimate and procs as the kernels take them."""
+    """Return submit, run, estimate and procs as the kernels take them."""
     table = np.array(jobs, dtype=np.int64)
     return tuple(np.ascontiguousarray(table[:, column]) for column in range(4))
 
@@ -83,7 +83,7 @@ def case_of(jobs, procs, **settings):
 
 
 def changed(schedule, **columns):
-    """Give the schedule with other columns of its outcome, instants on the clock of the log."""
+    """Return the schedule with other columns of its outcome, instants on the clock of the log."""
     for name in columns.keys() & {"start", "promise"}:
         instants = np.asarray(columns[name])
         columns[name] = np.where(instants >= 0, instants - schedule.origin, instants)

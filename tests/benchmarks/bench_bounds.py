@@ -34,7 +34,7 @@ def drawn(count, seed=1):
 
 
 def best(jobs, procs):
-    """Give the least mean wait, and the least makespan, of all schedules."""
+    """Return the least mean wait, and the least makespan, of all schedules."""
     begin, count = jobs[0][0], len(jobs)
     waits = twin_bounds.best(jobs, procs, lambda starts: sum(starts) - sum(job[0] for job in jobs)) / count
     ends = twin_bounds.best(

@@ -48,7 +48,7 @@ def compiled(name, command, waited=None):
 
 
 def spent():
-    """Give the processor seconds that this process and the ended ones it has started have taken."""
+    """Return the processor seconds that this process and the ended ones it has started have taken."""
     return sum(os.times()[:4])
 
 
@@ -67,7 +67,7 @@ def emptied_cache():
 
 
 def kernel_runs():
-    """Give what is run, by name: the targets first, then a run of every other kernel."""
+    """Return what is run, by name: the targets first, then a run of every other kernel."""
     import schedlab as sl
     from schedlab.simulation import case_of
 
@@ -126,7 +126,7 @@ def kernels():
 
 
 def kernel(name, run, least=0.2):
-    """Time so many runs as take that many seconds; give milliseconds of one."""
+    """Time so many runs as take that many seconds; return milliseconds of one."""
     begin, runs = time.process_time(), 0
     while (taken := time.process_time() - begin) < least:
         run()
@@ -241,7 +241,7 @@ class Side:
         )
 
     def ask(self, word):
-        """Give the values of a row by name; None after the last."""
+        """Return the values of a row by name; None after the last."""
         self.process.stdin.write(f"{word}\n")
         self.process.stdin.flush()
         if line := self.process.stdout.readline():

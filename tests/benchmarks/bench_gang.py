@@ -28,7 +28,7 @@ MIXES = ("io", ("io", "msg"), ("io", "bsp"), ("emb", "msg"))
 
 
 def seconds(call, runs):
-    """Give the median of the processor's time that a call takes."""
+    """Return the median of the processor's time that a call takes."""
     times = []
     for _ in range(runs):
         begin = time.process_time()
@@ -38,7 +38,7 @@ def seconds(call, runs):
 
 
 def peak(call):
-    """Give the most that a call holds, MB."""
+    """Return the most that a call holds, MB."""
     tracemalloc.start()
     call()
     most = tracemalloc.get_traced_memory()[1]
@@ -47,7 +47,7 @@ def peak(call):
 
 
 def against_twin(mix, pes, scheduler, runs):
-    """Give the ratio of the times of twin and kernel, where jobs of a horizon of 2,000 s all arrive at once.
+    """Return the ratio of the times of twin and kernel, where jobs of a horizon of 2,000 s all arrive at once.
 
     What a job does is listed to its end for the twin: jobs end soon after the horizon, at the latest.
     """

@@ -130,7 +130,7 @@ def compare_own(logs, runs):
 
 
 def seconds(run, runs, clock=time.perf_counter):
-    """Give the median time of some runs."""
+    """Return the median time of some runs."""
     times = []
     for _ in range(runs):
         begin = clock()
@@ -140,7 +140,7 @@ def seconds(run, runs, clock=time.perf_counter):
 
 
 def bytes_held(run):
-    """Give the most bytes that a run holds at a time; numba allocates where tracemalloc sees it."""
+    """Return the most bytes that a run holds at a time; numba allocates where tracemalloc sees it."""
     tracemalloc.start()
     run()
     _, peak = tracemalloc.get_traced_memory()
@@ -149,14 +149,14 @@ def bytes_held(run):
 
 
 def twin_ratio(scheme, twin, case, runs):
-    """Give how many times faster the kernel is than its twin on the first jobs."""
+    """Return how many times faster the kernel is than its twin on the first jobs."""
     few = case.first(TWIN_JOBS)
     rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in few.jobs), strict=True)]
     return seconds(lambda: twin(rows, case.machine.procs), 1) / seconds(lambda: scheme.simulate(few), runs)
 
 
 def swept():
-    """Give the names of runs with parameter sweeps, and what to call."""
+    """Return the names of runs with parameter sweeps, and what to call."""
     log = sl.load_trace("CTC-SP2-1996")
     wide = log.with_procs(512).with_estimates("exact")
     first = wide.head(5000).scale_load(0.9)
@@ -179,7 +179,7 @@ def swept():
 
 
 def molded():
-    """Give names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
+    """Return names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
     log = sl.load_trace("CTC-SP2-1996").with_procs(512)
     paper = [sl.FairShareMoldable(overbooking=factor, efficiency=share) for factor in (1, 4) for share in (0, 0.5, 1)]
     others = [

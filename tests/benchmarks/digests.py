@@ -46,7 +46,7 @@ TAKE_TIME = ("effort", "decision_times")  # figures, of times that were measured
 
 
 def digest(*values) -> str:
-    """Give a digest of arrays, tables and plain values."""
+    """Return a digest of arrays, tables and plain values."""
     sha = hashlib.sha256()
     for value in values:
         if isinstance(value, pd.DataFrame):
@@ -60,7 +60,7 @@ def digest(*values) -> str:
 
 
 def schedules():
-    """Give name and digest of schedules of all families, under all conventions that they know."""
+    """Return name and digest of schedules of all families, under all conventions that they know."""
     for log in LOGS:
         trace = sl.load_trace(log, or_standin=True).head(JOBS)
         for scheme, events, overrun in product(RIGID, ("batched", "each"), ("kill", "extend", KEEP)):
@@ -98,7 +98,7 @@ def _named(trace, scheme, **settings):
 
 
 def paper(module):
-    """Give name and digest of the data of each quick figure of a paper, and the measured values of its ledger."""
+    """Return name and digest of the data of each quick figure of a paper, and the measured values of its ledger."""
     name = module.__name__.rpartition(".")[2]
     for function in module.FIGURES:
         if function.__name__ not in TAKE_TIME:

@@ -24,14 +24,14 @@ CLOSE = 0.25
 
 
 def distance(one, other):
-    """Give the Kolmogorov-Smirnov distance of two samples: the largest difference of their distributions."""
+    """Return the Kolmogorov-Smirnov distance of two samples: the largest difference of their distributions."""
     values = np.union1d(one, other)
     shares = [np.searchsorted(np.sort(sample), values, side="right") / len(sample) for sample in (one, other)]
     return np.abs(shares[0] - shares[1]).max()
 
 
 def repeats(jobs):
-    """Give the share of jobs whose user sent the same size and estimate last, and of these with a like run time."""
+    """Return the share of jobs whose user sent the same size and estimate last, and of these with a like run time."""
     last = jobs.groupby("user_id")[["requested_procs", "requested_time", "run_time"]].shift()
     same = (last["requested_procs"] == jobs["requested_procs"]) & (last["requested_time"] == jobs["requested_time"])
     alike = (jobs["run_time"] - last["run_time"]).abs() * standin.ALIKE <= last["run_time"]
@@ -66,7 +66,7 @@ def pair(values):
 
 
 def series(trace, width, end):
-    """Give the jobs, and the work in processor-seconds, that arrive in each window."""
+    """Return the jobs, and the work in processor-seconds, that arrive in each window."""
     jobs = trace.table
     window = jobs["submit_time"].to_numpy() // width
     work = (jobs["run_time"] * jobs["requested_procs"]).to_numpy()

@@ -344,7 +344,7 @@ def _both(draw, path, read):
 
 
 def _documented(path, read):
-    """Give what is read, None for a documented error: of a documented type, naming the file."""
+    """Return what is read, None for a documented error: of a documented type, naming the file."""
     try:
         return read()
     except (sl.SWFError, sl.SacctError, ValueError) as error:
@@ -356,7 +356,7 @@ def _documented(path, read):
 
 
 def _refused(action):
-    """Give what an action gives, None where it is refused with a ValueError in words of our own."""
+    """Return what an action gives, None where it is refused with a ValueError in words of our own."""
     try:
         return action()
     except ValueError as error:
@@ -426,7 +426,7 @@ WEIGHTS = (10, 5, 2, 4, 1)
 
 
 def one_input(seed: int, number: int) -> tuple[str, str, str]:
-    """Run one input; give its kind, what became of it, and a failure with the input, "" for none."""
+    """Run one input; return its kind, what became of it, and a failure with the input, "" for none."""
     draw = random.Random(f"{seed}/{number}")
     (kind,) = draw.choices(list(KINDS), WEIGHTS)
     with tempfile.TemporaryDirectory(dir=_quick_folder()) as scratch:
@@ -469,7 +469,7 @@ def _too_slow(*_):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run inputs until the time is over; give the exit code."""
+    """Run inputs until the time is over; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_readers", description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=30, help="how long to go on (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="other inputs for another one (default: 1)")

@@ -130,7 +130,7 @@ def tree(r, procs):
 
 
 def call(settings):
-    """Give settings as the arguments of a call."""
+    """Return settings as the arguments of a call."""
     return ", ".join(f"{name}={value!r}" for name, value in settings.items())
 
 
@@ -214,7 +214,7 @@ class Worker:
         self.known = set()  # schemes whose kernels have run here
 
     def run(self, lines, limit):
-        """Give how a case ended, with what it says; "hung" where it did not within its limit."""
+        """Return how a case ended, with what it says; "hung" where it did not within its limit."""
         scheme = next(line for line in lines if line.startswith("schedule =")).split("sl.")[2].split("(")[0]
         scheme += " on a tree" * ("KaryTree" in lines[5])
         self.connection.send(lines)
@@ -236,7 +236,7 @@ class Worker:
 
 
 def main(arguments=None):
-    """Draw and run cases until the time is over or one fails; give the exit code."""
+    """Draw and run cases until the time is over or one fails; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_schemes", description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30, help="how long to go on (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="of all draws (default: 1)")
