@@ -27,7 +27,7 @@ pytestmark = pytest.mark.tables
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
 LOADS = (0.5, 0.7, 0.9)
-ROOM = 926  # pixels that a cell of JupyterLab has beside the list of files on a screen 1366 pixels wide
+ROOM = 926  # pixels: width of a JupyterLab cell beside the list of files, on a screen 1366 pixels wide
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def single(table):
 
 
 def drawn(chart, which=None):
-    """Return the rows that a chart carries; of several tables those of its so-manieth part."""
+    """Return the rows that a chart carries; of several tables, those of part `which`."""
     spec = chart.to_dict()
     if which is not None:
         return pd.DataFrame(spec["datasets"][spec["layer"][which].get("data", spec.get("data"))["name"]])
@@ -175,7 +175,7 @@ def test_an_interval_is_shaded_where_the_table_has_one(table, single):
     low, high = table["wait_time"] / 2, table["wait_time"] * 2
     chart = charts.lines(table.assign(wait_time_low=low, wait_time_high=high), "load", "wait_time", column="trace")
     shade, line, _ = (part["encoding"] for part in parts(chart.to_dict()))
-    # Or JupyterLab stacks the bands, along x where y is logarithmic: they begin at load 0 then.
+    # Otherwise JupyterLab stacks the bands, along x if y is logarithmic: they would begin at load 0.
     assert shade["x"]["stack"] is shade["y"]["stack"] is None
     assert (shade["y"]["field"], shade["y2"]["field"]) == ("wait_time_low", "wait_time_high")
     assert line["y"]["field"] == "wait_time"
@@ -601,7 +601,7 @@ def test_setup_makes_jupyterlab_draw_version_5(whole):
 
 @theme.unchecked
 def wrong():
-    """Draw a chart that Vega-Lite does not know."""
+    """Draw a chart that is not valid Vega-Lite."""
     return alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x=alt.X("x:Q", axis={"format": 5}))
 
 
@@ -616,7 +616,7 @@ def test_parts_of_a_chart_are_checked_in_tests_only(monkeypatch):
         part()
     monkeypatch.setattr(theme, "CHECKED", False)
     part()
-    with pytest.raises(SchemaValidationError, match="'big' is an invalid value"):  # a user's own chart, as ever
+    with pytest.raises(SchemaValidationError, match="'big' is an invalid value"):  # a user's own chart is still checked
         alt.MarkDef("point", size="big")
 
 
@@ -682,7 +682,7 @@ def test_charts_are_white_in_a_dark_notebook(whole):
     config = whole.to_dict()["config"]
     assert config["background"] == "white"
     assert config["padding"] > 0
-    # What JupyterLab's dark theme would make light: Vega's theme "dark", which a chart's own config goes before.
+    # What JupyterLab's dark theme would make light: Vega's theme "dark". A chart's own config takes precedence over it.
     dark = {
         "background": "#333",
         "view": {"stroke": "#888"},
@@ -945,7 +945,7 @@ def test_an_interval_may_touch_its_value_and_may_be_missing(changes):
     exact = changes.assign(better_low=changes["better"] * (1 + 1e-12), better_high=[30.0, np.nan, np.inf, 5.0])
     spec = charts.bars(exact, "load", "better").to_dict()
     rows = pd.DataFrame(next(rows for rows in spec["datasets"].values() if "better" in rows[0]))
-    assert rows["better_low"].isna().tolist() == [False, True, False, False]  # half an interval is none
+    assert rows["better_low"].isna().tolist() == [False, True, False, False]  # one end alone is left out
 
 
 def test_an_enormous_interval_is_cut_off_and_said(changes):

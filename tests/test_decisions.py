@@ -1,4 +1,4 @@
-"""Decisions of the schemes for moldable jobs, worked out again from their schedules."""
+"""Decisions of the schemes for moldable jobs, recomputed from their schedules."""
 
 from itertools import product
 

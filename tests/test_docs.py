@@ -1,4 +1,4 @@
-"""Each parameter of what users reach is described in the docstring."""
+"""Every parameter of the public functions and methods is described in a docstring."""
 
 import inspect
 import re
@@ -49,7 +49,7 @@ def entries(text):
     section = PARAMETERS.search(inspect.cleandoc(text or ""))
     told, words = {}, []
     for line in section[1].splitlines() if section else ():
-        if line[:1].strip():  # names and their type; what is indented below is said of all of them
+        if line[:1].strip():  # names and their type; the indented text below applies to all of them
             words = []
             told |= {name.strip().lstrip("*"): words for name in line.partition(" : ")[0].split(",")}
         elif line.strip():

@@ -46,7 +46,7 @@ def pins(python):
 
 
 def test_environment_yml_agrees_with_pyproject():
-    # No conda channel is at hand to solve it, so the names and bounds are compared.
+    # No conda channel is available to solve the environment, so names and bounds are compared.
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     assert environment["name"] == PROJECT["name"]
     assert environment["channels"] == ["conda-forge", "nodefaults"]

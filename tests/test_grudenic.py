@@ -15,7 +15,7 @@ from schedlab.schemes.cases import case_of
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
 
-@cache  # figures ask for them at every turn
+@cache  # figures call these again and again
 def small_log(name):
     trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
     return sl.Trace(**{**vars(trace), "name": name})
@@ -158,7 +158,7 @@ def test_the_ledger_has_every_target_and_names_what_is_missing(small, shared_run
 
 
 def data_of(scheme, spread=0.0, **changes):
-    """Return changes of logs (percent) under a scheme, with intervals that reach so far."""
+    """Return changes of logs (percent) under a scheme, with intervals that extend `spread` to either side."""
     rows = [
         {"trace": name.replace("_", "-"), "scheme": scheme, "change": change, "utilization": 0.5 + i / 10}
         for i, (name, change) in enumerate(changes.items())

@@ -1,4 +1,4 @@
-"""The house: which room may import which, what a bare import costs, and what may lie at the top."""
+"""The structure of the package: which room may import which, the cost of a bare import, and the top-level modules."""
 
 import ast
 import re
@@ -55,7 +55,7 @@ ROOMS = (
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
 KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "compiling", "testing"}  # a user's own order; hears when a kernel is compiled
+COMPILING = {"schemes", "compiling", "testing"}  # users' policies; `compiling` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
 STORING = {"experiment"}  # results, as Parquet
@@ -64,7 +64,7 @@ ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it load
 SHRINKING = {"hypothesis"}  # of the extra "lab"; without it, `check_scheme` shows larger workloads
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
-# Imported here, installed by a dependency's own word.
+# Imported here, installed as a requirement of a dependency.
 COMES_WITH = {
     "cloudpickle": "joblib",
     "llvmlite": "numba",
@@ -147,7 +147,7 @@ def at_home(name):
 
 
 def home_of(name):
-    """Return the module that a name of the package comes from; schemes make themselves known."""
+    """Return the module that a name of the package comes from; schemes register themselves."""
     return "schemes" if name in classes() else sl._HOME.get(name, name)
 
 

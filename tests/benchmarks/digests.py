@@ -1,11 +1,11 @@
-"""Digests of what is held: schedules, the figures' data, the ledgers' measured values; to be compared after a change.
+"""Digests of results: schedules, the figures' data, the ledgers' measured values; to be compared after a change.
 
     python tests/benchmarks/digests.py before.json
     python tests/benchmarks/digests.py after.json --against before.json
 
-A restructuring must leave all of them as they are, bit for bit; what differs is listed, and the exit code is 1. Times
-that were measured are left out. The logs are those of SCHEDLAB_DATA, stand-ins where one is not at hand; --only takes
-some of the parts: schedules, or names of papers.
+A restructuring must leave all of them unchanged, bit for bit. Differences are listed, and the exit code is then 1.
+Measured times are left out. The logs are those of SCHEDLAB_DATA, with stand-ins for missing ones. --only selects parts:
+schedules, or names of papers.
 """
 
 import argparse
@@ -42,7 +42,7 @@ ON_TREES = (
     ("count", "block"),
     ("kill", KILL_BACKFILLED),
 )
-TAKE_TIME = ("effort", "decision_times")  # figures, of times that were measured
+TAKE_TIME = ("effort", "decision_times")  # figures of measured times
 
 
 def digest(*values) -> str:
@@ -60,7 +60,7 @@ def digest(*values) -> str:
 
 
 def schedules():
-    """Return name and digest of schedules of all families, under all conventions that they know."""
+    """Return name and digest of schedules of all families, under all conventions that they support."""
     for log in LOGS:
         trace = sl.load_trace(log, or_standin=True).head(JOBS)
         for scheme, events, overrun in product(RIGID, ("batched", "each"), ("kill", "extend", KEEP)):

@@ -1,6 +1,6 @@
-"""The iterative scheme written straightforwardly: the whole conservative schedule is made anew for every candidate.
+"""The iterative scheme written straightforwardly: the whole conservative schedule is rebuilt for every candidate.
 
-It shares nothing with the kernel. A test compares the schedules where many jobs wait, for which the naive twin is too
+It shares no code with the kernel. A test compares the two schedules when many jobs wait, where the naive twin is too
 slow.
 """
 
@@ -51,7 +51,7 @@ def hold(time, free, count, start, end, width):
 
 @numba.njit
 def earliest(time, free, count, width, seconds):
-    """Find the first time from which so many processors stay free for so many seconds."""
+    """Find the first time from which `width` processors stay free for `seconds`."""
     start = -1
     for i in range(count):
         if free[i] < width:
