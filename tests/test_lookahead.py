@@ -95,9 +95,9 @@ def test_an_audit_is_of_the_same_schedule(budget):
 
 
 def test_what_the_sets_cost_is_counted():
-    # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1: in this order taking whatever fits ends with
-    # three of them, so that tables are made; a row for each of three jobs and two more, of two words. At 7 nobody
-    # fits behind J1, and at 9 J2, the last, is the head.
+    # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1. Taking whatever fits in this order ends with
+    # three of them used, so tables are made: a row for each of the three jobs and two more, of two words. At 7 no job
+    # fits behind J1, and at 9 J2, the last job, is the head.
     case = case_of(EXAMPLE, 7)
     found = sl.DPSA(variant="p").audit(case)
     assert {name: found[name] for name in ("decisions", "greedy", "longest", "table")} == {
@@ -117,7 +117,7 @@ MILLION = 1_048_576
 
 
 def scaled(jobs, factor):
-    """Let every job need so many times the processors: on a machine as much larger the schedule is the same."""
+    """Multiply the processors of all jobs: on a machine larger by the same factor the schedule is the same."""
     return [job._replace(procs=job.procs * factor) for job in jobs]
 
 
@@ -170,9 +170,9 @@ def test_few_jobs_cost_as_little_on_a_huge_machine_as_on_a_small_one(scheme):
 
 
 def test_too_many_sets_to_rank_are_refused(monkeypatch):
-    if numba.config.DISABLE_JIT:  # which takes minutes for as many as compiled code may list
+    if numba.config.DISABLE_JIT:  # takes minutes for as many as compiled code may list
         monkeypatch.setattr(kernel, "MOST_TOTALS", 2**14)
-    # The sums of these sixty sizes are nearly all numbers of processors, and of each the worthiest set is wanted.
+    # The sums of these sixty sizes give nearly every number of processors, and for each the worthiest set is wanted.
     sizes = [2**23 // 31 + 7 * 3 ** (i % 12) + i for i in range(60)]
     jobs = [(0, 100, 100, 2**23), (1, 9, 9, 2**24), *((1, 50, 50, size) for size in sizes)]
     with pytest.raises(ValueError, match="too many sets to tell apart by what they are worth; give a smaller depth"):

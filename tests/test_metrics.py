@@ -17,7 +17,7 @@ from schedlab import metrics
 pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
-FEW = settings(max_examples=40)  # a schedule is dear to draw
+FEW = settings(max_examples=40)  # drawing a schedule is slow
 PER_JOB = ["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown"]
 
 

@@ -315,7 +315,7 @@ def test_a_jitted_function_works(small):
 
 
 def test_functions_of_the_same_text_are_told_apart(small):
-    """Numba's disk cache knows a function by its place and its code without constants and outer values."""
+    """Numba's disk cache identifies a function by its place and its code, without constants and outer values."""
 
     def times(sign):
         return lambda submit, estimate, procs: sign * estimate
@@ -402,7 +402,7 @@ def test_what_a_function_takes_is_what_is_documented():
 
 
 def never_a_number(now, submit, estimate, procs):
-    """Return nan for whoever is short."""
+    """Return nan for short jobs."""
     return np.sqrt(estimate - 100.0)
 
 

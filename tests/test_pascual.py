@@ -179,7 +179,7 @@ NOISE = (0, 1, -1)  # of the copies
 
 
 def table_of(name, totals, waits=(40, 30, 20, 10), free=None):
-    """Make a table as `against_speedup` does; totals are for each policy the total times at S less that anywhere."""
+    """Make a table as `against_speedup` does; `totals` has each policy's total times at S, less that of first-free."""
     free = free or {}
     rows = []
     for seed, chance in enumerate(NOISE):

@@ -81,7 +81,7 @@ SUMS = ("usage", "running", "held", "queued")
 
 
 def as_twin(function, sums, scales=(16, 4, 8)):
-    """Give the twin a function of ours, which discards examples in which rounding could decide."""
+    """Adapt our function for the twin; it discards examples in which rounding could decide."""
     if function is None:
         return None
 
@@ -266,9 +266,9 @@ def with_depth(trace, depth, events):
 
 
 def test_one_and_all_cannot_both_be_what_they_are_without_rebuilding():
-    """Where a job ends early, EASY starts the next one and conservative backfilling without compression lets it wait.
+    """If a job ends early, EASY starts the next one; conservative backfilling without compression lets it wait.
 
-    Only one job ever waits here, so that it makes no difference how many may hold a reservation.
+    Only one job ever waits here, so it makes no difference how many may hold a reservation.
     """
     trace = trace_of([(0, 5, 10, 1), (1, 3, 3, 2)], 2)
     for scheme in (sl.EASY(), sl.EASY(reservations="all"), sl.Conservative(compression="rebuild")):
@@ -440,7 +440,7 @@ def own_multifactor(
 
 
 def test_policies_may_be_dropped_while_their_kernels_run():
-    """Nothing but the call holds on to what is compiled of a function with an array from outside."""
+    """Only the call itself keeps the compiled form of a function with an outside array alive."""
     trace = with_columns(LOG * 20)
 
     def run(k):

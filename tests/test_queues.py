@@ -168,7 +168,7 @@ def test_intervals_cover_what_they_should():
 
 
 def test_the_textbook_formula_would_not_do():
-    """What batch means is for: waits taken for independent give intervals that cover a third at best."""
+    """Why batch means are needed: if waits count as independent, the intervals cover a third at best."""
     covered = 0
     for seed in range(20):
         wait = waits(sl.simulate(queue(20_000, 0.7, seed), "fcfs"))

@@ -1,4 +1,4 @@
-"""Public logs that are no plain SWF, on small files made up in their columns; what is expected is worked by hand."""
+"""Public logs that are not plain SWF: small made-up files with their columns, and expectations worked by hand."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ NO_PROCS = "number of processors unknown"
 
 
 def checked(trace, **columns):
-    """Compare columns of the jobs with what is expected of them, and simulate."""
+    """Compare columns of the jobs with the expected values, and simulate."""
     for name, expected in columns.items():
         assert trace.jobs[name].tolist() == expected, name
     sl.simulate(trace, "easy").validate()

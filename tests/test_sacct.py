@@ -1,4 +1,4 @@
-"""Slurm's accounting: each format, each reason to leave a record out, each error, by expectations worked by hand."""
+"""Slurm's accounting: each format, each reason to leave a record out, each error; expectations are worked by hand."""
 
 import gzip
 import math

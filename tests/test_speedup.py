@@ -1,4 +1,4 @@
-"""Speedup models: their laws, what a trace gains by them, and its effective load. Downey's law is in test_downey.py."""
+"""Speedup models: their laws, their effect on a trace, and its effective load. Downey's law is in test_downey.py."""
 
 import numpy as np
 import pandas as pd

@@ -498,7 +498,7 @@ KINDS = {
     "tree, kill-backfilled": lambda: on_tree(OVER, overrun="kill-backfilled"),
     "one site": lambda: sl.simulate_sites([trace_of(ROWS, 4)], "easy")[0],
 }
-# What jobs of these could expect need not be told.
+# For these, what jobs could expect need not be told.
 OTHERS = {
     "clairvoyant": lambda: simulated(ROWS, 4, sl.EASY(order=lambda run_time: run_time)),
     "drawn": lambda: simulated(ROWS, 4, Drawn()),
@@ -509,7 +509,7 @@ COLUMNS = ["time", "expected_start", "news"]
 
 
 def check(schedule, whole):
-    """Check what is so for any job of any schedule; if `whole`, also that it could expect its start in the end."""
+    """Check what holds for any job of any schedule; if `whole`, also that the last expected start is the actual one."""
     schedule.validate()
     for place, job in enumerate(schedule.trace.table.index):
         came, began, why = schedule.submit[place], schedule.start[place], schedule.why(job)

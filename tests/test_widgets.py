@@ -1,4 +1,4 @@
-"""Live figures as plain functions: no browser, no kernel of a notebook."""
+"""Live figures as plain functions: without a browser or a notebook kernel."""
 
 import ast
 import asyncio
@@ -501,7 +501,7 @@ def test_tables_look_as_they_do_in_a_notebook():
         return drawing(load), pd.DataFrame({"mean wait (s)": [load]})
 
     figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
-    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # the padding of Lab's own tables, in either theme
+    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # for the padding of Lab's own tables, in either theme
     assert "border" not in figure._table.value
 
 

@@ -146,7 +146,7 @@ def simulate(settings, jobs):
         return releases.get(barrier_of(task), inf) <= now
 
     def wait(pe, task):
-        """Go on if what is waited for is there, else begin a spin."""
+        """Go on if what the task waits for is there, else begin a spin."""
         task.state = "waiting"
         if not arrived(task):
             pe.spin_began = now
@@ -224,7 +224,7 @@ def simulate(settings, jobs):
             hold(pe)
 
     def give_first(pe, *choosers):
-        """Let the first chooser that has a task give it the PE; without any, the PE is idle."""
+        """Give the PE to the task of the first chooser that has one; if none has, the PE is idle."""
         for choose in choosers:
             task = choose(pe)
             if task is not None:
@@ -422,7 +422,7 @@ def simulate(settings, jobs):
 
 
 def joined(segments):
-    """Return the segments in order of PE and time, joining those that go on as before."""
+    """Return the segments in order of PE and time; join those that continue the previous one."""
     result = []
     for segment in sorted(segments, key=lambda segment: (segment[0], segment[4])):
         if result and result[-1][:4] == segment[:4]:

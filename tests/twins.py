@@ -177,7 +177,7 @@ def _simulate(jobs, events, decide, reserved=None):
         return now + 1 if expired else estimated_end(j)
 
     def over(j, now):
-        """Under "each" a job may still await its completion event, but by its estimate it is over, and it is."""
+        """Tell whether a job is over, also by its estimate; under "each", its completion event may still be to come."""
         return estimated_end(j) <= now and jobs[j].run <= jobs[j].estimate
 
     while coming or waiting or running:
