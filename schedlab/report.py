@@ -228,7 +228,7 @@ def _write(out, sections, size, note=""):
 def pictures(
     folder: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
 ) -> list[Path]:
-    """Rebuild every figure of some papers that has a chart and write it as ``PAPER-FIGURE.png``; give the files."""
+    """Rebuild every figure of some papers that has a chart and write it as ``PAPER-FIGURE.png``; return the files."""
     written = []
     for paper in papers.modules(only):
         for function in paper.FIGURES:

@@ -263,7 +263,7 @@ def _trimmed(values, left_out):
 
 
 def _batches(values):
-    """Choose the number of batches; give it, the factor by which to widen the variance, and notes."""
+    """Choose the number of batches; return it, the factor by which to widen the variance, and notes."""
     notes = []
     least = min(LEAST, values.size)
     for batches in range(min(MOST, values.size), least - 1, -1):
@@ -637,7 +637,7 @@ def crossing(x, y) -> float:
 def jackknife(
     measure: Callable[[pd.DataFrame], float], runs: pd.DataFrame, confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Measure all runs together, for example by a correlation, and give an interval over the seeds.
+    """Measure all runs together, for example by a correlation, and return an interval over the seeds.
 
     The interval is that of the jackknife: it follows from how the measure changes when each seed in turn is left out.
 

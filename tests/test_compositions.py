@@ -31,7 +31,7 @@ def test_what_goes_can_be_simulated_and_what_does_not_is_refused_in_these_words(
 
 
 def test_the_natural_ones_go(table):
-    """Every rigid scheme runs on the nodes of a tree, except with k reservations or a second order."""
+    """Rigid schemes run on the nodes of a tree, except for unbounded searches, k reservations and a second order."""
     blocks = table["tree, nodes of one block"].eq(YES)
     assert set(table.index[~blocks]) == {
         "EASY-SJBF",

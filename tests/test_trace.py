@@ -790,7 +790,7 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
 def test_a_bootstrapped_trace_knows_which_estimates_were_missing():
     trace = sl.model_trace("lublin", jobs=2_000, procs=64, seed=1).with_estimates("tsafrir")
     by_run = trace.table["run_time"].rank(method="first")
-    trace = replace(trace, table=trace.table[by_run <= 1_900])  # with all jobs, no estimate would be long enough
+    trace = replace(trace, table=trace.table[by_run <= 1_900])  # or the model, fitted to few, has none long enough
     drawn = lacking(trace, 500).bootstrap(seed=3)
     numbers = drawn.repaired["job_number"]
     assert numbers.is_unique

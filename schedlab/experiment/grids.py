@@ -288,7 +288,7 @@ def carried_out(
     store: str | PathLike | Store | None = None,
     retry: bool = False,
 ) -> pd.DataFrame:
-    """Make the runs of a plan whose results are unknown, and give the table; other parameters are as in `grid`."""
+    """Make the runs of a plan whose results are unknown, and return the table; other parameters are as in `grid`."""
     _check_threads(threads)
     if not len(plan):
         return pd.DataFrame()

@@ -312,7 +312,7 @@ def explained(simulate: Callable):
 
 
 def _failure(run, running):
-    """Run a simulation again, and give the failure of the user's function if there is one."""
+    """Run a simulation again, and return the failure of the user's function if there is one."""
     running.failures = []
     with suppress(ValueError):
         run()
