@@ -19,7 +19,7 @@ export SCHEDLAB_DATA
 endif
 endif
 
-# uv leaves byte-compiling to the first import. Let that import keep the bytecode; imports take twice as long without it.
+# uv leaves byte-compiling to the first import. Let that import keep it, since imports take twice as long without.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
