@@ -247,7 +247,7 @@ def export(to: str | PathLike) -> list[Path]:
     >>> with TemporaryDirectory() as folder:
     ...     logs = sl.conformance.export(folder)
     >>> len(logs), logs[0].name
-    (16, '01-extra-processors.swf')
+    (17, '01-extra-processors.swf')
     """
     to = Path(to)
     to.mkdir(parents=True, exist_ok=True)
@@ -481,8 +481,8 @@ def others() -> pd.DataFrame:
     --------
     >>> import schedlab as sl
     >>> found = sl.conformance.others()
-    >>> found.loc[found["case"] == 1, ["simulator", "convention"]].values.tolist()
-    [['AccaSim', 'extra processors are used'], ['hpcsim', 'extra processors are used']]
+    >>> found.loc[found["case"] == 17, ["simulator", "follows"]].values.tolist()
+    [['predictsim', True], ['CQSim', False]]
     """
     rows = []
     for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():

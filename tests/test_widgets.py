@@ -515,9 +515,13 @@ def test_on_a_page_a_live_figure_has_figures_made_beforehand(monkeypatch):
     monkeypatch.setenv("SCHEDLAB_PAGE", "1")
     ((kind, page),) = figure._repr_mimebundle_().items()
     assert kind == "text/html"
-    options = re.findall(r"<option( selected)?>([^<]+)</option>", page)
-    assert [text for _, text in options] == ["0.55", "0.7", "0.85", "1", "easy", "fcfs", "no", "yes"]
-    assert [text for chosen, text in options if chosen] == ["0.7", "easy", "no"]
+    ((slider, said),) = re.findall(r'<input type="range" ([^>]+)> <output>([^<]+)</output>', page)
+    assert 'name="load" data-first="1" max="3" value="1"' in slider
+    assert 'data-texts="0.55|0.7|0.85|1"' in slider
+    assert said == "0.7"
+    options = re.findall(r'<option value="(\d)"( selected)?>([^<]+)</option>', page)
+    assert [text for _, _, text in options] == ["easy", "fcfs", "no", "yes"]
+    assert [(place, text) for place, chosen, text in options if chosen] == [("0", "easy"), ("0", "no")]
     keys = re.findall(r'class="live-figure" data-key="([^"]+)"( hidden)?', page)
     assert [key for key, _ in keys] == ["first", "load=0", "load=2", "load=3", "scheme=1", "fast=1"]
     assert [bool(hidden) for _, hidden in keys] == [False] + 5 * [True]

@@ -25,10 +25,10 @@ LINES = {  # of rooms, for the contents of the reference
     "metrics": "measures of schedules and of jobs",
     "papers": "the papers, their figures and ledgers",
     "parts": "what compiled schemes are made of",
+    "schemes": "what schemes have in common: orders of the queue, and schemes by name",
     "statistics": "intervals and comparisons",
     "testing": "what a policy or scheme of your own must pass",
     "widgets": "live figures",
-    "workload": "traces in, traces out; models and stand-ins",
 }
 
 
@@ -68,10 +68,9 @@ def _write_reference(folder):
     folder.mkdir()
     rooms = {"schedlab": [name for name in sl.__all__ if not inspect.ismodule(getattr(sl, name))]}
     known = [getattr(sl, name) for name in rooms["schedlab"]]
-    for room in sl.__all__:
-        module = getattr(sl, room)
-        if inspect.ismodule(module) and room in LINES:
-            rooms[room] = [name for name in _names(module) if getattr(module, name) not in known]
+    for room in [*LINES][1:]:
+        module = importlib.import_module(f"schedlab.{room}")
+        rooms[room] = [name for name in _names(module) if getattr(module, name) not in known]
     lines = ["# Reference", "", "By room; each name with what it takes, what it gives, and an example.", ""]
     lines += [f"- [{room}]({room}.md): {LINES[room]}" for room in rooms]
     hidden = ["```{toctree}", ":hidden:", "", *rooms, "```", ""]

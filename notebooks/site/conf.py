@@ -12,12 +12,13 @@ author = "The schedlab developers"
 version = release = schedlab.__version__
 language = "en"
 exclude_patterns = ["README.md"]
+templates_path = ["_templates"]
 
 extensions = ["myst_nb", "numpydoc", "pictures", "sphinx.ext.autosummary", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autosummary_generate = True
-autodoc_default_options = {"members": True, "show-inheritance": False, "undoc-members": False}
+autodoc_default_options = {"members": True}  # those that have docstrings
 autodoc_typehints = "none"  # numpydoc's sections say the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

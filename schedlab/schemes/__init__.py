@@ -8,8 +8,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .base import Case, Jobs, Outcome, Pieces, Ranges, Scheme, by_name, classes, colours, scheme
+from .rigid import Queued
 
-__all__ = ["Case", "Jobs", "Outcome", "Pieces", "Ranges", "Scheme", "by_name", "classes", "colours", "scheme"]
+__all__ = ["Case", "Jobs", "Outcome", "Pieces", "Queued", "Ranges", "Scheme", "by_name", "classes", "colours", "scheme"]
 
 
 def __getattr__(name):

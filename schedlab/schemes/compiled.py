@@ -36,7 +36,7 @@ class CompiledScheme(Queued):
     memory : int or function
         As in `schedlab.compiled_scheme`.
     order : str or function
-        See `Queued`.
+        See `schedlab.schemes.Queued`.
     """
 
     function: Callable = field(kw_only=True)

@@ -28,7 +28,8 @@ class Conservative(Queued):
     Parameters
     ----------
     order : str or function
-        See `Queued`. It applies to compression and rebuilding. A new job is always placed behind those that wait.
+        See `schedlab.schemes.Queued`. It applies to compression and rebuilding. A new job is always placed behind
+        those that wait.
     compression : {"queue", "reservation", "none", "rebuild"}
         What happens to the waiting jobs when a job ends early.
 

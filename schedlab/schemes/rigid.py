@@ -32,9 +32,20 @@ class Queued(Scheme):
     Parameters
     ----------
     order : str or function
-        Order of the queue. The smallest value goes first; equal values go first come, first served. Either a name
-        (``schedlab.schemes.orders.NAMES``) or a function that returns a number. Its parameters name the values that it
-        gets, any of these:
+        Order of the queue: a name, or a function that returns a number. The names:
+
+        - "fcfs", "lcfs": first come, or last come, first served.
+        - "sjf", "ljf": shortest, or longest, estimate first.
+        - "narrow", "wide": fewest, or most, processors first.
+        - "saf", "laf": smallest, or largest, area first (estimate x processors).
+        - "xfactor": largest expansion factor first, (wait + estimate) / estimate.
+        - "wfp3", "unicef": as Tang et al., Cluster 2009, define them.
+        - "f1" to "f4": as Carastan-Santos and de Camargo, SC 2017, define them in Table 3.
+        - "fairshare": least recent usage of the user first (`sl.fairshare` has settings).
+        - "multifactor": Slurm's multifactor priority (`sl.multifactor` has settings).
+
+        The job for which a function returns the smallest number goes first; equal numbers go first come, first served.
+        The function's parameters name the values that it gets, any of these:
 
         - ``now, submit, estimate, procs``: int64, seconds since the first submission, and processors. With `now`, the
           order changes with time.
@@ -48,6 +59,16 @@ class Queued(Scheme):
           user count as one user.
 
         Other parameters need a default, or a value fixed by `functools.partial`.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=1).scale_load(0.8)
+    >>> def patience(now, submit, estimate):
+    ...     return -(now - submit) / estimate
+    >>> schemes = [sl.EASY(), sl.EASY(order="sjf"), sl.Conservative(order="wfp3"), sl.EASY(order=patience)]
+    >>> sl.sweep(trace, schemes, progress=False)["scheme"].tolist()
+    ['EASY', 'EASY-SJF', 'Conservative-WFP3', 'EASY-PATIENCE']
     """
 
     order: str | Callable = "fcfs"
@@ -93,7 +114,7 @@ class FCFS(Queued):
     Parameters
     ----------
     order : str or function
-        See `Queued`. Any order but "fcfs" makes this list scheduling by that priority.
+        See `schedlab.schemes.Queued`. Any order but "fcfs" makes this list scheduling by that priority.
 
     Examples
     --------
@@ -136,7 +157,7 @@ class EASY(Queued):
     Parameters
     ----------
     order : str or function
-        See `Queued`.
+        See `schedlab.schemes.Queued`.
     backfill : str or function, optional
         Order in which candidates for backfilling are tried. Default: the order of the queue. "sjf" makes EASY-SJBF.
     reservation : {"count", "block"}
