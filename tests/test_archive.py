@@ -334,7 +334,7 @@ def test_trace_that_the_archive_does_not_keep(tiny, server, cache):
     assert server.requests == []
 
 
-# Copies at hand
+# Available copies
 
 
 def test_own_folder_goes_first(tiny, server, own, cache):

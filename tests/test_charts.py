@@ -764,7 +764,7 @@ def test_a_file_appears_whole_or_not_at_all(whole, tmp_path, monkeypatch):
 
 
 def shown(styler):
-    """Return the cells of a styled table as they are read, heads first."""
+    """Return the cells of a styled table in reading order, heads first."""
     page = styler.to_html()
     read = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line) for line in page.split("<tr>")[1:]]
     return [[html.unescape(cell) for cell in line] for line in read]

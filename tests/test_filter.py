@@ -328,7 +328,7 @@ def test_a_reason_that_nobody_thought_of_is_worth_a_look():
     ]
 
 
-# What the checks say of each log. The archive's own marks, and fields that nobody uses, are worth no message.
+# What the checks say of each log: nothing about the archive's own marks, or about fields that nobody uses.
 LOOKS = {
     "CTC-SP2-1996": None,
     "HPC2N-2002": None,

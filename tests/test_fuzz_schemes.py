@@ -15,7 +15,7 @@ def test_a_run_is_drawn_from_its_seed_and_number_alone():
 
 @pytest.mark.parametrize("number", range(3))
 def test_the_snippet_of_a_run_is_python(number):
-    assert len(ast.parse("\n".join(case(0, number))).body) > 2  # jobs, a trace, and what is made of it
+    assert len(ast.parse("\n".join(case(0, number))).body) > 2  # jobs, a trace, and what uses them
 
 
 def test_what_is_valid_passes_and_a_refusal_is_told():

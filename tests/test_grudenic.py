@@ -134,7 +134,7 @@ def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
 
 def test_figures_and_ledger_do_without_any_log(monkeypatch):
     monkeypatch.setattr(paper, "log", lambda *_: None)
-    monkeypatch.setattr(paper, "AUDITED", "SDSC-Par-1995")  # of which there is no stand-in
+    monkeypatch.setattr(paper, "AUDITED", "SDSC-Par-1995")  # it has no stand-in
     for function in paper.FIGURES[1:]:  # the first has no log
         figure = function("quick", progress=False)
         assert figure.data.empty

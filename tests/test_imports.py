@@ -138,7 +138,7 @@ def imported(text, module, is_package=False):
 
 
 def at_home(name):
-    """Give the modules that a name of the package reaches; the bare package reaches all that it offers."""
+    """Return the modules that a name of the package reaches; the bare package reaches all that it offers."""
     if not name or name == "*":
         return {home_of(offered) for offered in sl.__all__}
     if name == "__version__":

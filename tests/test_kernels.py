@@ -26,7 +26,7 @@ EVENTS = st.sampled_from(["batched", "each"])
 
 
 def own_fixed(submit, estimate, procs):
-    """Odd on purpose: many ties, and the reverse of what is usual."""
+    """Odd on purpose: many ties, and the reverse of the usual order."""
     return (submit * 7 + estimate * 3 + procs) % 4
 
 

@@ -1,4 +1,4 @@
-"""DPSA beyond its twin: the paper's example, bounds, audit, what is refused."""
+"""DPSA beyond its twin: the paper's example, bounds, audit, and what is refused."""
 
 import numba
 import numpy as np
@@ -140,7 +140,7 @@ def test_a_machine_and_jobs_that_are_larger_alike_change_nothing(workload, varia
 
 @st.composite
 def holes_for_a_few(draw):
-    """Draw a machine, of which one job leaves a part free, a head that waits for more, and some jobs behind it."""
+    """Draw a machine on which one job leaves a part free, a head that waits for more, and some jobs behind it."""
     procs = draw(st.sampled_from([200, 6_000, MILLION, 2**24]))
     free = draw(st.integers(procs // 4, procs // 2))
     sizes = st.integers(max(1, free // draw(st.integers(2, 9))), free // 2 + 1)

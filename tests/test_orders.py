@@ -358,8 +358,8 @@ def divides_by_its_wait(now, submit, estimate, procs):
 def test_what_a_function_raises_is_raised(small, order, named):
     with pytest.raises(ValueError, match="two are too many"):
         starts(small, order, named)
-    assert starts(small, "fcfs", named)  # and is forgotten
-    assert orders._running.get() is None  # what others cannot raise is none of ours
+    assert starts(small, "fcfs", named)  # the error is forgotten
+    assert orders._running.get() is None  # the context of the failed simulation is gone
 
 
 def test_a_division_by_zero_is_raised_in_the_thread_it_comes_from(small):
@@ -426,7 +426,7 @@ def test_values_from_outside_are_those_of_now():
     assert (before, sl.simulate(busy, sl.FCFS(order=weighted)).start.tolist()) == ([0, 50, 55], [0, 56, 50])
 
 
-# A function that takes its values in its own way, and what is said of one that fails -----------------------
+# A function that takes its values in its own way, and the messages about one that fails -------------------
 
 
 def weighed(procs, estimate, weight=1, submit=0):

@@ -273,7 +273,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
     assert trace.procs == 9_688
     assert trace.jobs.index.is_unique  # of 7 and 7
     assert trace.at(0) == pd.Timestamp("2022-07-11", tz="America/Los_Angeles")
-    assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "run time is 0"}  # all are numbered anew
+    assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "run time is 0"}  # all are renumbered
     assert sl.read_cori(tmp_path / "knl.csv", machine=2_388).procs == 2_388
 
 
@@ -282,7 +282,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
 
 @pytest.fixture
 def kestrel():
-    """Return four jobs, of which one still waits."""
+    """Return four jobs; one of them still waits."""
     times = ["2024-02-19 16:17:31-07", "2024-02-19 16:18:31-07", "2024-02-19 16:20:00-07", "2024-07-01 00:00:00-06"]
     return pd.DataFrame(
         {

@@ -432,7 +432,7 @@ def test_a_full_size_that_was_interrupted_goes_on_where_it_was(paper, tmp_path, 
         stop.unlink()
         forget()
         report.figures(tmp_path / "report.html", size, progress=False)
-        assert counting.calls() == again  # a quick one begins anew
+        assert counting.calls() == again  # a quick one starts over
         forget()
 
 

@@ -736,7 +736,7 @@ def check_tiles(settings, result):
 
 
 def check_places(settings, jobs, result):
-    """Jobs are placed at boundaries, in order; tasks stay on their PEs, of which none has too many."""
+    """Jobs are placed at boundaries, in order; tasks stay on their PEs, and no PE has too many."""
     placed = [when for when in result.placed if when >= 0]
     assert result.placed == sorted(placed) + [-1] * (len(jobs) - len(placed))
     assert all(when % settings.slice == 0 for when in placed)

@@ -732,7 +732,7 @@ def bars_of(chart):
 
 
 def label_of(chart, bar):
-    """Return what is written into a bar: the next thing in the chart, if anything."""
+    """Return the text inside a bar: the next element of the chart, if there is any."""
     parts = list(chart)
     after = parts[parts.index(bar) + 1]
     return after if after.get("pointer-events") == "none" else None

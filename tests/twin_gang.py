@@ -9,14 +9,14 @@ the package. Times are whole nanoseconds. A program is a list of steps (compute,
 where the last one is ("end",), or ("io", ns, "end") or ("think", ns, "end"). `index` counts the receives of the
 receiver from 0.
 
-Left open by the text, and decided here:
+The text leaves these points open; they are decided here:
 
 1. A spin check that falls on a slice boundary precedes the global switch, so the time left to that switch is 0 and
    the task spins on.
-2. What arrives for a task that does not hold its PE leaves it inside its statement until it holds the PE again.
-   Getting the PE then counts as a communication statement, when the switch is over.
-3. `computed` has the part of a computing step that is done by the horizon.
-4. Memberships are updated for tasks that are done, too, at the boundary after their last slice.
+2. A message or release that arrives for a task without its PE leaves the task inside its statement until it holds the
+   PE again. Getting the PE then counts as a communication statement, when the switch is over.
+3. `computed` includes the part of a computing step that is done by the horizon.
+4. At the boundary after its last slice, the memberships of a finished task are updated too.
 """
 
 from dataclasses import dataclass, field

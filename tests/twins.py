@@ -156,9 +156,9 @@ def _simulate(jobs, events, decide, reserved=None):
     """
     Go from event to event and return the start times; `decide` names the jobs to start after each event.
 
-    `decide` is told the time, the (expected end, procs) of the running jobs, the waiting jobs and, among
-    them, those just arrived (both FCFS), and whether a job has just completed before its estimated end, or at all. The
-    times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
+    `decide` receives the time, the (expected end, procs) of the running jobs, the waiting jobs and, among them, those
+    just arrived (both FCFS), and whether a job has just completed before its estimated end, or at all. The times in the
+    dictionary `reserved`, which `decide` keeps up to date, are events too.
     """
     assert events in ("batched", "each"), events
     starts = {}
