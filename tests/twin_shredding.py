@@ -20,9 +20,9 @@ The text leaves these points open; they are decided here:
    compression.
 3. ``release=True``: the parallel job needs all its p processors free to start. With m < p tasks left it takes only m
    of them, from the start, and the others are free for the rest of that same pass; the end of its full rounds is an
-      event. Processors given back before the estimated end are an early completion, at the start too: the local
-      scheduler makes another pass at once, as after a withdrawal, and compression opens it. Otherwise a task could take
-      them from a local job.
+   event. Processors given back before the estimated end are an early completion, at the start too: the local
+   scheduler makes another pass at once, as after a withdrawal, and compression opens it. Otherwise a task could take
+   them from a local job.
 4. ``everywhere=True``: a copy on q = min(p, processors of the site) is estimated as ceil(p b / q) rounds of tasks.
    This is the same work, rounded up so that the copy cannot outlive its estimate. The promise of a job is that of its
    home copy.
