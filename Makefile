@@ -1,5 +1,5 @@
 # `make figures` and `make test` need nothing but Python 3.11-3.13 and make: each sets up .venv first.
-# The set-up takes uv where it is installed, else venv and pip. PYTHON=... names the interpreter.
+# The set-up uses uv if it is installed, else venv and pip. PYTHON=... names the interpreter.
 
 PYTHONS := >=3.11,<3.14
 VENV := .venv
@@ -11,7 +11,7 @@ SECONDS ?= 30
 SEED ?= 1
 SPREAD := -n auto --dist worksteal
 
-# The logs, where they lie beside the checkout and nothing else was said (SCHEDLAB_DATA= does without them).
+# Use the logs beside the checkout, if there are any, unless SCHEDLAB_DATA is set (SCHEDLAB_DATA= runs without logs).
 ifeq ($(origin SCHEDLAB_DATA),undefined)
 SCHEDLAB_DATA := $(shell cd ../shared/traces 2>/dev/null && pwd)
 ifneq ($(SCHEDLAB_DATA),)
@@ -19,7 +19,7 @@ export SCHEDLAB_DATA
 endif
 endif
 
-# uv leaves byte-compiling to the first import: let that keep it, since imports take twice as long without.
+# uv leaves byte-compiling to the first import. Let that import keep it, since imports take twice as long without.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -31,14 +31,14 @@ help: ## Show this list
 figures: $(READY) ## Rebuild every figure and table into build/report.html (SIZE=full: at full size)
 	$(BIN)/schedlab figures --size $(SIZE)
 
-pictures: $(READY) ## Make the pictures of the README and the notebooks anew (needs chromium)
+pictures: $(READY) ## Remake the pictures of the README and the notebooks (needs chromium)
 	$(BIN)/python -c "from schedlab import report; report.pictures('notebooks/images', only=['base'])"
 	$(BIN)/python tests/browser.py notebooks/images
 
-docs: kernels ## Build the site into build/site, with no network
+docs: kernels ## Build the site into build/site, without a network
 	$(BIN)/python notebooks/site/build.py
 
-test: kernels ## Run the tests on every core (ARGS="-k easy": some of them)
+test: kernels ## Run the tests on every core (ARGS="-k easy": only some of them)
 	$(BIN)/python -m pytest $(SPREAD) $(ARGS)
 
 test-nojit: $(READY) ## Run the reduced set of tests with numba's JIT off
@@ -51,37 +51,37 @@ test-bounds: $(READY) ## Run the reduced set of tests with every array index che
 test-lowest: $(LOWEST)/ready ## Run the tests of tables and charts with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -m "tables and not browser" $(SPREAD) $(ARGS)
 
-fuzz: $(READY) ## Feed schemes and readers what is extreme or broken (SECONDS=600 SEED=2: longer, others)
+fuzz: $(READY) ## Feed extreme or broken input to schemes and readers (SECONDS=600 SEED=2: longer, other input)
 	$(BIN)/python -m tests.fuzz.fuzz_schemes --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz.fuzz_readers --seconds $(SECONDS) --seed $(SEED)
 
-# Two at a time, however many cores there are: each has a JupyterLab and a chromium, and latencies are measured.
+# Two at a time, on any number of cores: each test runs a JupyterLab and a chromium, and latencies are measured.
 test-browser: kernels ## Run every notebook in a real browser (needs chromium)
 	$(BIN)/python -m pytest -m browser -n 2 --dist worksteal $(ARGS)
 
 lab: kernels ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
-# Each process that tests would compile them for itself; the figures compile what they need as they go.
-kernels: $(READY) ## Compile the kernels, unless they are
+# Otherwise each test process would compile them for itself; the figures compile what they need as they go.
+kernels: $(READY) ## Compile the kernels that are not compiled yet
 	$(BIN)/schedlab compile
 
-lint: $(READY) ## Check the code with ruff
+lint: $(READY) ## Check code and format with ruff
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-lock: ## Renew requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: to the newest versions)
+lock: ## Update requirements.lock from pyproject.toml, with uv (ARGS=--upgrade: to the newest versions)
 	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 \
 		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
 
 setup: kernels ## Set up .venv and compile the kernels
 
-clean: ## Delete all that make and the tests leave behind, .venv included
+clean: ## Delete everything that make and the tests leave behind, including .venv
 	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# .venv belongs to this file. It counts when it was finished, in this folder, and its interpreter is still there;
-# otherwise it is made anew, so that it holds what requirements.lock says and nothing else.
+# This file owns .venv. It is kept if its set-up was finished in this folder and its interpreter still exists. Otherwise
+# it is rebuilt, so that it holds exactly what requirements.lock says.
 ifneq "$(shell test -x $(BIN)/python && cat $(READY) 2>/dev/null)" "$(CURDIR)"
 .PHONY: $(READY)
 endif
@@ -89,7 +89,7 @@ ifneq "$(shell test -x $(LOWEST)/bin/python && cat $(LOWEST)/ready 2>/dev/null)"
 .PHONY: $(LOWEST)/ready
 endif
 
-# Leave in $python the interpreter to use, if any: PYTHON, or the first on the path that fits the condition $(1).
+# Set $python to the interpreter to use, if any: PYTHON, or the first on the path that meets the condition $(1).
 define find_python
 python=; for name in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
 	if "$$name" -c 'import sys; assert (3, 11) <= sys.version_info < (3, 14); $(1)' 2>/dev/null; \
@@ -120,7 +120,7 @@ $(READY): pyproject.toml requirements.lock
 	$$install --no-deps --no-build-isolation -e .; \
 	echo "$(CURDIR)" > $@
 
-# With the interpreter of .venv, whose compiled kernels serve here too.
+# Use the interpreter of .venv, so that its compiled kernels can be used here too.
 $(LOWEST)/ready: $(READY) tests/lowest.py
 	@rm -rf $(LOWEST)
 	@set -e; if uv --version >/dev/null 2>&1; then \

@@ -117,7 +117,7 @@ def __getattr__(name):
 
 
 def _schemes():
-    """Give the classes of schemes, which make themselves known."""
+    """Return the classes of schemes, which register themselves."""
     return import_module(f"{__name__}.schemes").classes()
 
 

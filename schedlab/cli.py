@@ -80,7 +80,7 @@ TRACE_HELP = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; give its exit code: 0 done, 1 failed, 2 wrong usage, 3 trace not found."""
+    """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 3 trace not found."""
     try:
         try:
             options = _parser().parse_args(arguments)

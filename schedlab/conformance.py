@@ -115,7 +115,7 @@ class Case:
         return swf.read_log(self.path).header.procs
 
     def schedule(self, answer: Answer) -> Schedule:
-        """Give the schedule of an answer, for example for a Gantt chart, without the jobs that never start.
+        """Return the schedule of an answer, for example for a Gantt chart, without the jobs that never start.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class _Told(Scheme):
 
 
 def folder() -> Path:
-    """Give the folder of the cases.
+    """Return the folder of the cases.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def folder() -> Path:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Give all cases.
+    """Return all cases.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def case(number: int) -> Case:
-    """Give one case; it displays itself, with a Gantt chart of each answer.
+    """Return one case; it displays itself, with a Gantt chart of each answer.
 
     Parameters
     ----------
@@ -417,7 +417,7 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
 
 
 def _shadow(head, now, running, starts, estimate, procs, machine):
-    """Give when the head of the queue could start, by estimates of running jobs, and the processors it leaves over."""
+    """Return when the head of the queue could start, by running jobs' estimates, and the processors it leaves over."""
     free = machine - sum(procs[j] for j in running)
     shadow = now
     ends = sorted((max(starts[j] + estimate[j], now + 1), procs[j]) for j in running)
@@ -469,7 +469,7 @@ class Verdicts(pd.DataFrame):
 
 
 def others() -> pd.DataFrame:
-    """Give the results of other simulators on the logs.
+    """Return the results of other simulators on the logs.
 
     Returns
     -------

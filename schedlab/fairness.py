@@ -19,7 +19,7 @@ DEFINITIONS = ("arrivals", "conservative", "fcfs")
 def fair_starts(
     schedule: Schedule, definition: str = "arrivals", *, jobs=None, threads: int | None = None
 ) -> pd.Series:
-    """Give the fair start time of jobs.
+    """Return the fair start time of jobs.
 
     Parameters
     ----------

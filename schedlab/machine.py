@@ -116,7 +116,7 @@ class Partitions:
         return f"partitions {', '.join(f'{name} ({procs:,})' for name, procs in self.sizes)}"
 
     def places(self, jobs, names) -> np.ndarray:
-        """Give the partition in which each job runs.
+        """Return the partition in which each job runs.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class KaryTree:
         return f"{self.k}-ary {self.n}-tree{nodes}, {self.allocation}{drawn}{promised}{share}{also}"
 
     def holding(self, procs: int) -> "KaryTree":
-        """Give the same tree with this many nodes installed, if the number was left open.
+        """Return the same tree with this many nodes installed, if the number was left open.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class KaryTree:
         return ALLOCATIONS[self.allocation]
 
     def stage(self, procs) -> np.ndarray:
-        """Give the lowest stage whose blocks have at least this many nodes; int64, in the shape of `procs`.
+        """Return the lowest stage whose blocks have at least this many nodes; int64, in the shape of `procs`.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class KaryTree:
         return np.searchsorted(sizes, procs) + 1
 
     def saved(self) -> np.ndarray:
-        """Give the share by which run times fall for jobs within a block of each stage; float64, shape (n + 1,)."""
+        """Return the share by which run times fall for jobs within a block of each stage; float64, shape (n + 1,)."""
         if isinstance(self.speedup, tuple):
             return np.array([0.0, *self.speedup])
         return np.full(self.n + 1, 0.0 if self.policy.whole else float(self.speedup))

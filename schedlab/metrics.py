@@ -119,7 +119,7 @@ class Measures(pd.Series):
         return display.page(display.line("", strong=str(self.name)), shown)
 
     def _written(self):
-        """Give one row per measure: its name, its value with unit, and its description."""
+        """Return one row per measure: its name, its value with unit, and its description."""
         return [(str(name), written(name, value), MEASURES.get(name, ("",))[0]) for name, value in self.items()]
 
 
@@ -159,7 +159,7 @@ class MeasureTable(pd.DataFrame):
         return display.page(display.table(names, rows, words), display.line(more, faint=True))
 
     def _written(self):
-        """Give the table as text, each cell with its unit."""
+        """Return the table as text, each cell with its unit."""
         plain = pd.DataFrame(self)
         if len(plain) > MOST_ROWS:
             plain = pd.concat([plain.head(MOST_ROWS // 2), plain.tail(MOST_ROWS // 2)])
@@ -186,7 +186,7 @@ def _cell(measure, value, like):
 
 
 def slowdown(turnaround, run):
-    """Give turnaround / run time; float64, shape (n_jobs,).
+    """Return turnaround / run time; float64, shape (n_jobs,).
 
     A job of length zero has slowdown 1 if it did not wait, and inf if it did. The load filter leaves such jobs out; the
     bounded slowdown was invented for them.
@@ -208,7 +208,7 @@ def slowdown(turnaround, run):
 
 
 def bounded_slowdown(turnaround, run, tau=TAU):
-    """Give max(1, turnaround / max(run, tau)); float64, shape (n_jobs,).
+    """Return max(1, turnaround / max(run, tau)); float64, shape (n_jobs,).
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def bounded_slowdown(turnaround, run, tau=TAU):
 
 
 def per_processor_slowdown(turnaround, run, procs, tau=TAU):
-    """Give max(1, turnaround / (processors x max(run, tau))); float64, shape (n_jobs,).
+    """Return max(1, turnaround / (processors x max(run, tau))); float64, shape (n_jobs,).
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def _at_least(tau, run):
 
 
 def utilization(start, end, procs, machine, window):
-    """Give the share of the machine's processor-seconds in a window that jobs held.
+    """Return the share of the machine's processor-seconds in a window that jobs held.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def utilization(start, end, procs, machine, window):
 
 
 def effective_work(run, procs, efficiency=1.0):
-    """Give the sequential work done, in processor-seconds: the sum of run time x processors x efficiency.
+    """Return the sequential work done, in processor-seconds: the sum of run time x processors x efficiency.
 
     Sabin's effective load is this divided by processors x span. A rigid job counts as perfectly efficient.
 
@@ -366,7 +366,7 @@ def states(time, changes):
 
 
 def loss_of_capacity(timeline, machine):
-    """Give Kurian's loss of capacity in processor-seconds: idle processors that queued jobs could have used.
+    """Return Kurian's loss of capacity in processor-seconds: idle processors that queued jobs could have used.
 
     It is min(processors that queued jobs want, idle processors), integrated over time.
 
@@ -393,7 +393,7 @@ def loss_of_capacity(timeline, machine):
 
 
 def gini(values) -> float:
-    """Give the Gini coefficient of non-negative values: 0 if all are equal, near 1 if one value has nearly everything.
+    """Return the Gini coefficient of non-negative values: 0 if all are equal, near 1 if one has nearly everything.
 
     It is half the mean absolute difference between two values drawn at random, divided by their mean. It is nan without
     values, or if all are 0.
@@ -429,7 +429,7 @@ def gini(values) -> float:
 
 
 def user_shares(jobs: pd.DataFrame) -> pd.DataFrame:
-    """Give each user's share of the machine.
+    """Return each user's share of the machine.
 
     Parameters
     ----------

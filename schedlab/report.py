@@ -152,7 +152,7 @@ def figures(
 
 
 def _in_turn(sections: list["Section"]) -> list["Section"]:
-    """Give papers in the order in which processes take them, so that all end at about the same time.
+    """Return papers in the order in which processes take them, so that all end at about the same time.
 
     The first stays first, so that the page appears early. The others follow by the seconds that their kept full size
     took, longest first: short ones fill the gaps at the end.
@@ -228,7 +228,7 @@ def _write(out, sections, size, note=""):
 def pictures(
     folder: str | os.PathLike, size: str | None = None, progress: bool = True, only: Iterable[str] = ()
 ) -> list[Path]:
-    """Rebuild every figure of some papers that has a chart and write it as ``PAPER-FIGURE.png``; give the files."""
+    """Rebuild every figure of some papers that has a chart and write it as ``PAPER-FIGURE.png``; return the files."""
     written = []
     for paper in papers.modules(only):
         for function in paper.FIGURES:
@@ -288,7 +288,7 @@ class Section:
         (self.folder / f"{group}.compiling").touch()
 
     def compiled(self) -> list[str]:
-        """Give the groups of kernels noted as being compiled."""
+        """Return the groups of kernels noted as being compiled."""
         return sorted(path.stem for path in self.folder.glob("*.compiling"))
 
     def _leave(self, piece, **content):
@@ -296,15 +296,15 @@ class Section:
             part.write_text(json.dumps(content), encoding="utf-8")
 
     def pieces(self) -> list[Path]:
-        """Give the files of what is done."""
+        """Return the files of the finished pieces."""
         return sorted(self.folder.glob("[!.]*.json"))
 
     def figures(self) -> list[dict]:
-        """Give the figures that are done: name, title, notes and body."""
+        """Return the figures that are done: name, title, notes and body."""
         return [json.loads(path.read_text("utf-8")) for path in self.pieces() if path.stem != LEDGER_PIECE]
 
     def ledger(self) -> dict | None:
-        """Give the ledger, if it is done: the counts of verdicts, and the body."""
+        """Return the ledger, if it is done: the counts of verdicts, and the body."""
         path = self.folder / f"{LEDGER_PIECE}.json"
         return json.loads(path.read_text("utf-8")) if path.exists() else None
 
@@ -331,7 +331,7 @@ def _page(sections, size, note):
 
 @cache
 def script() -> str:
-    """Give the script that draws the charts of a page, each as it comes into view."""
+    """Return the script that draws the charts of a page, each as it comes into view."""
     about = f"{VEGA_LITE}-{version('vl-convert-python')}-{hashlib.sha256(EMBED.encode()).hexdigest()[:16]}"
     return kept_script(f"report-{about}.js", lambda: vl_convert.javascript_bundle(EMBED, vl_version=VEGA_LITE))
 
@@ -399,7 +399,7 @@ def _section(section):
 
 
 def _figure(figure, paper, captions):
-    """Give a figure as HTML; `captions` maps each caption already shown to its figure."""
+    """Return a figure as HTML; `captions` maps each caption already shown to its figure."""
     key = f"{paper}-{figure.name}"
     parts = [f'<figure id="{key}"><h3>{_text(figure.title)}</h3>']
     if figure.chart is not None:

@@ -168,7 +168,7 @@ def steps(trace: Trace, *, machine: Flat | int | None = None, overrun: str = "ki
 
 
 def recorded(trace: Trace) -> Schedule:
-    """Give the schedule that really happened, from the waits in the log, to chart, measure and compare like any other.
+    """Return the schedule that really happened, from the log's waits, to chart, measure and compare like any other.
 
     A job starts at its submission plus the log's wait, and runs as long as the log says, even beyond its estimate. It
     holds the processors that it requested, as in simulations, so that the two compare job by job. A job without a

@@ -116,7 +116,7 @@ class Comparison:
 
 
 def batch_means(values, confidence: float = 0.95, *, warm_up: int | str = 0) -> Interval:
-    """Give the mean of a run with its confidence interval by batch means.
+    """Return the mean of a run with its confidence interval by batch means.
 
     The number of batches is the largest from 40 down to 20 at which von Neumann's ratio shows no correlation of the
     batch means (one-sided, 10 %). If the first autocorrelation r of the sample is still positive, the interval is
@@ -178,7 +178,7 @@ def _batch_means(values, confidence, warm_up):
 
 
 def _ends(mean, means, widened, confidence):
-    """Give the ends of an interval from batch means, as skewed as they are."""
+    """Return the ends of an interval from batch means, as skewed as they are."""
     error = sqrt(widened * means.var(ddof=1) / means.size)
     t = t_quantile((1 + confidence) / 2, means.size - 1)
     skewness = _skewness(means)
@@ -190,7 +190,7 @@ def _ends(mean, means, widened, confidence):
 
 
 def _skewness(values):
-    """Give the sample skewness, adjusted for bias; 0 if it is negligible."""
+    """Return the sample skewness, adjusted for bias; 0 if it is negligible."""
     n, centred = values.size, values - values.mean()
     squares = np.square(centred).mean()
     if n < 3 or not squares > 0:
@@ -199,7 +199,7 @@ def _skewness(values):
 
 
 def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, warm_up: int | str = 0) -> pd.DataFrame:
-    """Give an interval by batch means for each column of a table, or for each class and column.
+    """Return an interval by batch means for each column of a table, or for each class and column.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, wa
 
 
 def _trimmed(values, left_out):
-    """Give the values after the warm-up, the number left out, and a note if the warm-up has not ended."""
+    """Return the values after the warm-up, the number left out, and a note if the warm-up has not ended."""
     values = np.asarray(values, dtype="float64")
     if values.ndim != 1:
         raise ValueError(f"values have shape {values.shape}, expected one dimension")
@@ -263,7 +263,7 @@ def _trimmed(values, left_out):
 
 
 def _batches(values):
-    """Choose the number of batches; give it, the factor by which to widen the variance, and notes."""
+    """Choose the number of batches; return it, the factor by which to widen the variance, and notes."""
     notes = []
     least = min(LEAST, values.size)
     for batches in range(min(MOST, values.size), least - 1, -1):
@@ -283,7 +283,7 @@ def _batches(values):
 
 
 def _batched(values, batches):
-    """Give the means of consecutive values, in batches whose sizes differ by at most one."""
+    """Return the means of consecutive values, in batches whose sizes differ by at most one."""
     ends = np.arange(1, batches + 1) * values.size // batches
     starts = np.append(0, ends[:-1])
     return np.add.reduceat(values, starts) / (ends - starts)
@@ -308,7 +308,7 @@ def _autocorrelation(values):
 
 
 def warm_up(values) -> int:
-    """Give the length of the warm-up by MSER-5: the values to leave out at the beginning.
+    """Return the length of the warm-up by MSER-5: the values to leave out at the beginning.
 
     It takes means of five values and considers all cuts that leave at least half of the run. It chooses the cut that
     minimizes the squared deviations of what remains, divided by the squared number of its values.
@@ -442,7 +442,7 @@ def _measured(schedule, measure):
 
 
 def _ratio(x, y, confidence, left_out):
-    """Give the interval of mean(x) / mean(y): all r for which mean(x - r y) is compatible with 0."""
+    """Return the interval of mean(x) / mean(y): all r for which mean(x - r y) is compatible with 0."""
     top, bottom = (float(values.mean()) if values.size else nan for values in (x, y))
     if not (np.isfinite([top, bottom]).all() and bottom):
         return Interval(nan, nan, nan, confidence, 0, 0, left_out, ("no ratio: a mean is 0, infinite or missing",))
@@ -525,7 +525,7 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
 
 
 def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> pd.Series:
-    """Give each run's contribution to the ratio of two means over the seeds.
+    """Return each run's contribution to the ratio of two means over the seeds.
 
     Averaging the runs' own ratios gives too much weight to runs whose old value is low by chance: of two schedules that
     differ by chance alone, each would seem worse than the other. These contributions average to mean(new) / mean(old),
@@ -639,7 +639,7 @@ def crossing(x, y) -> float:
 def jackknife(
     measure: Callable[[pd.DataFrame], float], runs: pd.DataFrame, confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Measure all runs together, for example by a correlation, and give an interval over the seeds.
+    """Measure all runs together, for example by a correlation, and return an interval over the seeds.
 
     The interval is that of the jackknife: it follows from how the measure changes when each seed in turn is left out.
 
@@ -782,7 +782,7 @@ def geometric_changes(new: pd.DataFrame, old: pd.DataFrame, name: str, by, confi
 
 
 def _cases(by, name, *tables):
-    """Give `by` as a list, after checking that each table has its columns, the measure and the seeds."""
+    """Return `by` as a list, after checking that each table has its columns, the measure and the seeds."""
     by = [by] if isinstance(by, str) else list(by)
     for table in tables:
         for column in (*by, name, "seed"):
@@ -806,7 +806,7 @@ def _half(confidence, seeds):
 
 @lru_cache(maxsize=1024)
 def t_quantile(p: float, df: int) -> float:
-    """Give the quantile of Student's t distribution.
+    """Return the quantile of Student's t distribution.
 
     Parameters
     ----------
@@ -850,7 +850,7 @@ def t_quantile(p: float, df: int) -> float:
 
 
 def _t_within(angle, df):
-    """Give the probability that abs(t) <= sqrt(df) tan(angle)."""
+    """Return the probability that abs(t) <= sqrt(df) tan(angle)."""
     odd = df % 2
     # 1 + 1/2 c^2 + 1/2 3/4 c^4 + ... for even df, c (1 + 2/3 c^2 + 2/3 4/5 c^4 + ...) for odd ones; df // 2 terms.
     k = np.arange(1, df // 2)

@@ -26,7 +26,7 @@ class Streams:
 
 
 def entropy(seed: int | np.random.Generator) -> int:
-    """Give the number that all streams start from; a generator draws it."""
+    """Return the number that all streams start from; a generator draws it."""
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     try:

@@ -227,7 +227,7 @@ class Live(ipywidgets.VBox):
         return {"text/html": _page_of(self)}
 
     def _recall(self, values):
-        """Give the specification and the table for some values, from memory if possible."""
+        """Return the specification and the table for some values, from memory if possible."""
         key = tuple(values.values())
         try:
             found = self._memory.get(key)
@@ -254,7 +254,7 @@ class Live(ipywidgets.VBox):
         return found
 
     def _call(self, /, **values):
-        """Give the code that calls the function: with an import if it is in a module, else with a comment about it."""
+        """Return the code that calls the function: with an import if it is in a module, else with a comment on it."""
         name, module = getattr(self._function, "__name__", ""), getattr(self._function, "__module__", None)
         if not name.isidentifier():  # a lambda, or a callable object
             name, origin = "function", "# function is the one given to live"
@@ -491,7 +491,7 @@ def _arrivals(trace):
 
 
 def _side_by_side(schedule, other):
-    """Give the measures of two schedules with the paired difference, and a caption that says how certain it is."""
+    """Return the measures of two schedules with the paired difference, and a caption that says how certain it is."""
     ours, theirs = (one.metrics()[list(_MEASURES)] for one in (schedule, other))
     columns, caption = {f"{schedule.scheme}": ours, f"{other.scheme}": theirs}, ""
     if len(columns) == 2:
@@ -528,7 +528,7 @@ def _simulated(trace, load, scheme, overrun):
 
 
 def _ordered(scheme, order):
-    """Give a scheme with an order of its queue; the recorded schedule has its own order."""
+    """Return a scheme with an order of its queue; the recorded schedule has its own order."""
     scheme = scheme_named(scheme)
     return replace(scheme, order=order) if scheme.simulated else scheme
 
@@ -544,7 +544,7 @@ def _window(schedule, week, weeks):
 
 
 def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks):
-    """Give the code that draws the same view without `bench`."""
+    """Return the code that draws the same view without `bench`."""
     one, other = _ordered(scheme, order), scheme_named(against)
     # Not "trace = trace...": running it for a second load would scale the already scaled trace.
     source = "trace" if isinstance(trace, Trace) else f"sl.load_trace({trace!r})"
@@ -563,7 +563,7 @@ def _bench_code(trace, load, overrun, scheme, order, against, view, week, weeks)
 
 
 def _call(scheme):
-    """Give the call that makes a scheme, with only the settings that differ from the defaults."""
+    """Return the call that makes a scheme, with only the settings that differ from the defaults."""
     given = {each.name: getattr(scheme, each.name) for each in fields(scheme)}
     told = [f"{each.name}={given[each.name]!r}" for each in fields(scheme) if given[each.name] != each.default]
     return f"sl.{type(scheme).__name__}({', '.join(told)})"
@@ -639,12 +639,12 @@ def _control(name, given, default, label, tooltip):
 
 
 def _wide(label):
-    """Give the layout of a slider: always the same length, whatever the width of its label."""
+    """Return the layout of a slider: always the same length, whatever the width of its label."""
     return {"width": f"{20 + len(label) / 2}em"}
 
 
 def _placed(control, given):
-    """Give a slider with many steps the full width and a number field; a widget passed by the user stays as it is."""
+    """Return a slider with many steps the full width and a number field; a widget passed by the user stays as it is."""
     if control is given or not control.has_trait("readout"):
         return control
     ranged = control.has_trait("max")
@@ -689,7 +689,7 @@ def _documented(function):
 
 
 def _label(words):
-    """Give the first sentence, for use as a label, if it is short and others follow."""
+    """Return the first sentence, for use as a label, if it is short and others follow."""
     found = _FIRST_SENTENCE.match(words)
     if found is None or found[1].count("(") != found[1].count(")"):
         return ""
@@ -697,7 +697,7 @@ def _label(words):
 
 
 def _page_of(live):
-    """Give a live figure for a page without a kernel: precomputed figures, in which at most one control differs.
+    """Return a live figure for a page without a kernel: precomputed figures, in which at most one control differs.
 
     The script of the page shows the chosen one.
     """
@@ -735,7 +735,7 @@ def _menu_of_page(name, texts, first):
 
 
 def _few(control):
-    """Give some of the values that a control offers, with their labels, including the current one."""
+    """Return some of the values that a control offers, with their labels, including the current one."""
     if isinstance(control, ipywidgets.Checkbox):
         return [("no", False), ("yes", True)]
     if control.has_trait("options"):

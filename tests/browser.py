@@ -20,24 +20,24 @@ CHROME = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "g
 FINISHED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(
     prompt => !prompt.textContent.includes('*'))"""
 ERRORS = "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']"
-TOLD = re.compile(r"\s*schedlab: compiling scheme \w+, about \d+ s\s*")  # of a user's own, when it is first used
+TOLD = re.compile(r"\s*schedlab: compiling scheme \w+, about \d+ s\s*")  # about a user's own scheme, at its first use
 BUSY = ".schedlab-busy"
 HARMLESS = (
     'Infinite extent for field "published',  # of a panel that has no published number
     '{"signal":"{data: datetime(',  # bounds of a time axis, which Vega-Lite 5.6 reads twice: as dates, and as numbers
 )
-# Of ipywidgets: a progress bar was over before its parts were drawn, as the first one of a page may be.
+# ipywidgets says this if a progress bar ends before its parts are drawn, as the first one of a page may.
 CLOSED = "Cannot read properties of null (reading 'widgets')"
 DRAWN = "() => [...document.querySelectorAll('.jp-RenderedVegaLite')].every(one => one.querySelector('svg, canvas'))"
 SETTLED = f"() => !document.querySelector({BUSY!r})"
-# Charts and ledgers that reach beyond their cell, by so many pixels; tables may, since they scroll.
+# Charts and ledgers that reach beyond their cell, with the pixels; tables may, since they scroll.
 WIDER = """() => [...document.querySelectorAll(".jp-RenderedVegaLite, .schedlab-ledger, .schedlab-live")].map(one => {
     const title = (one.querySelector("text") || one).textContent.trim().slice(0, 60);
     return [title, one.scrollWidth - one.clientWidth];
 }).filter(([, pixels]) => pixels > 1)"""
 
-# Texts of charts with too little contrast, after WCAG 2: 4.5, or 3 for large ones. What lies under a text is blended
-# from the page up: backgrounds of the elements around, then the marks that were painted before it and reach under it.
+# Texts of charts with too little contrast. WCAG 2 requires 4.5, or 3 for large texts. The colour under a text is
+# blended from the page up: backgrounds of the elements around it, then marks painted before it that reach under it.
 FAINT = """() => {
     const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
     const seen = new Map();
@@ -115,12 +115,12 @@ FAINT = """() => {
 
 
 class Trouble(AssertionError):
-    """What should not happen in a notebook happened: an error, a request to the outside, a spinner left over."""
+    """Something went wrong in a notebook: an error, a request to the outside, a spinner left over."""
 
 
 @contextlib.contextmanager
 def lab(folder: Path, theme="Light", **environment):
-    """Serve a folder of notebooks with a JupyterLab whose settings are its own; give its address."""
+    """Serve a folder of notebooks with a JupyterLab that has its own settings; return its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -128,7 +128,7 @@ def lab(folder: Path, theme="Light", **environment):
     user = settings / "user/@jupyterlab/apputils-extension"
     _write(user / "notification.jupyterlab-settings", {"fetchNews": "false"})
     _write(user / "themes.jupyterlab-settings", {"theme": f"JupyterLab {theme}"})
-    # All cells are drawn, also those that are out of sight.
+    # Draw all cells, also those out of sight.
     tracker = settings / "user/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
     _write(tracker, {"windowingMode": "none"})
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
@@ -169,16 +169,16 @@ def _write(path, settings):
 
 
 class Page:
-    """A page that may load from one address only and that minds what goes wrong.
+    """A page that may load from one address only and that records what goes wrong.
 
     Attributes
     ----------
     outside : list of str
-        Addresses that the page asked for in vain.
+        Addresses that the page requested and was refused.
     errors : list of str
         JavaScript errors.
     warnings : list of str
-        What Vega warns of.
+        Warnings of Vega.
     """
 
     def __init__(self, chromium, address, height=1600, width=1300):
@@ -201,7 +201,7 @@ class Page:
             self.errors.append(str(error))
 
     def _told(self, message):
-        # Vega's own begin so.
+        # Vega's own warnings begin like this.
         if message.text.startswith("WARN") and not any(words in message.text for words in HARMLESS):
             self.warnings.append(message.text)
 
@@ -209,7 +209,7 @@ class Page:
         """Open a notebook and wait for its kernel."""
         self.page.goto(f"{self.address}/lab/tree/{notebook}?token=t&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        self.page.get_by_text("| Idle").first.wait_for(timeout=60_000)  # Run All before asks for a kernel
+        self.page.get_by_text("| Idle").first.wait_for(timeout=60_000)  # before that, Run All asks for a kernel
         self.page.wait_for_function(DRAWN, timeout=60_000)
         return self
 
@@ -235,7 +235,7 @@ class Page:
         return self
 
     def live_figures(self):
-        """Give the live figures; those further down are drawn once they are in view."""
+        """Return the live figures; those further down are drawn once they are in view."""
         figures = self.page.locator(".schedlab-live")
         found = [figures.nth(i) for i in range(figures.count())]
         for figure in found:
@@ -255,7 +255,7 @@ class Page:
         self.page.mouse.up()
 
     def picture(self, figure):
-        """Give the chart of a figure as it is drawn now; nothing while there is none."""
+        """Return the chart of a figure as it is drawn now; nothing while there is none."""
         drawn = figure.locator("svg.marks")
         return drawn.first.inner_html() if drawn.count() else ""
 
@@ -269,20 +269,20 @@ class Page:
         raise Trouble(f"a figure is as it was {timeout} s after its slider was moved")
 
     def static_charts(self):
-        """Give the charts that cells show themselves, as they are drawn: SVG."""
+        """Return the charts that cells show directly, as drawn: SVG."""
         found = self.page.locator(".jp-RenderedVegaLite svg.marks")
         return found.evaluate_all("found => found.map(svg => svg.outerHTML)")
 
     def faint_texts(self):
-        """Give the texts of all charts that stand out too little, each with its contrast; none is right."""
+        """Return the texts of all charts with too little contrast, and their contrast; there should be none."""
         return self.page.evaluate(FAINT)
 
     def too_wide(self):
-        """Give what reaches beyond its cell, each with the pixels; nothing should."""
+        """Return what reaches beyond its cell, with the pixels; nothing should."""
         return self.page.evaluate(WIDER)
 
     def save(self):
-        """Save the notebook, with what its cells show."""
+        """Save the notebook with its outputs."""
         self.page.keyboard.press("Control+s")
         self.page.wait_for_function("() => !document.querySelector('.jp-mod-current.jp-mod-dirty')", timeout=30_000)
 
@@ -291,7 +291,7 @@ class Page:
         self.page.close()
 
     def check(self):
-        """Raise where anything went wrong so far."""
+        """Raise if anything has gone wrong so far."""
         self.page.wait_for_timeout(300)
         if self.errors:
             raise Trouble(f"JavaScript errors: {self.errors}")
@@ -309,7 +309,7 @@ class Page:
 
 
 def drawn_in(svg: str) -> dict:
-    """Tell what a picture that Vega drew shows: the domains of its axes, and its marks by kind and vertices."""
+    """Return what a picture drawn by Vega shows: the domains of its axes, and its marks by kind and vertices."""
     tags = re.findall(r"<(?:path|g|text|image)\b[^>]*>", svg)
     told = [dict(re.findall(r'([\w-]+)="([^"]*)"', html.unescape(tag))) for tag in tags]
     axes = sorted(one["aria-label"] for one in told if one.get("aria-roledescription") == "axis")

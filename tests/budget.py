@@ -1,8 +1,8 @@
-"""What tests may take: a test that takes too long fails, and so does the suite if all together do.
+"""Time budgets of the tests: a test that takes too long fails, and so does the suite if all together do.
 
-Counted are seconds of the processor, of the test and of the processes that it started and waited for: how busy the
-machine is with other things matters little to them. What numba compiles is not counted. A budget is what the test takes
-on the machine named below; it fails beyond `PATIENCE` times as much, and on a slower machine later still.
+Budgets count processor seconds of the test and of the processes that it started and waited for, so other load on the
+machine matters little. Compiling by numba is not counted. A budget is the time that the test takes on the machine named
+below. The test fails beyond `PATIENCE` times as much, and later still on a slower machine.
 """
 
 import os
@@ -33,13 +33,13 @@ BEGAN = pytest.StashKey()
 
 
 def of(nodeid: str) -> float:
-    """Give the budget of a test: by its file and name, with or without its parameters."""
+    """Return the budget of a test: by its file and name, with or without its parameters."""
     name = nodeid.rpartition("/")[2]
     return BUDGETS.get(name, BUDGETS.get(name.partition("[")[0], DEFAULT))
 
 
 def spent() -> float:
-    """Give the processor's seconds of this process and of all that it waited for, without those of compiling."""
+    """Return the processor's seconds of this process and of all that it waited for, without those of compiling."""
     return sum(os.times()[:4]) - (getattr(_compiling(), "_duration", 0) if HELD else 0)
 
 
@@ -51,7 +51,7 @@ def _compiling():
 
 
 def slowness() -> float:
-    """Give how many times as long as on the reference machine a fixed errand takes here and now, at least 1."""
+    """Return how much longer than on the reference machine a fixed errand takes here and now: a factor, at least 1."""
     return max(1.0, min(_errand() for _ in range(5)) / REFERENCE)
 
 
@@ -65,7 +65,7 @@ def _errand():
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with what takes longest, so that all workers end together."""
+    """Run the longest tests first, so that all workers end together."""
     items.sort(key=lambda item: of(item.nodeid), reverse=True)
 
 
@@ -78,12 +78,13 @@ def pytest_runtest_setup(item):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item):
     result = yield
-    # Those of the browser are left out: JupyterLab and chromium end, and are counted, with the last of them.
+    # Browser tests are left out: JupyterLab and chromium end with the last of them, and would be counted there.
     if HELD and "browser" not in item.keywords:
         before, began = item.stash[BEGAN]
         took = spent() - before
         item.user_properties.append(("processor_seconds", took))
-        # Processes of an earlier test that end only now, as workers that were idle, are counted now: this many at most.
+        # Processes of an earlier test that end only now, such as idle workers, are counted here. This test and its
+        # processes cannot have used more than the elapsed time on every core.
         _check(item.nodeid, min(took, (time.monotonic() - began) * os.cpu_count()))
     return result
 
@@ -100,7 +101,7 @@ def _check(nodeid, took):
 
 
 class Sum:
-    """What all tests took together; under xdist in the process that hands them out."""
+    """The time of all tests together; under xdist, kept in the process that distributes them."""
 
     def __init__(self):
         self.took = 0.0

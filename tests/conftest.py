@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis without a clock, a cache of their own, and the logs where they are at hand."""
+"""What all tests share: hypothesis without deadlines, a cache of their own, and the logs if available."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from schedlab.charts import theme
 from schedlab.experiment import memory
 
 # isort: split
-import vega_lite  # behind the charts, which load Altair in half of its time
+import vega_lite  # after the charts, which load Altair in half of its time
 
 pytest_plugins = ["budget", "pytester"]
 
@@ -21,7 +21,7 @@ settings.register_profile("search", deadline=None, suppress_health_check=[Health
 settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
 settings.load_profile("schedlab")
 
-compiling.not_here()  # tests compile what they use, and say nothing of it
+compiling.not_here()  # tests compile what they use, without a message
 theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
 vega_lite.check_quickly()
 
@@ -33,7 +33,7 @@ def logs_at_hand():
 
 
 def pytest_collection_modifyitems(items):
-    """Skip, saying why, what needs the archive's logs where they are not at hand."""
+    """Skip the tests that need the archive's logs if these are missing, and say why."""
     missing = pytest.mark.skip(reason="needs the archive's logs; set SCHEDLAB_DATA to their folder")
     for item in items:
         if "traces" in item.keywords and not logs_at_hand():
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def nothing_kept(monkeypatch, tmp_path):
-    """Let no results of the full size be kept."""
+    """Let no full-size results be kept."""
     monkeypatch.setattr(kept, "folder", lambda: tmp_path / "no-results")
     kept.ledger_of.cache_clear()
     yield
@@ -56,10 +56,10 @@ def runs_of_the_file():
 
 @pytest.fixture
 def shared_runs(runs_of_the_file):
-    """Do each run once for all tests of a file that ask for this: they must put the same small logs in place of whole.
+    """Do each run once for all tests of a file that request this; they must put the same small logs in place of whole.
 
-    Ask for it after the fixture that does so. Other tests neither see these runs nor lose theirs. One run at a time:
-    joblib looks every 10 ms whether threads are done, which is longer than a run takes.
+    Request it after the fixture that replaces the logs. Other tests neither see these runs nor lose theirs. Runs go one
+    at a time: joblib checks every 10 ms whether threads are done, which is longer than a run takes.
     """
     with pytest.MonkeyPatch.context() as patch, parallel_config(n_jobs=1):
         patch.setattr(memory, "runs", runs_of_the_file)
@@ -80,7 +80,7 @@ def counting(tmp_path):
         return call
 
     def calls():
-        """Give how many there were since this was last asked."""
+        """Return the number of calls since this was last asked."""
         count = len(Path(log).read_text()) if Path(log).exists() else 0
         Path(log).unlink(missing_ok=True)
         return count
@@ -91,7 +91,7 @@ def counting(tmp_path):
 
 @pytest.fixture
 def reference():
-    """Give the folder of published schedules, which stands beside the logs."""
+    """Return the folder of published schedules, next to the logs."""
     folder = Path(LOGS).parent / "reference"
     if not folder.is_dir():
         pytest.skip(f"needs the published schedules in {folder}")

@@ -22,7 +22,7 @@ ALL_DEEDS = ("io", "message", "barrier", "think")
 
 @st.composite
 def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
-    """Draw `Settings` in which slices, switches and messages take a few ns, over so many slices at most."""
+    """Draw `Settings` in which slices, switches and messages take a few ns, over at most `slices` slices."""
     length = draw(among(8, 12, 20, 40))
     alpha, beta = draw(among((2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5)))
     return Settings(
@@ -45,7 +45,7 @@ def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
 
 @st.composite
 def gang_job(draw, arrival, pes, length, kinds=tuple(DEEDS), most=8):
-    """Draw a `Job` that does up to so many things, all in one global order, so that it cannot deadlock."""
+    """Draw a `Job` that does at most `most` things, all in one global order, so that it cannot deadlock."""
     kind = draw(among(*kinds))
     size = draw(one_of(integers(1, pes), among(pes)))
     everything = draw(integers(0, 3)) == 0 and set(kinds) == set(DEEDS)
@@ -90,7 +90,7 @@ def gang_workloads(draw, schedulers=SCHEDULERS, kinds=tuple(DEEDS), fewest=0, mo
 def crowded(seed):
     """Make (settings, jobs) of tasks that do I/O and wait for messages in turn, many on a PE, under spin control.
 
-    Drawn evenly, not by hypothesis, which seldom finds a task that makes room and is awaited by another spin.
+    They are drawn evenly and not by hypothesis, which seldom finds a task that makes room while another spins for it.
     """
     draw = random.Random(seed)
     settings = Settings(

@@ -1,7 +1,8 @@
 """The lowest versions that pyproject.toml allows, as a list for pip: ``python tests/lowest.py > requirements.txt``.
 
-What pyproject.toml names has its lower bound, for use (with the lab and Parquet) and not for tests; everything else is
-as in requirements.lock, so that the list is the same on every day. What older versions need besides, pip finds.
+The packages that pyproject.toml names for use (with the lab and Parquet, without tests) get their lower bounds.
+Everything else is as in requirements.lock, so that the list is the same every day. pip finds what older versions need
+in addition.
 """
 
 import tomllib
@@ -15,7 +16,7 @@ EXTRAS = ("lab", "parquet")
 
 
 def lowest(project: dict, lock: list[str]) -> list[str]:
-    """Put the lower bounds of a project in the place of the locked versions.
+    """Replace the locked versions of a project's requirements by their lower bounds.
 
     Parameters
     ----------

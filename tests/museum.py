@@ -1,7 +1,7 @@
-"""A museum of schedulers that call themselves EASY and are not: one loop, as it is written by hand, with planted bugs.
+"""A museum of schedulers that claim to be EASY and are not: one loop, as people write it by hand, with planted bugs.
 
-Each passes `Schedule.validate`, or nearly always, since it holds no more processors than there are. Beside them stand
-EASY and FCFS as they are written with a `State`, and a scheme that gives all starts at once, which are right.
+Each passes `Schedule.validate`, or nearly always, since it holds no more processors than there are. Three correct
+schemes stand beside them: EASY and FCFS as written with a `State`, and a scheme that returns all starts at once.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ BUGS = {
 
 @dataclass(frozen=True)
 class ByHand(sl.Scheme):
-    """EASY backfilling by hand, with a bug; without one if that is empty."""
+    """EASY backfilling by hand, with a bug; with none if `bug` is empty."""
 
     bug: str = ""
 
@@ -100,7 +100,7 @@ class ByHand(sl.Scheme):
         return case.outcome(np.array(start))
 
     def reservation(self, head, now, free, start, estimate, procs, running):
-        """Give the shadow time of the head, and the extra processors."""
+        """Return the shadow time of the head, and the extra processors."""
         ends = sorted((start[job] + estimate[job], procs[job]) for _, job in running)
         available, shadow = free, now
         for end, released in ends:

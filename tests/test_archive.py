@@ -111,7 +111,7 @@ def put(folder: Path, name: str, data: bytes) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_bytes(data)
-    # A file may be changed twice within one tick of the clock; here no two changes share a time.
+    # A file may be changed twice within one tick of the clock; here no two changes have the same time.
     put.clock = getattr(put, "clock", 0) + 1
     os.utime(path, (put.clock, put.clock))
     return path
@@ -334,7 +334,7 @@ def test_trace_that_the_archive_does_not_keep(tiny, server, cache):
     assert server.requests == []
 
 
-# Copies at hand
+# Available copies
 
 
 def test_own_folder_goes_first(tiny, server, own, cache):
@@ -395,7 +395,7 @@ def test_text_seen_first_must_come_back(tiny, server, own, cache, place):
 def test_notes_that_others_may_have_written_are_not_believed(tiny, own, cache):
     path = put(own, f"{KNOWN}.swf.gz", gzip.compress(OTHER))
     put(cache, f"{KNOWN}.swf.gz.sha256", archive._memo(KNOWN, sha256(TEXT), path).encode())
-    assert archive.fetch(KNOWN) == path  # the note is the user's own, and says that the file is known
+    assert archive.fetch(KNOWN) == path  # the user's own note says that the file is known
     cache.chmod(0o777)
     with pytest.warns(UserWarning, match="is not trusted: others may write to it"), pytest.raises(TraceCorrupt):
         archive.fetch(KNOWN)

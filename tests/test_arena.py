@@ -1,4 +1,4 @@
-"""The arena: winners, ties, ranks and prices against the same worked out by hand, and lower bounds that hold."""
+"""The arena: winners, ties, ranks and prices against values worked out by hand, and lower bounds that hold."""
 
 import math
 
@@ -28,7 +28,7 @@ def found(traces):
 
 
 def given(values, kind="rigid", measure="wait_time", **more):
-    """Make an arena of one cell: by scheme, the value of each copy."""
+    """Make an arena of one cell, from the value of each copy under each scheme."""
     rows = [
         {"log": "a log", "load": 0.9, "seed": seed, "scheme": name, "kind": kind, measure: value}
         for name, several in values.items()
@@ -51,7 +51,7 @@ def test_every_run_is_that_of_the_scheme_on_the_shaken_copy(found, traces):
         assert row.gini == schedule.gini()
         classes = schedule.metrics(by="kurian")
         for name in classes.index:
-            own = found.runs.loc[row.Index, f"bounded_slowdown {name}"]  # no attribute: its name has a blank
+            own = found.runs.loc[row.Index, f"bounded_slowdown {name}"]  # not an attribute: its name has a blank
             assert own == pytest.approx(classes.loc[name, "bounded_slowdown"])
         fcfs = sl.simulate(schedule.trace, "fcfs")
         assert row.unfair == (schedule.start > fcfs.start).mean()
@@ -129,7 +129,7 @@ def test_prices_are_geometric_means_over_the_cells():
     result = Arena(runs, pd.DataFrame(), Setting((0.9,), (0,)), "wait_time")
     table = result.price("gini").set_index("scheme")
     assert table.loc["X", "wait_time"] == pytest.approx(0)
-    assert table.loc["X", "gini"] == pytest.approx(0)  # of the cell in which neither is 0
+    assert table.loc["X", "gini"] == pytest.approx(0)  # in the cell where neither is 0
     with pytest.raises(ValueError, match="unknown base 'Y'; known: EASY, X"):
         result.price(base="Y")
 
@@ -142,7 +142,7 @@ def test_schemes_are_compared_in_pairs_over_the_copies():
     assert table.loc["A", ["change", "low", "high"]].tolist() == [100 * (end - 1) for end in (ratio, low, high)]
     assert 0 < table.loc["A", "low"] < table.loc["A", "change"] < table.loc["A", "high"]
     assert table.loc["B", "low"] < 0 < table.loc["B", "high"]
-    assert table.loc["C", "change"] == pytest.approx(-90)  # of the copies that both have
+    assert table.loc["C", "change"] == pytest.approx(-90)  # over the copies that both have
     wider = given(values, confidence=0.99).against().set_index("scheme")
     assert (wider["low"] < table["low"])[["A", "B"]].all()
     assert given({"EASY": [0, 0], "A": [1, 2]}).against()["change"].isna().all()
@@ -240,7 +240,7 @@ def test_numbers_given_twice_count_once(traces):
 
 
 def test_who_never_waits_wins_over_those_who_do():
-    """Nothing can be told of a ratio to 0, but that the others are above it."""
+    """A ratio to 0 has no value; it only shows that the others are above it."""
     values = {"A": [0, 0, 0], "B": [100, 101, 99], "C": [0, 0, 0], "D": [0, 0, 1]}
     (row,) = given(values).wins().itertuples(index=False)
     assert (row.winner, row.tied, row.next) == ("A", "C; D", "B")
@@ -325,7 +325,7 @@ def test_a_kept_part_of_a_log_is_found_by_its_name():
 
 
 def test_a_mean_of_nothing_is_no_cell():
-    """Where a log has no job of a class, no scheme wins there."""
+    """If a log has no job of a class, no scheme wins there."""
     empty = given({"A": [math.nan] * 3, "B": [math.nan] * 3}, measure="wait_time SW")
     assert empty.wins().empty
     assert empty.ranks()["cells"].tolist() == [0, 0]

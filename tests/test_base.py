@@ -23,7 +23,7 @@ MEANS = {
 
 
 def published(reference, log, variant):
-    """Read a published schedule; give its table and the trace of exactly its rows."""
+    """Read a published schedule; return its table and the trace of exactly its rows."""
     table = pd.read_csv(reference / f"{log}.{variant}.csv.gz")
     estimate = table["run_time"] if "clairvoyant" in variant else table["requested_time"]
     jobs = list(zip(table["submit_time"], table["run_time"], estimate, table["procs"], strict=True))

@@ -91,7 +91,7 @@ def of(jobs, procs, **how):
 
 
 def optima(jobs, procs, tau=10.0):
-    """Give the best value of each measure, each of the schedule that is best by it."""
+    """Return the best value of each measure over all schedules."""
     count = len(jobs)
 
     def ends(starts):
@@ -121,7 +121,7 @@ def test_no_bound_is_above_the_best_schedule(instance, tau):
 
 
 def test_each_proof_is_the_best_somewhere():
-    """Among all instances of four jobs of one moment."""
+    """Among all instances of four jobs submitted at one moment."""
     by = {measure: set() for measure in ("wait_time", "makespan")}
     kinds = [(0, run, width) for run in (1, 3) for width in (1, 2, 3)]
     for jobs in combinations_with_replacement(kinds, 4):
@@ -131,7 +131,7 @@ def test_each_proof_is_the_best_somewhere():
             proofs |= {proof for proof in bounds.PROOFS if row[proof] == row.max() > 0}
     assert by["wait_time"] >= {"area", "wide jobs", "prices"}
     assert by["makespan"] == {"run times", "area", "wide jobs"}
-    row = of([(0, 5, 2), (1, 1, 2)], 2, rounds=0).loc["wait_time"]  # where it pays to interrupt
+    row = of([(0, 5, 2), (1, 1, 2)], 2, rounds=0).loc["wait_time"]  # an instance where interrupting a job pays
     assert row["shortest first"] > row[["area", "wide jobs"]].max()
 
 
@@ -143,7 +143,7 @@ def test_examples_by_hand():
     # Two of 3 processors cannot run together on 5, though there is room for the work of more.
     table = of([(0, 10, 3), (0, 10, 3)], 5)
     assert (table.loc["makespan", "bound"], table.loc["makespan", "by"]) == (20, "wide jobs")
-    # Nothing needs to wait where there is room.
+    # No job needs to wait if there is room.
     table = of([(0, 10, 2), (3, 10, 2)], 4)
     assert table["bound"].tolist() == pytest.approx([0, 10, 1, 13])
 

@@ -24,9 +24,9 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SMALL = 1366  # pixels of a usual laptop's screen
 MOVES = 12
 LATENCY = {5_000: 0.150, 77_205: 0.500}  # seconds from the release to the new chart, on an idle machine
-PATIENCE = 4  # times as long where others use the machine, too
+PATIENCE = 4  # factor for a machine that others use too
 
-# Note when a key or the mouse goes up, and when the next chart is there.
+# Note when a key or mouse button is released, and when the next chart appears.
 STOPWATCH = """() => {
     const now = () => performance.now();
     window.took = [];
@@ -48,7 +48,7 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Give a copy of the notebooks, since Lab saves what it runs."""
+    """Return a copy of the notebooks, since Lab saves what it runs."""
     copy = tmp_path_factory.mktemp("lab") / "notebooks"
     shutil.copytree(ROOT / "notebooks", copy)
     return copy
@@ -221,7 +221,7 @@ LIVE = """
 
 @pytest.mark.parametrize("jobs", LATENCY)
 def test_a_slider_answers_before_the_hand_has_left_the_mouse(server, chromium, folder, jobs, record_property):
-    from playwright.sync_api import TimeoutError as Late  # there where chromium is
+    from playwright.sync_api import TimeoutError as Late  # installed only with chromium
 
     page = Page(chromium, server).open(written(folder, f"latency-{jobs}", LIVE.format(jobs=jobs))).run_all().settled()
     (figure,) = page.live_figures()
@@ -231,7 +231,7 @@ def test_a_slider_answers_before_the_hand_has_left_the_mouse(server, chromium, f
     for _ in range(MOVES):
         before = page.page.evaluate("() => window.took.length")
         page.page.keyboard.press("ArrowRight")
-        with contextlib.suppress(Late):  # of a busy machine, which draws before it hears of the key's release
+        with contextlib.suppress(Late):  # a busy machine may draw before it learns of the key's release
             page.page.wait_for_function("count => window.took.length > count", arg=before, timeout=15_000)
     page.settled().check()
     took = sorted(page.page.evaluate("() => window.took"))
@@ -356,7 +356,7 @@ def test_the_code_is_copied_and_reset_sets_back(server, chromium, folder):
     page.close()
 
 
-COPIES = 60  # of a chart, as many as the whole report has
+COPIES = 60  # copies of a chart, as many charts as the whole report has
 
 
 def test_the_report_opens_at_once_without_a_network_and_draws_what_comes_into_view(chromium, tmp_path, monkeypatch):
@@ -380,15 +380,15 @@ def test_the_report_opens_at_once_without_a_network_and_draws_what_comes_into_vi
         places.nth(n).scroll_into_view_if_needed()
         places.nth(n).locator("svg.marks").wait_for(timeout=30_000)
     assert page.page.locator("svg.marks").count() < COPIES
-    assert page.page.locator("nav").bounding_box()["y"] == 0  # in reach wherever one is
+    assert page.page.locator("nav").bounding_box()["y"] == 0  # visible at any scroll position
     assert page.page.locator("section h2").count() == 1 + 1
     assert page.faint_texts() == []
     page.check()
     page.close()
 
 
-# A name that would run: it ends the script that a chart stands in and goes on as markup. Short and without a blank,
-# since subtitles are broken into lines.
+# A name that would run: it ends the script around a chart and goes on as markup. It is short and has no blank, since
+# subtitles are broken into lines.
 EVIL = "</script><img/src='x'onerror='hacked=1'>"
 SHOWN = "img/src='x'onerror="
 
@@ -413,7 +413,7 @@ def _unharmed(page, dialogs):
 
 
 def _watched(page):
-    """Note, and close, what asks for an answer."""
+    """Note and close dialogs."""
     dialogs = []
 
     def closed(dialog):
@@ -442,7 +442,7 @@ def test_a_name_with_markup_does_not_run_in_a_page_of_altairs_own(chromium, tmp_
     exec(textwrap.dedent(NAMED.format(name=EVIL)), made)
     path = tmp_path / "chart.html"
     path.write_text(charts.gantt(made["schedule"]).to_html(), encoding="utf-8")
-    page = Page(chromium, path.as_uri())  # which cannot load Vega: the markup stands in the page all the same
+    page = Page(chromium, path.as_uri())  # it cannot load Vega, but the page contains the markup all the same
     dialogs = _watched(page)
     page.page.goto(path.as_uri())
     _unharmed(page, dialogs)
@@ -454,7 +454,7 @@ def test_a_name_with_markup_does_not_run_in_a_notebook(server, chromium, folder)
         NAMED.format(name=EVIL),
         "schedule.trace",
         "schedule",
-        "sl.charts.profile(schedule)",  # by Altair's own renderer, for those who do not call setup
+        "sl.charts.profile(schedule)",  # by Altair's own renderer, for users who do not call setup
         "sl.charts.setup()",
         "sl.charts.gantt(schedule)",
         "sl.charts.table(schedule.metrics(), caption=trace.name)",
@@ -474,7 +474,7 @@ def test_a_name_with_markup_does_not_run_in_a_notebook(server, chromium, folder)
 
 
 def test_a_name_that_runs_is_noticed(server, chromium, folder):
-    """Say what the two tests before look for: HTML that is not escaped."""
+    """Show what the two tests before this one look for: HTML that is not escaped."""
     page = Page(chromium, server)
     dialogs = _watched(page)
     cells = ("from IPython.display import HTML", f"HTML({EVIL + '<script>alert(1)</script>'!r})")

@@ -1,4 +1,4 @@
-"""The budgets of the tests: who takes too long is told so, and nobody else."""
+"""The budgets of the tests: a test that takes too long fails, and no other."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ SPIN = "import time; begin = time.process_time()\nwhile time.process_time() < be
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Run tests with a budget that all of them have, and one for the suite; give what came of it."""
+    """Run tests with one budget for each of them, and one for the suite; return the result."""
 
     def run(tests, default=0.02, suite=100, slower=1.5, **named):
         monkeypatch.setattr(budget, "DEFAULT", default)

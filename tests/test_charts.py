@@ -27,7 +27,7 @@ pytestmark = pytest.mark.tables
 TRACES = ("Zebra-2001", "Ant-1999 (stand-in, not the real log)")  # not in alphabetical order
 SCHEMES = ("FCFS", "EASY", "EASY-SJF", "Conservative")
 LOADS = (0.5, 0.7, 0.9)
-ROOM = 926  # pixels that a cell of JupyterLab has beside the list of files on a screen 1366 pixels wide
+ROOM = 926  # pixels: width of a JupyterLab cell beside the list of files, on a screen 1366 pixels wide
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def single(table):
 
 
 def drawn(chart, which=None):
-    """Give the rows that a chart carries; of several tables those of its so-manieth part."""
+    """Return the rows that a chart carries; of several tables, those of part `which`."""
     spec = chart.to_dict()
     if which is not None:
         return pd.DataFrame(spec["datasets"][spec["layer"][which].get("data", spec.get("data"))["name"]])
@@ -55,20 +55,20 @@ def drawn(chart, which=None):
 
 
 def drawn_by(chart, mark):
-    """Give the rows of the first part of a layered chart that has a mark."""
+    """Return the rows of the first part of a layered chart that has a mark."""
     spec = chart.to_dict()
     part = next(part for part in spec["layer"] if part["mark"]["type"] == mark)
     return pd.DataFrame(spec["datasets"][part.get("data", spec.get("data"))["name"]])
 
 
 def pixels(chart):
-    """Give width and height of a chart as it is drawn."""
+    """Return width and height of a chart as it is drawn."""
     found = re.search(r'<svg[^>]* width="([0-9.]+)" height="([0-9.]+)"', vl_convert.vegalite_to_svg(chart.to_dict()))
     return float(found[1]), float(found[2])
 
 
 def parts(spec):
-    """Give the specifications of a chart that have an encoding."""
+    """Return the specifications of a chart that have an encoding."""
     if "encoding" in spec:
         yield spec
     for inner in [spec.get("spec"), *spec.get("layer", []), *spec.get("vconcat", [])]:
@@ -175,7 +175,7 @@ def test_an_interval_is_shaded_where_the_table_has_one(table, single):
     low, high = table["wait_time"] / 2, table["wait_time"] * 2
     chart = charts.lines(table.assign(wait_time_low=low, wait_time_high=high), "load", "wait_time", column="trace")
     shade, line, _ = (part["encoding"] for part in parts(chart.to_dict()))
-    # Or JupyterLab stacks the bands, along x where y is logarithmic: they begin at load 0 then.
+    # Otherwise JupyterLab stacks the bands, along x if y is logarithmic: they would begin at load 0.
     assert shade["x"]["stack"] is shade["y"]["stack"] is None
     assert (shade["y"]["field"], shade["y2"]["field"]) == ("wait_time_low", "wait_time_high")
     assert line["y"]["field"] == "wait_time"
@@ -271,7 +271,7 @@ def test_a_scheme_has_its_colour_whatever_else_is_drawn(single):
 
 
 def luminance(colour):
-    """Give the relative luminance of a colour, as WCAG 2 defines it."""
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -425,7 +425,7 @@ def test_stacked(table):
 
 
 def plots(svg):
-    """Give the widths and heights of the plots of a picture, in pixels."""
+    """Return the widths and heights of the plots of a picture, in pixels."""
     frames = re.findall(r'<path class="background" aria-hidden="true" d="M[-\d.]+,[-\d.]+h([\d.]+)v([\d.]+)h', svg)
     return {(round(float(wide)), round(float(high))) for wide, high in frames}
 
@@ -515,7 +515,7 @@ def test_lines_that_coincide_are_seen(single):
 
 
 def widths(chart):
-    """Give the widths of the lines by their colours."""
+    """Return the widths of the lines by their colours."""
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     found = re.findall(r'aria-roledescription="line mark"[^>]* stroke="([^"]*)" stroke-width="([^"]*)"', svg)
     return {colour: float(width) for colour, width in found}
@@ -601,7 +601,7 @@ def test_setup_makes_jupyterlab_draw_version_5(whole):
 
 @theme.unchecked
 def wrong():
-    """Draw a chart that Vega-Lite does not know."""
+    """Draw a chart that is not valid Vega-Lite."""
     return alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x=alt.X("x:Q", axis={"format": 5}))
 
 
@@ -616,7 +616,7 @@ def test_parts_of_a_chart_are_checked_in_tests_only(monkeypatch):
         part()
     monkeypatch.setattr(theme, "CHECKED", False)
     part()
-    with pytest.raises(SchemaValidationError, match="'big' is an invalid value"):  # a user's own chart, as ever
+    with pytest.raises(SchemaValidationError, match="'big' is an invalid value"):  # a user's own chart is still checked
         alt.MarkDef("point", size="big")
 
 
@@ -671,7 +671,7 @@ def test_words_of_a_chart_are_words(single, draw):
 
 
 def leaves(config, above=()):
-    """Give the paths of all settings."""
+    """Return the paths of all settings."""
     inner = [
         leaves(value, (*above, key)) if isinstance(value, dict) else [(*above, key)] for key, value in config.items()
     ]
@@ -682,7 +682,7 @@ def test_charts_are_white_in_a_dark_notebook(whole):
     config = whole.to_dict()["config"]
     assert config["background"] == "white"
     assert config["padding"] > 0
-    # What JupyterLab's dark theme would make light: Vega's theme "dark", which a chart's own config goes before.
+    # What JupyterLab's dark theme would make light: Vega's theme "dark". A chart's own config takes precedence over it.
     dark = {
         "background": "#333",
         "view": {"stroke": "#888"},
@@ -764,7 +764,7 @@ def test_a_file_appears_whole_or_not_at_all(whole, tmp_path, monkeypatch):
 
 
 def shown(styler):
-    """Give the cells of a styled table as they are read, heads first."""
+    """Return the cells of a styled table in reading order, heads first."""
     page = styler.to_html()
     read = [re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", line) for line in page.split("<tr>")[1:]]
     return [[html.unescape(cell) for cell in line] for line in read]
@@ -945,7 +945,7 @@ def test_an_interval_may_touch_its_value_and_may_be_missing(changes):
     exact = changes.assign(better_low=changes["better"] * (1 + 1e-12), better_high=[30.0, np.nan, np.inf, 5.0])
     spec = charts.bars(exact, "load", "better").to_dict()
     rows = pd.DataFrame(next(rows for rows in spec["datasets"].values() if "better" in rows[0]))
-    assert rows["better_low"].isna().tolist() == [False, True, False, False]  # half an interval is none
+    assert rows["better_low"].isna().tolist() == [False, True, False, False]  # one end alone is left out
 
 
 def test_an_enormous_interval_is_cut_off_and_said(changes):
@@ -978,7 +978,7 @@ def test_an_enormous_band_is_cut_off_in_its_panel(table, log):
 
 
 def published_parts(chart):
-    """Give the parts of a chart that show published numbers."""
+    """Return the parts of a chart that show published numbers."""
     return [part for part in parts(chart.to_dict()) if "stroke" in part["encoding"]]
 
 

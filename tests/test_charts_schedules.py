@@ -1,4 +1,4 @@
-"""Charts of schedules and traces: numbers worked by hand, nothing lost, what is left out is said."""
+"""Charts of schedules and traces: numbers worked by hand, nothing lost, and a note on what is left out."""
 
 import json
 import re
@@ -50,7 +50,7 @@ def dated(trace, *, zone="US/Eastern", zero=MONDAY):
 
 
 def layers(chart):
-    """Give (specification, rows) of each part of a chart that has a mark."""
+    """Return (specification, rows) of each part of a chart that has a mark."""
     spec = chart.to_dict()
 
     def walk(part, data):
@@ -64,7 +64,7 @@ def layers(chart):
 
 
 def rows(chart):
-    """Give the rows of the first mark."""
+    """Return the rows of the first mark."""
     return layers(chart)[0][1]
 
 
@@ -160,7 +160,7 @@ WRONG = {
 @pytest.mark.parametrize("wrong", [None, 3, [1, 2]])
 def test_what_cannot_be_drawn_is_named(expected, wrong):
     if isinstance(wrong, list) and "Iterable" in expected:
-        return  # is one
+        return  # a list is iterable
     for draw in WRONG[expected]:
         with pytest.raises(TypeError, match=f"^expected {expected}, got {type(wrong).__name__}$"):
             draw(wrong)
@@ -480,7 +480,7 @@ def test_work_by_week():
     short = replace(trace_of(jobs[:1] + [(50, 100, 100, 4)], 4), name="short", source="stand-in")
     chart = charts.weekly([long, short])
     found = rows(chart).sort_values(["trace", "week"])
-    of_week = [(2 * 3600 + 1800) / (4 * week), 4 * 3600 / (4 * week)]  # of the third there is only an instant
+    of_week = [(2 * 3600 + 1800) / (4 * week), 4 * 3600 / (4 * week)]  # the third week has only an instant
     assert found["week"].tolist() == [1, 2, 1]
     assert found["offered_load"].tolist() == pytest.approx([*of_week, 7600 / (4 * week)])
     assert found["trace"].tolist() == [long.title] * 2 + ["short (stand-in, not the real log)"]
@@ -628,14 +628,14 @@ def test_arrivals_of_a_log_without_dates(three):
 
 @pytest.fixture
 def in_cells(easy, monkeypatch):
-    """Let a Gantt chart of the smallest number of rectangles be one of cells."""
+    """Make a Gantt chart draw cells even for few rectangles."""
     monkeypatch.setattr(timeline, "MOST_ROWS", 20)
     monkeypatch.setattr(timeline, "CELLS", (12, 5))
     return easy
 
 
 def cover(schedule, window, cells, weights):
-    """Add up what each cell is held, job by job and cell by cell."""
+    """Add up how much of each cell is held, job by job and cell by cell."""
     (begin, end), (columns, rows_) = window, cells
     offset, first, last = schedule.processors()
     held = np.zeros(cells)
@@ -683,7 +683,7 @@ def test_cells_of_numbers_are_means_and_a_limit_asks_for_rectangles(in_cells):
 
 
 def test_the_mean_of_a_cell_is_of_jobs_that_have_a_number(in_cells):
-    """Every second job has none, and of cells that only such jobs hold there is no mean; all are drawn."""
+    """Every second job has no number. Cells held by such jobs alone have no mean, but all cells are drawn."""
     number = np.where(np.arange(len(in_cells)) % 2, np.nan, 5.0)
     trace = replace(in_cells.trace, table=in_cells.trace.table.assign(number=number))
     found = rows(charts.gantt(replace(in_cells, trace=trace), color="number"))
@@ -794,7 +794,7 @@ def test_tree_says_what_is_not_installed():
 
 
 def contrast(one, other):
-    """Give WCAG's contrast of two colours."""
+    """Return WCAG's contrast of two colours."""
 
     def light(colour):
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

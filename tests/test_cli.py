@@ -27,7 +27,7 @@ JOBS = 48
 
 
 def record(i):
-    """Give a job every ten minutes, of one to five processors; users ask for twice the run time."""
+    """Write the record of a job: one every ten minutes, of one to five processors; users ask for twice the run time."""
     procs, run = 1 + i % 5, 900 + 300 * (i % 7)
     return f"{i} {600 * i} -1 {run} {procs} -1 -1 {procs} {2 * run} -1 1 {i % 3} 1 1 1 1 -1 -1"
 
@@ -63,7 +63,7 @@ def broken(tmp_path):
 
 @pytest.fixture
 def run(capsys):
-    """Run a command in this process; give exit code, standard output and standard error."""
+    """Run a command in this process; return exit code, standard output and standard error."""
 
     def run(*arguments):
         try:
@@ -623,7 +623,7 @@ def test_traces_are_fetched(run, monkeypatch):
     assert run("traces", "--fetch", "lublin_256") == (0, "lublin_256: /somewhere/lublin_256.swf.gz\n", "")
 
 
-# What ends it
+# What ends a command
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -700,7 +700,7 @@ def test_claims_of_the_core_fit_the_terminal(nothing_kept, run):
 
 
 def one_line(text):
-    """See that a text is one line, and give it."""
+    """Check that a text is one line, and return it."""
     assert text.count("\n") == 1
     assert text.endswith("\n")
     assert "Traceback" not in text
@@ -772,7 +772,7 @@ def test_what_is_wrong_is_said_in_one_line(run, log, broken, tmp_path, command, 
 )
 def test_wrong_usage(run, monkeypatch, arguments, message):
     for work in ("_trace", "simulate", "sweep"):
-        monkeypatch.delattr(cli, work)  # nothing is read or simulated before
+        monkeypatch.delattr(cli, work)  # nothing is read or simulated before the error
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert message in one_line(err)
@@ -917,7 +917,7 @@ def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
             sent = time.monotonic()
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
-            assert time.monotonic() - sent < 15  # on a busy machine; else a second, of which Python takes some to end
+            assert time.monotonic() - sent < 15  # on a busy machine; usually 1 s, some of it for Python's exit
         assert (process.returncode, out) == (1, "")
         assert err.endswith("schedlab: interrupted\n")
         assert "Traceback" not in err
@@ -952,7 +952,7 @@ def test_conformance_lists_writes_and_judges(run, tmp_path):
     assert "6 EASY: Candidates that would delay the head of the queue" in out
     code, out, _ = run("conformance", "--export", str(tmp_path / "logs"))
     assert code == 0
-    assert len(out.splitlines()) == len([*(tmp_path / "logs").iterdir()]) == 16
+    assert len(out.splitlines()) == len([*(tmp_path / "logs").iterdir()]) == 17
     code, out, err = run("conformance", "--scheme", "easy", "--events", "each")
     assert (code, err) == (0, "")
     assert "case 3 (Two early completions at one instant): a pass after each completion" in out

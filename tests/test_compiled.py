@@ -1,4 +1,4 @@
-"""Schemes made of the kernels' parts: equal to the kernels, kept on disk, and clear where they are wrong."""
+"""Schemes made of the kernels' parts: equal to the kernels, kept on disk, and with clear errors."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ def fcfs(c):
 
 @sl.compiled_scheme(memory=3)
 def easy(c, reservation):
-    """EASY as `schedlab.kernels.easy` has it: after a pass without an end, only newcomers are looked at."""
+    """EASY as in `schedlab.kernels.easy`: if no job has ended since the last pass, only newcomers are looked at."""
     if still_blocked(c, reservation) and back(c.queue) - front(c.queue) > c.clock[ARRIVED] - c.clock[NEWCOMER]:
         place = back(c.queue) - (c.clock[ARRIVED] - c.clock[NEWCOMER])
     else:

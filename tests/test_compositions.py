@@ -1,4 +1,4 @@
-"""What goes together: the table against simulations of all of it."""
+"""What can be combined: the table against simulations of every combination."""
 
 import re
 
@@ -31,7 +31,7 @@ def test_what_goes_can_be_simulated_and_what_does_not_is_refused_in_these_words(
 
 
 def test_the_natural_ones_go(table):
-    """Every rigid scheme has its form on the nodes of a tree, k reservations and a second order apart."""
+    """Rigid schemes run on the nodes of a tree, except for unbounded searches, k reservations and a second order."""
     blocks = table["tree, nodes of one block"].eq(YES)
     assert set(table.index[~blocks]) == {
         "EASY-SJBF",
@@ -69,7 +69,7 @@ def test_a_scheme_of_ones_own_is_asked_too():
 
 
 class Plain(sl.Scheme):
-    """A scheme without settings, which is no dataclass."""
+    """A scheme without settings that is not a dataclass."""
 
     def simulate(self, case):
         return sl.FCFS().simulate(case)

@@ -150,7 +150,7 @@ def test_files_of_other_simulators_are_read(tmp_path, write):
         (tmp_path / f"{CASES[row.case].path.stem}.csv").write_text(write(CASES[row.case], starts))
     found = judge(tmp_path, "EASY")
     pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(ours))
-    assert judge(tmp_path)["case"].tolist() == ours["case"].tolist()  # those that there is a file for
+    assert judge(tmp_path)["case"].tolist() == ours["case"].tolist()  # the cases that there is a file for
 
 
 @pytest.mark.parametrize(

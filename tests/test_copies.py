@@ -1,4 +1,4 @@
-"""Copies of tables: what a caller does to one stays the caller's, with any pandas."""
+"""Copies of tables: a caller's changes to one stay the caller's, with any version of pandas."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Decisions of the schemes for moldable jobs, worked out again from their schedules."""
+"""Decisions of the schemes for moldable jobs, recomputed from their schedules."""
 
 from itertools import product
 
@@ -127,7 +127,7 @@ def test_a_decision_without_steps_is_not_drawn():
 
 
 def exhaustive(running, queue, procs):
-    """Give the least sum of estimated completions over all widths, each job placed in the order of the queue."""
+    """Return the least sum of estimated completions over all widths, each job placed in the order of the queue."""
     best = None
     for width in product(range(1, procs + 1), repeat=len(queue)):
         profile, total = twin.profile_of(running, procs, 0), 0

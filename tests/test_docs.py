@@ -1,4 +1,4 @@
-"""Each parameter of what users reach is described in the docstring."""
+"""Every parameter of the public functions and methods is described in a docstring."""
 
 import inspect
 import re
@@ -19,7 +19,7 @@ def is_ours(thing):
 
 
 def methods(cls, where):
-    """Give the public methods, each with the docstrings of all classes that define it, its own first."""
+    """Return the public methods, each with the docstrings of all classes that define it, its own first."""
     for name in dir(cls):
         homes = [vars(home)[name] for home in cls.__mro__ if is_ours(home) and name in vars(home)]
         homes = [getattr(home, "__func__", home) for home in homes]  # of class and static methods
@@ -28,7 +28,7 @@ def methods(cls, where):
 
 
 def documented():
-    """Give the name, the function and the docstrings of each public function and method, each once."""
+    """Return the name, the function and the docstrings of each public function and method, each once."""
     found = {}
     for where, room in [("sl", sl), *((f"sl.{name}", getattr(sl, name)) for name in sl._ROOMS)]:
         for name in public_names(room):
@@ -45,11 +45,11 @@ def documented():
 
 
 def entries(text):
-    """Give what the section "Parameters" of a docstring says of each name."""
+    """Return what the section "Parameters" of a docstring says of each name."""
     section = PARAMETERS.search(inspect.cleandoc(text or ""))
     told, words = {}, []
     for line in section[1].splitlines() if section else ():
-        if line[:1].strip():  # names and their type; what is indented below is said of all of them
+        if line[:1].strip():  # names and their type; the indented text below applies to all of them
             words = []
             told |= {name.strip().lstrip("*"): words for name in line.partition(" : ")[0].split(",")}
         elif line.strip():

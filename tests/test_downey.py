@@ -2,7 +2,7 @@
 Downey's speedup against its printed values, his workload against its closed forms.
 
 Both are those of the specification, section 7.1. Statistical tests have fixed seeds and tolerances of 4 standard
-errors (one false alarm in 16,000); Kolmogorov's distance has the point of the same probability.
+errors (one false alarm in 16,000); Kolmogorov's distance uses the critical value of the same probability.
 """
 
 import math
@@ -159,8 +159,8 @@ def test_arrivals_are_poisson_in_two_halves_of_the_day():
         found = counts[:, column]
         assert found.mean() == pytest.approx(mean, abs=4 * math.sqrt(mean / days))
         assert found.var(ddof=1) == pytest.approx(mean, abs=4 * mean * math.sqrt(2 / (days - 1)))
-    # Within a half the gaps are exponential. Those across its ends are left out, long ones more often: 0.3 and 1.4 %
-    # of the mean, beside 4 standard errors of 1.4 and 3.1 %.
+    # Within a half day the gaps are exponential. Gaps across its ends are left out, and these are more often long ones:
+    # that takes 0.3 and 1.4 % off the mean, in addition to 4 standard errors of 1.4 and 3.1 %.
     gaps = np.diff(submit)[np.diff(submit // HALF_DAY) == 0]
     day = (submit[1:] // HALF_DAY % 2 == 0)[np.diff(submit // HALF_DAY) == 0]
     assert gaps[day].mean() == pytest.approx(120, rel=0.02)
@@ -221,7 +221,7 @@ def test_fit_finds_what_was_drawn():
     width = math.log(2e5 / 500)
     # Standard errors of mean and sqrt(3) x standard deviation of a uniform law: the latter's is w sqrt(0.8 / 16 n).
     error = 4 * width * (math.sqrt(1 / (12 * n)) + math.sqrt(0.8 / (16 * n)))
-    assert math.log(fitted["work"][0] / 500) == pytest.approx(0, abs=error + 0.001)  # and run times are rounded
+    assert math.log(fitted["work"][0] / 500) == pytest.approx(0, abs=error + 0.001)  # run times are rounded too
     assert math.log(fitted["work"][1] / 2e5) == pytest.approx(0, abs=error + 0.001)
     hours = n / (40 + 8)  # in each half
     for found, rate in zip(fitted["rates"], (40, 8), strict=True):

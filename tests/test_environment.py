@@ -20,7 +20,7 @@ PYTHONS = ["3.11.0", "3.12.0", "3.13.0"]
 
 
 def needs(*extras):
-    """Give the project's requirements by name, with those of some extras and of the extras that these name."""
+    """Return the project's requirements by name, with those of some extras and of the extras that these name."""
     lines = [PROJECT["dependencies"], *(PROJECT["optional-dependencies"][extra] for extra in extras)]
     found = {canonicalize_name(line.name): line for line in map(Requirement, chain(*lines))}
     own = found.pop(PROJECT["name"], None)
@@ -28,7 +28,7 @@ def needs(*extras):
 
 
 def pins(python):
-    """Give the locked version of each package for one Python on Linux."""
+    """Return the locked version of each package for one Python on Linux."""
     environment = {
         "python_version": python.rpartition(".")[0],
         "python_full_version": python,
@@ -46,7 +46,7 @@ def pins(python):
 
 
 def test_environment_yml_agrees_with_pyproject():
-    # No conda channel is at hand to solve it, so the names and bounds are compared.
+    # No conda channel is available to solve the environment, so names and bounds are compared.
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     assert environment["name"] == PROJECT["name"]
     assert environment["channels"] == ["conda-forge", "nodefaults"]

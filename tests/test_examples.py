@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they say."""
+"""The examples in docstrings give the output that they show."""
 
 import doctest
 from importlib import import_module

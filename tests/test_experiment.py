@@ -401,7 +401,7 @@ def test_nothing_is_run_twice_and_a_value_of_progress_is_no_part_of_a_key():
 
 
 def test_a_second_grid_runs_what_is_missing(tmp_path):
-    log, name = tmp_path / "log", str(tmp_path / "log")  # a path would be told by what is in its file
+    log, name = tmp_path / "log", str(tmp_path / "log")  # a path would be digested by the content of its file
 
     def run(a):
         with open(name, "a") as file:
@@ -440,7 +440,7 @@ def test_what_is_remembered_is_made_once_and_only_so_much_is_kept():
     assert trace(2) is not trace(1)
     trace(3)
     trace(2)
-    assert made == [1, 2, 3, 2]  # of 1 and 3, the last two then
+    assert made == [1, 2, 3, 2]  # 1 and 3 were the last two, so 2 was made again
     experiment.forget()
     trace(3)
     assert made == [1, 2, 3, 2, 3]
@@ -547,7 +547,7 @@ def test_a_class_of_ones_own_is_told_by_its_methods():
 
 
 class Later(sl.EASY):
-    """EASY, all jobs so many seconds later."""
+    """EASY with all jobs a number of seconds later."""
 
     def __init__(self, by):
         super().__init__()
@@ -565,24 +565,24 @@ def test_schemes_that_a_dataclass_takes_for_equal_are_told_apart(traces):
 
 
 class Seed(int):
-    """A number of a kind of its own."""
+    """A number of a type of its own."""
 
 
 class WithSlot:
-    """Holds a value in a slot; those of its children are beside their own."""
+    """Holds a value in a slot; instances of child classes hold theirs in a `__dict__` as well."""
 
     __slots__ = ("held",)
 
 
 def with_slot(held):
-    """Give an object of a child class, which holds the value in a slot of its parent."""
+    """Return an object of a child class, which holds the value in a slot of its parent."""
     one = type("Child", (WithSlot,), {})()
     one.held = held
     return one
 
 
 def of_metaclass(factor):
-    """Give a class that differs from others only by what its class says."""
+    """Return a class that differs from others only by its metaclass."""
     return type("Meta", (type,), {"factor": factor})("Made", (), {})
 
 

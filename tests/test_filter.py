@@ -1,4 +1,4 @@
-"""The load filter against a twin of plain loops, its accounting, and the counts known of archive logs."""
+"""The load filter against a twin of plain loops, its accounting, and known counts of archive logs."""
 
 import re
 from math import ceil, floor, inf, nan
@@ -22,7 +22,7 @@ ROUNDED = "rounded to a whole number"
 
 
 def twin(rows, procs, missing):
-    """Filter records given as dictionaries; give (jobs, [(reason, record)], [repair]), as lists."""
+    """Filter records given as dictionaries; return (jobs, [(reason, record)], [repair]), as lists."""
 
     def is_part(row):
         summaries = [other["job_number"] for other in rows if other["status"] not in (2, 3, 4)]
@@ -85,7 +85,7 @@ def logs(draw):
 
     rows = []
     for place in range(draw(integers(1, 8))):
-        row = dict.fromkeys(FIELDS, 100 * place)  # the fields that the filter is to leave alone
+        row = dict.fromkeys(FIELDS, 100 * place)  # the fields that the filter must not touch
         row |= {
             "job_number": place + 1 if draw(booleans()) else draw(integers(1, 4)),
             "submit_time": number(-1, 0, 1, 2, 3),
@@ -224,7 +224,7 @@ def test_only_the_first_reason_counts():
 
 
 def kinds(log, procs=4, missing="run"):
-    """Give the kind of each reason, by its words."""
+    """Return the kind of each reason, by its words."""
     jobs, dropped, repaired = usable(log, procs, missing)
     accounted = account(dropped, repaired, len(jobs))
     assert accounted["count"].sum() == len(dropped) + len(repaired)
@@ -328,7 +328,7 @@ def test_a_reason_that_nobody_thought_of_is_worth_a_look():
     ]
 
 
-# What the archive's own marks, and fields that nobody uses, are worth: nothing.
+# What the checks say of each log: nothing about the archive's own marks, or about fields that nobody uses.
 LOOKS = {
     "CTC-SP2-1996": None,
     "HPC2N-2002": None,

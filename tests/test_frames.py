@@ -310,7 +310,7 @@ def test_a_trace_survives_the_way_over_a_table(tmp_path):
 
 @pytest.fixture(params=["jobs.csv", "jobs.tsv", "jobs.csv.gz", "jobs.parquet"])
 def path(request, tmp_path):
-    """Give a file with the jobs, of each kind."""
+    """Return a file with the jobs, of each kind."""
     path = tmp_path / request.param
     if path.suffix == ".parquet":
         pytest.importorskip("pyarrow")

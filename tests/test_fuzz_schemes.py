@@ -1,4 +1,4 @@
-"""The fuzzer of the schemes: its runs can be repeated, and it sees what it looks for."""
+"""The fuzzer of the schemes: its runs can be repeated, and it finds what it looks for."""
 
 import ast
 
@@ -15,7 +15,7 @@ def test_a_run_is_drawn_from_its_seed_and_number_alone():
 
 @pytest.mark.parametrize("number", range(3))
 def test_the_snippet_of_a_run_is_python(number):
-    assert len(ast.parse("\n".join(case(0, number))).body) > 2  # jobs, a trace, and what is made of it
+    assert len(ast.parse("\n".join(case(0, number))).body) > 2  # jobs, a trace, and what uses them
 
 
 def test_what_is_valid_passes_and_a_refusal_is_told():
@@ -42,7 +42,7 @@ def test_what_is_neither_is_a_failure(line, error):
 )
 def test_a_run_that_does_not_end_and_one_that_dies_are_seen(line, limit, ended):
     worker = Worker()
-    worker.known.add("FCFS")  # no patience for compiling
+    worker.known.add("FCFS")  # no extra time for compiling
     scheme = "schedule = sl.simulate(trace, sl.FCFS())"
     assert worker.run([*JOBS, "", "", "", scheme, line], limit)[0] == ended
     worker.end()

@@ -1,4 +1,4 @@
-"""Gang scheduling: the kernel beside its twin, what jobs do, and the laws and errors of the room above."""
+"""Gang scheduling: the kernel against its twin, the operations of jobs, and the laws and errors of `schedlab.gang`."""
 
 import math
 import time
@@ -41,7 +41,7 @@ NOBODY = np.zeros(0, "int64")
 
 
 def rules(pes=2, horizon=1000, scheduler="gang", **changes):
-    """Give the kernel's rules; times are a few ns."""
+    """Return the kernel's rules; times are a few ns."""
     given = {
         "slice": 100,
         "switch": 3,
@@ -72,7 +72,7 @@ def rules(pes=2, horizon=1000, scheduler="gang", **changes):
 
 
 def settings_of(rules):
-    """Say the same to the twin."""
+    """Return the same settings for the twin."""
     scheduler = "spin-block" if rules.spin_block else "priority" if rules.priority else "gang"
     names = set(twin_gang.Settings.__dataclass_fields__) - {"scheduler", "packing"}
     packing = {code: name for name, code in sl.gang.PACKINGS.items()}[rules.packing]
@@ -80,7 +80,7 @@ def settings_of(rules):
 
 
 def arrays(jobs):
-    """Give jobs, (arrival, size, kind, demand, key), as the kernel takes them, and no programs."""
+    """Return jobs, (arrival, size, kind, demand, key), as the kernel takes them, and no programs."""
     table = np.array(jobs, "int64").reshape(-1, 5)
     columns = (np.ascontiguousarray(column) for column in table.T)
     return state.Jobs(*columns), state.Programs(np.zeros(table[:, 1].sum() + 1, "int64"), np.zeros((0, 4), "int64"))
@@ -183,7 +183,7 @@ def test_the_kernel_is_its_twin(case):
 
 
 def test_a_choice_waits_for_messages_to_tasks_that_made_room():
-    # One of two tasks that communicate has made room until a message that arrives before the other's spin is looked at.
+    # One of two tasks that communicate has made room until a message; this arrives before the other's spin is checked.
     times = {"slice": 40, "switch": 1, "latency": 1, "delta": 0, "compute": 2, "disk": 2, "gap": 8, "superstep": 4}
     settings = {"alpha": 1.0, "statements": 8, "floor": 0.05, "law": variates.CONSTANT}
     jobs = [
@@ -198,7 +198,7 @@ def test_a_choice_waits_for_messages_to_tasks_that_made_room():
 @examples(1000)
 @given(gang_workloads(most=5), st.booleans())
 def test_programs_are_those_of_the_twin(case, reclaim):
-    # Messages, barriers, disk and thinking in one task, too, which the kinds of the model never mix.
+    # Also messages, barriers, disk and thinking in one task, which the model's kinds of jobs never mix.
     settings, jobs = case
     settings = replace(settings, reclaim=reclaim and settings.scheduler == "priority")
     names = twin_gang.Settings.__dataclass_fields__.keys() - {"packing"}
@@ -218,7 +218,7 @@ CODES = {
 
 
 def arrays_of_programs(jobs):
-    """Give jobs of the twin, with their programs, as the kernel takes them."""
+    """Return jobs of the twin, with their programs, as the kernel takes them."""
     begins, given = [0], []
     for job in jobs:
         first = len(begins) - 1
@@ -306,7 +306,8 @@ def test_the_task_of_the_row_reclaims_its_pe():
 @pytest.mark.reduced
 @pytest.mark.parametrize("seed", [182, 253, 309, *range(20)])
 def test_a_spin_is_looked_at_if_a_task_with_io_may_come_back(seed):
-    # One that has made room itself, until a message: in the first three of these, as in one of a hundred.
+    # A task that has itself made room until a message: this happens in the first three of these, and in one of a
+    # hundred.
     check_programs(*crowded(seed))
 
 
@@ -334,7 +335,7 @@ def compare(twin, rules, rows, tasks, members, pes, log):
 
 
 def segments(rows, tasks, log):
-    """Give the kernel's log as the twin has it."""
+    """Return the kernel's log as the twin has it."""
     found = []
     for pe, task, what, begin, end, *_ in log.T.tolist():
         job = int(tasks[state.JOB, task]) if task >= 0 else -1
@@ -490,7 +491,7 @@ def test_bursts_follow_their_law(law, spread, below, key):
     values = np.sort(drawn(law, 10**8, key, count)) / 1e8
     assert abs(values.mean() - 1) < 4 * spread / math.sqrt(count)
     assert abs(values.std() - spread) < 4 * math.sqrt(2) / math.sqrt(count)
-    # Kolmogorov and Smirnov: more than 1.95 is met once in a thousand times.
+    # Kolmogorov-Smirnov: a value above 1.95 occurs once in a thousand times.
     distance = np.abs(below(values) - (np.arange(count) + 0.5) / count).max()
     assert distance * math.sqrt(count) < 1.95
     neighbours = np.corrcoef(drawn(law, 10**8, key, count)[:-1], drawn(law, 10**8, key, count)[1:])[0, 1]
@@ -694,7 +695,7 @@ def test_kinds_have_their_shares():
 
 
 def test_jobs_of_ones_own():
-    # Given in another order than that of arrival: they keep their numbers.
+    # Jobs that are not given in order of arrival keep their numbers.
     jobs = pd.DataFrame({"submit_time": [0.3, 0], "procs": [2, 1], "kind": "emb", "duration": [0.1, 0.25]})
     workload = Workload(pes=2, horizon=2, jobs=jobs)
     table = simulate(workload).validate().jobs
@@ -778,7 +779,7 @@ def test_many_programs_are_checked_in_no_time():
     many = pd.concat([PINGPONG.assign(job_number=number) for number in range(1, 3001)])
     begin = time.perf_counter()
     Workload(pes=2, jobs=pd.DataFrame({"submit_time": np.zeros(3000)}), programs=many)
-    assert time.perf_counter() - begin < 5  # 20 before, when each job was looked at by itself
+    assert time.perf_counter() - begin < 5  # 20 s before, when each job was looked at by itself
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from schedlab.schemes.cases import case_of
 NAMES = ("LLNL-Atlas-2006", "LLNL-Thunder-2007", "SDSC-SP2-1998")
 
 
-@cache  # figures ask for them at every turn
+@cache  # figures call these again and again
 def small_log(name):
     trace = sl.model_trace("lublin", jobs=300, procs=64, seed=NAMES.index(name)).scale_load(0.9)
     return sl.Trace(**{**vars(trace), "name": name})
@@ -134,7 +134,7 @@ def test_every_figure_is_drawn_from_small_logs(small, shared_runs, function):
 
 def test_figures_and_ledger_do_without_any_log(monkeypatch):
     monkeypatch.setattr(paper, "log", lambda *_: None)
-    monkeypatch.setattr(paper, "AUDITED", "SDSC-Par-1995")  # of which there is no stand-in
+    monkeypatch.setattr(paper, "AUDITED", "SDSC-Par-1995")  # it has no stand-in
     for function in paper.FIGURES[1:]:  # the first has no log
         figure = function("quick", progress=False)
         assert figure.data.empty
@@ -158,7 +158,7 @@ def test_the_ledger_has_every_target_and_names_what_is_missing(small, shared_run
 
 
 def data_of(scheme, spread=0.0, **changes):
-    """Give changes of logs (percent) under a scheme, with intervals that reach so far."""
+    """Return changes of logs (percent) under a scheme, with intervals that extend `spread` to either side."""
     rows = [
         {"trace": name.replace("_", "-"), "scheme": scheme, "change": change, "utilization": 0.5 + i / 10}
         for i, (name, change) in enumerate(changes.items())
@@ -169,7 +169,7 @@ def data_of(scheme, spread=0.0, **changes):
 
 
 def runs_of(data, *chances):
-    """Give runs with these changes on average; `chances` are what copies add on each log (percent)."""
+    """Return runs with these changes on average; `chances` are what copies add on each log (percent)."""
     rows = []
     for seed, chance in enumerate(chances or [[0] * len(data)] * 3):
         for (_, row), more in zip(data.iterrows(), chance, strict=True):

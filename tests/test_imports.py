@@ -1,4 +1,4 @@
-"""The house: which room may import which, what a bare import costs, and what may lie at the top."""
+"""The structure of the package: which room may import which, the cost of a bare import, and the top-level modules."""
 
 import ast
 import re
@@ -55,7 +55,7 @@ ROOMS = (
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
 KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
-COMPILING = {"schemes", "compiling", "testing"}  # a user's own order; hears when a kernel is compiled
+COMPILING = {"schemes", "compiling", "testing"}  # users' policies; `compiling` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
 PARQUET = {"pyarrow"}  # of the extra "parquet"
 STORING = {"experiment"}  # results, as Parquet
@@ -64,7 +64,7 @@ ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it load
 SHRINKING = {"hypothesis"}  # of the extra "lab"; without it, `check_scheme` shows larger workloads
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
-# Imported here, installed by a dependency's own word.
+# Imported here, installed as a requirement of a dependency.
 COMES_WITH = {
     "cloudpickle": "joblib",
     "llvmlite": "numba",
@@ -94,12 +94,12 @@ TOP = {
 
 
 def room_of(module):
-    """Give the room of a module, by its name within the package: "workload.swf" -> "workload"."""
+    """Return the room of a module, by its name within the package: "workload.swf" -> "workload"."""
     return module.partition(".")[0]
 
 
 def imported(text, module, is_package=False):
-    """Give what a module imports.
+    """Return what a module imports.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def imported(text, module, is_package=False):
 
 
 def at_home(name):
-    """Give the modules that a name of the package reaches; the bare package reaches all that it offers."""
+    """Return the modules that a name of the package reaches; the bare package reaches all that it offers."""
     if not name or name == "*":
         return {home_of(offered) for offered in sl.__all__}
     if name == "__version__":
@@ -147,12 +147,12 @@ def at_home(name):
 
 
 def home_of(name):
-    """Give the module that a name of the package comes from; schemes make themselves known."""
+    """Return the module that a name of the package comes from; schemes register themselves."""
     return "schemes" if name in classes() else sl._HOME.get(name, name)
 
 
 def sources():
-    """Give (module, is_package, source) of each file of the package, by module names within it."""
+    """Return (module, is_package, source) of each file of the package, by module names within it."""
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         is_package = parts[-1] == "__init__"
@@ -300,7 +300,7 @@ def test_importing_the_package_does_no_work():
 
 
 def run(code):
-    """Run Python code in a fresh process and give what it prints."""
+    """Run Python code in a fresh process and return what it prints."""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def run(code, folder, **variables):
-    """Run Python code in a folder and give what it prints."""
+    """Run Python code in a folder and return what it prints."""
     environment = os.environ | {key: str(value) for key, value in variables.items()}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

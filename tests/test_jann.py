@@ -92,7 +92,7 @@ def test_three_moments_settle_a_law_of_order_1(law):
 def test_the_moments_of_a_sample_can_be_fitted(sample):
     moments = [float(np.mean(np.array(sample, float) ** k)) for k in (1, 2, 3)]
     m1, m2, m3 = moments
-    assume(m2 / m1**2 > 1.05)  # less varied, or nearer to two values, ones may need an order above 100
+    assume(m2 / m1**2 > 1.05)  # laws that vary less, or are nearer to two values, may need an order above 100
     assume(m1 * m3 / m2**2 > 1.05)
     fitted = HyperErlang.from_moments(*moments)
     np.testing.assert_allclose(fitted.moments, moments, rtol=1e-9)
@@ -115,7 +115,7 @@ def test_moments_are_those_of_the_mixture(law):
     ],
 )
 def test_the_limit_of_an_order_is_fitted_in_spite_of_rounding(order, moments):
-    # One Erlang law but for the last digit, which makes two of it with moments of their own.
+    # One Erlang law except for the last digit, which makes two of it with moments of their own.
     fitted = HyperErlang.from_moments(*moments)
     assert fitted.order == order + 1
     np.testing.assert_allclose(fitted.moments, moments, rtol=1e-9)
@@ -163,7 +163,7 @@ def test_laws_that_cannot_be(numbers, message):
 @pytest.mark.parametrize("law", [each.service for each in jann_table("ctc").ranges], ids=lambda law: str(law.order))
 def test_draws_follow_the_law(law):
     drawn = law.draw(20_000, seed=1)
-    # Kolmogorov's point of one false alarm in 16,000, for there are ten laws.
+    # Kolmogorov's critical value for one false alarm in 16,000, since there are ten laws.
     assert stats.kstest(drawn, lambda x: cdf(law, x)).statistic < 2.28 / math.sqrt(drawn.size)
     m1, m2, _ = law.moments
     assert drawn.mean() == pytest.approx(m1, abs=4 * math.sqrt((m2 - m1**2) / drawn.size))
@@ -192,7 +192,7 @@ def test_kept_tables_have_the_printed_digits(which):
 def test_kth_has_the_printed_shares_of_jobs():
     rates = np.array([1 / each.arrival.mean for each in jann_table("kth").ranges])
     printed = np.array([0.329, 0.134, 0.152, 0.160, 0.133, 0.051, 0.029, 0.011])
-    # A count's share is that of its rate but for where a range's first and last jobs lie in the year.
+    # A range's share of the jobs is its share of the rates, but for when its first and last jobs came in the year.
     np.testing.assert_allclose(rates / rates.sum(), printed, atol=0.008)
 
 
@@ -385,7 +385,7 @@ def test_what_cannot_be_fitted_is_said():
 
 @pytest.mark.parametrize("n", [1, 50, 3000])
 def test_ranges_are_renewal_processes_merged_by_time(n):
-    # Literally: every range's clock drawn far too long, and all of them merged.
+    # Literally: draw every range's clock far too long, and merge all of them.
     clocks = []
     for i, each in enumerate(jann_table("ctc").ranges):
         gaps = each.arrival.draw(3 * n + 100, Streams(5, i)("gap"))

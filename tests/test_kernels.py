@@ -21,12 +21,12 @@ from schedlab.schemes.orders import NAMES
 
 pytestmark = pytest.mark.reduced
 
-ORDERS = st.sampled_from([name for name in NAMES if name not in ("fairshare", "multifactor")])  # of jobs alone
+ORDERS = st.sampled_from([name for name in NAMES if name not in ("fairshare", "multifactor")])  # by the job alone
 EVENTS = st.sampled_from(["batched", "each"])
 
 
 def own_fixed(submit, estimate, procs):
-    """Odd on purpose: many ties, and the reverse of what is usual."""
+    """Odd on purpose: many ties, and the reverse of the usual order."""
     return (submit * 7 + estimate * 3 + procs) % 4
 
 
@@ -36,7 +36,7 @@ def own_moving(now, submit, estimate, procs):
 
 
 def as_twin_order(order):
-    """Give the twins, whose functions all take the time, a function of ours."""
+    """Adapt our function for the twins, whose functions all take the time."""
     if order is own_fixed:
         return lambda now, submit, estimate, procs: own_fixed(submit, estimate, procs)
     return order
@@ -46,7 +46,7 @@ ANY_ORDER = st.one_of(ORDERS, st.sampled_from([own_fixed, own_moving]))
 
 
 def run(scheme, jobs, procs, events, overrun="kill"):
-    """Simulate and validate; give start times and promises counted from zero, in trace order."""
+    """Simulate and validate; return start times and promises counted from zero, in trace order."""
     schedule = sl.simulate(trace_of(jobs, procs), scheme, events=events, overrun=overrun).validate()
     return schedule.start.tolist(), schedule.promise.tolist()
 
@@ -73,7 +73,7 @@ def test_easy_is_its_twin(workload, order, backfill, events, by_index):
 @pytest.mark.parametrize("backfill", [None, "sjf", "narrow"])
 @pytest.mark.parametrize("procs", [8, 1_000])
 def test_candidates_of_a_long_queue_are_those_that_a_look_at_each_job_finds(procs, backfill, events):
-    """With and without the index; it comes in midway if that is worth it, and may be asked again after a pause."""
+    """With and without the index, which may start midway if that is worth it, and may be used again after a pause."""
     half = crowd(procs, jobs=2_000 if numba.config.DISABLE_JIT == 0 else 400, procs=procs)
     jobs = [*half, *(job._replace(submit=job.submit + 10**6) for job in half)]
     scheme = sl.EASY(backfill=backfill)
@@ -213,9 +213,10 @@ def test_dpsa_is_its_twin_where_many_wait(seed, variant):
 @pytest.mark.parametrize("passes", PASSES, ids=lambda passes: "-".join(map(str, passes.values())))
 @pytest.mark.parametrize("seed", range(4))
 def test_conservative_is_its_twin_where_many_wait(seed, passes, events):
-    """Only a long queue makes it worth while to measure holes (`conservative.WORTH_MEASURING`).
+    """Only a long queue makes measuring holes worthwhile (`conservative.WORTH_MEASURING`).
 
-    With 60 jobs that is done 54 to 261 times, but for "none" and "rebuild"; the twin takes four times as long with 90.
+    With 60 jobs holes are measured 54 to 261 times, except under "none" and "rebuild"; with 90 jobs the twin takes four
+    times as long.
     """
     jobs = crowd(seed, jobs=60)
     start, promise = run(sl.Conservative(**passes), jobs, 8, events)

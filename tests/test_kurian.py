@@ -95,7 +95,8 @@ def test_sites_are_shaken_each_in_its_own_way(small, monkeypatch):
 
 
 def test_improvements_are_of_means_over_draws():
-    # By chance twice as bad in one draw, twice as good in the other: no improvement; the draws' own average -25 %.
+    # By chance twice as bad in one draw, twice as good in the other: no improvement. The draws' own improvements
+    # average -25 %.
     draws = draws_of({"sweeps": [(10, 20)]}, {"sweeps": [(20, 10)]})
     assert draws["slowdown_better"].tolist() == [-100, 50]
     parts = paper.of_means(draws, ["group"])
@@ -202,7 +203,7 @@ def test_the_tasks_that_ran_are_those_of_the_paper(small, shared_runs):
 
 
 def less(pieces):
-    """Leave out the first tasks that ran apart."""
+    """Leave out the first tasks that ran on their own."""
     kept = np.arange(pieces.tasks.size) != np.flatnonzero(pieces.tasks)[0]
     return type(pieces)(*(column[kept] for column in pieces))
 
@@ -216,7 +217,7 @@ def wider(pieces):
 
 
 def more(pieces):
-    """Let the first tasks be one more, with its processor."""
+    """Add one task, with its processor, to the first tasks."""
     one = np.arange(pieces.tasks.size) == np.flatnonzero(pieces.tasks)[0]
     return pieces._replace(tasks=pieces.tasks + one, procs=pieces.procs + one)
 

@@ -24,7 +24,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 def cases(*rows, **labels):
-    """Give cases of (value, low, high), or of values alone."""
+    """Return cases of (value, low, high), or of values alone."""
     rows = [row if isinstance(row, tuple) else (row, np.nan, np.nan) for row in rows]
     labels = labels or {"load": [0.1 * i for i in range(1, len(rows) + 1)]}
     return pd.DataFrame(rows, columns=["value", "low", "high"]).assign(**labels)
@@ -42,7 +42,7 @@ def cases(*rows, **labels):
         ("lower", 0, 0, (3, 1, 7), "no"),
         ("lower", 0, 0, (-3, np.nan, np.nan), "yes"),
         ("lower", 0, 0, (3, np.nan, np.nan), "no"),
-        ("lower", 0, 5, (-3, -4, -2), "no"),  # a difference that means nothing
+        ("lower", 0, 5, (-3, -4, -2), "no"),  # differences below 5 are noise
         ("lower", 0, 5, (-3, -9, 3), "open"),
         ("lower", 0, 5, (-7, -9, -6), "yes"),
         ("lower", 10, 0, (8, 7, 9), "yes"),
@@ -57,7 +57,7 @@ def cases(*rows, **labels):
         ("within", (1.8, 2.2), 0, (2, 1.9, 2.1), "yes"),
         ("within", (1.8, 2.2), 0, (1.65, 1.58, 1.73), "no"),
         ("within", (1.8, 2.2), 0, (1.65, 1.5, 1.9), "open"),
-        ("within", (1.8, 2.2), 0, (2, 1, 3), "open"),  # so wide that it says little
+        ("within", (1.8, 2.2), 0, (2, 1, 3), "open"),  # too wide to decide
         ("within", (1.8, 2.2), 0, (2, np.nan, np.nan), "yes"),
         ("within", (1.8, 2.2), 0, (2.3, np.nan, np.nan), "no"),
         ("within", (1.8, 2.2), 0.2, (2.3, np.nan, np.nan), "yes"),
@@ -250,7 +250,7 @@ def test_what_is_kept_is_read_back(folder, figure):
 
 
 def measured(value, low, high, name="A-1", bound=0.0, **more):
-    """Give a row of one case with its interval."""
+    """Return a row of one case with its interval."""
     return judged(Claim(name, "", "it grows", ""), Check("growth", cases((value, low, high)), "higher", bound), "a log")
 
 
@@ -425,7 +425,7 @@ def test_a_change_of_a_kernel_makes_stale_what_came_from_it(folder, figure, monk
     only_easy = {"schedlab.kernels.easy": digest("schedlab.kernels.easy")}
     monkeypatch.setattr(kept, "made", lambda paper: {"kernels": only_easy})
     assert not kept.stale("tiny")
-    monkeypatch.setattr(kept, "kernel_digest", lambda name: None)  # it is there no more
+    monkeypatch.setattr(kept, "kernel_digest", lambda name: None)  # the kernel no longer exists
     assert kept.stale("tiny")
 
 
@@ -479,12 +479,12 @@ def test_the_full_size_stands_beside_this_run(folder):
     now = [*rows()[:2], judged(Claim("A-3", "Figure 5", "D", "0.3 %"), Check("gain", cases(4.0), "higher"), "KTH")]
     now[1] = now[1] | {"measured": "+7.0 %", "verdict": "trend only", "reason": "Quick."}
     table = ledger(now, kept.ledger_of("tiny"))
-    assert counted(table)["not reproduced"] == 1  # the full size stands
+    assert counted(table)["not reproduced"] == 1  # the full size counts
     shown = table._repr_html_()
     assert "full size: +5.0 %" in shown
     assert "just now: +7.0 %, trend only" in shown
     assert "just now, on KTH: +4.0 %, reproduced" in shown
-    assert shown.count("full size:") == 2  # a row that came out alike is told once
+    assert shown.count("full size:") == 2  # a row with equal results is shown once
     assert summary(table)["measured"].tolist() == [row["measured"] for row in rows()]
 
 

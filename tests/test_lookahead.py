@@ -1,4 +1,4 @@
-"""DPSA beyond its twin: the paper's example, bounds, audit, what is refused."""
+"""DPSA beyond its twin: the paper's example, bounds, audit, and what is refused."""
 
 import numba
 import numpy as np
@@ -95,9 +95,9 @@ def test_an_audit_is_of_the_same_schedule(budget):
 
 
 def test_what_the_sets_cost_is_counted():
-    # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1: in this order taking whatever fits ends with
-    # three of them, so that tables are made; a row for each of three jobs and two more, of two words. At 7 nobody
-    # fits behind J1, and at 9 J2, the last, is the head.
+    # At 2 four processors are free and J2 to J4 (3, 2, 2) wait behind J1. Taking whatever fits in this order ends with
+    # three of them used, so tables are made: a row for each of the three jobs and two more, of two words. At 7 no job
+    # fits behind J1, and at 9 J2, the last job, is the head.
     case = case_of(EXAMPLE, 7)
     found = sl.DPSA(variant="p").audit(case)
     assert {name: found[name] for name in ("decisions", "greedy", "longest", "table")} == {
@@ -117,7 +117,7 @@ MILLION = 1_048_576
 
 
 def scaled(jobs, factor):
-    """Let every job need so many times the processors: on a machine as much larger the schedule is the same."""
+    """Multiply the processors of all jobs: on a machine larger by the same factor the schedule is the same."""
     return [job._replace(procs=job.procs * factor) for job in jobs]
 
 
@@ -140,7 +140,7 @@ def test_a_machine_and_jobs_that_are_larger_alike_change_nothing(workload, varia
 
 @st.composite
 def holes_for_a_few(draw):
-    """Draw a machine, of which one job leaves a part free, a head that waits for more, and some jobs behind it."""
+    """Draw a machine on which one job leaves a part free, a head that waits for more, and some jobs behind it."""
     procs = draw(st.sampled_from([200, 6_000, MILLION, 2**24]))
     free = draw(st.integers(procs // 4, procs // 2))
     sizes = st.integers(max(1, free // draw(st.integers(2, 9))), free // 2 + 1)
@@ -170,9 +170,9 @@ def test_few_jobs_cost_as_little_on_a_huge_machine_as_on_a_small_one(scheme):
 
 
 def test_too_many_sets_to_rank_are_refused(monkeypatch):
-    if numba.config.DISABLE_JIT:  # which takes minutes for as many as compiled code may list
+    if numba.config.DISABLE_JIT:  # takes minutes for as many as compiled code may list
         monkeypatch.setattr(kernel, "MOST_TOTALS", 2**14)
-    # The sums of these sixty sizes are nearly all numbers of processors, and of each the worthiest set is wanted.
+    # The sums of these sixty sizes give nearly every number of processors, and for each the worthiest set is wanted.
     sizes = [2**23 // 31 + 7 * 3 ** (i % 12) + i for i in range(60)]
     jobs = [(0, 100, 100, 2**23), (1, 9, 9, 2**24), *((1, 50, 50, size) for size in sizes)]
     with pytest.raises(ValueError, match="too many sets to tell apart by what they are worth; give a smaller depth"):

@@ -27,7 +27,7 @@ from schedlab.workload.models.lublin import BATCH, INTERACTIVE, TYPELESS, Lublin
 PUBLISHED = {"batch": BATCH, "interactive": INTERACTIVE, "typeless": TYPELESS}
 DAY = 86_400
 
-# Up to four draws in ten exceed the limits: a slip in redrawing, lost in the published sets, shows here.
+# Up to four draws in ten exceed the limits. An error in redrawing shows here; in the published sets it would be lost.
 REDRAWN = dataclasses.replace(TYPELESS, a1=11.5, b1=1.0, a2=130.0, b2=0.085, aarr=25.0, arar=1.0, barr=0.51)
 
 
@@ -130,7 +130,7 @@ def test_weights_follow_the_recipe(name):
     cls = PUBLISHED[name]
     weights = lublin._bucket_weights(cls.anum, cls.bnum)
     np.testing.assert_allclose(weights, recipe_weights(cls.anum, cls.bnum), rtol=1e-12)
-    # Lowest before dawn, highest around noon, in half hours: the cycle is not turned round the clock.
+    # Lowest before dawn, highest around noon, in half hours: the cycle is not shifted around the clock.
     assert 8 <= np.argmin(weights) <= 10
     assert 24 <= np.argmax(weights) <= 30
 
@@ -239,7 +239,7 @@ def test_sizes(classes, procs, cls):
 
 
 def test_mean_of_the_two_stage_uniform():
-    # On a machine of 2^27 with ULow = 20 rounding 2^v is nothing, and without powers of two v is as drawn.
+    # With 2^27 processors and ULow = 20, rounding 2^v is negligible, and without powers of two v is as drawn.
     cls = dataclasses.replace(TYPELESS, p_serial=0.3, p_power2=0, u_low=20, u_med=24.5, u_hi=27)
     size = lublin_feitelson(100_000, 2**27, seed=8, classes=cls)["requested_procs"]
     v = np.log2(size[size > 1])
@@ -333,7 +333,7 @@ def test_attributes_are_drawn_independently():
     # The second gamma's run times stay the same: redraws do not shift their neighbours.
     second = base["run_time"] == slow["run_time"]
     assert second.mean() > 0.2
-    # A job's size decides which gamma, not what the gamma gives.
+    # A job's size decides which gamma is used, not which value it returns.
     wide = lublin_feitelson(5000, seed=4, classes=dataclasses.replace(TYPELESS, p_serial=0, p_power2=0))
     same_run = base["run_time"] == wide["run_time"]
     assert same_run.mean() > 0.9
@@ -531,8 +531,8 @@ def test_the_circulated_file_is_this_model():
     for seconds in (2, 10, 60, 600, 3600, 18_000, 40_000):
         q = recipe_run_below(cls, size, math.log(seconds + 1))  # that program rounds down
         assert abs((run <= seconds).sum() - q.sum()) < 4.5 * math.sqrt((q * (1 - q)).sum())
-    # Its clock drops a fraction of a second at every job and the walk through the day does not: with half a
-    # second a job put back, gaps and phase of day agree with the model.
+    # The program's clock drops a fraction of a second at every job, but its walk through the day does not. With half a
+    # second per job added back, gaps and times of day agree with the model.
     days, rest = np.divmod(submit + 0.5 * np.arange(1, n + 1), DAY)
     paid = np.concatenate([[0.0], np.cumsum(recipe_weights(cls.anum, cls.bnum))])
     points = 48 * days + np.interp(rest, 1800 * np.arange(49), paid)

@@ -17,7 +17,7 @@ from schedlab import metrics
 pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
-FEW = settings(max_examples=40)  # a schedule is dear to draw
+FEW = settings(max_examples=40)  # drawing a schedule is slow
 PER_JOB = ["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown"]
 
 
@@ -51,7 +51,7 @@ class Plain:
         self.machine = schedule.machine.procs
 
     def intervals(self):
-        """Give (begin, end, processors in use, queued jobs) between any two neighbouring events."""
+        """Return (begin, end, processors in use, queued jobs) between any two neighbouring events."""
         times = sorted({*self.submit, *self.start, *self.end})
         for begin, end in pairwise(times):
             used = sum(self.procs[j] for j in range(self.n) if self.start[j] <= begin < self.end[j])

@@ -1,4 +1,4 @@
-"""Moldable jobs: the kernels against their naive twins, the laws of their schedules, and what these say of them."""
+"""Moldable jobs: the kernels against their naive twins, the laws of their schedules, and what schedules report."""
 
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ reduced = pytest.mark.reduced
 
 
 def linear(procs):
-    """Speedup without loss, up to so many processors."""
+    """Linear speedup, up to `procs` processors."""
     return sl.Downey(A=procs, sigma=0)
 
 
@@ -150,7 +150,7 @@ def test_iterative_is_the_straightforward_kernel_where_many_wait():
     trace = trace.scale_load(1.1, by="effective")
     case, _ = case_of(trace, sl.IterativeMoldable())
     start, width, (_, _, _, most) = plain_iterative.iterative(*case.jobs, 64, *trace.laws()[1:3])
-    assert most > 30  # waiting at a time
+    assert most > 30  # jobs waiting at once
     schedule = sl.simulate(trace, "iterative").validate()
     assert (schedule.start - schedule.submit[0]).tolist() == start.tolist()
     assert schedule.procs.tolist() == width.tolist()
@@ -176,7 +176,7 @@ def test_a_decision_of_the_iterative_scheme_is_its_twin(workload, running):
 
 
 def crowd(seed, jobs=60, procs=24):
-    """Draw jobs that all arrive within moments, and whose curves are many, for the kernel and for its twin."""
+    """Draw jobs that all arrive almost at once and have many curves, for the kernel and for its twin."""
     random = np.random.default_rng(seed)
     run = random.integers(1, 300, jobs)
     columns = np.sort(random.integers(0, 40, jobs)), run, run + random.choice([0, 10, 200], jobs)
@@ -208,7 +208,7 @@ def test_schemes_are_their_twins_where_many_wait(chosen, seed):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("overbooking", [1, 4])
 def test_fair_share_is_its_twin_where_many_processors_move(overbooking, seed):
-    # So many for each job that they are not moved one by one (`shares.MANY_STEPS`).
+    # So many for each job that they are moved several at a time (`shares.MANY_STEPS`).
     trace, jobs = crowd(seed, jobs=4, procs=1500)
     if seed % 2:  # all slopes alike
         trace.table["sigma"] = 0.0
@@ -316,7 +316,7 @@ def test_times_and_sizes_beyond_32_bits_do_not_overflow():
 @pytest.mark.parametrize("chosen", [sl.FairShareMoldable(efficiency=1), sl.GreedyMoldable()], ids=str)
 @pytest.mark.parametrize("sigma", [0, 1.5])
 def test_the_time_that_a_simulation_takes_does_not_follow_the_processors(chosen, sigma):
-    # One processor at a time this takes minutes with the JIT off, and did with it on for some more jobs.
+    # With one processor at a time this took minutes with the JIT off, and for some more jobs also with it on.
     jobs = [(i // 2, 10**9 // (i + 1), 10**9 // (i + 1), 2**22 // (i + 1)) for i in range(6)]
     trace = trace_of(jobs, 2**24).with_speedup(sl.Downey(A="system", sigma=sigma))
     sl.simulate(trace, chosen).validate()
@@ -332,7 +332,7 @@ def test_too_many_processors_to_give_one_by_one_are_refused():
 
 @reduced
 def test_sums_of_completions_beyond_int64_are_refused():
-    # One after the other on one processor: each fits, and so do all of them, but not the sum of their completions.
+    # One after the other on one processor: every time fits into int64, but the sum of the completions does not.
     trace = trace_of([(0, 2**43, 2**43, 1)] * 1_000, 1).with_speedup(linear(1), share=0)
     with pytest.raises(ValueError, match="completions of the waiting jobs add up to more seconds than int64 can count"):
         sl.simulate(trace, "iterative")

@@ -1,4 +1,4 @@
-"""Names from outside, in every door: a terminal, a page, a table, a log. Markup, formulas and controls stay words."""
+"""Names from outside, in every output: a terminal, a page, a table, a log. Markup, formulas and controls stay text."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ def named(name):
 
 
 def ordered(name):
-    """Give a scheme whose order is a function of the user's, of some name."""
+    """Return a scheme whose order is a function of the user's, of some name."""
 
     def order(submit, estimate, procs):
         return estimate
@@ -45,7 +45,7 @@ def ordered(name):
 
 
 def assert_shown(words, lines=True):
-    """Check that words control no terminal; apart from ends of lines, where they may have several."""
+    """Check that a text has no control characters; line ends are allowed if it may have several lines."""
     for letter in words.replace("\n", "") if lines else words:
         assert unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp"), f"{letter!r} in {words!r}"
 
@@ -136,7 +136,7 @@ def schedule():
 
 
 def drawn(schedule):
-    """Draw charts in whose titles, legends, axes and data names stand."""
+    """Draw charts with names in their titles, legends, axes and data."""
     table = sl.sweep([schedule.trace, named(f"{MARKUP}2")], [schedule.scheme, "fcfs"], [0.5, 0.9], progress=False)
     return {
         "profile": charts.profile(schedule),

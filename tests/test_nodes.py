@@ -16,7 +16,7 @@ pytestmark = pytest.mark.reduced
 
 NODES = st.sampled_from(list(ALLOCATIONS))
 SHARE = st.one_of(SHARES, st.lists(SHARES, min_size=3, max_size=3))
-CROWDED = (  # where they differ, which they seldom do, they do so with many jobs
+CROWDED = (  # these seldom give different schedules, and then only with many jobs
     {},
     {"repeat": True},
     {"compression": "reservation", "compress_on": "completion"},

@@ -18,7 +18,7 @@ CHART = "application/vnd.vegalite.v5+json"
 WITHOUT_NOTEBOOK = ("base", "lelong2017")
 AUTHORS = {paper.rstrip("0123456789"): paper for paper in papers.PAPERS if paper not in WITHOUT_NOTEBOOK}
 PAPERS = {path.stem: AUTHORS[end] for path in NOTEBOOKS if (end := path.stem.rpartition("-")[2]) in AUTHORS}
-# The last cell that the test adds. The ledger is that of the notebook, since making it again takes as long.
+# The cell that the test appends. It uses the ledger of the notebook, since making it again takes as long.
 SAVE = """
 from schedlab.display.ledgers import Ledger
 (ledger,) = (shown for shown in Out.values() if isinstance(shown, Ledger))
@@ -45,7 +45,7 @@ def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path):
     if paper:
         notebook.cells.append(nbformat.v4.new_code_cell(SAVE.format(path=str(saved))))
     folder = {"metadata": {"path": str(path.parent)}}
-    # Told to end, a kernel takes a second of waiting; it has nothing left to do.
+    # A kernel that is asked to end waits for a second. It has nothing left to do, so end it at once.
     ended = {"shutdown_kernel": "immediate", "store_widget_state": False}
     NotebookClient(notebook, timeout=300, resources=folder, **ended).execute()
     kinds = {kind for cell in notebook.cells for output in cell.get("outputs", []) for kind in output.get("data", {})}

@@ -315,7 +315,7 @@ def test_a_jitted_function_works(small):
 
 
 def test_functions_of_the_same_text_are_told_apart(small):
-    """Numba's disk cache knows a function by its place and its code without constants and outer values."""
+    """Numba's disk cache identifies a function by its place and its code, without constants and outer values."""
 
     def times(sign):
         return lambda submit, estimate, procs: sign * estimate
@@ -358,8 +358,8 @@ def divides_by_its_wait(now, submit, estimate, procs):
 def test_what_a_function_raises_is_raised(small, order, named):
     with pytest.raises(ValueError, match="two are too many"):
         starts(small, order, named)
-    assert starts(small, "fcfs", named)  # and is forgotten
-    assert orders._running.get() is None  # what others cannot raise is none of ours
+    assert starts(small, "fcfs", named)  # the error is forgotten
+    assert orders._running.get() is None  # the context of the failed simulation is gone
 
 
 def test_a_division_by_zero_is_raised_in_the_thread_it_comes_from(small):
@@ -402,7 +402,7 @@ def test_what_a_function_takes_is_what_is_documented():
 
 
 def never_a_number(now, submit, estimate, procs):
-    """Give nan for whoever is short."""
+    """Return nan for short jobs."""
     return np.sqrt(estimate - 100.0)
 
 
@@ -426,7 +426,7 @@ def test_values_from_outside_are_those_of_now():
     assert (before, sl.simulate(busy, sl.FCFS(order=weighted)).start.tolist()) == ([0, 50, 55], [0, 56, 50])
 
 
-# A function that takes its values in its own way, and what is said of one that fails -----------------------
+# A function that takes its values in its own way, and the messages about one that fails -------------------
 
 
 def weighed(procs, estimate, weight=1, submit=0):
@@ -575,7 +575,7 @@ def test_a_mistake_is_told_in_a_few_lines(small, order, said, line, backfill):
 
 
 def line_of(words):
-    """Give the number of the line of this file that begins with some words."""
+    """Return the number of the line of this file that begins with some words."""
     lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
     return next(number for number, line in enumerate(lines, 1) if line.startswith(words))
 

@@ -55,7 +55,7 @@ def width_of(chart):
 
 
 def colours_of(chart):
-    """Give the colours of the picture that are no greys."""
+    """Return the colours of the picture that are not grey."""
     found = set(re.findall(r"(?:fill|stroke|stop-color)=\"((?:#|rgb|hsl)[^\"]+)\"", charts.svg(chart)))
     parts = {
         colour: re.findall(r"\d+" if "(" in colour else "[0-9A-Fa-f]{2}" if len(colour) > 4 else "[0-9A-Fa-f]", colour)

@@ -1,4 +1,4 @@
-"""What papers give: figures with the data claimed, and ledgers that tell the truth."""
+"""What papers provide: figures with the data that they claim, and ledgers that tell the truth."""
 
 import inspect
 from dataclasses import FrozenInstanceError, replace
@@ -177,7 +177,7 @@ def test_without_logs_nothing_can_be_tested():
     assert ledger["verdict"].tolist() == ["not testable"] * 7
     assert ledger["reason"].tolist() == ["KTH-SP2-1996-2 is not at hand"] * 4 + ["CTC-SP2-1996 is not at hand"] * 3
     assert set(ledger["measured"]) == {""}
-    assert not ledger.duplicated(["statement", "trace"]).any()  # what finds the kept rows
+    assert not ledger.duplicated(["statement", "trace"]).any()  # these identify the kept rows
     assert ledger["published"][0] == "turnaround 15187.6077 s, bounded slowdown 71.7224"
 
 

@@ -179,7 +179,7 @@ NOISE = (0, 1, -1)  # of the copies
 
 
 def table_of(name, totals, waits=(40, 30, 20, 10), free=None):
-    """Make a table as `against_speedup` does; totals are for each policy the total times at S less that anywhere."""
+    """Make a table as `against_speedup` does; `totals` has each policy's total times at S, less that of first-free."""
     free = free or {}
     rows = []
     for seed, chance in enumerate(NOISE):
@@ -319,7 +319,7 @@ def test_live_figure(small, shared_runs):
 
 
 def opening():
-    """Give the call in the notebook that draws its first tree."""
+    """Return the call in the notebook that draws its first tree."""
     notebook = nbformat.read(Path(__file__).parents[1] / "notebooks/06-placement-pascual.ipynb", 4)
     return next(cell.source.splitlines()[0] for cell in notebook.cells if cell.source.startswith("chart, table = "))
 

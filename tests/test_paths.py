@@ -1,4 +1,4 @@
-"""What is kept in the user's cache saves time and changes nothing."""
+"""The user's cache saves time and changes no results."""
 
 import shutil
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ def made():
 
 @pytest.fixture
 def script(made):
-    """Ask for a script, and note whether it was made."""
+    """Ask for a script, and note whether it was built."""
 
     def make():
         made.append(SCRIPT)

@@ -43,7 +43,7 @@ def tree_workloads(draw, overrun=True):
 
 @st.composite
 def overdue_workloads(draw):
-    """Draw the like, rich in kills and ties: wide jobs wait while narrow ones outlive short estimates."""
+    """Draw similar workloads, rich in kills and ties: wide jobs wait while narrow ones outlive short estimates."""
     k, n = draw(among((2, 2), (2, 3), (3, 2), (4, 2)))
     procs = draw(integers(max(3, k**n - 2), k**n))
     lengths = draw(st.lists(integers(1, 6), max_size=3))
@@ -122,7 +122,7 @@ def test_anywhere_on_the_tree_is_the_flat_machine(workload, allocation, overrun)
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.3, 1 / 3])
 def test_times_on_nodes_are_exact_where_floats_are_not(share):
-    """Beyond 2**40 s a second is less than what floats were once rounded by."""
+    """Beyond 2**40 s, a second is less than floats were once rounded by."""
     left = 1 - Fraction(share).limit_denominator(1_000)
     tree = sl.KaryTree(2, 2, speedup=share, scale_estimates=True)
     for length in (3 * 2**40 + 1, 10**13 + 7, 2**51 - 9):
@@ -136,7 +136,7 @@ def test_times_on_nodes_are_exact_where_floats_are_not(share):
 def test_a_reservation_of_nodes_is_kept_where_no_estimate_is_exceeded(workload, allocation):
     jobs, k, n, procs = workload
     tree = sl.KaryTree(k, n, allocation=allocation)
-    sl.simulate(trace_of(jobs, procs), BLOCK, machine=tree).validate()  # insists on promises
+    sl.simulate(trace_of(jobs, procs), BLOCK, machine=tree).validate()  # it checks promises
 
 
 @given(tree_workloads())
@@ -317,7 +317,7 @@ def test_locality_and_fragmentation(workload, allocation):
 
 
 def meeting(a, b, k):
-    """Give the stage at which two nodes meet, 0 for a node and itself."""
+    """Return the stage at which two nodes meet, 0 for a node and itself."""
     stage = 0
     while a // k**stage != b // k**stage:
         stage += 1

@@ -81,7 +81,7 @@ SUMS = ("usage", "running", "held", "queued")
 
 
 def as_twin(function, sums, scales=(16, 4, 8)):
-    """Give the twin a function of ours, which discards examples in which rounding could decide."""
+    """Adapt our function for the twin; it discards examples in which rounding could decide."""
     if function is None:
         return None
 
@@ -96,7 +96,7 @@ def as_twin(function, sums, scales=(16, 4, 8)):
 
 
 def sums_of(functions, keys):
-    """Give the running sums that some functions ask for, as the twin takes them: by name kind, keys, half-life."""
+    """Return the running sums that some functions ask for, as the twin takes them: by name kind, keys, half-life."""
     found = {}
     for function in filter(None, functions):
         for name, parameter in inspect.signature(function).parameters.items():
@@ -166,7 +166,7 @@ LOG = [(0, 9, 9, 3), (1, 4, 6, 4), (1, 3, 3, 2), (2, 5, 5, 1), (2, 1, 2, 1), (3,
 
 
 def with_columns(jobs=LOG, procs=4, **columns):
-    """Give a trace whose users are the processors that jobs want, and whose queues are their estimates."""
+    """Return a trace whose users are the processors that jobs want, and whose queues are their estimates."""
     trace = trace_of(jobs, procs)
     own = {"user_id": trace.table["requested_procs"], "queue": trace.table["requested_time"]}
     return replace(trace, table=trace.table.assign(**own, **columns))
@@ -266,9 +266,9 @@ def with_depth(trace, depth, events):
 
 
 def test_one_and_all_cannot_both_be_what_they_are_without_rebuilding():
-    """Where a job ends early, EASY starts the next one and conservative backfilling without compression lets it wait.
+    """If a job ends early, EASY starts the next one; conservative backfilling without compression lets it wait.
 
-    Only one job ever waits here, so that it makes no difference how many may hold a reservation.
+    Only one job ever waits here, so it makes no difference how many may hold a reservation.
     """
     trace = trace_of([(0, 5, 10, 1), (1, 3, 3, 2)], 2)
     for scheme in (sl.EASY(), sl.EASY(reservations="all"), sl.Conservative(compression="rebuild")):
@@ -292,7 +292,7 @@ def test_two_reservations():
 
 
 def seen(trace, function, **settings):
-    """Give the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
+    """Return the order in which FCFS, on one processor, starts jobs that all wait from the beginning."""
     start = sl.simulate(trace, sl.FCFS(order=function), **settings).validate().start
     return (np.argsort(start) + 1).tolist()
 
@@ -440,7 +440,7 @@ def own_multifactor(
 
 
 def test_policies_may_be_dropped_while_their_kernels_run():
-    """Nothing but the call holds on to what is compiled of a function with an array from outside."""
+    """Only the call itself keeps the compiled form of a function with an outside array alive."""
     trace = with_columns(LOG * 20)
 
     def run(k):

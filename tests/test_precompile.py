@@ -21,7 +21,7 @@ from schedlab.kernels._jit import CACHE, kernel
 
 
 def entry_points():
-    """Give the compiled functions that Python calls: those cached on disk."""
+    """Return the compiled functions that Python calls: those cached on disk."""
     modules = [import_module(found.name) for found in walk_packages(sl.kernels.__path__, "schedlab.kernels.")]
     found = {each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)}
     return [each for each in found if type(each._cache).__name__ != "NullCache"]

@@ -1,4 +1,4 @@
-"""The progress of grids: what runs cost, learnt from similar ones, and what is said of it where."""
+"""The progress of grids: costs of runs learnt from similar ones, and what is shown where."""
 
 import io
 import itertools

@@ -47,7 +47,7 @@ SERVICES = {"constant": (constant, 0), "exponential": (exponential, 1), "hyperex
 
 
 def erlang_c(servers, load):
-    """Give the probability that an arrival waits in M/M/c (Erlang's delay formula)."""
+    """Return the probability that an arrival waits in M/M/c (Erlang's delay formula)."""
     offered = servers * load
     blocked = 1.0  # Erlang B, by its recursion
     for k in range(1, servers + 1):
@@ -56,12 +56,12 @@ def erlang_c(servers, load):
 
 
 def pollaczek_khinchine(load, variation):
-    """Give the mean wait in M/G/1, in mean services."""
+    """Return the mean wait in M/G/1, in mean services."""
     return load * (1 + variation) / (2 * (1 - load))
 
 
 def phipps(load):
-    """Give the mean wait in M/M/1 under shortest job first, not preemptive, in mean services (Phipps 1956)."""
+    """Return the mean wait in M/M/1 under shortest job first, not preemptive, in mean services (Phipps 1956)."""
 
     def wait(x):
         shorter = load * (1 - (1 + x) * math.exp(-x))  # load of the jobs up to x
@@ -168,7 +168,7 @@ def test_intervals_cover_what_they_should():
 
 
 def test_the_textbook_formula_would_not_do():
-    """What batch means is for: waits taken for independent give intervals that cover a third at best."""
+    """Why batch means are needed: if waits count as independent, the intervals cover a third at best."""
     covered = 0
     for seed in range(20):
         wait = waits(sl.simulate(queue(20_000, 0.7, seed), "fcfs"))

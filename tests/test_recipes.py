@@ -1,4 +1,4 @@
-"""Public logs that are no plain SWF, on small files made up in their columns; what is expected is worked by hand."""
+"""Public logs that are not plain SWF: small made-up files with their columns, and expectations worked by hand."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ NO_PROCS = "number of processors unknown"
 
 
 def checked(trace, **columns):
-    """Compare columns of the jobs with what is expected of them, and simulate."""
+    """Compare columns of the jobs with the expected values, and simulate."""
     for name, expected in columns.items():
         assert trace.jobs[name].tolist() == expected, name
     sl.simulate(trace, "easy").validate()
@@ -52,7 +52,7 @@ def utc(*times):
 
 @pytest.fixture
 def pm100(tmp_path):
-    """Give four jobs: one killed at its limit of 120 minutes, and one that ends before its start."""
+    """Return four jobs: one killed at its limit of 120 minutes, and one that ends before its start."""
     frame = pd.DataFrame(
         {
             "job_id": [10, 11, 12, 13],
@@ -273,7 +273,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
     assert trace.procs == 9_688
     assert trace.jobs.index.is_unique  # of 7 and 7
     assert trace.at(0) == pd.Timestamp("2022-07-11", tz="America/Los_Angeles")
-    assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "run time is 0"}  # all are numbered anew
+    assert trace.dropped["reason"].to_dict() == {3: NO_PROCS, 4: "run time is 0"}  # all are renumbered
     assert sl.read_cori(tmp_path / "knl.csv", machine=2_388).procs == 2_388
 
 
@@ -282,7 +282,7 @@ def test_cori_has_columns_with_blanks_and_no_limits(tmp_path):
 
 @pytest.fixture
 def kestrel():
-    """Give four jobs, of which one still waits."""
+    """Return four jobs; one of them still waits."""
     times = ["2024-02-19 16:17:31-07", "2024-02-19 16:18:31-07", "2024-02-19 16:20:00-07", "2024-07-01 00:00:00-06"]
     return pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""The schedule that a log records: what it is made of, what it breaks, and when it is refused."""
+"""The schedule that a log records: how it is made, which laws it breaks, and when it is refused."""
 
 from dataclasses import replace
 

@@ -26,7 +26,7 @@ EVIL = "<b>&\"</b></script><!--<script>alert(1)</script>'"
 
 
 def row_of(verdict, **more):
-    """Give a row of a ledger, of one case."""
+    """Return a row of a ledger, of one case."""
     case = dict.fromkeys(CASE, f"a case {EVIL}")
     row = dict.fromkeys(papers.LEDGER, f"a {verdict} {EVIL}")
     return row | {"verdict": verdict, "cases": [case], "trace": "a log"} | more
@@ -72,7 +72,7 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
     def specs(self):
-        """Give the charts, as they are handed to Vega."""
+        """Return the charts, as they are handed to Vega."""
         return {key.removesuffix("-spec"): json.loads(script) for key, script in self.found.items()}
 
 
@@ -85,7 +85,7 @@ def alone(monkeypatch, tmp_path):
 
 @pytest.fixture
 def paper(monkeypatch):
-    """A paper with a chart, a table, and every verdict, full of words that are no HTML."""
+    """A paper with a chart, a table, and every verdict, full of text that must not become HTML."""
     table = pd.DataFrame({"load": [0.5, 0.9], "wait_time": [1234.5, 20.0], "scheme": [EVIL, "EASY"]})
 
     def chart(size, progress):
@@ -214,7 +214,7 @@ def test_it_is_silent_without_progress(paper, tmp_path, capsys, monkeypatch):
 
 def test_without_logs_it_says_that_stand_ins_are_simulated(nothing_kept, monkeypatch, tmp_path):
     load = base.load_trace
-    monkeypatch.setattr(papers, "PAPERS", ("base",))  # others keep what they loaded, and would keep the short ones
+    monkeypatch.setattr(papers, "PAPERS", ("base",))  # others keep their loaded logs, which would be short
     monkeypatch.setattr(base, "load_trace", lambda name, or_standin: load(name, or_standin=or_standin).head(100))
     monkeypatch.setattr(base, "LOADS", {"quick": (0.7, 0.8)})
     page = Page(report.figures(tmp_path / "report.html", progress=False).read_text(encoding="utf-8"))
@@ -368,7 +368,7 @@ def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypat
     elsewhere.mkdir()
     here, few = os.getpid(), FEW
 
-    def build_few(name, *more):  # which is pickled whole, with what it has from around it
+    def build_few(name, *more):  # it is pickled whole, with its closure
         (elsewhere / name).write_text(str(os.getpid()))
         tables = [(getattr(getattr(papers, paper), table), value) for paper, table, value in few]
         usual = [table["quick"] for table, _ in tables]
@@ -432,7 +432,7 @@ def test_a_full_size_that_was_interrupted_goes_on_where_it_was(paper, tmp_path, 
         stop.unlink()
         forget()
         report.figures(tmp_path / "report.html", size, progress=False)
-        assert counting.calls() == again  # a quick one begins anew
+        assert counting.calls() == again  # a quick one starts over
         forget()
 
 

@@ -1,4 +1,4 @@
-"""Slurm's accounting: each format, each reason to leave a record out, each error, by expectations worked by hand."""
+"""Slurm's accounting: each format, each reason to leave a record out, each error; expectations are worked by hand."""
 
 import gzip
 import math
@@ -53,7 +53,7 @@ STARTED_NEVER = {"Start": "None", "ElapsedRaw": "0", "AllocCPUS": "0"}
 
 
 def job(number=7, **fields):
-    """Give one record: that of `PLAIN`, but for some fields."""
+    """Return one record: that of `PLAIN`, but for some fields."""
     return PLAIN | {"JobID": str(number), "JobIDRaw": str(number).partition("_")[0].partition("+")[0]} | fields
 
 
@@ -81,7 +81,7 @@ def read(tmp_path):
 
 
 def reasons(trace):
-    """Give the reasons and how often each was given."""
+    """Return the reasons and how often each was given."""
     return trace.dropped["reason"].value_counts().to_dict()
 
 
@@ -647,7 +647,7 @@ USES = "batch uses 50.0 % (up to 16 at once), long uses 37.5 % (up to 12 at once
 
 
 def three_partitions():
-    """Give jobs of an hour: in half of the machine, in three eighths, and twice for half of it in an eighth."""
+    """Return jobs of an hour: in half of the machine, in three eighths, and twice for half of it in an eighth."""
     hour = {"End": "2024-03-01T13:10:00", "ElapsedRaw": "3600"}
     short = {"AllocCPUS": "8", "End": "2024-03-01T12:25:00", "ElapsedRaw": "900"}
     return [
@@ -723,7 +723,7 @@ def test_without_being_asked_users_stay_numbers(read):
 
 
 def with_names(**texts):
-    """Give three records with free texts behind the JobID; those of the second are given."""
+    """Return three records with free texts behind the JobID; those of the second are given."""
     return [
         {"JobID": str(number)} | {name: text if number == 2 else "plain" for name, text in texts.items()} | job(number)
         for number in (1, 2, 3)

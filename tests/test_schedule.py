@@ -147,7 +147,7 @@ def numbers(text):
 
 
 def lowest_free(starts, ends, procs, machine):
-    """Give each job the lowest-numbered free processors at its start; jobs of one instant in trace order."""
+    """Return each job the lowest-numbered free processors at its start; jobs of one instant in trace order."""
     held = {}
     for job in sorted(range(len(starts)), key=lambda job: starts[job]):
         if ends[job] == starts[job]:

@@ -1,4 +1,4 @@
-"""What callers may ask of any scheme: one of a user's own, one of another package, and all that are built in."""
+"""What callers may expect of any scheme: a user's own, one of another package, and all built-in ones."""
 
 import pickle
 from dataclasses import dataclass

@@ -61,7 +61,7 @@ def simulated(sites, scheme, speeds):
 
 
 def found(sites):
-    """Give what came of it in the twin's form, exact."""
+    """Return the results in the twin's form, exact."""
     result = sites[0].outcome.shared
     begin, tick = sites[0].origin, result.tick  # the same for all: the clocks agree
     outcomes, placed = [], []
@@ -93,7 +93,7 @@ def found(sites):
 
 
 def twin(sites, scheme, speeds):
-    """Ask the twin."""
+    """Run the twin."""
     outcomes, loss, placed = twin_shredding.shredded(
         [jobs for jobs, _ in sites],
         [procs for _, procs in sites],
@@ -228,7 +228,7 @@ def test_a_smaller_site_gets_a_copy_of_its_full_size():
 
 
 def tampered(schedule, piece=None, **changes):
-    """Give the schedule with other values at one place: of a piece, or of a column of what came of all sites."""
+    """Return the schedule with other values at one place: of a piece, or of a column that all sites share."""
     shared = schedule.outcome.shared
     pieces, expected = shared.pieces[0], shared.expected[0]
     for name, value in changes.items():
@@ -272,7 +272,7 @@ def test_validate_finds_tasks_that_delay_what_is_promised(local):
 def test_validate_finds_tasks_that_delay_a_promise_while_a_sweep_is_withdrawn(local):
     jobs = [Job(0, 3, 3, 1, 0), Job(0, 1, 1, 3, 1), Job(0, 5, 5, 1, 0)]
     schedule = sl.simulate(swept(jobs, 3), sl.OpportuneShredding(local=local)).validate()
-    task = np.flatnonzero(schedule.outcome.pieces.tasks)[-1]  # with its start the sweep is gone
+    task = np.flatnonzero(schedule.outcome.pieces.tasks)[-1]  # with this start the sweep is gone
     with pytest.raises(ScheduleError, match=r"at 1 s: tasks delay"):
         tampered(schedule, task, expected=4).validate()
 

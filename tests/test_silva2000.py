@@ -152,7 +152,7 @@ def test_the_picture_has_every_moment_of_every_pe(logged):
 
 
 def inside_rows(log):
-    """Give the current rows of the slices from 60.2 to 60.8."""
+    """Return the current rows of the slices from 60.2 to 60.8."""
     return [
         log.loc[(log["start_time"] >= at - 1e-9) & (log["end_time"] <= at + 0.2 + 1e-9), "row"].iloc[0]
         for at in (60.2, 60.4, 60.6)
@@ -308,7 +308,7 @@ def made(values, seeds=6, noise=0.01):
 
 
 def as_published(mix, pes, name):
-    """Give jobs and utilization as the paper has them, with barriers as with messages."""
+    """Return jobs and utilization as the paper has them, with barriers as with messages."""
     for words, machine, new, old in paper.TABLES.values():
         if (words, machine) == (mix.replace("BSP", "Msg"), pes) and mix.startswith("IO"):
             if name == paper.SPIN:
@@ -336,7 +336,7 @@ def test_what_the_paper_has_is_reproduced():
 
 
 def changed(mixes, name, jobs=1.0, use=1.0):
-    """Give the published runs, some changed."""
+    """Return the published runs, some changed."""
 
     def values(mix, pes, scheduler):
         one, other = as_published(mix, pes, scheduler)

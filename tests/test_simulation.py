@@ -1,4 +1,4 @@
-"""`simulate` and `simulate_many`: the conventions mean what they say, and the caller's trace is left alone."""
+"""`simulate` and `simulate_many`: the conventions do what they promise, and the caller's trace is left alone."""
 
 from dataclasses import replace
 
@@ -86,7 +86,7 @@ def test_a_machine_too_small_is_refused_with_the_way_out():
     for machine in (1, sl.Flat(1)):
         with pytest.raises(ValueError, match=words):
             sl.simulate(trace, machine=machine)
-    with pytest.raises(ValueError, match=words):  # a trace that somebody put together wrongly
+    with pytest.raises(ValueError, match=words):  # a trace that was put together wrongly
         sl.simulate(replace(trace, procs=1))
     assert len(sl.simulate(trace.with_procs(1), machine=1).validate()) == 2
 
@@ -277,7 +277,7 @@ def test_run_times_count_for_the_limit_where_jobs_are_not_cut(overrun):
 @pytest.mark.reduced
 @pytest.mark.parametrize(("order", "first"), [("saf", 2), ("laf", 1)])
 def test_areas_are_exact_up_to_the_limit_and_refused_beyond(order, first):
-    """Silently, 2**63 would be the smallest area of all."""
+    """Without an error, 2**63 would be the smallest area of all."""
     wide = 2**23
     jobs = [(0, 1, 1, wide), (0, 1, 2**30 - 1, wide), (0, 1, 2**30 - 2, wide)]
     start = sl.simulate(trace_of(jobs, wide), sl.FCFS(order=order)).validate().start
@@ -291,7 +291,7 @@ def test_areas_are_exact_up_to_the_limit_and_refused_beyond(order, first):
 
 @pytest.mark.reduced
 def test_what_a_large_machine_loses_in_ages_is_counted():
-    """2 * 10**19 processor-seconds, which are no int64."""
+    """2 * 10**19 processor-seconds, too many for int64."""
     ages, wide = 2 * 10**12, 10**7
     values = sl.simulate(trace_of([(0, ages, ages, 1), (0, 1, 1, wide), (ages, 1, 1, 1)], wide), "fcfs").metrics()
     assert values["loss_of_capacity"] == pytest.approx((wide - 1) * ages)

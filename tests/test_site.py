@@ -1,4 +1,4 @@
-"""The site as `make docs` leaves it: links lead somewhere, nothing is asked for elsewhere, and pages fit and work."""
+"""The site that `make docs` builds: links work, nothing is loaded from elsewhere, and pages fit the screen and work."""
 
 import functools
 import http.server
@@ -26,7 +26,7 @@ SHOWN = (  # in the browser: the pages that show most, and one of each kind
     "reference/generated/schedlab.EASY.html",
     "reference/generated/schedlab.charts.lines.html",
 )
-WORDS = {  # what somebody might look for, and a page that must be found
+WORDS = {  # words that users may search for, and a page that must be found
     "backfilling": "EASY",
     "conservative": "Conservative",
     "store": "A study on a cluster",
@@ -69,7 +69,7 @@ def pages():
 
 
 def within(page, link):
-    """Give the page of the site that a link leads to, and the anchor there; None for a link to elsewhere."""
+    """Return the page of the site that a link leads to, and the anchor there; None for a link to elsewhere."""
     if ":" in link.partition("/")[0]:
         return None
     target, anchor = urldefrag(urljoin(page, link))
@@ -128,7 +128,7 @@ def chromium():
 
 
 def opened(chromium, address, scheme, width):
-    """Open a page that notes what goes wrong in it."""
+    """Open a page that records its errors."""
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page, trouble = context.new_page(), []
     page.on("request", lambda request: outside(request.url, address) and trouble.append(f"asks for {request.url}"))
@@ -171,7 +171,7 @@ def test_a_live_figure_on_a_page_shows_what_is_chosen(chromium, address):
     assert [one.get_attribute("data-key") for one in seen] == ["first"]
     controls = live.query_selector_all("select")
     controls[1].select_option(index=1)
-    controls[2].select_option(index=0)  # the one before goes back
+    controls[2].select_option(index=0)  # this resets the control changed before
     seen = [one for one in live.query_selector_all(".live-figure") if one.is_visible()]
     assert len(seen) == 1
     assert seen[0].get_attribute("data-key").startswith(controls[2].get_attribute("name"))

@@ -1,4 +1,4 @@
-"""Speedup models: their laws, what a trace gains by them, and its effective load. Downey's law is in test_downey.py."""
+"""Speedup models: their laws, their effect on a trace, and its effective load. Downey's law is in test_downey.py."""
 
 import numpy as np
 import pandas as pd
@@ -173,7 +173,7 @@ def test_models_can_be_remembered_and_compared():
 
 
 def pair(run, procs):
-    """Give two jobs 1,000 s apart on a machine of 10."""
+    """Return two jobs 1,000 s apart on a machine of 10."""
     return trace_of([(0, run, run, procs), (1000, run, run, procs)], 10)
 
 

@@ -1,4 +1,4 @@
-"""Stand-ins: the same on every machine, as long as the log, like the log, and never taken for it."""
+"""Stand-ins: the same on every machine, as long as the log, similar to the log, and never mistaken for it."""
 
 import gzip
 import hashlib
@@ -53,7 +53,7 @@ def test_every_log_of_the_papers_has_a_table_of_some_tens_of_kilobytes():
 
 
 def entries(value):
-    """Give how long the lists and the strings of digits are, wherever they are in a table."""
+    """Return the lengths of the lists and of the strings of digits, at any depth of a table."""
     if isinstance(value, str | list):
         yield len(value)
     if isinstance(value, dict | list):
@@ -90,7 +90,7 @@ def test_nothing_in_a_table_identifies_a_job(name):
 @pytest.mark.parametrize("name", ["KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "LLNL-Thunder-2007-1.1-cln"])
 def test_a_table_is_rebuilt_from_its_log_bit_for_bit(name, tmp_path):
     table = standin.fit(swf.cached_log(archive.fetch(name)), name)
-    # The text, since the bytes of the gzip file depend on the zlib that wrote it.
+    # Compare the text, since the bytes of the gzip file depend on the zlib that wrote it.
     assert standin.text_of(table) == gzip.decompress(archive.standin_table(name).read_bytes())
     standin.save(table, tmp_path / "a")
     standin.save(table, tmp_path / "b")
@@ -139,7 +139,7 @@ def test_of_submissions_a_table_keeps_the_hour_alone(start):
     gaps = [table.pop("gaps") for table in tables]
     assert tables[0] == tables[1]
     assert gaps[0] != gaps[1]
-    # Nor is an hour's first job generated on the hour.
+    # No hour's first generated job falls on the hour either.
     submitted = standin.generate({**tables[0], "gaps": gaps[0]})[1]["submit_time"]
     assert ((submitted + past) % 3600 == 0).mean() < 0.05
     assert submitted.min() >= 0

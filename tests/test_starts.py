@@ -1,4 +1,4 @@
-"""How each job came to start: against naive schedulers that label as they decide, and against the definition.
+"""How each job came to start: against naive schedulers that label at each decision, and against the definition.
 
 Tables list (submit, run, estimate, procs), and were worked out on paper; the comments tell the story of the schedule.
 """
@@ -45,13 +45,13 @@ def table(*rows):
 
 
 def run(scheme, jobs, procs):
-    """Simulate and validate; give the starts and the labels."""
+    """Simulate and validate; return the starts and the labels."""
     schedule = sl.simulate(trace_of(jobs, procs), scheme).validate()
     return schedule.start.tolist(), list(schedule.started_by)
 
 
 def by_definition(jobs, procs, start, order="fcfs", reserved=(), passing=True):
-    """Label from the starts alone, and from which jobs held a reservation before the instant of their start.
+    """Label from the starts alone, and from the jobs that held a reservation before the instant of their start.
 
     With `passing`, jobs of no length run at the instant of their start.
     """
@@ -73,9 +73,9 @@ def by_definition(jobs, procs, start, order="fcfs", reserved=(), passing=True):
 
 
 def told(labels, jobs, procs, start, order="fcfs"):
-    """Give the labels that the starts alone can tell, and "backfilled" for others.
+    """Return the labels that the starts alone can tell, and "backfilled" for others.
 
-    Which jobs of no length still ran when the last start of an instant was made, the starts do not tell; the shadow
+    The starts do not tell which jobs of no length still ran when the last start of an instant was made, and the shadow
     time may depend on it.
     """
     some, other = (by_definition(jobs, procs, start, order, passing=passing) for passing in (True, False))
@@ -142,7 +142,8 @@ def test_jobs_of_no_length_count_in_all_passes_of_their_instant():
 @reduced
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_more_jobs_of_no_length_than_processors_may_end_at_one_instant(scheme):
-    # A kernel that makes room for as many as can run at once writes past its end: with the JIT off it is told so.
+    # A kernel that made room for only as many as can run at once would write past its end; with the JIT off, that
+    # raises.
     jobs = table(*[(0, 0, 1, 1)] * 5)
     expected = TWINS[scheme](jobs, 1)
     assert expected[1][0] == HEAD
@@ -183,7 +184,7 @@ def test_the_first_jobs_of_a_real_log(scheme):
 
 
 def first_reservations(jobs, procs, reservations):
-    """Give when each job gets its first reservation under EASY with several, and the starts."""
+    """Return when each job gets its first reservation under EASY with several, and the starts."""
     when = {}
 
     @sl.python_scheme
@@ -225,7 +226,7 @@ def test_with_several_reservations_the_labels_are_what_the_definition_says(workl
     start, found = run(sl.EASY(reservations=reservations), jobs, procs)
     assert start == expected
     labels = by_definition(jobs, procs, start, reserved={j for j in when if when[j] < start[j]})
-    # Of a reservation made in an earlier pass of the instant see the next test.
+    # Reservations made in an earlier pass of the instant are in the next test.
     clear = [j for j in range(len(jobs)) if when.get(j) != start[j]]
     found, labels = told(found, jobs, procs, start), told(labels, jobs, procs, start)
     assert [found[j] for j in clear] == [labels[j] for j in clear]

@@ -1,4 +1,4 @@
-"""How sure a mean is; other logs like one; fairness: against formulas, invariants and plain loops."""
+"""How certain a mean is, logs similar to one, and fairness: against formulas, invariants and plain loops."""
 
 import math
 import warnings
@@ -63,19 +63,19 @@ def test_quantiles_there_are_none_of(p, df):
 
 
 def batched(values, batches):
-    """Cut a list into batches whose sizes differ by one at most, and give their means."""
+    """Cut a list into batches whose sizes differ by one at most, and return their means."""
     cut = [len(values) * i // batches for i in range(batches + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(cut)]
 
 
 def autocorrelation(means):
-    """Give the first one, 0 where it is negative."""
+    """Return the lag-1 autocorrelation, or 0 if it is negative."""
     middle = sum(means) / len(means)
     return max(sum((a - middle) * (b - middle) for a, b in pairwise(means)) / sum((m - middle) ** 2 for m in means), 0)
 
 
 def naive_batch_means(values, batches, confidence):
-    """Do it with plain lists and scipy: cut, widen, skew."""
+    """Compute it with plain lists and scipy: cut, widen, skew."""
     means = batched(values, batches)
     r = autocorrelation(means)
     error = math.sqrt((1 + r) / (1 - r) * np.var(means, ddof=1) / batches)
@@ -182,7 +182,7 @@ def test_one_value_has_a_mean_and_no_interval():
 
 def test_constant_values_are_sure():
     assert ends(sl.batch_means(np.full(100, 3.0))) == [3, 3, 3]
-    for value, length in ((0.1, 100), (1.1, 1013)):  # their sums are rounded, which is no drift
+    for value, length in ((0.1, 100), (1.1, 1013)):  # sums of these are rounded, which must not count as a drift
         assert ends(sl.batch_means(np.full(length, value))) == pytest.approx([value] * 3)
 
 
@@ -587,7 +587,7 @@ def test_a_bootstrapped_log_is_made_of_blocks_of_weeks(weeks, rest, length, seed
         assert jobs["user_id"][mine].tolist() == whole.tolist()
     for name in ("run_time", "requested_time", "requested_procs"):
         assert jobs[name].tolist() == source[name].tolist()
-    # In the same block the job before is the predecessor still; the first of a block has none.
+    # In the same block, the job before is still the predecessor; the first job of a block has none.
     starts = np.append(True, np.diff(place) > 0)
     assert jobs["preceding_job"].tolist() == np.where(starts, -1, jobs.index - 1).tolist()
     assert jobs["think_time"].tolist() == np.where(starts, -1, source["think_time"]).tolist()

@@ -1,4 +1,4 @@
-"""Schemes in plain Python: equal to the kernels, and one clear error for what cannot be done."""
+"""Schemes in plain Python: equal to the kernels, and one clear error for whatever is not possible."""
 
 import copy
 import pickle
@@ -97,7 +97,7 @@ def test_step_by_step_is_the_same(workload, overrun):
 @examples(200)
 @given(workloads(overrun=True), st.integers(0, 3))
 def test_the_profile_is_what_it_says(workload, reservations):
-    """Free processors from each step on, and nothing is found earlier than the first step that will do."""
+    """It gives the free processors from each step on, and the first step that will do is the earliest time found."""
     jobs, procs = workload
     for state in sl.steps(trace_of(jobs, procs), overrun="keep"):
         for job in state.queue[:reservations]:
@@ -190,7 +190,7 @@ def test_memory_lasts_for_one_simulation():
 
 
 def test_a_pass_may_be_asked_for():
-    """Jobs start a second after they come, though nothing happens then."""
+    """Jobs start a second after they arrive, though nothing happens then."""
 
     @sl.python_scheme
     def late(state):
@@ -373,7 +373,7 @@ def test_a_job_that_starts_gives_its_reservation_back():
 
 
 def test_a_reservation_does_not_stand_in_its_own_way():
-    """Job 2 is reserved for now, and job 3 for 5, after which both fit beside each other."""
+    """Job 2 is reserved for now, and job 3 for 5, when both fit beside each other."""
 
     def both(state):
         if state.now == 0:

@@ -1,4 +1,4 @@
-"""Stores of results: kept whole or not at all, found again by any process, and the same table as without one."""
+"""Stores of results: kept completely or not at all, found by any process, and the same table as without one."""
 
 import abc
 import contextlib
@@ -42,11 +42,11 @@ from schedlab.experiment.studies import read_study, shard_of, status
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.tables
 
-HERE = Path(__file__).parent  # tests put another folder in its place
+HERE = Path(__file__).parent  # tests replace it by another folder
 
 
 def helper(a):
-    """Stand for what a run uses; tests put others in its place."""
+    """Stand for what a run uses; tests replace it."""
     return a
 
 
@@ -62,8 +62,8 @@ def runs(tmp_path):
 
 @pytest.fixture
 def made(tmp_path):
-    """Give a function that a run calls, and what it was called with."""
-    log = str(tmp_path / "made")  # a path would be told by what is in its file
+    """Return a function that a run calls, and the values it was called with."""
+    log = str(tmp_path / "made")  # a path would be digested by the content of its file
 
     def note(*what):
         with open(log, "a") as file:
@@ -199,7 +199,7 @@ def test_a_second_session_runs_what_is_missing(runs, made, lines):
     assert again(run, a=[3, 2, 1], store=runs)["value"].tolist() == [3, 2, 1]
     assert sorted(lines()) == ["1", "2", "3"]
     again(run, [{"a": 2}], b=[1, 2], store=str(runs))
-    assert sorted(lines()) == ["1", "2", "2", "2", "3"]  # what is given differs: b was left out before
+    assert sorted(lines()) == ["1", "2", "2", "2", "3"]  # the given values differ: b was left out before
 
 
 def test_what_this_session_has_run_is_kept_too(runs, made, lines):
@@ -459,7 +459,7 @@ def in_folder(a):
 
 
 class Lazy:
-    """A value that works something out when it is asked."""
+    """A value that computes something when asked."""
 
     @functools.cached_property
     def worked_out(self):
@@ -620,7 +620,7 @@ def test_failures_are_rows_and_are_tried_again_on_request(runs, tmp_path, made, 
     kept = sl.store(runs).table()
     assert kept.set_index("a")["error"].to_dict() == {1: "", 2: "ZeroDivisionError: a is two"}
     again(run, a=[1, 2], errors="keep", retry=True, store=runs)
-    with pytest.raises(sl.RunError, match="a is two"):  # as nobody wants failures here, they are tried
+    with pytest.raises(sl.RunError, match="a is two"):  # without "keep", failures are tried again
         again(run, a=[1, 2], store=runs)
     assert sorted(lines()) == ["1", "2", "2", "2"]
     assert len(sl.store(runs).table()) == 2
@@ -749,7 +749,7 @@ def test_the_status_says_what_is_done_failed_and_running(tmp_path, study):
         wait_for(tmp_path, 10, running)
         expected = "8 done, 0 failed, 2 running, 22 to do\n"
         until = time.monotonic() + 60
-        while not (said := status_of(tmp_path)).startswith(expected):  # it shows signs of life every few seconds
+        while not (said := status_of(tmp_path)).startswith(expected):  # it updates its status every few seconds
             assert time.monotonic() < until, said
         assert f"process {running.pid}: 8 of 32 runs since " in said
         assert re.findall(r"(a=., b=.): running since ", said) == ["a=2, b=0", "a=2, b=1"]
@@ -921,13 +921,13 @@ def test_everything_is_one_table(runs):
 
     orders = [sl.EASY(order=order) for order in (lambda procs: procs, lambda procs: -procs)]
     table = again(simulated, trace=[trace, exact], scheme=orders, store=runs)
-    again(simulated, trace=exact, scheme=orders[1], store=runs)  # alone it needs no number
+    again(simulated, trace=exact, scheme=orders[1], store=runs)  # alone, its label needs no number
     again(by_class, a=[1, 2], store=runs)
     kept = sl.store(runs).table()
     assert kept.columns[:4].tolist() == ["function", "a", "trace", "scheme"]
     own = kept[kept["function"].str.endswith("simulated")]
     assert sorted(own["wait_time"]) == sorted(table["wait_time"])
-    for column in ("trace", "scheme"):  # which of two of one label is the second depends on which was there first
+    for column in ("trace", "scheme"):  # which of two equal labels is numbered 2 depends on which was stored first
         assert sorted(own[column]) == sorted(table[column])
         assert own.groupby(column)["wait_time"].apply(set).tolist() in [
             table.groupby(column)["wait_time"].apply(set).tolist()[::step] for step in (1, -1)
@@ -1019,7 +1019,7 @@ def test_what_nothing_asks_for_any_more_is_pruned(runs, later):
         return 2 * a
 
     again(run, a=[2], store=runs)
-    assert sl.store(runs).prune().empty  # there may be two functions of one name
+    assert sl.store(runs).prune().empty  # two functions may have the same name
     later()
     again(run, a=[2], store=runs)
     shown = sl.store(runs).prune(dry_run=True)
@@ -1043,7 +1043,7 @@ def test_a_note_that_is_not_understood_asks_for_nothing(runs, broken):
 
 @pytest.fixture
 def pruned(tmp_path, later):
-    """Run scripts one after the other, each in a session, and give what would be pruned then: functions and runs."""
+    """Run scripts one after the other, each in its own session; return the functions and runs to be pruned then."""
 
     def told(*scripts, runs="runs"):
         for name, text in scripts:
@@ -1213,7 +1213,7 @@ def test_a_file_is_no_store(tmp_path):
 
 
 def test_results_are_read_from_a_store_on_a_file_system_that_nobody_may_write(runs, monkeypatch):
-    """The root user, as whom tests may run, is refused by no permissions; what a disk says is simulated."""
+    """Permissions do not stop the root user, who may run the tests, so the errors of the disk are simulated."""
 
     def refused(*_, **__):
         raise OSError(errno.EROFS, "Read-only file system")
@@ -1310,7 +1310,7 @@ echo "Submitted batch job $!"
 
 @pytest.fixture
 def slurm(tmp_path, monkeypatch):
-    """Put stand-ins for Slurm's commands first on the path; give the folder of what they were given."""
+    """Put stand-ins for Slurm's commands first on the path; return the folder of what they received."""
     folder = tmp_path / "slurm"
     folder.mkdir()
     for name, text in (("sbatch", SBATCH.format(folder=folder)), ("scancel", "#!/bin/sh\nkill $1\n")):

@@ -63,7 +63,7 @@ def value(text):
 
 
 def twin(text):
-    """Comment lines, records, and the numbers of the bad lines; the first record has as many fields as all."""
+    """Return comment lines, records, and numbers of bad lines; all records have as many fields as the first."""
     comments, records, bad, expected = [], [], [], None
     for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         fields = line.split()
@@ -125,7 +125,7 @@ bad_lines = lines_of(
 
 
 def texts(lines):
-    """Whole files: a byte order mark or none, at least one record, the last line end there or not."""
+    """Draw whole files: a byte order mark or none, at least one record, with or without the last line end."""
     marks = st.sampled_from([b"", b"\xef\xbb\xbf"])
     bodies = st.tuples(st.lists(lines, max_size=8).map(b"".join), records).map(b"".join)
     ends = st.sampled_from([lambda body: body, lambda body: body.rstrip(b"\r\n")])
@@ -851,7 +851,7 @@ def test_a_damaged_cache_file_is_rebuilt(damage, log_file, cache, monkeypatch):
 
 
 def altered(kept, **columns):
-    """Write a sound npz with other columns in it, as a program would that means well."""
+    """Write a valid npz with other columns in it, as a well-meaning program would."""
     with np.load(kept) as stored:
         content = dict(stored)
     with open(kept, "wb") as stream:

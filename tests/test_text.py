@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from schedlab.text import cell, plain
 
-anything = st.text(st.characters(exclude_categories=[]))  # lone surrogates, too: of a file name that is no UTF-8
+anything = st.text(st.characters(exclude_categories=[]))  # also lone surrogates, as in a file name that is not UTF-8
 
 
 @pytest.mark.parametrize(

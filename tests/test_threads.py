@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
 def spin(begun, halt):
-    """Do what a kernel does that is told to halt."""
+    """Do what a kernel does when it is told to halt."""
     begun.set()
     while not halt[0]:
         time.sleep(0.001)
@@ -64,7 +64,7 @@ def test_a_signal_ends_a_kernel_that_runs_beside_the_main_thread():
 
 @contextmanager
 def interrupted(begun):
-    """Send Ctrl-C to the main thread when the event comes, and expect that it ends what runs there."""
+    """Send Ctrl-C to the main thread when the event comes, and expect it to end what runs there."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     main = threading.main_thread().ident
     timer = threading.Thread(target=lambda: begun.wait(60) and signal.pthread_kill(main, signal.SIGINT))
@@ -90,7 +90,7 @@ def test_a_kernel_without_a_flag_gives_its_result_from_any_thread():
 
 
 class Deaf:
-    """A kernel that heeds nobody, until it is allowed to end."""
+    """A kernel that ignores everything until it is allowed to end."""
 
     def __init__(self):
         self.begun, self.may_end, self.threads = threading.Event(), threading.Event(), []
@@ -106,7 +106,7 @@ def test_a_kernel_without_a_flag_is_left_alone():
     deaf = Deaf()
     with interrupted(deaf.begun):
         abandonable(deaf)
-    assert abandonable(int) == 0  # another thread does the next
+    assert abandonable(int) == 0  # another thread runs the next kernel
     deaf.may_end.set()
     deaf.threads[0].join(60)
     assert not deaf.threads[0].is_alive()

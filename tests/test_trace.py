@@ -1,4 +1,4 @@
-"""Traces: nothing changes under the caller's hands, a change does what it says, files come back the same."""
+"""Traces: they never change under the caller, a change does what it says, and files come back the same."""
 
 import gzip
 import html
@@ -39,7 +39,7 @@ def trace():
 
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(request, monkeypatch, tmp_path):
-    if "traces" not in request.keywords:  # those are worth keeping from one run to the next
+    if "traces" not in request.keywords:  # their caches are worth keeping from one run to the next
         monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
 
 
@@ -335,7 +335,7 @@ def test_a_load_that_may_be_a_percentage_is_warned_of(trace, load, words, by):
     assert [str(warning.message) for warning in caught] == [words]
     assert caught[0].filename == __file__
     assert scaled.offered_load() > 1
-    assert trace.scale_load(1.5, by=by)  # without a word
+    assert trace.scale_load(1.5, by=by)  # without a warning
     with pytest.warns(sl.LoadWarning):
         sl.sweep(trace, "fcfs", load=load, by=by, progress=False)
 
@@ -360,7 +360,7 @@ def test_jobs_of_one_instant_have_no_load_to_scale():
 
 
 def published_loads():
-    """Read the offered loads of traces/README.md, section 2; none where the logs are not at hand."""
+    """Read the offered loads of traces/README.md, section 2; none if the logs are not available."""
     readme = Path(LOGS or ".") / "README.md"
     text = readme.read_text() if LOGS and readme.exists() else ""
     row = re.compile(r"\| `([\w.-]+)` \| [\d,]+ \| [\d.]+ \| [\d.]+ \| ([\d.]+) \|")
@@ -373,7 +373,7 @@ def published_loads():
 @pytest.mark.parametrize(("name", "load"), published_loads().items())
 def test_offered_loads_of_the_logs_are_as_counted(name, load):
     trace = sl.read_swf(Path(LOGS) / f"{name}.swf.gz")
-    # Counted there over allocated processors; the trace takes the requested ones where it can.
+    # There they are computed from allocated processors; the trace uses requested ones where it can.
     allocated = replace(trace, table=trace.jobs.assign(requested_procs=trace.jobs["allocated_procs"]))
     assert allocated.offered_load("extend") == pytest.approx(load, abs=6e-4)
     if (trace.jobs["requested_procs"] == trace.jobs["allocated_procs"]).all():
@@ -749,7 +749,7 @@ def test_sweeps_that_cannot_be_are_refused(trace, settings, message):
 
 
 def lacking(trace, jobs):
-    """Give the trace as if its first jobs had been logged without an estimate."""
+    """Return the trace as if its first jobs had been logged without an estimate."""
     rows = {"job_number": trace.table.index[:jobs], "field": "requested_time", "was": -1.0, "now": 0.0, "reason": ""}
     return replace(trace, repaired=pd.DataFrame(rows))
 
@@ -761,7 +761,7 @@ def test_missing_estimates_are_drawn_from_the_model_fitted_to_the_others():
     drawn = fitted.iloc[:200]
     assert (drawn["requested_time"] >= drawn["run_time"]).all()
     assert (drawn["requested_time"] > drawn["run_time"]).any()
-    longest = given["requested_time"].iloc[200:].max()  # what the model has for the longest
+    longest = given["requested_time"].iloc[200:].max()  # the longest estimate of the model
     assert (drawn["requested_time"] <= np.maximum(drawn["run_time"], longest)).all()
 
 
@@ -790,7 +790,7 @@ def test_queue_limits_are_estimates_but_never_below_the_run_time():
 def test_a_bootstrapped_trace_knows_which_estimates_were_missing():
     trace = sl.model_trace("lublin", jobs=2_000, procs=64, seed=1).with_estimates("tsafrir")
     by_run = trace.table["run_time"].rank(method="first")
-    trace = replace(trace, table=trace.table[by_run <= 1_900])  # or the model, fitted to few, had none long enough
+    trace = replace(trace, table=trace.table[by_run <= 1_900])  # or the model, fitted to few, has none long enough
     drawn = lacking(trace, 500).bootstrap(seed=3)
     numbers = drawn.repaired["job_number"]
     assert numbers.is_unique
@@ -801,4 +801,4 @@ def test_a_bootstrapped_trace_knows_which_estimates_were_missing():
     own = ~drawn.table.index.isin(numbers)
     assert fitted[own].equals(drawn.table.loc[own, "requested_time"])
     whole = replace(trace, repaired=trace.repaired.iloc[:0])
-    assert whole.with_estimates("fitted").table.equals(trace.table)  # where none is missing, none is drawn
+    assert whole.with_estimates("fitted").table.equals(trace.table)  # if none is missing, none is drawn

@@ -58,7 +58,7 @@ def test_ranks_are_those_of_four_traces():
         (100, [100, 1 / 12, 1 / 6, 0.25, 1 / 3, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 18, 50, 70, 80, 90]),
         # 200 h before 100 h before 50 h multiples: 400, 200; 300, 100; 350, ...
         (400, [400, 1 / 12, 1 / 6, 0.25, 1 / 3, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 18, 100, 200, 300, 350]),
-        # Too short for twenty: all that there are in steps of 5 minutes.
+        # Too short for twenty: all multiples of 5 minutes.
         (1, [1, *(k / 12 for k in range(1, 12))]),
     ],
 )
@@ -67,10 +67,10 @@ def test_head_values(longest, hours):
 
 
 def test_popular_values_share_89_percent():
-    n = 1_000_000  # so that the tail's most popular value is clearly less so than the head's least popular one
+    n = 1_000_000  # enough to make the tail's most popular value clearly less popular than the head's least popular one
     counts = np.sort(np.unique(Tsafrir(longest=18 * HOUR).draw(n), return_counts=True)[1])[::-1]
     expected = [percent_of_rank(rank) for rank in range(2, 21)]
-    # Rounded to whole jobs, and what that leaves over went to the most popular one.
+    # Shares are rounded to whole jobs, and the remainder went to the most popular value.
     np.testing.assert_allclose(counts[1:20], np.array(expected) * n / 100, atol=0.5 + 1e-6)
     assert counts[0] == pytest.approx((89 - sum(expected)) * n / 100, abs=600 / 2)
     assert counts[:20].sum() == pytest.approx(0.89 * n, abs=600 / 2)
@@ -89,7 +89,7 @@ def test_ranks_are_a_permutation_from_a_pool_that_grows():
         assert ranks[0] == 1
         assert sorted(ranks) == list(range(1, 21))
         assert all(first_row[rank] <= row for row, rank in enumerate(ranks))
-        # Where ranks are overdue, the smallest of them comes.
+        # If ranks are overdue, the smallest of them is next.
         for row in range(1, 20):
             overdue = [rank for rank in ranks[row:] if not any(rank in TABLE[later] for later in range(row + 1, 20))]
             assert not overdue or ranks[row] == min(overdue)
@@ -100,7 +100,7 @@ def test_ranks_are_a_permutation_from_a_pool_that_grows():
 
 
 def literal_probabilities(until):
-    """Give the exact probability of the ranks at the time ranks 1..until, by following every branch of the recipe."""
+    """Return the exact probability of the ranks at the time ranks 1..until, by following every branch of the recipe."""
     law = []
     last_row = {rank: max(row for row in TABLE if rank in TABLE[row]) for rank in range(1, 21)}
     branches = {((1,), tuple(r for r in TABLE[0] if r != 1)): 1.0}
@@ -147,7 +147,7 @@ def test_ranks_are_drawn_by_the_recipe():
 )
 def test_how_many_different_estimates(jobs, distinct):
     found = np.unique(Tsafrir(longest=100 * HOUR).draw(jobs)).size
-    # Linear between the points; a tail value without a place may drop out.
+    # Linear between the points; a tail value may be dropped if there is no room for it.
     assert distinct - 2 <= found <= distinct
 
 
@@ -172,7 +172,7 @@ def test_tail_values(hours, distinct):
     tail = tsafrir._tail_values(hours * HOUR, distinct, head)
     assert tail == literal_tail(hours * HOUR, distinct, head)
     assert not set(tail) & set(head)
-    # The last is the longest estimate itself, which the head has: it is shifted, and never upwards.
+    # The last is the longest estimate itself, which is in the head: it is shifted, and never upwards.
     assert hours * HOUR - 60 < tail[-1] < hours * HOUR
 
 
@@ -206,7 +206,7 @@ def test_any_histogram_is_whole(longest, jobs, seed):
 
 
 def literal_assignment(run_times, estimates, uniform):
-    """Walk over the jobs in descending order; `uniform` has a number in [0, 1) for each of them."""
+    """Go through the jobs in descending order; `uniform` has a number in [0, 1) for each of them."""
     estimates = sorted(estimates, reverse=True)
     jobs = sorted(range(len(run_times)), key=lambda job: -run_times[job])
     given_ = {}
@@ -361,7 +361,7 @@ def test_fit_takes_over_the_popular_estimates(trace):
     again = own.with_estimates(fitted, seed=6).jobs["requested_time"].value_counts()
     for seconds, percent in fitted.head:
         assert counts[seconds] == pytest.approx(percent / 100 * len(own))
-        # To a whole job, but for the most popular one, which takes what rounding leaves over.
+        # Exact to one job, except for the most popular value, which takes the remainder of the rounding.
         assert again[seconds] == pytest.approx(counts[seconds], abs=0.5 if seconds != fitted.head[0][0] else 60)
     assert len(again) <= len(counts)
 

@@ -116,7 +116,7 @@ def test_dpsa_depth_counts_jobs_too_wide_for_the_hole(events):
     [
         ("p", 0, EMPTY),
         ("p", 1, filled(3)),
-        ("p", 3, filled(3)),  # jobs 4 and 5, which do not fit beside job 3, count
+        ("p", 3, filled(3)),  # jobs 4 and 5, which do not fit beside job 3, count too
         ("p", 4, filled(3, 6)),
         ("n", 1, filled(6)),
         ("n", 2, filled(6, 7)),

@@ -383,7 +383,7 @@ def test_a_cut_switch_unloads_nothing(scheduler):
 
 
 def message(sender, receiver, after=5):
-    """Make a job whose rank 0 sends after so long, which rank 1 wants to receive after so long."""
+    """Make a job whose rank 0 sends after `sender` ns, and whose rank 1 asks for the message after `receiver` ns."""
     return Job(0, "msg", [[(sender, ("send", 1, 0)), (after, END)], [(receiver, ("recv", 0)), (after, END)]])
 
 
@@ -631,13 +631,13 @@ def replay(settings, result, job, rank, program):
     """
     Walk through a program along the segments of its task.
 
-    Give, for each step that began, (first moment, moment of the operation, first and last moment of its o), with None
-    for what did not come about by the horizon. Nothing may be left over.
+    Return, for each step that began, (first moment, moment of the operation, first and last moment of its o), with None
+    for what had not happened by the horizon. Nothing may be left over.
     """
     left = pieces(result, job, rank)
 
     def take(what, amount):
-        """Consume so much of the segments; give its begin, and its end if all of it was done."""
+        """Consume this much of the segments; return its begin, and its end if all of it was done."""
         begin = left[0][1] if left else None
         while left and amount:
             assert left[0][0] == what
@@ -663,9 +663,9 @@ def replay(settings, result, job, rank, program):
 
 def check_causes(settings, jobs, result):
     """
-    See that nothing goes on before what it waits for: disk, thinking, message or barrier; and that jobs end then.
+    Check that nothing goes on before what it waits for (disk, thinking, message or barrier), and that jobs end then.
 
-    Give, for each task, the times from and to which it is blocked by its disk or its thinking, or done.
+    Return, for each task, the times from and to which it is blocked by its disk or its thinking, or done.
     """
     baseline = 2 * settings.latency + 4 * settings.overhead
     walks = {
@@ -736,7 +736,7 @@ def check_tiles(settings, result):
 
 
 def check_places(settings, jobs, result):
-    """Jobs are placed at boundaries, in order; tasks stay on their PEs, of which none has too many."""
+    """Jobs are placed at boundaries, in order; tasks stay on their PEs, and no PE has too many."""
     placed = [when for when in result.placed if when >= 0]
     assert result.placed == sorted(placed) + [-1] * (len(jobs) - len(placed))
     assert all(when % settings.slice == 0 for when in placed)

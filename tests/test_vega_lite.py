@@ -1,4 +1,4 @@
-"""The quick check of charts says what jsonschema's says."""
+"""The quick check of charts agrees with that of jsonschema."""
 
 import altair as alt
 import pandas as pd

@@ -46,12 +46,12 @@ def rows_of(why):
 
 
 def waiting(schedule):
-    """Give the numbers of the jobs that waited."""
+    """Return the numbers of the jobs that waited."""
     return schedule.trace.table.index[schedule.start > schedule.submit].tolist()
 
 
 def one_of_those_that_waited(jobs, start, choice):
-    """Give the position of one of the jobs that waited; of any, if none did."""
+    """Return the position of one of the jobs that waited; of any, if none did."""
     waited = [j for j, job in enumerate(jobs) if start[j] > job.submit] or range(len(jobs))
     return waited[choice % len(waited)]
 
@@ -72,7 +72,7 @@ PASSES = [
 
 
 def check_against_twin(workload, scheme, twin, choice, events, overrun="kill", begin=0):
-    """Compare one job that waited with the twin; give the job's `Why`."""
+    """Compare one job that waited with the twin; return the job's `Why`."""
     jobs, procs = workload
     jobs = [job._replace(submit=begin + job.submit) for job in jobs]
 
@@ -158,7 +158,7 @@ def test_a_blocked_head_can_expect_what_easy_promises(workload, choice):
 
 
 def told(rows, procs, job, scheme="easy", **more):
-    """Give the rows of what a job could expect, with the news."""
+    """Return the rows of what a job could expect, with the news."""
     return list(simulated(rows, procs, scheme, **more).why(job).expected.itertuples(index=False, name=None))
 
 
@@ -223,7 +223,7 @@ def kth():
 
 
 def both(schedule, job, monkeypatch):
-    """Give what a job could expect by halves, and after each of the news."""
+    """Return what a job could expect by halves, and after each of the news."""
     by_halves = schedule.why(job).expected
     monkeypatch.setattr("schedlab.schedule.why.ALL", 10**9)
     after_each = schedule.why(job).expected
@@ -413,7 +413,7 @@ class FirstFit(sl.Scheme):
                 state.start(job)
 
     def sort(self, state):
-        """Give the jobs in the order in which they are tried."""
+        """Return the jobs in the order in which they are tried."""
         return state.queue
 
 
@@ -498,7 +498,7 @@ KINDS = {
     "tree, kill-backfilled": lambda: on_tree(OVER, overrun="kill-backfilled"),
     "one site": lambda: sl.simulate_sites([trace_of(ROWS, 4)], "easy")[0],
 }
-# What jobs of these could expect need not be told.
+# For these, what jobs could expect need not be told.
 OTHERS = {
     "clairvoyant": lambda: simulated(ROWS, 4, sl.EASY(order=lambda run_time: run_time)),
     "drawn": lambda: simulated(ROWS, 4, Drawn()),
@@ -509,7 +509,7 @@ COLUMNS = ["time", "expected_start", "news"]
 
 
 def check(schedule, whole):
-    """Check what is so for any job of any schedule; if `whole`, also that it could expect its start in the end."""
+    """Check what holds for any job of any schedule; if `whole`, also that the last expected start is the actual one."""
     schedule.validate()
     for place, job in enumerate(schedule.trace.table.index):
         came, began, why = schedule.submit[place], schedule.start[place], schedule.why(job)
@@ -709,7 +709,7 @@ LEFT, WIDTH, HEIGHT, BELOW = 44, 720, 220, 240  # of the chart, in pixels
 
 
 def shown(why):
-    """Give the page of a `Why`, after checking that it is whole and safe; and its chart."""
+    """Return the page of a `Why`, after checking that it is whole and safe; and its chart."""
     page = ET.fromstring(why._repr_html_())
     assert not any(each.tag.endswith(("img", "script")) for each in page.iter())
     chart = page.find(f".//{SVG}svg")
@@ -732,7 +732,7 @@ def bars_of(chart):
 
 
 def label_of(chart, bar):
-    """Give what is written into a bar: the next thing in the chart, if anything."""
+    """Return the text inside a bar: the next element of the chart, if there is any."""
     parts = list(chart)
     after = parts[parts.index(bar) + 1]
     return after if after.get("pointer-events") == "none" else None

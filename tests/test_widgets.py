@@ -1,4 +1,4 @@
-"""Live figures as plain functions: no browser, no kernel of a notebook."""
+"""Live figures as plain functions: without a browser or a notebook kernel."""
 
 import ast
 import asyncio
@@ -451,7 +451,7 @@ def test_a_label_of_no_parameter_is_named():
 
 
 def fields(figure):
-    """Give the number fields, and the sliders that each stands beside."""
+    """Return the number fields, and the sliders that each stands beside."""
     found = {}
     for part in figure.children[0].children:
         if isinstance(part, ipywidgets.HBox):
@@ -501,7 +501,7 @@ def test_tables_look_as_they_do_in_a_notebook():
         return drawing(load), pd.DataFrame({"mean wait (s)": [load]})
 
     figure = sl.widgets.live(both, load=(0.5, 1.0, 0.1))
-    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # the padding of Lab's own tables, in either theme
+    assert "jp-RenderedHTMLCommon" in figure._table._dom_classes  # for the padding of Lab's own tables, in either theme
     assert "border" not in figure._table.value
 
 
@@ -551,7 +551,7 @@ def test_live_figures_of_the_papers_say_what_their_controls_are(paper, name):
 
 
 def live_cells():
-    """Give each call of `live` on a paper's figure in the notebooks: the notebook, the paper, the function."""
+    """Return each call of `live` on a paper's figure in the notebooks: the notebook, the paper, the function."""
     for path in sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb")):
         cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         for cell in cells:

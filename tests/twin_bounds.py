@@ -1,4 +1,4 @@
-"""The relaxations behind lower bounds, and the best schedules of small instances, in plain Python: nothing shared.
+"""The relaxations behind lower bounds, and the best schedules of small instances, in plain Python; nothing is shared.
 
 Jobs are (submit, run, procs), in order of submission.
 """
@@ -8,7 +8,7 @@ from itertools import permutations
 
 
 def least_busy_time(jobs, capacity, weights):
-    """Work is done tick by tick, `capacity` ticks a second, always of the job with most weight for its work."""
+    """Do the work tick by tick, `capacity` ticks a second, always for the job with the most weight per unit of work."""
     return sum(
         weight * (Fraction(sum(ticks) * 2 + len(ticks), 2 * len(ticks) * capacity) - submit)
         for (submit, _, _), weight, ticks in zip(
@@ -19,7 +19,7 @@ def least_busy_time(jobs, capacity, weights):
 
 
 def least_turnaround(jobs, capacity):
-    """Work is done tick by tick, always of the job of which least is left."""
+    """Do the work tick by tick, always for the job with the least work left."""
     return sum(
         Fraction(ticks[-1] + 1, capacity) - submit
         for (submit, _, _), ticks in zip(jobs, _ticks(jobs, capacity, lambda i, left: (left, i)), strict=True)
@@ -32,7 +32,7 @@ def _work(job):
 
 
 def _ticks(jobs, capacity, key):
-    """Give the ticks at which each job is worked at."""
+    """Return the ticks that are spent on each job."""
     left, done, now = [run * procs for _, run, procs in jobs], [[] for _ in jobs], 0
     while any(left):
         there = [i for i, job in enumerate(jobs) if left[i] and job[0] * capacity <= now]
@@ -61,9 +61,9 @@ def bound_at_prices(jobs, capacity, slopes, free, prices, step):
 
 
 def best(jobs, capacity, cost):
-    """Give the least cost of the starts of all schedules: one after the other, jobs start as early as they can.
+    """Return the least cost of the starts of all schedules: jobs are placed in turn, each as early as it can start.
 
-    In some order that gives the best schedule, if no job that starts later costs less.
+    Some order of the jobs gives the best schedule, provided that a later start never costs less.
     """
     return min(cost(_starts(jobs, capacity, order)) for order in permutations(range(len(jobs))))
 

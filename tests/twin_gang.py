@@ -9,14 +9,14 @@ the package. Times are whole nanoseconds. A program is a list of steps (compute,
 where the last one is ("end",), or ("io", ns, "end") or ("think", ns, "end"). `index` counts the receives of the
 receiver from 0.
 
-Left open by the text, and decided here:
+The text leaves these points open; they are decided here:
 
 1. A spin check that falls on a slice boundary precedes the global switch, so the time left to that switch is 0 and
    the task spins on.
-2. What arrives for a task that does not hold its PE leaves it inside its statement until it holds the PE again.
-   Getting the PE then counts as a communication statement, when the switch is over.
-3. `computed` has the part of a computing step that is done by the horizon.
-4. Memberships are updated for tasks that are done, too, at the boundary after their last slice.
+2. A message or release that arrives for a task without its PE leaves the task inside its statement until it holds the
+   PE again. Getting the PE then counts as a communication statement, when the switch is over.
+3. `computed` includes the part of a computing step that is done by the horizon.
+4. At the boundary after its last slice, the memberships of a finished task are updated too.
 """
 
 from dataclasses import dataclass, field
@@ -146,7 +146,7 @@ def simulate(settings, jobs):
         return releases.get(barrier_of(task), inf) <= now
 
     def wait(pe, task):
-        """Go on if what is waited for is there, else begin a spin."""
+        """Go on if what the task waits for is there, else begin a spin."""
         task.state = "waiting"
         if not arrived(task):
             pe.spin_began = now
@@ -224,7 +224,7 @@ def simulate(settings, jobs):
             hold(pe)
 
     def give_first(pe, *choosers):
-        """Let the first chooser that has a task give it the PE; without any, the PE is idle."""
+        """Give the PE to the task of the first chooser that has one; if none has, the PE is idle."""
         for choose in choosers:
             task = choose(pe)
             if task is not None:
@@ -233,7 +233,7 @@ def simulate(settings, jobs):
         pe.task = None
 
     def of_row(pe):
-        """Give the task of the current row, if it is ready."""
+        """Return the task of the current row, if it is ready."""
         return next((task for task in on(pe) if task.job == turn[pe.number] and ready(task)), None)
 
     def by_priority(pe):
@@ -287,7 +287,7 @@ def simulate(settings, jobs):
         return job is None or completed[job] >= 0
 
     def columns_for(job):
-        """Give (row, columns), the row being new if need be, or None."""
+        """Return (row, columns), the row being new if need be, or None."""
         counts = [sum(not finished(task.job) for task in on(pe)) for pe in pes]
         size, new, found = jobs[job].size, [None] * settings.pes, []
         for row in [*rows, new]:
@@ -422,7 +422,7 @@ def simulate(settings, jobs):
 
 
 def joined(segments):
-    """Give the segments in order of PE and time, joining those that go on as before."""
+    """Return the segments in order of PE and time; join those that continue the previous one."""
     result = []
     for segment in sorted(segments, key=lambda segment: (segment[0], segment[4])):
         if result and result[-1][:4] == segment[:4]:

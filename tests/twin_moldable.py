@@ -6,20 +6,20 @@ nothing from the package. Jobs are named by their position in the list they came
 that position. At each instant all completions, all arrivals, then one scheduling pass. A job that runs holds its
 processors until its estimated end, where it would be killed; no job takes less than a second.
 
-Left open by the text, and decided here:
+The text leaves these points open; they are decided here:
 
-1. A reserved start is an event, yet never one of its own. Every pass makes all reservations anew, the earliest that is
-   not now begins at the estimated end of a job that runs, and if that job ends sooner there is a pass then. So the
-   fair-share scheme needs no scheduling point at its reservation; `_simulate` asserts as much for all three schemes.
+1. A reserved start is never an event of its own. Every pass makes all reservations anew, and the earliest that is not
+   now begins at the estimated end of a running job. If that job ends sooner, there is a pass then. So the fair-share
+   scheme needs no scheduling point at its reservation; `_simulate` asserts as much for all three schemes.
 2. The mix is in the order of arrival (1.1), whether its jobs wait or run. Running jobs count in full, with the work of
-   their whole life, and processors are moved from and to their limits as well (2.3), by the slope at the limit and not
-   at the width they run on.
+   their whole run. Processors are moved from and to their limits as well (2.3), by the slope at the limit and not at
+   the width they run on.
 3. Limits are computed once in a pass and stand while jobs start in it. FS in the band is the rounded, clamped limit.
 4. ``backfill="start-now"`` concerns the jobs behind the reservation; until there is one, jobs choose freely.
 5. Greedy: reservations are made anew before the arrivals of the instant choose, so a job chooses in a profile that
    knows the completions of the instant; the arrivals are the end of the queue, so one walk along it does both.
-6. Where a job gains nothing from one more processor, the iterative scheme gives it none, even if two more would help
-   (durations are whole seconds, so that can be).
+6. If a job gains nothing from one more processor, the iterative scheme gives it none, even if two more would help
+   (which is possible, since durations are whole seconds).
 7. A rigid job beside moldable ones has its share, which neither loses nor gains processors and does not bind it: it
    runs on the processors it asks for, from the start of an iterative decision on.
 """
@@ -74,7 +74,7 @@ def downey(A, sigma):
 
 
 def duration(seconds, job, n):
-    """Return how long it takes on n processors what takes so many seconds on those of the trace (2.1)."""
+    """Return how long a job takes on n processors, from its seconds on the processors of the trace (2.1)."""
     x = (seconds * job.speedup(job.procs)) / job.speedup(n)
     return max(1, ceil(x * (1 - 1e-12)))
 
@@ -139,7 +139,7 @@ def hold(profile, start, end, width):
 
 
 def earliest(profile, width, seconds):
-    """Return the first time from which so many processors stay free for so many seconds."""
+    """Return the first time from which `width` processors stay free for `seconds`."""
     start = None
     for (time, free), (end, _) in pairwise([*profile, (inf, 0)]):
         if free < width:
@@ -303,8 +303,8 @@ def _simulate(jobs, procs, decide):
     """
     Go from event to event and return (start, width) per job.
 
-    `decide` is told the time, the queue and the running jobs, {job: (estimated end, width)} in order of start; it gives
-    the jobs to start, {job: width} in queue order, and the times reserved for others.
+    `decide` receives the time, the queue and the running jobs, {job: (estimated end, width)} in order of start. It
+    returns the jobs to start, {job: width} in queue order, and the times reserved for others.
     """
     coming = sorted(range(len(jobs)), key=lambda j: (jobs[j].submit, j))
     queue, running, placed, ends, reserved = [], {}, {}, {}, []

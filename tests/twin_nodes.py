@@ -10,8 +10,8 @@ instant, blocks, a job on [start, end)), and import nothing from the package. Po
   and which numbers random draws start from, whatever the queue order is.
 * A job whose estimate is 0 is placed where nodes are free for a second, but its entry in the plan holds nothing, so
   others may be given the same nodes. It starts on its nodes even if another job has come to run there.
-* "rebuild" is done in every pass, and may put off a job whose reservation has just come due.
-* A candidate of the lookahead that cannot start beside the others counts towards the budget all the same.
+* "rebuild" is done in every pass, and may delay a job whose reservation has just come due.
+* A candidate of the lookahead that cannot start beside the others still counts towards the budget.
 """
 
 from collections import namedtuple
@@ -72,7 +72,7 @@ def conservative(
         promises.setdefault(j, plan[j].since)
 
     def visit(now):
-        """Give each waiting job in turn an earlier reservation if there is one; say whether any got one."""
+        """Return each waiting job in turn an earlier reservation if there is one; say whether any got one."""
         moved = False
         later = [j for j in queue if j in waiting and j in plan and plan[j].since > now]
         if compression == "reservation":

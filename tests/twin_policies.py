@@ -5,7 +5,7 @@ It follows sections 1.1 and 1.4 of the requirements, keeps the conventions of `t
 estimates, FCFS for ties), and imports nothing from the package. Every decision forgets all reservations and makes them
 anew; every running sum is computed from scratch, over all jobs, whenever a function looks at a job.
 
-Left open by the text, and decided here:
+The text leaves these points open; they are decided here:
 
 1. A reservation holds its processors for at least one second, even if the estimate is 0: a blocked head with an
    estimate of 0 keeps others from its processors in plain EASY, too.

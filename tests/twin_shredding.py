@@ -12,7 +12,7 @@ nothing changes anywhere. Under "conservative" compression after early completio
 instant and the reservations of the new jobs are part of the arrivals, so at every site they precede the first pass of
 any site.
 
-Left open by the text, and decided here:
+The text leaves these points open; they are decided here:
 
 1. A job that takes no time completes at a further event of the instant of its start (as in the twins of the base
    schedulers).
@@ -21,8 +21,8 @@ Left open by the text, and decided here:
 3. ``release=True``: the parallel job needs all its p processors free to start. With m < p tasks left it takes only m
    of them, from the start, and the others are free for the rest of that same pass; the end of its full rounds is an
    event. Processors given back before the estimated end are an early completion, at the start too: the local
-   scheduler makes another pass at once, as after a withdrawal, which compression opens; else a task could take them
-   from a local job.
+   scheduler makes another pass at once, as after a withdrawal, and compression opens it. Otherwise a task could take
+   them from a local job.
 4. ``everywhere=True``: a copy on q = min(p, processors of the site) is estimated as ceil(p b / q) rounds of tasks.
    This is the same work, rounded up so that the copy cannot outlive its estimate. The promise of a job is that of its
    home copy.

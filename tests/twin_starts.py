@@ -102,9 +102,9 @@ def conservative(jobs, procs):
 
 def _simulate(jobs, decide, reserved=None):
     """
-    Go from event to event; `decide` gives the jobs to start, each with its label, or a new label of one that started.
+    Go from event to event; `decide` returns the jobs to start, each with its label, or a new label of a started one.
 
-    `decide` is told the time, the (estimated end, procs) of the running jobs, the waiting jobs and, among them, those
+    `decide` receives the time, the (estimated end, procs) of the running jobs, the waiting jobs and, among them, those
     just arrived. The times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
     """
     starts, labels = {}, {}

@@ -12,14 +12,14 @@ the last pass, unless the head was already due then.
 A *block* is a sorted list of the installed nodes of one switch. For "first-free" and "random" the machine is the
 only block. Decisions where the text leaves room:
 
-* Whether the head is due is seen where its reservation is made: after the kills, before the candidates start.
-* A head that had jobs killed for it is placed by the ordinary policy, like any other start. It matters for
-  "best-fit" only: a victim spanning several blocks may have opened a tighter one than the block it died for.
+* Whether the head is due is decided when its reservation is made: after the kills, before the candidates start.
+* A head that had jobs killed for it is placed by the ordinary policy, like any other start. This matters for
+  "best-fit" only: a victim spanning several blocks may have opened a tighter block than the one it was killed for.
 * "Fewest free" (best-fit) counts only nodes the job may take, so not the reserved ones if it must avoid them.
 * A job whose estimate is 0 is past its estimate from its start on, and may be killed in a later round of that
   same instant, but not in the pass that starts it.
-* Where jobs run on (1.4, `kills` False) nobody is killed, and a pass is made at completions and arrivals only.
-* Seed, position and so on are exact integers, and so is a run time's share, that of the decimal number s.
+* If jobs run on (1.4, `kills` False), nobody is killed, and a pass is made at completions and arrivals only.
+* Seeds, positions and the like are exact integers. A run time's share is exact too: that of the decimal number s.
 """
 
 from collections import namedtuple
@@ -212,7 +212,7 @@ def level_used(nodes, k):
 
 
 def blocks_of(procs, k, n, installed, allocation):
-    """The blocks, each a sorted list of nodes, in which so many nodes may be placed."""
+    """The blocks, each a sorted list of nodes, in which `procs` nodes may be placed."""
     if allocation in WHOLE_MACHINE:
         return [list(range(installed))]
     lowest = level(procs, k)
@@ -225,12 +225,12 @@ def blocks_of(procs, k, n, installed, allocation):
 
 
 def shortened(seconds, s):
-    """The time (1 - s) as long, rounded up."""
+    """(1 - s) times the time, rounded up."""
     return ceil(seconds * (1 - Fraction(str(s))))
 
 
 def draw(allowed, procs, number):
-    """So many of the allowed nodes at random: the first steps of a shuffle, by Lehmer's generator.
+    """`procs` of the allowed nodes at random: the first steps of a shuffle, by Lehmer's generator.
 
     Its first state is the output of splitmix64 that follows the given number.
     """

@@ -11,7 +11,7 @@ Change = namedtuple("Change", "time expected_start")
 
 
 def news(jobs, start, j):
-    """Return the instants while job j waits at which something happens that nobody could foresee, in order."""
+    """Return the instants, in order, at which something unforeseeable happens while job j waits."""
     times = set()
     for job, begun in zip(jobs, start, strict=True):
         times.add(job.submit)
@@ -23,7 +23,7 @@ def news(jobs, start, j):
 
 
 def known(jobs, start, now):
-    """Return the jobs as they are known at an instant: those that go on run as long as estimated."""
+    """Return the jobs as known at an instant: those that are still running run as long as estimated."""
     seen = []
     for job, begun in zip(jobs, start, strict=True):
         if job.submit > now:

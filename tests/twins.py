@@ -156,9 +156,9 @@ def _simulate(jobs, events, decide, reserved=None):
     """
     Go from event to event and return the start times; `decide` names the jobs to start after each event.
 
-    `decide` is told the time, the (expected end, procs) of the running jobs, the waiting jobs and, among
-    them, those just arrived (both FCFS), and whether a job has just completed before its estimated end, or at all. The
-    times in the dictionary `reserved`, which `decide` keeps up to date, are events too.
+    `decide` receives the time, the (expected end, procs) of the running jobs, the waiting jobs and, among them, those
+    just arrived (both FCFS), and whether a job has just completed before its estimated end, or at all. The times in the
+    dictionary `reserved`, which `decide` keeps up to date, are events too.
     """
     assert events in ("batched", "each"), events
     starts = {}
@@ -177,7 +177,7 @@ def _simulate(jobs, events, decide, reserved=None):
         return now + 1 if expired else estimated_end(j)
 
     def over(j, now):
-        """Under "each" a job may still await its completion event, but by its estimate it is over, and it is."""
+        """Tell whether a job is over, also by its estimate; under "each", its completion event may still be to come."""
         return estimated_end(j) <= now and jobs[j].run <= jobs[j].estimate
 
     while coming or waiting or running:

@@ -1,8 +1,8 @@
 """Altair's check of charts against Vega-Lite's schema, in a fraction of its time.
 
-jsonschema looks for every error: of a choice between dozens of definitions it follows each to its end, and the parts of
-a chart are checked again in all that holds them. Here it stops at the first error, and what a definition was found to
-say of a part is remembered. Where that finds an error, jsonschema has the last word, and tells what it is.
+jsonschema looks for every error: in a choice between dozens of definitions it follows each to its end, and it checks
+the parts of a chart again in everything that contains them. This check stops at the first error and remembers the
+results for parts. If it finds an error, jsonschema has the last word and tells what it is.
 """
 
 import json
@@ -17,17 +17,17 @@ _known = {}  # (definition, part as JSON): whether it is valid
 
 
 def check_quickly():
-    """Let Altair check charts so from now on."""
+    """Let Altair use this check from now on."""
     schemapi._get_errors_from_spec = errors
 
 
 def errors(spec, schema, rootschema=None):
-    """Give the errors that jsonschema finds; see `altair.utils.schemapi._get_errors_from_spec`."""
+    """Return the errors that jsonschema finds; see `altair.utils.schemapi._get_errors_from_spec`."""
     return [] if is_valid(spec, schema, rootschema) else checked_in_full(spec, schema, rootschema)
 
 
 def is_valid(spec, schema, rootschema=None) -> bool:
-    """Tell whether a part of a chart is as its schema says."""
+    """Tell whether a part of a chart conforms to its schema."""
     root = rootschema or schema
     draft = schemapi._get_json_schema_draft_url(root)
     registry = schemapi._get_referencing_registry(root, draft)
@@ -38,7 +38,7 @@ def is_valid(spec, schema, rootschema=None) -> bool:
 
 @cache
 def _first_error(draft):
-    """Give jsonschema's validator of a draft, which follows choices and definitions as this file says."""
+    """Return jsonschema's validator of a draft, with the handling of choices and definitions changed as above."""
     usual = validator_for({"$schema": draft})
 
     def any_of(validator, choices, instance, schema):

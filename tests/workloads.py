@@ -14,14 +14,14 @@ from schedlab.machine import Flat
 from schedlab.schemes import Case, Jobs, rigid
 from schedlab.testing import trace_of  # noqa: F401 - tests take it from here
 
-# Making a strategy takes longer than drawing from it: `draw` is handed the same ones again.
+# Making a strategy takes longer than drawing from it, so `draw` always gets the same ones.
 once = lru_cache(maxsize=None, typed=True)
 integers, one_of, booleans, lists = once(st.integers), once(st.one_of), once(st.booleans), once(st.lists)
 
 
 @once
 def among(*values):
-    """Give the strategy that draws one of some values."""
+    """Return the strategy that draws one of some values."""
     return st.sampled_from(values)
 
 
@@ -36,7 +36,7 @@ LENGTHS = st.one_of(st.integers(0, 8), st.sampled_from([0, 1, 4, 8]))
 
 
 def examples(many):
-    """Draw half of so many where they are the same in every run, and all of them where new ones are looked for."""
+    """Draw half as many if they are the same in every run, and all of them if the search is for new ones."""
     return settings(max_examples=many // 2 if settings().derandomize else many)
 
 
@@ -58,7 +58,7 @@ def workloads(draw, shortest=0, most=14, exact=False, overrun=False):
 
 
 def crowd(seed, jobs=90, procs=8):
-    """Draw jobs that all arrive within moments, so that nearly all of them wait at a time."""
+    """Draw jobs that all arrive almost at once, so that nearly all of them wait at the same time."""
     random = np.random.default_rng(seed)
     run = random.integers(0, 30, jobs)
     estimate = run + random.choice([0, 0, 5, 30], jobs)
@@ -67,12 +67,12 @@ def crowd(seed, jobs=90, procs=8):
 
 
 def always_by_index(yes):
-    """Let EASY find all candidates by its index, which it else makes where hundreds wait."""
+    """Let EASY find all candidates by its index, which it otherwise builds only if hundreds wait."""
     return mock.patch.multiple(rigid, MANY=0, LOOKS=0) if yes else nullcontext()
 
 
 def arrays(jobs):
-    """Give submit, run, estimate and procs as the kernels take them."""
+    """Return submit, run, estimate and procs as the kernels take them."""
     table = np.array(jobs, dtype=np.int64)
     return tuple(np.ascontiguousarray(table[:, column]) for column in range(4))
 
@@ -83,7 +83,7 @@ def case_of(jobs, procs, **settings):
 
 
 def changed(schedule, **columns):
-    """Give the schedule with other columns of its outcome, instants on the clock of the log."""
+    """Return the schedule with other columns of its outcome, instants on the clock of the log."""
     for name in columns.keys() & {"start", "promise"}:
         instants = np.asarray(columns[name])
         columns[name] = np.where(instants >= 0, instants - schedule.origin, instants)

@@ -291,7 +291,7 @@ def _plain(**settings):
 
 
 def _toned(percent):
-    """Give the colour of a change: the stronger, the larger it is."""
+    """Return the colour of a change: the stronger, the larger it is."""
     # By the ratio's logarithm: twice as much is as strong as half as much.
     share = min(1.0, abs(np.log1p(max(percent, -99.0) / 100)) / np.log1p(FULL / 100))
     return _mixed(BETTER if percent < 0 else WORSE, 0.08 + 0.82 * share) if abs(percent) >= 0.5 else "#FFFFFF"
@@ -304,7 +304,7 @@ def _mixed(colour, share=PALE):
 
 
 def _hex(colour):
-    """Give a colour of `colours` as "#rrggbb"."""
+    """Return a colour of `colours` as "#rrggbb"."""
     if colour.startswith("#"):
         return colour
     hue, saturation, light = (int(part) for part in re.findall(r"\d+", colour))

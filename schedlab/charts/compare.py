@@ -151,7 +151,7 @@ def _about(given):
 
 
 def _steps(values, most):
-    """Give the points of the empirical distribution of sorted values, thinned to at most `most`."""
+    """Return the points of the empirical distribution of sorted values, thinned to at most `most`."""
     kept = np.unique(values)
     if kept.size > most:
         kept = np.unique(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
@@ -236,7 +236,7 @@ def weekly(
 
 
 def _by_week(trace, name):
-    """Give the offered load of the whole weeks, counted from 1."""
+    """Return the offered load of the whole weeks, counted from 1."""
     after = trace.table["submit_time"] - trace.table["submit_time"].iloc[0]
     work = run_times(trace.table, "kill") * trace.table["requested_procs"]
     load = np.bincount(after // WEEK, work) / (trace.procs * WEEK)

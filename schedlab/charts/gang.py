@@ -140,7 +140,7 @@ def _checked(window, first, last):
 
 
 def _pieces(log, begin, end):
-    """Give what tasks did on [begin, end), with short pieces joined to those before."""
+    """Return what tasks did on [begin, end), with short pieces joined to those before."""
     pixel = (end - begin) / WIDE
     busy = log[(log["job_number"] >= 0) & (log["end_time"] > begin) & (log["start_time"] < end)]
     columns = busy[["pe", "job_number", "rank", "row", "gang", "what", "start_time", "end_time"]]
@@ -165,7 +165,7 @@ def _in_order(pieces):
 
 
 def _current_rows(log, begin, end, length):
-    """Give the slices in a window: their beginnings, their middles, and the rows of the matrix."""
+    """Return the slices in a window: their beginnings, their middles, and the rows of the matrix."""
     shown = log[(log["end_time"] > begin) & (log["start_time"] < end)]
     numbers = np.floor(shown["start_time"] / length + 1e-9)
     rows = shown.groupby(numbers)["row"].first()

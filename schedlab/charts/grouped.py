@@ -118,7 +118,7 @@ def bars(
 
 
 def _against(shown, x, y, color, base):
-    """Give the rows of the other schemes, with their changes from the base at the same x, in percent."""
+    """Return the rows of the other schemes, with their changes from the base at the same x, in percent."""
     bases = shown[shown[color] == base].set_index(x)[y]
     missing = [value for value in shown[x] if value not in bases.index or not bases[value] > 0]
     if missing:
@@ -196,7 +196,7 @@ def ratios(
 
 
 def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *, numbered=False):
-    """Give grouped bars that stand on a baseline, with their overlays, and their width unless one is given."""
+    """Return grouped bars that stand on a baseline, with their overlays, and their width unless one is given."""
     measured = rows.shown[rows.shown[y].notna()]
     groups, schemes = list(dict.fromkeys(rows.shown[x].dropna())), list(dict.fromkeys(measured[color]))
     written = max(len(str(group)) for group in groups) * CHARACTER * len(groups)

@@ -105,7 +105,7 @@ def _check_jobs(jobs):
 
 
 def _amounts(jobs, value):
-    """Give each job's amount, what the amount is, and how to combine the amounts in a cell."""
+    """Return each job's amount, what the amount is, and how to combine the amounts in a cell."""
     if value == "jobs":
         return pd.Series(1, index=jobs.index), "jobs", "sum"
     if value == "area":

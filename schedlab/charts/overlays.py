@@ -70,11 +70,11 @@ class Rows:
         return any(name != drawn for name, drawn in self.ends.items())
 
     def drawn(self, names) -> list[str]:
-        """Give the columns by which to draw the ends."""
+        """Return the columns by which to draw the ends."""
         return [self.ends[name] for name in names]
 
     def values(self, y, of=slice(None)) -> pd.Series:
-        """Give all numbers along the measured axis, or those of some rows."""
+        """Return all numbers along the measured axis, or those of some rows."""
         names = (y, *self.ends.values(), *self.published)
         return pd.concat([self.shown.loc[of, name] for name in names], ignore_index=True)
 
@@ -172,14 +172,14 @@ def across(name: str, like: alt.X | alt.Y, **settings) -> alt.X | alt.Y:
 
 
 def tips(rows: Rows, unit: str, form: str, label: str) -> list[alt.Tooltip]:
-    """Give the tooltips of interval and range, with their true ends."""
+    """Return the tooltips of interval and range, with their true ends."""
     words = {name: name.rpartition("_")[2] + unit for name in rows.interval}
     words |= {name: f"{label}, {name.rpartition('_')[2]}{unit}" for name in rows.spread}
     return [alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in words.items()]
 
 
 def published_tips(rows: Rows, keys: list, words: str, form: str) -> list:
-    """Give the tooltips of published numbers: where they belong, and their values."""
+    """Return the tooltips of published numbers: where they belong, and their values."""
     said = {name: f"{PUBLISHED}{name.removeprefix(PUBLISHED).replace('_', ', ')}: {words}" for name in rows.published}
     return [*keys, *(alt.Tooltip(f"{name}:Q", title=title, format=form) for name, title in said.items())]
 

@@ -165,7 +165,7 @@ def _mark(view):
 
 
 def _names(view):
-    """Give the names that the colours of a view stand for, if they stand for names."""
+    """Return the names that the colours of a view stand for, if they stand for names."""
     colour = view.get("encoding", {}).get("color", {})
     return (colour.get("scale") or {}).get("domain") if colour.get("type") == "nominal" else None
 
@@ -215,7 +215,7 @@ def _encode(view, grey, thin):
 
 
 def _ramp(count, first, last):
-    """Give this many greys, darkest first."""
+    """Return this many greys, darkest first."""
     steps = [first + (last - first) * i / max(count - 1, 1) for i in range(count)]
     return [_grey(step) for step in steps]
 
@@ -237,7 +237,7 @@ def _without_colours(part):
 
 
 def _lightness(colour):
-    """Give the lightness of a colour, out of 255; None if it is not a colour."""
+    """Return the lightness of a colour, out of 255; None if it is not a colour."""
     if HEX.fullmatch(colour):
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
@@ -297,7 +297,7 @@ def _widen(spec, missing):
 
 
 def _across(spec):
-    """Give the number of plots that stand side by side."""
+    """Return the number of plots that stand side by side."""
     if "hconcat" in spec:
         return sum(map(_across, spec["hconcat"]))
     if "concat" in spec:

@@ -158,7 +158,7 @@ def _for_page(spec, **_):
 
 
 def on_page(spec: dict) -> str:
-    """Give a chart as HTML for a page that includes the report's script.
+    """Return a chart as HTML for a page that includes the report's script.
 
     Parameters
     ----------
@@ -212,14 +212,14 @@ def _is_made(chart):
 
 
 def shown(chart):
-    """Give what a notebook shows of a chart. Altair validates charts changed by users, but not those made here."""
+    """Return what a notebook shows of a chart. Altair validates charts changed by users, but not those made here."""
     if not _is_made(chart):
         return chart._repr_mimebundle_()
     return alt.renderers.get()(chart.to_dict(validate=False, context={"pre_transform": False}))
 
 
 def specified(chart) -> dict:
-    """Give a chart as Vega-Lite. Altair validates charts changed by users, not those made here; that halves the time.
+    """Return a chart as Vega-Lite. Altair validates charts changed by users, not those made here; that halves the time.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def stacked(parts: list[alt.Chart], *, width: float | None = None, height: float
 
 
 def _legends(chart):
-    """Give the channels that have a legend, with their scales and legends as text."""
+    """Return the channels that have a legend, with their scales and legends as text."""
     for part in (*_parts(chart), *(chart.layer if isinstance(chart, alt.LayerChart) else ())):
         yield from _legends(part)
     if isinstance(chart, alt.Chart):
@@ -348,7 +348,7 @@ def _legends(chart):
 
 
 def resized(chart, width: float | None = None, height: float | None = None):
-    """Give a chart another size.
+    """Return a copy of a chart in another size.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ def _scale(chart, across, down):
 
 
 def _parts(chart):
-    """Give the charts that make up a chart; none if it has a single plot."""
+    """Return the charts that make up a chart; none if it has a single plot."""
     if isinstance(chart, alt.FacetChart):
         return [chart.spec]
     kinds = {alt.VConcatChart: "vconcat", alt.HConcatChart: "hconcat", alt.ConcatChart: "concat"}
@@ -403,7 +403,7 @@ def _parts(chart):
 
 
 def _across(chart):
-    """Give the number of plots side by side."""
+    """Return the number of plots side by side."""
     if isinstance(chart, alt.FacetChart):
         return _grid(chart)[0]
     parts = _parts(chart)
@@ -415,7 +415,7 @@ def _across(chart):
 
 
 def _extent(chart):
-    """Give width and height of the plot, or of all plots together."""
+    """Return width and height of the plot, or of all plots together."""
     if isinstance(chart, alt.FacetChart):
         columns, rows = _grid(chart)
         wide, high = _extent(chart.spec)
@@ -428,14 +428,14 @@ def _extent(chart):
 
 
 def _rows(chart):
-    """Give the charts of each row, if rows of charts are placed below one another."""
+    """Return the charts of each row, if rows of charts are placed below one another."""
     parts, columns = _parts(chart), 1 if isinstance(chart, alt.VConcatChart) else chart.columns
     columns = columns if isinstance(columns, int) else len(parts)
     return [parts[i : i + columns] for i in range(0, len(parts), columns)]
 
 
 def _grid(chart):
-    """Give the number of columns and rows of a chart with panels."""
+    """Return the number of columns and rows of a chart with panels."""
     given = chart.facet
     if not isinstance(given, alt.FacetMapping):
         count = _values(chart, given)
@@ -539,7 +539,7 @@ def colours(names: list[str]) -> list[str]:
 
 
 def _of_log(name):
-    """Give the colour of a log of the archive, in any version; a stand-in gets a similar one."""
+    """Return the colour of a log of the archive, in any version; a stand-in gets a similar one."""
     found = LOG.fullmatch(name)
     if not found:
         return None
@@ -548,7 +548,7 @@ def _of_log(name):
 
 
 def _like(colour):
-    """Give a colour of the same hue: light instead of dark, dark instead of light."""
+    """Return a colour of the same hue: light instead of dark, dark instead of light."""
     parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     light = np.dot(parts, (0.299, 0.587, 0.114)) > 120
     mixed = [part * 0.45 if light else 255 - (255 - part) * 0.45 for part in parts]
@@ -643,7 +643,7 @@ def _plots(spec, told):
 
 
 def _legend(channel, given):
-    """Give title, values and height of a channel's legend; None if it has none."""
+    """Return title, values and height of a channel's legend; None if it has none."""
     scale, legend = (given.get(name, {}) if isinstance(given, dict) else None for name in ("scale", "legend"))
     if channel not in LEGENDS or scale is None or legend is None or "field" not in given:
         return None
@@ -694,7 +694,7 @@ def turned(table: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
 
 
 def beside(names: list[str], width: float) -> int:
-    """Give the number of legend labels that fit side by side."""
+    """Return the number of legend labels that fit side by side."""
     return max(1, int(width // (max(map(len, names), default=0) * CHARACTER + SYMBOL)))
 
 
@@ -703,12 +703,12 @@ def beside(names: list[str], width: float) -> int:
 
 
 def axis(**settings) -> dict:
-    """Give an axis with readable numbers."""
+    """Return an axis with readable numbers."""
     return {"format": ",~r", "labelFlush": False, **settings}  # 10,000, 0.1; labels at their ticks
 
 
 def vertical(parts, log: bool) -> dict:
-    """Give scale and axis for the values of each panel; a logarithmic axis is linear near 0 if a value is 0."""
+    """Return scale and axis for the values of each panel; a logarithmic axis is linear near 0 if a value is 0."""
     if not log:
         return {"scale": {"zero": True}, "axis": axis()}
     known = [part[part.notna()] for part in parts]
@@ -719,12 +719,12 @@ def vertical(parts, log: bool) -> dict:
 
 
 def log_scale(padding: int = 8) -> dict:
-    """Give a logarithmic scale that extends this many pixels beyond what is drawn."""
+    """Return a logarithmic scale that extends this many pixels beyond what is drawn."""
     return {"type": "log", "nice": False, "padding": padding}
 
 
 def log_ticks(several) -> list[float]:
-    """Give ticks of a logarithmic axis for the values of each panel: at least three within their range, if they differ.
+    """Return a logarithmic axis's ticks for the values of each panel: at least three in their range, if they differ.
 
     The ticks are powers of ten over a long range, 1, 2 and 5 times these over a shorter one, and evenly spaced over a
     still shorter one.
@@ -742,7 +742,7 @@ def _ticks(low, high):
 
 
 def _even(low, high):
-    """Give evenly spaced ticks, up to about one beyond either end."""
+    """Return evenly spaced ticks, up to about one beyond either end."""
     if low == high:
         return [low]
     power = 10.0 ** math.floor(math.log10(high - low))
@@ -944,7 +944,7 @@ def save(chart, path: str | os.PathLike) -> Path:
 
 
 def svg(chart) -> str:
-    """Give a chart as SVG, a static picture that needs no script.
+    """Return a chart as SVG, a static picture that needs no script.
 
     Parameters
     ----------

@@ -75,11 +75,11 @@ class Clock:
             self.title = f"time ({words} on the clock of the log)"
 
     def values(self, seconds):
-        """Give the values in the chart: milliseconds of the local clock, or hours or seconds."""
+        """Return the values in the chart: milliseconds of the local clock, or hours or seconds."""
         return (self._zero + seconds) * 1000 if self.dated else seconds / self._unit
 
     def words(self, seconds):
-        """Give the text of a tooltip."""
+        """Return the text of a tooltip."""
         if not self.dated:
             return np.round(seconds / self._unit, 3)
         dates = np.asarray(self._zero + seconds).astype("int64").astype("datetime64[s]")
@@ -266,7 +266,7 @@ class _Gantt:
             )
 
     def rectangles(self, begin=0, end=None):
-        """Give the piece and the processors of each rectangle, from `begin` up to `end` among those drawn."""
+        """Return the piece and the processors of each rectangle, from `begin` up to `end` among those drawn."""
         offset, first, last = self.intervals
         drawn = self.drawn[begin:end]
         row = np.repeat(np.arange(drawn.size), np.diff(offset)[drawn])
@@ -422,7 +422,7 @@ class _Gantt:
         return _with_grey(chart, table)
 
     def _words(self, table, label, fills, wide, high):
-        """Give the labels: one for each rectangle that is large enough."""
+        """Return the labels: one for each rectangle that is large enough."""
         if fills is None:
             raise ValueError(f"label={label!r} needs colours of classes or names; choose another color")
         jobs = self.jobs.reset_index()
@@ -483,14 +483,14 @@ def fits(letters, width, height, size: int = LETTERS):
 
 
 def ink_on(colour: str) -> str:
-    """Give the colour of text that is easier to read on a colour, "#rrggbb" or "white": black or white."""
+    """Return the colour of text that is easier to read on a colour, "#rrggbb" or "white": black or white."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])  # WCAG's, about
     return "black" if light > 0.179 else "white"  # there, both have a contrast of 4.6
 
 
 def _processors(processors, size):
-    """Give the first processor that is drawn, and the one after the last."""
+    """Return the first processor that is drawn, and the one after the last."""
     if processors is None:
         return 0, size
     first, last = processors
@@ -500,13 +500,13 @@ def _processors(processors, size):
 
 
 def _pieces(schedule):
-    """Give what held processors: start, end, processors, and number of tasks of a sweep (0 for a whole job)."""
+    """Return what held processors: start, end, processors, and number of tasks of a sweep (0 for a whole job)."""
     pieces = schedule.outcome.pieces
     return schedule.seconds(pieces.start), schedule.seconds(pieces.end), pieces.procs, pieces.tasks
 
 
 def _jobs_of_pieces(schedule, drawn):
-    """Give the job of each piece, which may be from another site."""
+    """Return the job of each piece, which may be from another site."""
     pieces, frames = schedule.outcome.pieces, []
     submit, start = schedule.seconds(pieces.submit), schedule.seconds(pieces.start)
     for site, trace in enumerate(schedule.traces):
@@ -539,7 +539,7 @@ def _window(schedule, window):
 
 
 def _gantt_colour(jobs, color, area, tasks):
-    """Give the value of each piece, its encoding, and the colour of each value (None for numbers).
+    """Return the value of each piece, its encoding, and the colour of each value (None for numbers).
 
     `tasks` is -1 if sweeps were not split into tasks.
     """
@@ -671,7 +671,7 @@ def profile(
 
 
 def _states(schedule, begin, end):
-    """Give the states of machine and queue in a window, and whether they are means over bins."""
+    """Return the states of machine and queue in a window, and whether they are means over bins."""
     start, until, procs, _ = _pieces(schedule)
     submit, work, outcome = schedule.submit, schedule.run * schedule.procs, schedule.outcome
     came, left = map(schedule.seconds, outcome.queued())
@@ -705,7 +705,7 @@ def _by(instants, times, *amounts):
 
 
 def _means(time, value, edges):
-    """Give the time-weighted means between edges of a step function with a step at all times but the last."""
+    """Return the time-weighted means between edges of a step function with a step at all times but the last."""
     integral = np.append(0, np.cumsum(value * np.diff(time)))
     return np.diff(np.interp(edges, time, integral)) / np.diff(edges)
 

@@ -120,7 +120,7 @@ def _fullest(schedule):
 
 
 def _nodes(schedule, now, clock):
-    """Give a row for each node (where it is drawn, and which job holds it), and the rows of the job numbers."""
+    """Return a row for each node (where it is drawn, and which job holds it), and the rows of the job numbers."""
     offset, first, last = schedule.processors()
     holder = np.full(schedule.machine.procs, -1)
     running = np.flatnonzero((schedule.start <= now) & (schedule.end > now))
@@ -171,7 +171,7 @@ def _coloured(grid):
 
 
 def _numbers(grid, jobs, colours, pixel):
-    """Give a row for each job whose number has room, placed in the largest rectangle of the job's nodes."""
+    """Return a row for each job whose number has room, placed in the largest rectangle of the job's nodes."""
     found, above = {}, {}
     for bottom, line in enumerate(grid.tolist(), 1):
         row, left = {}, 0
@@ -196,7 +196,7 @@ def _numbers(grid, jobs, colours, pixel):
 
 
 def _outlines(machine):
-    """Give a row for each block that has nodes."""
+    """Return a row for each block that has nodes."""
     parts = []
     for stage in range(1, machine.n + 1):
         size = machine.k**stage
@@ -208,20 +208,20 @@ def _outlines(machine):
 
 
 def _grid(k, stage):
-    """Give columns and rows of the grid in which the k parts of a block lie; rotated at every other stage."""
+    """Return columns and rows of the grid in which the k parts of a block lie; rotated at every other stage."""
     columns = int(np.ceil(np.sqrt(k)))
     rows = -(-k // columns)
     return (columns, rows) if stage % 2 == 0 else (rows, columns)
 
 
 def _extent(machine, stages):
-    """Give columns and rows of a block."""
+    """Return columns and rows of a block."""
     grids = [_grid(machine.k, stage) for stage in range(stages)]
     return tuple(int(np.prod([grid[i] for grid in grids])) for i in (0, 1))
 
 
 def _corner(machine, node):
-    """Give the column and the row of nodes."""
+    """Return the column and the row of nodes."""
     left, top = np.zeros_like(node), np.zeros_like(node)
     for stage in range(machine.n):
         wide, high = _extent(machine, stage)

@@ -64,7 +64,7 @@ class Ledger(pd.DataFrame):
 
 
 def standing(table: pd.DataFrame) -> pd.Series:
-    """Give the verdict that counts for each row: that of the kept full size, else that of this run."""
+    """Return the verdict that counts for each row: that of the kept full size, else that of this run."""
     return table["kept_verdict"].fillna(table["verdict"]) if "kept_verdict" in table else table["verdict"]
 
 
@@ -124,7 +124,7 @@ def written(cases: pd.DataFrame, place: int, form: str) -> str:
 
 
 def in_words(cases: pd.DataFrame, form: str) -> pd.DataFrame:
-    """Give all cases as text: columns case (what tells them apart) and measured.
+    """Return all cases as text: columns case (what tells them apart) and measured.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _is_full(row):
 
 
 def _source(row):
-    """Give the traces on which a row's shown cases were measured; "" if there are none."""
+    """Return the traces on which a row's shown cases were measured; "" if there are none."""
     trace = row["kept_trace"] if _is_full(row) else row["trace"]
     return "" if trace == "no trace" else trace
 
@@ -208,7 +208,7 @@ def _text(words):
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Give a ledger's columns as a terminal or a Markdown page shows them: one line a claim."""
+    """Return a ledger's columns as a terminal or a Markdown page shows them: one line a claim."""
     kept = "kept" in table
     measured = table["measured"].where(table["kept"].isna(), table["kept"]) if kept else table["measured"]
     reason = table["reason"].where(table["kept"].isna(), table["kept_reason"]) if kept else table["reason"]

@@ -86,18 +86,18 @@ def page(*parts: str) -> str:
 
 
 def line(words: str, *, strong: str = "", faint: bool = False) -> str:
-    """Give a line of text; the strong words come first."""
+    """Return a line of text; the strong words come first."""
     first = f"<b>{escape(strong)}</b> " * bool(strong)
     return f'<div style="{FAINT if faint else ""}">{first}{escape(words)}</div>'
 
 
 def note(words: str) -> str:
-    """Give a line that must not be overlooked."""
+    """Return a line that must not be overlooked."""
     return f'<div role="note" style="{NOTE}">{escape(words)}</div>'
 
 
 def facts(values: Mapping[str, str], columns: int = 2) -> str:
-    """Give names and values as a table with this many pairs in a row."""
+    """Return names and values as a table with this many pairs in a row."""
     cells = [
         f'<td style="{CELL};{FAINT};text-align:left">{escape(name)}</td>'
         f'<td style="{CELL};text-align:right;padding-right:2.5em">{escape(value)}</td>'
@@ -108,7 +108,7 @@ def facts(values: Mapping[str, str], columns: int = 2) -> str:
 
 
 def table(names: Iterable[str], rows: Iterable[Iterable[str]], words: Collection[int] = (0,)) -> str:
-    """Give a table; the columns at the places in `words` hold text, the others numbers."""
+    """Return a table; the columns at the places in `words` hold text, the others numbers."""
 
     def cells(tag, values, style=""):
         return "".join(
@@ -126,23 +126,23 @@ def _table(rows):
 
 
 def text(words: str) -> str:
-    """Give preformatted text, such as a small table with aligned columns."""
+    """Return preformatted text, such as a small table with aligned columns."""
     return f'<pre style="{STYLE};background:none;margin:.3em 0">{escape(words)}</pre>'
 
 
 def image(svg: str, words: str) -> str:
-    """Give a picture with its alternative text."""
+    """Return a picture with its alternative text."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%;background:white">'
 
 
 def folded(summary: str, *parts: str) -> str:
-    """Give parts behind a line that opens them."""
+    """Return parts behind a line that opens them."""
     return f'<details><summary style="cursor:pointer">{escape(summary)}</summary>{"".join(parts)}</details>'
 
 
 def means(time, values, bins: int = BINS) -> np.ndarray:
-    """Give the means of a step function over equal parts of its time.
+    """Return the means of a step function over equal parts of its time.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ class Plan:
 
     @cached_property
     def keys(self) -> list[str]:
-        """Give a key for each run.
+        """Return a key for each run.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Plan:
         return [digest(self.about, *self._digested(run)) for run in self.runs]
 
     def _digested(self, run):
-        """Give names and digests of the values of a run, in an order that does not depend on how they were given."""
+        """Return names and digests of the values of a run, in an order that does not depend on how they were given."""
         return sorted((name, self._digest(name, value)) for name, value in run.items())
 
     def _digest(self, name, value):
@@ -201,7 +201,7 @@ class Plan:
         return digest(where, sorted(set(self.keys)))[:16]
 
     def described(self, place: int) -> tuple[dict, dict]:
-        """Give the first columns of a run's rows in the form that a store keeps.
+        """Return the first columns of a run's rows in the form that a store keeps.
 
         Returns
         -------
@@ -288,7 +288,7 @@ def carried_out(
     store: str | PathLike | Store | None = None,
     retry: bool = False,
 ) -> pd.DataFrame:
-    """Make the runs of a plan whose results are unknown, and give the table; other parameters are as in `grid`."""
+    """Make the runs of a plan whose results are unknown, and return the table; other parameters are as in `grid`."""
     _check_threads(threads)
     if not len(plan):
         return pd.DataFrame()
@@ -350,7 +350,7 @@ class Known:
         return sorted(first.values())
 
     def found(self) -> dict:
-        """Give the known results by position."""
+        """Return the known results by position."""
         return {place: self._found[key] for place, key in enumerate(self.keys) if key in self._found}
 
     def take(self, place: int, result) -> None:
@@ -360,7 +360,7 @@ class Known:
             memory.runs.keep((self._hand, self.keys[place]), result)
 
     def in_order(self) -> list:
-        """Give the results of all runs, in the order of the plan."""
+        """Return the results of all runs, in the order of the plan."""
         return [self._found[key] for key in self.keys]
 
 
@@ -507,7 +507,7 @@ def _check_names(run, runs):
 
 
 def named(runs: Sequence[Mapping]) -> list[dict]:
-    """Give the values of runs as they appear in a table."""
+    """Return the values of runs as they appear in a table."""
     columns = {}
     for name in dict.fromkeys(name for values in runs for name in values):
         own = [values[name] for values in runs if name in values]
@@ -519,7 +519,7 @@ def named(runs: Sequence[Mapping]) -> list[dict]:
 
 
 def identity(value):
-    """Give a key that is equal for equal values; traces, and values without a digest, are compared by identity."""
+    """Return a key that is equal for equal values; traces, and values without a digest, are compared by identity."""
     try:
         return id(value) if isinstance(value, Trace) else digest(value)
     except NoDigestError:

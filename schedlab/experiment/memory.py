@@ -22,7 +22,7 @@ class Memory:
         self.most, self.lock, self.runs = most, Lock(), OrderedDict()
 
     def found(self, keys) -> dict:
-        """Give the known results among some runs."""
+        """Return the known results among some runs."""
         with self.lock:
             for key in keys:
                 if key in self.runs:
@@ -71,7 +71,7 @@ def forget() -> None:
 
 
 def surroundings() -> tuple:
-    """Give what results depend on besides the values: the package, and the available logs."""
+    """Return what results depend on besides the values: the package, and the available logs."""
     return sources(), archive.at_hand()
 
 

@@ -108,7 +108,7 @@ class Costs:
 
 
 def _fill(levels, effect, known):
-    """Give new numbers the effect of their neighbours; tell for which of them this is reliable.
+    """Set the effect of new numbers from their neighbours; tell for which of them this is reliable.
 
     It is reliable within the known range, and beyond it if the number seems to matter little, as a seed does.
     """

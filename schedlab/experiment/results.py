@@ -105,7 +105,7 @@ def _place(error):
 
 
 def _plain(found):
-    """Give the result of a run as a separate table, or as a dict."""
+    """Return the result of a run as a separate table, or as a dict."""
     if isinstance(found, pd.DataFrame):
         table = found.reset_index() if any(found.index.names) else found.reset_index(drop=True)
         _check_once(table.columns)

@@ -55,7 +55,7 @@ class Sent:
 
 
 def sender(folder: Path | None) -> Callable:
-    """Give a function that prepares a value for other processes.
+    """Return a function that prepares a value for other processes.
 
     Parameters
     ----------
@@ -93,5 +93,5 @@ def sender(folder: Path | None) -> Callable:
 
 
 def arrived(value):
-    """Give the original of a value that was sent."""
+    """Return the original of a value that was sent."""
     return value.value if isinstance(value, Sent) else value

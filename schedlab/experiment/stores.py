@@ -152,7 +152,7 @@ def storing(path: "str | os.PathLike | Store | None") -> Iterator[None]:
 
 
 def storing_in() -> "Store | None":
-    """Give the store set by the enclosing `storing` block."""
+    """Return the store set by the enclosing `storing` block."""
     return _storing.get()
 
 
@@ -209,7 +209,7 @@ class Store:
                 part.write_text(WORDS.format(folder=self.path), encoding="utf-8")
 
     def study(self, plan, look: bool = False) -> "Study":
-        """Give the study of a plan.
+        """Return the study of a plan.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class Store:
         return study
 
     def studies(self) -> list["Study"]:
-        """Give all studies."""
+        """Return all studies."""
         return [Study(path.parent) for path in sorted(self.path.glob(f"*/{STUDY}"))]
 
     def table(self, function: str | None = None) -> pd.DataFrame:
@@ -443,11 +443,11 @@ class Study:
     # --- Reading ---
 
     def files(self) -> list[Path]:
-        """Give the files of results."""
+        """Return the files of results."""
         return sorted(self.folder.glob("[!._]*.parquet"))
 
     def bytes(self) -> int:
-        """Give the size of the results in bytes."""
+        """Return the size of the results in bytes."""
         total = 0
         for path in self.files():
             with suppress(OSError):
@@ -470,14 +470,14 @@ class Study:
         return parts
 
     def found(self, keys: Iterable[str]) -> dict[str, Result]:
-        """Give the results of some runs."""
+        """Return the results of some runs."""
         wanted, found = set(keys), {}
         for part in self.read():
             found |= part.results(wanted)
         return found
 
     def keys(self) -> set[str]:
-        """Give the keys of all runs that are kept."""
+        """Return the keys of all runs that are kept."""
         return set().union(*(part.keys() for part in self.read()))
 
     def running(self) -> list[dict]:
@@ -521,7 +521,7 @@ class Mark:
 
     @classmethod
     def here(cls, folder: Path) -> "Mark":
-        """Give the mark of this process, a worker."""
+        """Return the mark of this process, a worker."""
         if folder not in cls.of_workers:
             cls.of_workers[folder] = cls(folder)
             cls.of_workers[folder].start()
@@ -676,7 +676,7 @@ def _parquet():
 
 
 def _rows(pa, key, shown, origins, result):
-    """Give what is stored of a run as an Arrow table."""
+    """Return what is stored of a run as an Arrow table."""
     measured, kinds, more = result.measured, {}, {}
     if result.failed:
         own = pa.table({"error": [measured.words], "error_at": [measured.at]})
@@ -739,7 +739,7 @@ def _column_types(pa, measured):
 
 
 def _as_it_was(found, kinds, values):
-    """Give a pandas table its original types; `values` gives those of a column as Python objects."""
+    """Return a pandas table its original types; `values` gives those of a column as Python objects."""
     for name, kind in kinds.items():
         if isinstance(kind, dict):
             categories = pd.Index(kind["categories"], dtype=kind["dtype"])
@@ -819,21 +819,21 @@ class Part:
         self.failures = "error" in table.schema.names and "error" not in self.measures
 
     def keys(self) -> list[str]:
-        """Give the key of each row."""
+        """Return the key of each row."""
         return self.table.column("run_key").to_pylist()
 
     def ends(self) -> list[tuple]:
-        """Give key and end time of each row."""
+        """Return key and end time of each row."""
         return list(zip(self.keys(), self.table.column("run_finished").to_pylist(), strict=True))
 
     def table_of(self, wanted):
-        """Give the rows of the runs whose keys meet a condition."""
+        """Return the rows of the runs whose keys meet a condition."""
         keys = self.keys()
         chosen = [place for place, key in enumerate(keys) if wanted(key)]
         return _taken(self.table, chosen)
 
     def origins(self) -> Iterator[tuple[str, str, list]]:
-        """Give column, label and origin of each value that has one."""
+        """Return column, label and origin of each value that has one."""
         texts = self.table.column("run_origins").to_pylist()
         kept = {text: json.loads(text) for text in texts}
         for name in dict.fromkeys(name for origins in kept.values() for name in origins):
@@ -843,7 +843,7 @@ class Part:
                     yield name, label, kept[text][name]
 
     def frame(self, names: Mapping) -> pd.DataFrame:
-        """Give the rows, with values named as among all stored values."""
+        """Return the rows, with values named as among all stored values."""
         table = self.table.filter(_parquet()[0].compute.not_equal(self.table.column("run_row"), EMPTY))
         found = table.to_pandas()
         origins = [json.loads(text) for text in found["run_origins"]]
@@ -857,7 +857,7 @@ class Part:
         return found.drop(columns=["run_origins", "run_kinds"]).assign(function=self.function)
 
     def results(self, wanted: set) -> dict[str, Result]:
-        """Give the results of the runs that are wanted."""
+        """Return the results of the runs that are wanted."""
         pa, _ = _parquet()
         if not len(table := self.table_of(wanted.__contains__)):
             return {}
@@ -906,7 +906,7 @@ class Part:
 
 
 def _time(kind, unit, value):
-    """Give a pandas time as it was."""
+    """Return a pandas time as it was."""
     if kind == "NaT":
         return pd.NaT
     value = {"Timestamp": pd.Timestamp, "Timedelta": pd.Timedelta}[kind](value).as_unit(unit)
@@ -938,7 +938,7 @@ def _alike(tables):
 
 
 def _common(pa, one, other):
-    """Give a common schema for two tables; None if their columns differ."""
+    """Return a common schema for two tables; None if their columns differ."""
     if one.equals(other, check_metadata=True):
         return one
     if one.names != other.names or one.metadata[b"schedlab"] != other.metadata[b"schedlab"]:
@@ -982,7 +982,7 @@ def _leave_out(parts):
 
 
 def _taken(table, chosen):
-    """Give some rows of a table."""
+    """Return some rows of a table."""
     if len(chosen) == len(table):
         return table
     return table.take(chosen) if chosen else table.slice(0, 0)

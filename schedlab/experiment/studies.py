@@ -65,7 +65,7 @@ def read_study(path: str | os.PathLike) -> Plan:
 
 
 def shard_of(plan: Plan, number: int, count: int) -> Plan:
-    """Give one part of a plan. Every run is in exactly one part, and all parts cost about the same.
+    """Return one part of a plan. Every run is in exactly one part, and all parts cost about the same.
 
     Parameters
     ----------
@@ -109,6 +109,6 @@ def status(plan: Plan, store: str | os.PathLike | Store) -> tuple[dict, list[dic
 
 
 def table(plan: Plan, store: str | os.PathLike | Store) -> pd.DataFrame | None:
-    """Give the table of a plan, or None until all its runs are there."""
+    """Return the table of a plan, or None until all its runs are there."""
     known = Known(plan, store, look=True)
     return None if known.missing else tabled(plan.names, known.in_order(), True)

@@ -112,7 +112,7 @@ def sweep(
 
 
 def _family(trace, seeds):
-    """Give the traces that a function makes for the seeds, or the single given trace."""
+    """Return the traces that a function makes for the seeds, or the single given trace."""
     if callable(trace) and seeds == [None]:
         raise ValueError("a trace that is a function needs seeds, such as seed=range(10)")
     family = [trace(seed) for seed in seeds] if callable(trace) else [trace]

@@ -39,12 +39,12 @@ PUBLISHED = (
 
 
 def logs() -> list[Trace]:
-    """Give the logs of the figure, stand-ins for those that are not at hand."""
+    """Return the logs of the figure, stand-ins for those that are not at hand."""
     return [log_or_model(name) for name in LOGS]
 
 
 def log_or_model(name: str) -> Trace:
-    """Give a log if it is at hand, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
+    """Return a log if available, else its stand-in, else the Lublin-Feitelson model; the trace's title says which."""
     try:
         return load_trace(name, or_standin=True)
     except archive.TraceNotFound:
@@ -83,7 +83,7 @@ def _at_load(data, load):
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
+    """Return the ledger: published schedules of EASY, to be matched in every printed digit, whatever the size."""
     return [_claim(*row) for row in PUBLISHED]
 
 

@@ -83,11 +83,11 @@ class Figure:
             display(HTML(beside))
 
     def kept(self) -> str:
-        """Give the kept full-size figure as HTML that unfolds; "" if none is kept or its numbers are the same."""
+        """Return the kept full-size figure as HTML that unfolds; "" if none is kept or its numbers are the same."""
         return kept.beside(self) if self.paper else ""
 
     def words(self) -> str:
-        """Give the caption and the notes as HTML; lines break between words only."""
+        """Return the caption and the notes as HTML; lines break between words only."""
         style = "max-width: 60em; margin: .3em 0; overflow-wrap: normal; word-break: normal"
         escaped = (html.escape(note) for note in self.notes)
         notes = "".join(f'<p class="schedlab-note" style="{style}">Note: {note}</p>' for note in escaped)
@@ -126,7 +126,7 @@ class Paper:
 
 
 def chosen_size(size: str | None = None) -> str:
-    """Give the size of the experiments: the argument, else the environment variable SCHEDLAB_SIZE, else quick.
+    """Return the size of the experiments: the argument, else the environment variable SCHEDLAB_SIZE, else quick.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def chosen_size(size: str | None = None) -> str:
 
 
 def keeping(size: str) -> AbstractContextManager:
-    """Give a context that stores full-size runs as they finish, so that an interrupted run can go on where it stopped.
+    """Return a context that stores full-size runs as they finish; an interrupted run continues where it stopped.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def keeping(size: str) -> AbstractContextManager:
 
 
 def runs_folder() -> Path | None:
-    """Give the folder where these runs are stored; None if there can be none, or without pyarrow."""
+    """Return the folder where these runs are stored; None if there can be none, or without pyarrow."""
     return own_folder("runs") if find_spec("pyarrow") else None
 
 

@@ -74,7 +74,7 @@ charts.register({"gain": "#117733", "utilization": "#AAAAAA"})
 
 @remember(len(LOGS) * len(ESTIMATES))  # generating a stand-in takes seconds
 def log(name: str, estimates: str = USERS) -> Trace | None:
-    """Give a log, or its stand-in, under a convention about estimates (one of `ESTIMATES`).
+    """Return a log, or its stand-in, under a convention about estimates (one of `ESTIMATES`).
 
     None if there is neither, or if leaving out jobs without an estimate would leave out none or all. The run time
     replaces a missing estimate. The logs of the SDSC Paragon have no estimates, but their queues have time limits in
@@ -98,7 +98,7 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
 
 
 def logs(estimates: str = USERS, most: int | None = None) -> dict[str, Trace]:
-    """Give those of the paper's logs that are available, or their stand-ins; there must be at least one.
+    """Return those of the paper's logs that are available, or their stand-ins; there must be at least one.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def label(trace: Trace) -> str:
 
 
 def example() -> Trace:
-    """Give the paper's example."""
+    """Return the paper's example."""
     table = pd.DataFrame(EXAMPLE, columns=["job", "run_time", "requested_procs"])
     table.index = pd.Index(range(1, len(table) + 1), name="job_number")
     table = table.assign(submit_time=0, requested_time=table["run_time"], allocated_procs=table["requested_procs"])
@@ -201,7 +201,7 @@ def copies(cases: list[dict], size: str, words: str, progress: bool = True, tau:
 
 
 def _case(trace, estimates=USERS):
-    """Give what is simulated: a log, and the treatment of jobs that outlive their estimates."""
+    """Return what is simulated: a log, and the treatment of jobs that outlive their estimates."""
     return {"log": trace, "overrun": ESTIMATES[estimates]}
 
 
@@ -215,7 +215,7 @@ def _copy(log, seed, **conventions):
 
 
 def _slowdown(schedule, tau=TAUS[0]):
-    """Give the mean bounded slowdown."""
+    """Return the mean bounded slowdown."""
     return float(bounded_slowdown(schedule.end - schedule.submit, schedule.run, tau).mean())
 
 
@@ -242,7 +242,7 @@ def _against_easy(runs):
 
 
 def _turned(data):
-    """Give gains in place of changes: the same table with the signs turned."""
+    """Return gains in place of changes: the same table with the signs turned."""
     gains = {name: -data[name] for name in ("change", "logged") if name in data}
     for kind in (name.removesuffix("_low") for name in data if name.endswith("_low")):
         gains |= {f"{kind}_low": -data[f"{kind}_high"], f"{kind}_high": -data[f"{kind}_low"]}
@@ -350,19 +350,19 @@ def figure4_estimates(size: str, progress: bool) -> tuple:
 
 
 def _by_estimates(size, progress):
-    """Give the result of `changes` under each convention about estimates that some log allows."""
+    """Return the result of `changes` under each convention about estimates that some log allows."""
     parts = {words: changes(size, progress, words).assign(estimates=words) for words in ESTIMATES}
     return {words: part for words, part in parts.items() if len(part)}
 
 
 def _gains(data):
-    """Give DPSAn's rows in order of utilization; its gains stand beside its changes, named for charts."""
+    """Return DPSAn's rows in order of utilization; its gains stand beside its changes, named for charts."""
     data = data[data["scheme"] == DPSAN].sort_values("utilization")
     return data.join(_drawn(_turned(data), GAIN))
 
 
 def _drawn(data, y):
-    """Give changes or gains, their intervals and the ranges of single copies, as charts call them."""
+    """Return changes or gains, their intervals and the ranges of single copies, as charts call them."""
     kinds = {"change": y, "shaken": f"{y}_range"}
     names = {f"{kind}_{end}": f"{drawn}_{end}" for kind, drawn in kinds.items() for end in ("low", "high")}
     return data[["change", *names]].rename(columns={"change": y, **names})
@@ -386,7 +386,7 @@ def _about(title, data, size, *words):
 
 
 def _published(data, column, sign=1):
-    """Give the changes (percent), or gains, that the paper's text prints for the drawn cases; None if it has none."""
+    """Return the changes (percent), or gains, that the paper's text prints for the drawn cases; None if it has none."""
     drawn = data[["trace", "scheme"]].assign(log=data["trace"].str.removesuffix(STANDIN), series="gain")
     printed = pd.DataFrame(PRINTED, columns=["log", "scheme", column]).merge(drawn)
     return None if printed.empty else printed.assign(**{column: sign * printed[column]})
@@ -443,7 +443,7 @@ def _at_load(log, load, seed):
 
 
 def _pays_from(gains):
-    """Give the lowest load from which on all gains exceed `PAYS`, as text."""
+    """Return the lowest load from which on all gains exceed `PAYS`, as text."""
     loads = [load for load in gains.index if (gains[load:] > PAYS).all()]
     return f"{loads[0]}" if loads else "none"
 
@@ -509,7 +509,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
 
 
 def _readings(name, trace):
-    """Give each reading of what the paper leaves open: in words, tau, and what to simulate (None if impossible)."""
+    """Return each reading of what the paper leaves open: in words, tau, and what to simulate (None if impossible)."""
     (tau, *others), as_drawn = TAUS, _case(trace)
     yield "as in Figure 3", tau, as_drawn
     for other in others:
@@ -618,7 +618,7 @@ NO_ARRIVALS = "LLNL's logs record no arrival times (submissions are start times)
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of the paper's claims."""
+    """Return the ledger of the paper's claims."""
     try:
         found = logs()
     except TraceNotFound as missing:
@@ -652,14 +652,14 @@ def _example_row():
 
 
 def _of(data, scheme, *logs):
-    """Give the change on each log, or some, under a scheme, with its interval over the shaken copies."""
+    """Return the change on each log, or some, under a scheme, with its interval over the shaken copies."""
     names = {"change": "value", "change_low": "low", "change_high": "high"}
     data = data[(data["scheme"] == scheme) & data["trace"].str.startswith(logs or "")]
     return data.rename(columns=names)[["trace", *names.values()]]
 
 
 def _checks(data, runs):
-    """Give the checks of each claim on logs, by its id."""
+    """Return the checks of each claim on logs, by its id."""
     gains = _turned(data)
     rarer = _signs(data).min().to_frame().T
     wide = _of(data, DPSAW)

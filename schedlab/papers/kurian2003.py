@@ -68,19 +68,19 @@ DRAWN = (
 
 @remember(8)
 def whole(name: str = LOG, procs: int | None = None, estimates: str = "exact") -> Trace:
-    """Give a log with exact estimates, the paper's on 512 processors and others on their own, or on `procs`."""
+    """Return a log with exact estimates, the paper's on 512 processors and others on their own, or on `procs`."""
     trace = load_trace(name, or_standin=True)
     trace = trace.with_procs(procs or (PROCS if name == LOG else trace.procs)).cut_at_estimates()
     return trace if estimates == "user" else trace.with_estimates(estimates)
 
 
 def subset(name: str = LOG, **settings) -> Trace:
-    """Give the jobs of the single-site experiments: the first of a log; the settings are those of `whole`."""
+    """Return the jobs of the single-site experiments: the first of a log; the settings are those of `whole`."""
     return whole(name, **settings).head(JOBS)
 
 
 def months() -> list[Trace]:
-    """Give the three sites of the other experiments: July, August and September 1996 of the log."""
+    """Return the three sites of the other experiments: July, August and September 1996 of the log."""
     trace = whole()
     return [trace.between(*month) for month in MONTHS]
 
@@ -140,12 +140,12 @@ def _draw(traces, load, seed, shares, schemes, local="easy", breakdown=BREAKDOWN
 
 
 def _base(schedule):
-    """Give the class of each job and the measures of a schedule without tasks, to compare one with tasks with."""
+    """Return the class of each job and the measures of a schedule without tasks, to compare one with tasks with."""
     return schedule.classes("kurian").to_numpy(), _measured(schedule)
 
 
 def _measured(schedule):
-    """Give turnaround (s) and slowdown of each job, and the loss of capacity (processor-seconds)."""
+    """Return turnaround (s) and slowdown of each job, and the loss of capacity (processor-seconds)."""
     turnaround = schedule.end - schedule.submit
     slowdown = metrics.slowdown(turnaround, schedule.run)
     return {"turnaround": turnaround, "slowdown": slowdown, "loss": schedule.loss_of_capacity()}
@@ -240,7 +240,7 @@ def _figure(number, scheme, shown, share):
 
 
 def _bars(data, at_sites, shown):
-    """Give the values of a figure's bars, and the column that tells the bars apart."""
+    """Return the values of a figure's bars, and the column that tells the bars apart."""
     if at_sites and shown == LOSS:
         means, bar = _averaged(data, ["site"]), "site"
     elif at_sites:  # sweeps first
@@ -263,7 +263,7 @@ def _about(at_sites):
 
 
 def _averaged(data, by):
-    """Give the improvements of the means over the draws, and their intervals, for each load."""
+    """Return the improvements of the means over the draws, and their intervals, for each load."""
     by = [*by, "load"]
     return over_seeds(of_means(data, by)[[*by, "seed", *IMPROVED.values()]], by)
 
@@ -299,7 +299,7 @@ SUMMARY = {
 
 
 def readings(size: str) -> dict:
-    """Give the traces and settings of the experiment for each reading of what the paper leaves open."""
+    """Return the traces and settings of the experiment for each reading of what the paper leaves open."""
     plain, later, sites = [subset()], whole().between(*MONTHS[1]).head(JOBS), months()
     return {
         "as in the figures": (plain, {}),
@@ -424,7 +424,7 @@ def live(
 
 @remember(16)
 def _sites_of(name, load, sites):
-    """Give the traces of some sites at a load, and the measures of their schedules under EASY."""
+    """Return the traces of some sites at a load, and the measures of their schedules under EASY."""
     trace = whole(name)
     submit = trace.table["submit_time"].to_numpy()
     ends = [*submit[: sites * JOBS : JOBS], submit[min(sites * JOBS, len(trace) - 1)]]
@@ -455,7 +455,7 @@ SLOW_SITE = "At the slow site short jobs wait for tasks, which last longest ther
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of the paper's claims."""
+    """Return the ledger of the paper's claims."""
     one, three = single(size, progress), several(size, progress)
     own = one[(one["scheme"] == SHREDDING) & (one["group"] == SWEEPS)]
     parts = of_means(one, [*CASE, "scheme", "group"])

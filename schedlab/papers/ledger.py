@@ -64,7 +64,7 @@ class Claim:
 
 
 def claims_of(paper: str) -> dict[str, Claim]:
-    """Give what a paper says, by id: the rows of its table in ``data/claims``.
+    """Return what a paper says, by id: the rows of its table in ``data/claims``.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Check:
         return f"{self.expected} than {formatted(self.bound, self.form)}"
 
     def weakest(self) -> int:
-        """Give the place of the deciding case: the furthest off among those that fail, else among those still open."""
+        """Return the place of the deciding case: the furthest off among those that fail, else among those open."""
         value = self.cases["value"].to_numpy(dtype=float)
         if self.expected in ("lower", "not higher"):
             off = value
@@ -176,13 +176,13 @@ class Check:
         return written(self.cases, place, self.form)
 
     def table(self) -> pd.DataFrame:
-        """Give the cases as text: quantity, what tells them apart, measured, expected, and whether they hold."""
+        """Return the cases as text: quantity, what tells them apart, measured, expected, and whether they hold."""
         facts = {"quantity": self.quantity, "expected": self.wanted, "holds": self.outcomes}
         return in_words(self.cases, self.form).assign(**facts)[list(CASE)]
 
 
 def cases(data: pd.DataFrame, name: str, by: Sequence[str]) -> pd.DataFrame:
-    """Give the mean of a column over the seeds, and its interval, as the cases of a `Check`: `by`, value, low, high.
+    """Return the mean of a column over the seeds, and its interval, as the cases of a `Check`: `by`, value, low, high.
 
     Parameters
     ----------

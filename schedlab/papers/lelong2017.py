@@ -63,7 +63,7 @@ ORDERS = {FCFS: None, SPF: shortest, SQF: narrowest, SAF: smallest}
 
 @remember(32)
 def half(log: str, jobs: int | None, second: bool) -> Trace:
-    """Give one half of a log, or of its first jobs; orders are learned on the first half."""
+    """Return one half of a log, or of its first jobs; orders are learned on the first half."""
     trace = load_trace(log, or_standin=True)
     trace = trace.head(jobs or len(trace))
     middle, end = trace.table["submit_time"].iloc[[len(trace) // 2, -1]]
@@ -100,7 +100,7 @@ def bounded(size: str, progress: bool) -> pd.DataFrame:
 
 
 def against_easy(runs, easy, by):
-    """Give each run's part of the changes (percent) of the mean and the longest wait, over the copies, against EASY."""
+    """Return each run's part of the changes (percent) of mean and longest wait, over the copies, against EASY."""
     easy = easy[(easy[PAIR] == FCFS).all(axis=1)]
     runs = runs.merge(easy[["log", "seed", *CHANGES]], on=["log", "seed"], suffixes=("", "_easy"))
     new = {
@@ -110,13 +110,13 @@ def against_easy(runs, easy, by):
 
 
 def learned(data: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Give for each log the pair of orders with the least mean wait."""
+    """Return the pair of orders with the least mean wait for each log."""
     means = data.groupby(["log", *PAIR], sort=False)["mean"].mean()
     return {log: means[log].idxmin() for log in data["log"].unique()}
 
 
 def on_the_second_half(size, progress):
-    """Give the runs of each log's learned pair on the second half, without a bound."""
+    """Return the runs of each log's learned pair on the second half, without a bound."""
     found, data = learned(pairs(size, False, progress)), pairs(size, True, progress)
     chosen = pd.concat(
         [data[(data["log"] == log) & (data[PAIR] == list(pair)).all(axis=1)] for log, pair in found.items()]
@@ -177,7 +177,7 @@ STARVED = (
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of three claims of the abstract."""
+    """Return the ledger of three claims of the abstract."""
     tuned, limited = on_the_second_half(size, progress), bounded(size, progress)
     limited = limited[limited["hours"] == BOUND]
     mean, longest = CHANGES.values()

@@ -64,12 +64,12 @@ charts.register(axes={"wait_minutes": "mean wait (minutes)", "total_minutes": "m
 
 @remember(len(LOGS))
 def log(name: str) -> Trace:
-    """Give a log, or its stand-in."""
+    """Return a log, or its stand-in."""
     return load_trace(name, or_standin=True)
 
 
 def machine(name: str, allocation: str = CONTIGUOUS, **settings) -> KaryTree:
-    """Give the tree on which the paper puts a log."""
+    """Return the tree on which the paper puts a log."""
     return KaryTree(*TREES[name], allocation=allocation, **settings)
 
 
@@ -119,7 +119,7 @@ def _place(trace, policy, tree, seed, overrun, local=False):
 
 @remember(4)
 def _copy(trace, seed):
-    """Give a copy of a log: 0 is the log as it is."""
+    """Return a copy of a log: 0 is the log as it is."""
     return trace.shake(SHAKE, seed) if seed else trace
 
 
@@ -137,12 +137,12 @@ def _means(schedule: Schedule):
 
 
 def _ratio(means, free):
-    """Give how many times as long jobs wait with contiguity; nan if nothing waits without it."""
+    """Return how many times as long jobs wait with contiguity; nan if nothing waits without it."""
     return means[WAIT] / free[WAIT] if free[WAIT] else np.nan
 
 
 def _averaged(data, name, by):
-    """Give the mean of a column over the copies and its interval, one row a case; inf if a copy lacks a value."""
+    """Return the mean of a column over the copies and its interval, one row a case; inf if a copy lacks a value."""
     found = cases(data, name, by)
     missing = data[name].isna().groupby([data[column] for column in by], sort=False).any().to_numpy()
     found.loc[missing, ["value", "low", "high"]] = np.inf, np.nan, np.nan
@@ -150,7 +150,7 @@ def _averaged(data, name, by):
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Give how many times as long contiguous jobs wait at s = 0: geometric means over the copies, with intervals."""
+    """Return how many times as long contiguous jobs wait at s = 0: geometric means over the copies, with intervals."""
     found = table[(table["s"] == 0) & (table["allocation"] == CONTIGUOUS) & (table["ratio"] > 0)]
     found = _averaged(found.assign(ratio=np.log(found["ratio"])), "ratio", ["trace", "policy"])
     return found.assign(**np.exp(found[["value", "low", "high"]]))
@@ -189,7 +189,7 @@ def _quick(size, words="Four values of s"):
 
 
 def _hpc2n(size):
-    """Give HPC2N's log for use outside the paper's figures: in a quick run, its first jobs."""
+    """Return HPC2N's log for use outside the paper's figures: in a quick run, its first jobs."""
     return log(HPC2N) if BESIDE[size] is None else _head(log(HPC2N), BESIDE[size])
 
 
@@ -487,7 +487,7 @@ STEPS_ONLY = "Needs steps of s of 0.025, which only the full size has."
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of the paper's claims; those about backfilling stand twice, once for each reservation rule."""
+    """Return the ledger of the paper's claims; those about backfilling stand twice, once for each reservation rule."""
     data = _on_all(LOGS, size, progress)
     titles = dict(zip(LOGS, data["trace"].unique(), strict=True))
     data["trace"] = data["trace"].map({title: name for name, title in titles.items()})

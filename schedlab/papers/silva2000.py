@@ -79,7 +79,7 @@ LABELLED = (
 def workload(
     mix: str, pes: int, table: str, seed: int, faster: float = 1, sizes: str = "uniform", on_top: bool = False
 ) -> Workload:
-    """Give the jobs of an experiment of 50,000 s, or the same jobs coming and going `faster` times as fast.
+    """Return the jobs of an experiment of 50,000 s, or the same jobs coming and going `faster` times as fast.
 
     What they do within a slice is the same, and so is the load: at 100 times as fast, a hundredth of the time has the
     same number of jobs. With `on_top`, the mean time at the disk is added to the durations of I/O jobs.
@@ -99,7 +99,7 @@ def workload(
 
 
 def configs(*names: str, **settings) -> dict[str, Config]:
-    """Give the configurations of schedulers, by the paper's names for them."""
+    """Return the configurations of schedulers, by the paper's names for them."""
     return {name: Config(SCHEDULERS[check_known("scheduler", name, SCHEDULERS)], **settings) for name in names}
 
 
@@ -126,7 +126,7 @@ def compare(mix, sample, words, progress=True, machines=MACHINES, tables=tuple(F
 
 
 def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
-    """Give the runs behind the paper's tables and figures of a mix, as `compare` does."""
+    """Return the runs behind the paper's tables and figures of a mix, as `compare` does."""
     return compare(mix, RUNS[size], f"gangs, {mix}", progress)
 
 
@@ -239,7 +239,7 @@ def _by_machine(rows):
 
 
 def _published(mix):
-    """Give the ratios from the paper's tables of a mix; None if it has no table."""
+    """Return the ratios from the paper's tables of a mix; None if it has no table."""
     rows = [
         {"pes": pes, "measure": measure, "ratio": new[place] / old[place]}
         for name, pes, new, old in TABLES.values()
@@ -573,7 +573,7 @@ def live_memberships(
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of the paper's claims, a row for each table of the model."""
+    """Return the ledger of the paper's claims, a row for each table of the model."""
     data = pd.concat([results(mix, size, progress) for mix in MIXES], ignore_index=True)
     checked = {table: checks(data[data["fit"] == fit]) for table, fit in FITS.items()}
     return _exact() + [
@@ -616,7 +616,7 @@ def _exact():
 
 
 def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
-    """Give the checks of each claim from SIL-2 on, by id, from the `results` of all mixes on one table of the model."""
+    """Return the checks of each claim from SIL-2 on, by id, from the `results` of all mixes on a table of the model."""
     gains, spun = ratios(data), ratios(data[data["mix"].isin(SPUN)], SPIN, WITH)
     io, without_io = gains["mix"] == "IO", gains["mix"].isin(COMPUTING)
     shares = data[(data["mix"] == "IO") & data["one_task_share"].notna()]
@@ -685,7 +685,7 @@ def _compared(parts, pairs):
 
 
 def _parts_of_gains(data):
-    """Give each seed's part of the gains in throughput and utilization; the parts average to the gains."""
+    """Return each seed's part of the gains in throughput and utilization; the parts average to the gains."""
     by = ["mix", "pes"]
     new, old = (data[data["scheduler"] == name] for name in (WITH, WITHOUT))
     runs = new.merge(old, on=[*by, "seed"], suffixes=("", "_before"))

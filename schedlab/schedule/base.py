@@ -143,7 +143,7 @@ class Schedule:
         return display.page(*self._page(), self.trace.account_html())
 
     def _page(self):
-        """Give the parts of an HTML page: a heading, machine and queue over time, and the main measures."""
+        """Return the parts of an HTML page: a heading, machine and queue over time, and the main measures."""
         timeline = self.timeline()
         values = self._measures(self._per_job(metrics.TAU), timeline)
         time, used, queued = (timeline[name].to_numpy() for name in ("time", "used", "queued"))
@@ -339,7 +339,7 @@ class Schedule:
         return table
 
     def column(self, name: str) -> pd.Series:
-        """Give one column of `jobs`, without computing slow ones such as `started_by`.
+        """Return one column of `jobs`, without computing slow ones such as `started_by`.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ class Schedule:
         return jobs[name].copy()
 
     def classes(self, by) -> pd.Series:
-        """Give the class of each job.
+        """Return the class of each job.
 
         Parameters
         ----------
@@ -667,7 +667,7 @@ class Schedule:
         return why(self, job)
 
     def users(self) -> pd.DataFrame:
-        """Give each user's share of the machine (`schedlab.metrics.user_shares`).
+        """Return each user's share of the machine (`schedlab.metrics.user_shares`).
 
         Returns
         -------
@@ -792,7 +792,7 @@ class Schedule:
         export.to_csv(self, path)
 
     def processors(self) -> Ranges:
-        """Give the processors of each of the `pieces`; if jobs run in one piece, those of each job.
+        """Return the processors of each of the `pieces`; if jobs run in one piece, those of each job.
 
         On a tree these are its nodes; otherwise the lowest-numbered processors that are free when it starts.
 
@@ -833,7 +833,7 @@ class Schedule:
         return Ranges(offset, *(np.concatenate([each[side] for each in ranges]) for side in (0, 1)))
 
     def allocations(self) -> list[str]:
-        """Give as text the processors of this machine that each job held ("0-3 7"), in all its pieces.
+        """Return as text the processors of this machine that each job held ("0-3 7"), in all its pieces.
 
         Returns
         -------
@@ -868,7 +868,7 @@ def _fixed(array):
 
 
 def _joined(pieces, site, n_jobs, offset, first, last):
-    """Give the processors of each job from those of its pieces."""
+    """Return the processors of each job from those of its pieces."""
     piece = np.repeat(np.arange(pieces.job.size), np.diff(offset))
     own = pieces.home[piece] == site
     job, first, last = pieces.job[piece[own]], first[own], last[own]

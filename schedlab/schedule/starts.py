@@ -15,7 +15,7 @@ ON_NODES = ("head", "backfilled")  # a head that waits for a block has no shadow
 
 
 def started_by(schedule) -> pd.Categorical:
-    """Give how each job came to start; see `Schedule.started_by`.
+    """Return how each job came to start; see `Schedule.started_by`.
 
     Parameters
     ----------

@@ -33,5 +33,5 @@ def sweeps(schedule) -> pd.DataFrame:
 
 
 def _for_each(table, found):
-    """Give a value for each sweep, 0 if it has none."""
+    """Return a value for each sweep, 0 if it has none."""
     return found.reindex(table.index, fill_value=0)

@@ -208,7 +208,7 @@ class Why:
             yield f"For {display.duration(waited - few)} enough were free, but {why}."
 
     def _free(self):
-        """Give the numbers of free processors while the job waited, and the duration of each."""
+        """Return the numbers of free processors while the job waited, and the duration of each."""
         came, began = self._waited
         timeline = self.schedule.timeline()
         time, used = timeline["time"].to_numpy(), timeline["used"].to_numpy()
@@ -366,7 +366,7 @@ class _News:
 
 
 def _since_none_waited(outcome, place):
-    """Give the jobs that ran when last none waited, and all later ones; the former count as submitted at their starts.
+    """Return the jobs that ran when last none waited (they count as submitted at their starts), and all later ones.
 
     Returns
     -------
@@ -384,7 +384,7 @@ def _since_none_waited(outcome, place):
 
 
 def _start_expected(scheme, news, one):
-    """Give the start that the job gets if nothing new happens; None if the past would then differ."""
+    """Return the start that the job gets if nothing new happens; None if the past would then differ."""
     now = int(news.times[one])
     start = scheme.outcome(known_at(news.case, news.outcome, now)).start
     before = news.outcome.start[: start.size]

@@ -14,7 +14,7 @@ __all__ = ["Case", "Jobs", "Outcome", "Pieces", "Queued", "Ranges", "Scheme", "b
 
 
 def __getattr__(name):
-    """Give the class of a scheme."""
+    """Return the class of a scheme."""
     if name in (found := classes()):
         return found[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

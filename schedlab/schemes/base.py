@@ -101,7 +101,7 @@ class Case:
         return self.overrun != KEEP
 
     def number(self, place: int) -> int:
-        """Give the number of a job by its position, for messages.
+        """Return the number of a job by its position, for messages.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Case:
         return place + 1 if self.numbers is None else self.numbers[place]
 
     def first(self, count: int) -> "Case":
-        """Give the case in which only the first `count` jobs arrive.
+        """Return the case in which only the first `count` jobs arrive.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Case:
         return self._of(slice(0, count), self.machine, first=True)
 
     def some(self, jobs: np.ndarray) -> "Case":
-        """Give the case with only some of the jobs.
+        """Return the case with only some of the jobs.
 
         Parameters
         ----------
@@ -131,14 +131,14 @@ class Case:
         return self._of(jobs, self.machine, first=True)
 
     def parts(self) -> list["Case"]:
-        """Give the case of each partition of the machine (`Partitions`): its jobs on its processors."""
+        """Return the case of each partition of the machine (`Partitions`): its jobs on its processors."""
         sizes = enumerate(self.machine.sizes)
         return [
             replace(self._of(np.flatnonzero(self.places == i), Flat(procs)), places=None) for i, (_, procs) in sizes
         ]
 
     def _of(self, jobs, machine, first=False):
-        """Give the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
+        """Return the case of some jobs, by a slice or positions; with `first`, others follow, else these are all."""
         columns = {
             each.name: None if (column := getattr(self, each.name)) is None else column[jobs]
             for each in fields(self)
@@ -149,7 +149,7 @@ class Case:
         return replace(self, jobs=Jobs(*(column[jobs] for column in self.jobs)), machine=machine, laws=laws, **columns)
 
     def outcome(self, start: np.ndarray, promise: np.ndarray | None = None, **more) -> "Outcome":
-        """Give the outcome in which jobs start at the given times and hold their processors for their run times.
+        """Return the outcome in which jobs start at the given times and hold their processors for their run times.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class Outcome:
         return cls(**columns)
 
     def part(self, jobs: np.ndarray) -> "Outcome":
-        """Give the outcome of some jobs alone.
+        """Return the outcome of some jobs alone.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class Outcome:
         return self.start
 
     def changes(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Give the changes over time of processors in use, jobs queued, and processors that queued jobs want.
+        """Return the changes over time of processors in use, jobs queued, and processors that queued jobs want.
 
         Returns
         -------
@@ -364,7 +364,7 @@ class Outcome:
         return np.concatenate([self.submit, self.start, self.end]), (used, queued, wanted)
 
     def queued(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give the times at which each entry of the machine's queue came and left.
+        """Return the times at which each entry of the machine's queue came and left.
 
         Returns
         -------
@@ -373,7 +373,7 @@ class Outcome:
         return self.submit, self.start
 
     def begun(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give the times at which parts of the jobs' work began, on any machine, and the amount of work in each.
+        """Return the times at which parts of the jobs' work began, on any machine, and the amount of work in each.
 
         Returns
         -------
@@ -383,7 +383,7 @@ class Outcome:
         return self.start, self.run * self.procs
 
     def columns(self, seconds: Callable[[np.ndarray], np.ndarray]) -> dict[str, np.ndarray]:
-        """Give the columns that only this kind of outcome adds to `Schedule.jobs`.
+        """Return the columns that only this kind of outcome adds to `Schedule.jobs`.
 
         Parameters
         ----------
@@ -501,7 +501,7 @@ class Scheme:
         return f"simulated with {self}"
 
     def notes(self, schedule) -> tuple[str, ...]:
-        """Give notes that every summary of the schedule must show.
+        """Return notes that every summary of the schedule must show.
 
         Parameters
         ----------
@@ -516,7 +516,7 @@ class Scheme:
         return ()
 
     def queue(self, case: Case) -> tuple | None:
-        """Give the order of the queue in the form that the kernels take (`schedlab.kernels.priority.Order`).
+        """Return the order of the queue in the form that the kernels take (`schedlab.kernels.priority.Order`).
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class Scheme:
         return False
 
     def conventions(self, overrun: str, events: str) -> tuple[str, str]:
-        """Give the conventions that the scheme really follows when the caller asks for these.
+        """Return the conventions that the scheme really follows when the caller asks for these.
 
         Parameters
         ----------
@@ -692,23 +692,23 @@ def _load_others() -> None:
 
 
 def by_name() -> Mapping[str, partial]:
-    """Give all plain names, each with a function that makes its scheme."""
+    """Return all plain names, each with a function that makes its scheme."""
     _load_others()
     return dict(sorted(_named.items()))
 
 
 def classes() -> dict[str, type[Scheme]]:
-    """Give the classes that have plain names, by the name of the class."""
+    """Return the classes that have plain names, by the name of the class."""
     return {make.func.__name__: make.func for make in by_name().values()}
 
 
 def colours() -> dict[str, str]:
-    """Give the colours of all schemes, by their names in charts."""
+    """Return the colours of all schemes, by their names in charts."""
     return {label: colour for scheme in classes().values() for label, colour in scheme.colours.items()}
 
 
 def scheme(given: str | Scheme) -> Scheme:
-    """Give a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
+    """Return a scheme by its plain name: ``"easy"``, ``"easy-sjf"`` (with an order), ``"easy-sjbf"``, ``"ojs"``.
 
     ``"log"`` is the schedule that really happened (`schedlab.recorded`). A `Scheme` is returned unchanged.
 

@@ -37,7 +37,7 @@ def case_of(
     overrun: str = "kill",
     events: str = "batched",
 ) -> tuple[Case, int]:
-    """Give the case of a trace for a scheme, and the second of the log at which the case begins: the first submission.
+    """Return the case of a trace for a scheme, and the second of the log at which it begins: the first submission.
 
     Parameters are those of `simulate`. Without `machine`, it is the trace's own.
     """
@@ -65,7 +65,7 @@ def case_of(
 
 
 def known_at(case: Case, outcome: Outcome, now: int) -> Case:
-    """Give what is known of a case at an instant of its simulation, as a case in which nothing new happens.
+    """Return what is known of a case at an instant of its simulation, as a case in which nothing new happens.
 
     Jobs not yet submitted are left out. Jobs that have ended keep their run times. All others run as long as estimated;
     one that is past its estimate ends a second from now.

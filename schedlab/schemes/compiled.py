@@ -151,7 +151,7 @@ _kernels = {}  # by the function's digest; by the function itself if it has none
 
 
 def _kernel_of(function):
-    """Give the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
+    """Return the kernel that calls a function at each pass; make it unless it exists for the function as it is now."""
     from schedlab.digests import NoDigestError, digest  # here, since joblib is slow to load
 
     try:

@@ -190,7 +190,7 @@ class DPSA(Queued):
         return self.audited(case)[1]
 
     def audited(self, case: Case) -> tuple[Outcome, dict[str, int]]:
-        """Give the results of `simulate` and `audit` from a single run.
+        """Return the results of `simulate` and `audit` from a single run.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class DPSA(Queued):
             return interruptible(kernel.lookahead, case.jobs, case.machine.procs, order, settings, case.per_event)
 
     def _bounds(self, case, ticks):
-        """Give depth, budget, the clock and the time limit."""
+        """Return depth, budget, the clock and the time limit."""
         return (
             len(case) if self.depth is None else min(self.depth, len(case)),
             UNBOUNDED if self.budget is None else min(self.budget, UNBOUNDED),
@@ -228,7 +228,7 @@ class DPSA(Queued):
 
 @contextmanager
 def _clock(runs: bool) -> Iterator[np.ndarray]:
-    """Give a counter of ticks. If the clock runs, a thread advances it: compiled code cannot read the time."""
+    """Return a counter of ticks. If the clock runs, a thread advances it: compiled code cannot read the time."""
     ticks = np.zeros(1, np.int64)
     done = threading.Event()
 

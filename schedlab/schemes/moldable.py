@@ -253,7 +253,7 @@ class IterativeMoldable(Moldable):
 
 
 def _shown(value):
-    """Give a number in six digits, or in as many as tell it from others."""
+    """Return a number as text: in six digits, or in as many as are needed to read it back unchanged."""
     return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 

@@ -52,7 +52,7 @@ OF_USERS = ("fairshare", "multifactor")  # for logs that name the user of each j
 
 
 def fairshare(of: str = "user", half_life: float | None = WEEK) -> Callable:
-    """Give the order that serves first whoever has used least so far; its name is ``"fairshare"``.
+    """Return the order that serves first whoever has used least so far; its name is ``"fairshare"``.
 
     For unequal shares, divide by the share: ``lambda user, user_usage: user_usage / shares[user]``. `shares` is an
     array indexed by user number; its length is the largest number + 1.
@@ -91,7 +91,7 @@ def multifactor(
     of: str = "user",
     half_life: float | None = WEEK,
 ) -> Callable:
-    """Give Slurm's multifactor priority as an order; ``"multifactor"`` names it with these defaults.
+    """Return Slurm's multifactor priority as an order; ``"multifactor"`` names it with these defaults.
 
     Each factor is at most 1.
 
@@ -174,12 +174,12 @@ def check_veto(may_backfill: Callable) -> None:
 
 
 def policy_name(function: Callable) -> str:
-    """Give the name under which a user's function is shown."""
+    """Return the name under which a user's function is shown."""
     return plain(Policy.of(function, "policy").name)
 
 
 def order_name(order: str | Callable, named: Collection[str] = (*NAMES, "sjbf")) -> str:
-    """Give the name under which an order is shown; a user's function differs from a built-in order of the same name."""
+    """Return the name under which an order is shown; a user's function never has the name of a built-in order."""
     if isinstance(order, str):
         return order
     name = policy_name(order)
@@ -213,7 +213,7 @@ def prepare_veto(may_backfill: Callable | None, case: Case) -> Veto:
 
 
 def _asked(policy, case):
-    """Give a policy's value for each job if it does not depend on the time, else None; and its question."""
+    """Return a policy's value for each job if it does not depend on the time, else None; and its question."""
     jobs = case.jobs
     if policy.simple:
         if "now" in policy.takes:
@@ -238,7 +238,7 @@ def _question(policy, case):
 
 
 def _by_row(policy, case):
-    """Give a question whose values are passed in arrays, and whether it depends on the time."""
+    """Return a question whose values are passed in arrays, and whether it depends on the time."""
     row = Row(case)
     for name, what in policy.takes.items():
         if not row.ask(name, what):
@@ -254,7 +254,7 @@ def _by_row(policy, case):
 
 
 def _kept(question, **callback):
-    """Give a question with another callback, which stays alive as long as the question."""
+    """Return a question with another callback, which stays alive as long as the question."""
     ((name, function),) = callback.items()
     question = question._replace(**{name: _handed(function)})
     question.callback = function
@@ -262,7 +262,7 @@ def _kept(question, **callback):
 
 
 def _handed(function):
-    """Give a callback in the form that kernels take."""
+    """Return a callback in the form that kernels take."""
     return getattr(function, "address", function)
 
 
@@ -312,7 +312,7 @@ def explained(simulate: Callable):
 
 
 def _failure(run, running):
-    """Run a simulation again, and give the failure of the user's function if there is one."""
+    """Run a simulation again, and return the failure of the user's function if there is one."""
     running.failures = []
     with suppress(ValueError):
         run()
@@ -353,7 +353,7 @@ def _listen():
 
 
 def _compiled(policy, call, signature):
-    """Give a policy in the form that a kernel calls; if failures are being looked for, one that reports them."""
+    """Return a policy in the form that a kernel calls; if failures are being looked for, one that reports them."""
     if policy.simple and (policy.function.__module__ or "").startswith("schedlab.kernels."):
         return _compiled_once(policy.function, signature)
     running = _running.get() or _Running()
@@ -395,7 +395,7 @@ _compiled_with = lru_cache(maxsize=64)(_compiled_now)
 
 @cache
 def no_question() -> Question:
-    """Give a question for kernels that take one but will not ask it."""
+    """Return a question for kernels that take one but will not ask it."""
     of_scalars = _handed(_compiled_once(priority.xfactor, callbacks.MOVING))
     of_row = _handed(_compiled_once(priority.no_row, callbacks.BY_ROW))
     return Question(False, of_scalars, of_row, np.empty(0, np.int64), 0, np.empty(0), no_sums())

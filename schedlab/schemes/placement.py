@@ -67,7 +67,7 @@ def look_ahead(case: Case, order: Order, rule: int, *search) -> Outcome:
 
 
 def _on_nodes(case):
-    """Give jobs, machine and allocation in the form that the kernels for trees take."""
+    """Return jobs, machine and allocation in the form that the kernels for trees take."""
     jobs, tree = case.jobs, case.machine
     policy, (kept, parts) = tree.policy, fractions(tree.saved())
     estimate = shortened(jobs.estimate, kept[-1], parts[-1]) if tree.scale_estimates else jobs.estimate
@@ -88,7 +88,7 @@ def _outcome(case, start, promise, run, nodes, killed=None, **more):
 
 
 def fractions(saved):
-    """Give what remains of times shortened by some shares: numerators and denominators, int64, shape (2, n_shares).
+    """Return what remains of times shortened by some shares: numerators and denominators, int64, shape (2, n_shares).
 
     A share stands for the nearest simple fraction: 0.1 means 1/10, which binary floating point cannot represent.
     """
@@ -98,6 +98,6 @@ def fractions(saved):
 
 
 def _seeds(seed, n):
-    """Give each job its own seed, by its position in the order of arrival."""
+    """Return a seed for each job, by its position in the order of arrival."""
     states = np.full(n, seed % 2**64, "uint64") * GOLDEN + np.arange(1, n + 1, dtype="uint64") + GOLDEN
     return (splitmix64(states) % np.uint64(MODULUS - 1)).astype("int64") + 1

@@ -44,7 +44,7 @@ class PolicyError(ValueError):
     """
 
     def _render_traceback_(self):
-        """Give the lines that IPython shows instead of a traceback."""
+        """Return the lines that IPython shows instead of a traceback."""
         first, *more = str(self).split("\n")
         called = [frame for frame in traceback.extract_tb(self.__traceback__) if _is_own(frame.filename)]
         if called:
@@ -70,7 +70,7 @@ class Call:
 
     @classmethod
     def of_scalars(cls, names: tuple[str, ...]) -> "Call":
-        """Give the call that passes the values with these names, all integers."""
+        """Return the call that passes the values with these names, all integers."""
         return cls(names, tuple((name, name, True) for name in names))
 
     @property
@@ -148,13 +148,13 @@ class Policy:
         return f"{self.function.__name__}({', '.join(fixed)})" if fixed else self.function.__name__
 
     def outer(self) -> tuple:
-        """Give everything its value depends on besides the job: names and values from outside it."""
+        """Return everything its value depends on besides the job: names and values from outside it."""
         seen = inspect.getclosurevars(self.function)
         fixed = [(name, value) for name, value in self.arguments if not _is_asked(value)]
         return (*(seen.nonlocals | seen.globals).items(), *fixed)
 
     def adapted(self, call: Call) -> Callable:
-        """Give a function of a callback's parameters that numba can compile."""
+        """Return a function of a callback's parameters that numba can compile."""
         names = tuple(name for name, _ in self.arguments)
         if call == Call.of_scalars(names) and all(value is _NAMED for _, value in self.arguments):
             return self.function
@@ -169,7 +169,7 @@ class Policy:
         return scope["policy"]
 
     def reporting(self, call: Call, failures: list[PolicyError]) -> Callable:
-        """Give the same function, but record its first failure and continue with the value 0."""
+        """Return the same function, but record its first failure and continue with the value 0."""
         value = checked_in_python(self, call)
 
         def report(*values):
@@ -200,18 +200,18 @@ class Policy:
         return scope["policy"]
 
     def in_python(self, call: Call) -> Callable:
-        """Give it as a callback in plain Python that raises a PolicyError."""
+        """Return it as a callback in plain Python that raises a PolicyError."""
         scope = {"checked": checked_in_python(self, call)}
         given = ", ".join(place for place, _ in call.places.values())
         exec(f"def policy({', '.join(call.parameters)}):\n    return checked({given})", scope)
         return scope["policy"]
 
     def __call__(self, **values) -> float:
-        """Give its value for a job, computed in plain Python."""
+        """Return its value for a job, computed in plain Python."""
         return self.function(*(values[name] if _is_asked(value) else value for name, value in self.arguments))
 
     def unknown(self, name: str, known: list[str]) -> PolicyError:
-        """Give the error for a parameter that names no value of a job.
+        """Return the error for a parameter that names no value of a job.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Policy:
         )
 
     def unknown_for_all(self, column: str, trace: str) -> PolicyError:
-        """Give the error for a column that has no value for any job.
+        """Return the error for a column that has no value for any job.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ def _is_asked(value):
 
 
 def checked_in_python(policy: Policy, call: Call) -> Callable:
-    """Give a policy as a function of the values of a call, in plain Python, that raises a PolicyError."""
+    """Return a policy as a function of the values of a call, in plain Python, that raises a PolicyError."""
     kinds = [(name, int if whole else float) for name, (_, whole) in call.places.items()]
 
     def value(*values):
@@ -301,7 +301,7 @@ def _plain(given):
 
 
 def line_of(text: str, function: Callable) -> tuple[str]:
-    """Give the line of a function that a numba message refers to."""
+    """Return the line of a function that a numba message refers to."""
     own = Path(function.__code__.co_filename)
     lines = re.findall(r'File "(.+?)", line (\d+)', text)
     lines = [int(line) for file, line in lines if Path(file).name == own.name]
@@ -332,7 +332,7 @@ def _is_own(filename):
 
 
 def _defined(function):
-    """Give the line on which a function begins."""
+    """Return the line on which a function begins."""
     code = function.__code__
     return _shown(code.co_filename, code.co_firstlineno)
 

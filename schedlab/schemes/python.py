@@ -46,7 +46,7 @@ class PythonScheme(Scheme):
 
 
 def by_its_name(scheme: Scheme, function: Callable) -> tuple | None:
-    """Give the reference by which a decorated function is unpickled; None if it has no global name.
+    """Return the reference by which a decorated function is unpickled; None if it has no global name.
 
     Parameters
     ----------

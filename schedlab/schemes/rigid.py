@@ -92,7 +92,7 @@ class Queued(Scheme):
         return all(policy is None or (isinstance(policy, str) and policy not in OF_USERS) for policy in self.policies)
 
     def queue(self, case: Case) -> Order:
-        """Give the order of the queue in the form that the kernels take.
+        """Return the order of the queue in the form that the kernels take.
 
         Parameters
         ----------

@@ -201,11 +201,11 @@ class Shared:
         return self.events[self.events[:, kernel.LOG_KIND] == kernel.TASKS_START]
 
     def entries(self, site: int) -> slice:
-        """Give the entries of a site's queue."""
+        """Return the entries of a site's queue."""
         return slice(int(self.offset[site]), int(self.offset[site + 1]))
 
     def changes(self, site: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Give the changes over time at a site, as in `Outcome`; a queued sweep wants no more than its tasks."""
+        """Return the changes over time at a site, as in `Outcome`; a queued sweep wants no more than its tasks."""
         own, pieces = self.entries(site), self.pieces[site]
         sweep, width = self.sweep[own], self.width[own]
         full = np.where(self.flooding & (sweep >= 0), self.tasks[sweep], width) if self.tasks.size else width
@@ -367,7 +367,7 @@ class AtSite(Outcome):
 
 
 def _at_site(shared, site, case):
-    """Give the outcome of a site."""
+    """Return the outcome of a site."""
     entries = shared.entries(site)
     own = entries.start + np.flatnonzero(shared.home[entries] == site)
     first = np.full(len(case), np.iinfo(np.int64).max)
@@ -526,7 +526,7 @@ def _flooded(entries, machines, tasks):
 
 
 def _lost(jobs, start, machine):
-    """Give the loss of capacity when each job runs in one piece."""
+    """Return the loss of capacity when each job runs in one piece."""
     time = np.concatenate([jobs.submit, start, start + jobs.run])
     order = np.argsort(time, kind="stable")
     none = np.zeros_like(jobs.procs)
@@ -536,7 +536,7 @@ def _lost(jobs, start, machine):
 
 
 def _held(entry, width, length, sweep, claimed, task_run, release):
-    """Give what parallel jobs held at a site: entry, processors, ticks. A job that releases some has two rows."""
+    """Return what parallel jobs held at a site: entry, processors, ticks. A job that releases some has two rows."""
     swept = np.flatnonzero(sweep >= 0)
     number, wide = sweep[swept], width[swept]
     full, rest = np.divmod(claimed[number], wide)

@@ -150,7 +150,7 @@ class State:
         return np.array(time), np.array([self.free_at(instant) for instant in time])
 
     def free_at(self, time: int) -> int:
-        """Give the number of free processors at an instant, by estimates and reservations.
+        """Return the number of free processors at an instant, by estimates and reservations.
 
         Parameters
         ----------
@@ -329,11 +329,11 @@ class State:
             self._arrived += 1
 
     def _outcome(self):
-        """Give the outcome of the case once all jobs have started."""
+        """Return the outcome of the case once all jobs have started."""
         return self._case.outcome(np.array([job.start for job in self._jobs], np.int64), self._promise)
 
     def _releases(self):
-        """Give the expected ends of the running jobs, and their processors; past the estimate, in a second."""
+        """Return the expected ends of the running jobs, and their processors; past the estimate, in a second."""
         if not self._ends or self._ends[0][0] > self.now:
             return [(end, job.procs) for end, _, job in self._ends]
         overdue = sum(job.procs for end, _, job in self._ends if end <= self.now and job.start < self.now)
@@ -372,7 +372,7 @@ class State:
 
 
 def _counted_in(own, one):
-    """Give how many processors of a reservation come out of the spare ones of another."""
+    """Return how many processors of a reservation come out of the spare ones of another."""
     return own.procs if own is not None and own.begin <= one.begin < own.end else 0
 
 
@@ -381,7 +381,7 @@ def _is_instant(time):
 
 
 def decided(decide: Callable[[State], None], case, scheme):
-    """Give the outcome of a case in which a function decides at each pass.
+    """Return the outcome of a case in which a function decides at each pass.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class Count:
 
 
 def sum_named(name: str) -> Sum | Count | None:
-    """Give the sum or count that a name such as ``user_usage`` stands for; None if the name does not have that form.
+    """Return the sum or count that a name such as ``user_usage`` stands for; None if the name does not have that form.
 
     Parameters
     ----------
@@ -180,13 +180,13 @@ class Row:
         return True
 
     def _known(self, word):
-        """Give a column; note if it has no value for any job."""
+        """Return a column; note if it has no value for any job."""
         if self.case.columns.is_unknown(word):
             self.unknown = word
         return self.case.columns[word]
 
     def arrays(self) -> tuple[np.ndarray, int, np.ndarray, Sums]:
-        """Give whole, width, real and sums, in the form that `Question` has."""
+        """Return whole, width, real and sums, in the form that `Question` has."""
         n, cells, keys = len(self.case), 0, []
         for _, column in self.sums.values():
             values, key = np.unique(np.zeros(n, np.int64) if column is None else column, return_inverse=True)
@@ -227,5 +227,5 @@ def _new_sums(kind, half_life, cells, n):
 
 @cache
 def no_sums() -> Sums:
-    """Give the sums of a policy that needs none."""
+    """Return the sums of a policy that needs none."""
     return _new_sums(np.empty(0, np.int64), np.empty(0), 0, 0)

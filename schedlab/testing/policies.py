@@ -107,7 +107,7 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
 
 
 def _row(policy, trace):
-    """Give the values that a policy asks for, for jobs of all kinds."""
+    """Return the values that a policy asks for, for jobs of all kinds."""
     jobs = np.array(list(product(SUBMIT, ESTIMATE, PROCS)))
     submit, estimate, procs = (np.ascontiguousarray(column) for column in jobs.T)
     columns, known = _columns(trace, len(jobs)), Jobs(submit, estimate, estimate, procs)
@@ -121,7 +121,7 @@ def _row(policy, trace):
 
 
 def _columns(trace, n_jobs):
-    """Give columns for this many jobs: those of a trace, from beginning to end; otherwise numbers in the usual ones."""
+    """Return columns for this many jobs: those of a trace, from beginning to end; else numbers in the usual columns."""
     if trace is None:
         return numbered(n_jobs)
     places = np.linspace(0, len(trace) - 1, n_jobs).astype("int64")
@@ -129,7 +129,7 @@ def _columns(trace, n_jobs):
 
 
 def _samples(policy, row):
-    """Give values for the policy, by name: for each job at its submission and later, with small and large sums."""
+    """Return values for the policy, by name: for each job at its submission and later, with small and large sums."""
     levels = {name: USED if what.kind == "usage" else COUNTED for name, (what, _) in row.sums.items()}
     for count, (job, waited) in enumerate(product(range(len(row.case)), WAITED if row.moving else (0,))):
         given = {"now": int(row.case.jobs.submit[job]) + waited} if row.moving else {}
@@ -166,7 +166,7 @@ def _compiles(policy, samples):
 
 
 def _compiled(policy):
-    """Give the compiled policy as a function of the values by name."""
+    """Return the compiled policy as a function of the values by name."""
     function = numba.njit(policy.function)
     return lambda given: float(
         function(*(given[name] if name in policy.takes else value for name, value in policy.arguments))
@@ -234,7 +234,7 @@ def _speed(given, policy, row, trace):
 
 
 def _busy(trace):
-    """Give jobs such that many of them wait at the same time."""
+    """Return jobs such that many of them wait at the same time."""
     if trace is not None:
         return trace.head(TIMED)
     jobs = model_trace("lublin", jobs=TIMED, procs=128, seed=1).scale_load(1.0)

@@ -206,7 +206,7 @@ def _is_lawful(scheme, case, outcome):
 
 
 def _starts(scheme, jobs, procs, again=1):
-    """Give the starts; None if the scheme raises, which another check reports."""
+    """Return the starts; None if the scheme raises, which another check reports."""
     try:
         return scheme.outcome(case_of(jobs, procs, again)).start
     except Exception:  # a scheme may raise anything

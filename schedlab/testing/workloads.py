@@ -92,7 +92,7 @@ def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
 
 @cache
 def numbered(n_jobs: int) -> Columns:
-    """Give columns for this many jobs, each with a few different numbers.
+    """Return columns for this many jobs, each with a few different numbers.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def random_workloads(count: int, seed: int = 1):
 
 
 def workloads(shortest: int = 0):
-    """Give the hypothesis strategy for (jobs, procs).
+    """Return the hypothesis strategy for (jobs, procs).
 
     Parameters
     ----------

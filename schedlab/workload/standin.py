@@ -594,7 +594,7 @@ def _roots(model):
 
 
 def _evenly_placed(draws, root, group):
-    """Give each family of jobs (those with one root) a position from 0 to below ONE, evenly within a group's jobs.
+    """Return each job's position, from 0 to below ONE: the same for a family (one root), even within a group's jobs.
 
     With independent draws, a few large families would determine what most jobs of their group are like.
     """
@@ -610,7 +610,7 @@ def _evenly_placed(draws, root, group):
 
 
 def _users_of(fitted, draws, root):
-    """Give each family of jobs a user, so that users have as many jobs as in the log, each in one part of it."""
+    """Return each job's user: families keep one user, and users have as many jobs as in the log, in one part of it."""
     roots, family, jobs = np.unique(root, return_inverse=True, return_counts=True)
     order = np.argsort(roots + draws.below(1 + len(root) * fitted["spread"] // 1000, len(roots)), kind="stable")
     middle = np.empty(len(roots), np.int64)

@@ -1,9 +1,10 @@
-"""How far lower bounds are from the best of all schedules of small instances, and from schemes on whole logs.
+"""How far lower bounds are from the optimum of small instances, and from schemes on whole logs.
 
     python tests/benchmarks/bench_bounds.py [--instances 500] [--logs KTH-SP2-1996 SDSC-SP2-1998] [--load 0.8]
 
-For each measure and proof: the share of instances on which the bound is the optimum, and the mean of what it proves of
-the optimum: of what is above the trivial bound (no wait; the longest job), where the optimum is above it.
+For each measure and proof: the share of instances on which the bound equals the optimum, and the mean fraction of the
+optimum that it proves. Both bound and optimum count from the trivial bound (no wait; the longest job), and only
+instances whose optimum lies above it count.
 """
 
 import argparse
@@ -26,7 +27,7 @@ MEASURES = ("wait_time", "makespan")
 
 
 def drawn(count, seed=1):
-    """Draw instances of five jobs that meet within a few seconds."""
+    """Draw instances of five jobs that arrive within a few seconds of each other."""
     draw = random.Random(seed)
     for _ in range(count):
         procs = draw.randint(2, 5)
@@ -34,7 +35,7 @@ def drawn(count, seed=1):
 
 
 def best(jobs, procs):
-    """Give the least mean wait, and the least makespan, of all schedules."""
+    """Return the least mean wait, and the least makespan, of all schedules."""
     begin, count = jobs[0][0], len(jobs)
     waits = twin_bounds.best(jobs, procs, lambda starts: sum(starts) - sum(job[0] for job in jobs)) / count
     ends = twin_bounds.best(

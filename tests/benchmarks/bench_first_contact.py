@@ -1,13 +1,13 @@
-"""How long one waits: compiling, kernels, imports, figures, notebooks, tests; of this checkout or beside another one.
+"""How long users wait: compiling, kernels, imports, figures, notebooks, tests; here or compared with another checkout.
 
     python tests/benchmarks/bench_first_contact.py [--against CHECKOUT] [--rounds 5] [--only compile kernels ...]
 
 Parts: compile (processor seconds of each group of kernels, from an empty cache), kernels (milliseconds of one core),
 imports (seconds to the package, and to a first chart), figures (seconds to the first one on the page and to the last,
 compiled and with an empty cache), notebooks (seconds of each, compiled), tests (seconds on all cores, compiled).
-Kernels and imports are medians of some rounds. With --against both checkouts are measured row by row in turn, in
-processes of this interpreter, and the median of the rounds' ratios is printed: that holds where the machine's speed
-drifts. Logs are those of SCHEDLAB_DATA.
+Kernels and imports are medians of some rounds. With --against, both checkouts are measured in turn, row by row, in
+processes of this interpreter, and the median of the rounds' ratios is printed. This ratio holds even if the machine's
+speed drifts. Logs are those of SCHEDLAB_DATA.
 """
 
 import argparse
@@ -27,11 +27,11 @@ UNITS = {"compile": "CPU s", "kernels": "ms", "imports": "s", "figures": "s", "n
 ONE_RUN = ("compile", "figures", "notebooks", "tests")  # too long for medians
 
 
-# --- The parts: each gives functions that measure, one after the other, and give values by name ---
+# --- The parts: each yields functions that measure something and return values by name ---
 
 
 def compile_all():
-    """Compile group after group, each in a process of its own, and all at once as users do, from nothing each."""
+    """Compile each group in a process of its own, then all at once as users do, always from an empty cache."""
     from schedlab import precompile
 
     for group in precompile.groups():
@@ -40,7 +40,7 @@ def compile_all():
 
 
 def compiled(name, command, waited=None):
-    """Compile from nothing, in a process that ends: its workers count only when they have ended."""
+    """Compile from an empty cache, in a process of its own; its workers count only once they have ended."""
     with emptied_cache():
         begin, clock = spent(), time.perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -48,13 +48,13 @@ def compiled(name, command, waited=None):
 
 
 def spent():
-    """Give the processor seconds that this process and the ended ones it has started have taken."""
+    """Return the processor seconds taken by this process and by those of its children that have ended."""
     return sum(os.times()[:4])
 
 
 @contextmanager
 def emptied_cache():
-    """Let nothing be compiled yet."""
+    """Start with an empty cache of compiled kernels."""
     before = os.environ.get("SCHEDLAB_CACHE")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SCHEDLAB_CACHE"] = folder
@@ -67,7 +67,7 @@ def emptied_cache():
 
 
 def kernel_runs():
-    """Give what is run, by name: the targets first, then a run of every other kernel."""
+    """Return what is run, by name: the targets first, then a run of every other kernel."""
     import schedlab as sl
     from schedlab.simulation import case_of
 
@@ -126,7 +126,7 @@ def kernels():
 
 
 def kernel(name, run, least=0.2):
-    """Time so many runs as take that many seconds; give milliseconds of one."""
+    """Run it until `least` seconds of processor time are over; return milliseconds per run."""
     begin, runs = time.process_time(), 0
     while (taken := time.process_time() - begin) < least:
         run()
@@ -154,14 +154,14 @@ def imports():
 
 
 def waited_for(name, command, **options):
-    """Time a process by the clock."""
+    """Time a process by the wall clock."""
     begin = time.perf_counter()
     subprocess.run(command, **options)
     return {name: time.perf_counter() - begin}
 
 
 def figures():
-    """Time the report, compiled and with an empty cache: until its page is there, and until it is whole."""
+    """Time the report, compiled and with an empty cache: until its page appears, and until it is complete."""
     yield partial(report, "compiled")
     yield emptied_cache()(partial(report, "nothing compiled"))
 
@@ -203,7 +203,7 @@ def notebook(path):
 
 
 def tests():
-    """Time the tests, as `make test` runs them; whether they pass is not asked."""
+    """Time the tests, as `make test` runs them, whether they pass or not."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
     yield partial(waited_for, "all tests", command, stdout=subprocess.DEVNULL)
 
@@ -222,7 +222,7 @@ PARTS = {
 
 
 def measure(part):
-    """Measure a part: for each word on standard input the next row ("next") or the same once more ("again")."""
+    """Measure a part: each word on standard input asks for the next row ("next") or the same one ("again")."""
     rows = PARTS[part]()
     for word in map(str.strip, sys.stdin):
         if word == "next" and (row := next(rows, None)) is None:
@@ -241,7 +241,7 @@ class Side:
         )
 
     def ask(self, word):
-        """Give the values of a row by name; None after the last."""
+        """Return the values of a row by name; None after the last."""
         self.process.stdin.write(f"{word}\n")
         self.process.stdin.flush()
         if line := self.process.stdout.readline():
@@ -252,7 +252,7 @@ class Side:
 
 
 def main():
-    """Print a table a part."""
+    """Print one table per part."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", type=Path, help="another checkout, to be measured in turn")
     parser.add_argument("--rounds", type=int, default=5)

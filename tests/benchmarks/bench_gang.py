@@ -2,9 +2,9 @@
 
     python tests/benchmarks/bench_gang.py [--runs 5]
 
-Of whole runs of 50,000 s, compiled, in one thread: the median of the runs, in time of the processor. Tables are
-included, which take milliseconds. Memory is the most that a run holds. The twin rescans everything at every instant, so
-it is timed on 20 s in which all PEs are busy, and the kernel on the same jobs in the same run.
+Whole runs of 50,000 s, compiled, in one thread: the median processor time of the runs. It includes making the tables,
+which takes milliseconds. Memory is the peak of a run. The twin rescans everything at every instant, so it is timed on
+20 s in which all PEs are busy, and the kernel on the same jobs in the same run.
 """
 
 import argparse
@@ -23,12 +23,12 @@ import schedlab as sl
 from schedlab.gang import SCHEDULERS, Config, Workload, simulate
 from schedlab.kernels.gang import state
 
-HORIZON = 20  # seconds; of the twin
+HORIZON = 20  # seconds that the twin simulates
 MIXES = ("io", ("io", "msg"), ("io", "bsp"), ("emb", "msg"))
 
 
 def seconds(call, runs):
-    """Give the median of the processor's time that a call takes."""
+    """Return the median processor time of a call."""
     times = []
     for _ in range(runs):
         begin = time.process_time()
@@ -38,7 +38,7 @@ def seconds(call, runs):
 
 
 def peak(call):
-    """Give the most that a call holds, MB."""
+    """Return the peak memory of a call in MB."""
     tracemalloc.start()
     call()
     most = tracemalloc.get_traced_memory()[1]
@@ -47,9 +47,9 @@ def peak(call):
 
 
 def against_twin(mix, pes, scheduler, runs):
-    """Give the ratio of the times of twin and kernel, where jobs of a horizon of 2,000 s all arrive at once.
+    """Return the ratio of the twin's time to the kernel's, if all jobs of a horizon of 2,000 s arrive at once.
 
-    What a job does is listed to its end for the twin: jobs end soon after the horizon, at the latest.
+    The twin needs a full list of what a job does, so jobs are cut to end soon after the horizon, at the latest.
     """
     jobs = Workload(mix, pes, 2000, seed=1).jobs_table
     jobs = jobs.assign(submit_time=0.0, duration=jobs["duration"].clip(upper=1.5 * HORIZON))

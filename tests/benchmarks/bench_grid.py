@@ -1,11 +1,11 @@
-"""Grids: what a run costs beside itself, one study run four ways, and what is lost when a process is killed.
+"""Grids: the overhead of a run, one study run four ways, and what is lost when a process is killed.
 
     python tests/benchmarks/bench_grid.py [--only overhead ways kills] [--runs 10000] [--kills 100]
 
-overhead: milliseconds a run, of runs that do nothing, on threads, with a store, and read from it again.
+overhead: milliseconds per run, of runs that do nothing, on threads, with a store, and read from it again.
 ways: EASY on 5,000 jobs of KTH's stand-in at many loads and seeds: on threads, killed and resumed, on two workers of
 Dask, and as four shards; seconds of each, efficiency of two workers, and whether the tables are identical.
-kills: a grid that is killed at random moments and resumed; runs that were lost or made twice.
+kills: a grid that is killed at random moments and resumed; the runs that were lost or made twice.
 """
 
 import argparse
@@ -175,7 +175,7 @@ def kills(options):
         lines = [line.split() for line in log.read_text().splitlines()]
         table = __import__("schedlab").store(f"{folder}/runs").table()
     begun, ended, again = {}, set(), 0
-    last = {}  # of each thread, what it was at
+    last = {}  # the last run of each thread
     for what, process, thread, *values in lines:
         key = tuple(values)
         if what == "end":
@@ -183,7 +183,7 @@ def kills(options):
             continue
         if key in begun:
             before = begun[key]
-            # It was made before: then its thread had no other after it, so that it was running or being kept.
+            # It was made before. Its thread made no other run after it, so it was still running or being stored.
             assert last[before] == key, f"{key} was made twice"
             again += 1
         begun[key] = last_of = (process, thread)

@@ -6,14 +6,15 @@
     python tests/benchmarks/bench_kernels.py [--runs 5] --iterative
     python tests/benchmarks/bench_kernels.py [--runs 5] --own [LOG ...]
 
-The second is of parameter sweeps, on the CTC log; its times are of `simulate` and `simulate_sites`, tables included.
-The third is of moldable jobs, on the CTC log with 512 processors, beside EASY on the requested ones in the same run.
-The fourth is of the iterative scheme there, in processor seconds beside a straightforward kernel, which must give the
-same schedule. The fifth is of policies and schemes of one's own, each beside the built-in one named with it.
+The second command measures parameter sweeps on the CTC log; its times are of `simulate` and `simulate_sites`, tables
+included. The third measures moldable jobs on the CTC log with 512 processors, beside EASY on the requested processors
+in the same run. The fourth measures the iterative scheme there, in processor seconds, beside a straightforward kernel
+that must give the same schedule. The fifth measures user-written policies and schemes, each beside its built-in
+counterpart.
 
-Times are of the kernel, compiled, in one thread: the median of the runs. The twin rescans everything at every event, so
-it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is the most
-that the kernel holds beside its input, its result included.
+Times are those of the compiled kernel in one thread: the median of the runs. The twin rescans everything at every
+event, so it is timed on the first thousand jobs of the log, and the kernel on the same jobs in the same run. Memory is
+the peak of the kernel beyond its input, including its result.
 """
 
 import argparse
@@ -57,13 +58,13 @@ SCHEMES = {
     "EASY": (sl.EASY(), twins.easy),
     "EASY-SJBF": (sl.EASY(backfill="sjf"), lambda jobs, procs: twins.easy(jobs, procs, backfill="sjf")),
     "Conservative": (sl.Conservative(), twins.conservative),
-    "DPSAp": (sl.DPSA(variant="p"), None),  # the twin's search has no bound, and no end where many wait
+    "DPSAp": (sl.DPSA(variant="p"), None),  # the twin's search has no bound, and does not end if many jobs wait
     "DPSAn": (sl.DPSA(variant="n"), None),
     "DPSAw": (sl.DPSA(variant="w"), None),
     "EASY-WFP3": (sl.EASY(order="wfp3"), None),
     "EASY-WFP3 of a user": (sl.EASY(order=wfp3_of_a_user), None),
 }
-ON_TREES = {  # contiguous; the twin knows every node, and is slower by far
+ON_TREES = {  # contiguous; the twin tracks every node, and is far slower
     "FCFS, contiguous": (sl.FCFS(), None),
     "EASY, contiguous": (sl.EASY(), None),
     "EASY, nodes promised": (sl.EASY(reservation="block"), None),
@@ -74,7 +75,7 @@ ON_TREES = {  # contiguous; the twin knows every node, and is slower by far
 
 @sl.compiled_scheme(memory=3)
 def compiled_easy(c, reservation):
-    """EASY of the kernels' parts."""
+    """EASY made of the kernels' parts."""
     place = parts.back(c.queue) - (c.clock[parts.ARRIVED] - c.clock[parts.NEWCOMER])
     if not parts.still_blocked(c, reservation):
         parts.start_heads_that_fit(c)
@@ -109,7 +110,7 @@ OWN = {
 
 
 def compare_own(logs, runs):
-    """Print the table of policies and schemes of one's own: interleaved runs, and the ratio of the medians."""
+    """Print the table of user-written policies and schemes: interleaved runs, and the ratio of the medians."""
     print(f"{'log':<24}{'own':<24}{'ms':>9}{'jobs/s':>12}{'bytes/job':>11}  {'ratio to':<24}{'ms':>9}{'ratio':>8}")
     for log in logs:
         trace = sl.load_trace(log)
@@ -130,7 +131,7 @@ def compare_own(logs, runs):
 
 
 def seconds(run, runs, clock=time.perf_counter):
-    """Give the median time of some runs."""
+    """Return the median time of some runs."""
     times = []
     for _ in range(runs):
         begin = clock()
@@ -140,7 +141,7 @@ def seconds(run, runs, clock=time.perf_counter):
 
 
 def bytes_held(run):
-    """Give the most bytes that a run holds at a time; numba allocates where tracemalloc sees it."""
+    """Return the peak memory of a run in bytes; tracemalloc sees numba's allocations too."""
     tracemalloc.start()
     run()
     _, peak = tracemalloc.get_traced_memory()
@@ -149,14 +150,14 @@ def bytes_held(run):
 
 
 def twin_ratio(scheme, twin, case, runs):
-    """Give how many times faster the kernel is than its twin on the first jobs."""
+    """Return how many times faster the kernel is than its twin on the first jobs."""
     few = case.first(TWIN_JOBS)
     rows = [twins.Job(*row) for row in zip(*(column.tolist() for column in few.jobs), strict=True)]
     return seconds(lambda: twin(rows, case.machine.procs), 1) / seconds(lambda: scheme.simulate(few), runs)
 
 
 def swept():
-    """Give the names of runs with parameter sweeps, and what to call."""
+    """Return the names of runs with parameter sweeps, and what to call."""
     log = sl.load_trace("CTC-SP2-1996")
     wide = log.with_procs(512).with_estimates("exact")
     first = wide.head(5000).scale_load(0.9)
@@ -179,7 +180,7 @@ def swept():
 
 
 def molded():
-    """Give names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
+    """Return names of workloads and schemes of moldable jobs, the number of jobs, and what to call; EASY goes first."""
     log = sl.load_trace("CTC-SP2-1996").with_procs(512)
     paper = [sl.FairShareMoldable(overbooking=factor, efficiency=share) for factor in (1, 4) for share in (0, 0.5, 1)]
     others = [

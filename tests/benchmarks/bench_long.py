@@ -1,13 +1,13 @@
-"""Long logs: seconds and bytes a job, from reading to a picture, for logs of growing length on a large machine.
+"""Long logs: seconds and bytes per job, from reading to a picture, for logs of growing length on a large machine.
 
     python tests/benchmarks/bench_long.py [--jobs 100000 1000000 10000000] [--procs 1000000] [--load 0.9]
         [--schemes easy fcfs conservative]
     python tests/benchmarks/bench_long.py --jobs 1000000 --procs 512 --load 1.2 --schemes easy easy-sjbf
 
-The second is of long queues; there conservative backfilling would take hours.
+The second command measures long queues, on which conservative backfilling would take hours.
 
 The logs are made up (log-normal run times, sizes that are powers of two), written to a temporary folder, and read in a
-process of their own. Memory is the most that the process held beyond what it holds with the package loaded.
+process of their own. Memory is the peak of this process beyond what it uses with just the package loaded.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def write(path, jobs, procs, load, seed=1):
 
 
 def main():
-    """Print a table a log."""
+    """Print one table per log."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--procs", type=int, default=1_000_000)

@@ -1,6 +1,6 @@
 """Speed of the SWF reader on about 100 MB of text, beside pandas' C parser on the same file.
 
-Run it as ``python -m tests.benchmarks.bench_swf``, where SCHEDLAB_DATA names the folder of the logs.
+Run it as ``python -m tests.benchmarks.bench_swf``; SCHEDLAB_DATA must name the folder of the logs.
 Medians of five runs each, taken in turn, after one that compiles the scanner.
 """
 

@@ -1,11 +1,11 @@
-"""Digests of what is held: schedules, the figures' data, the ledgers' measured values; to be compared after a change.
+"""Digests of results: schedules, the figures' data, the ledgers' measured values; to be compared after a change.
 
     python tests/benchmarks/digests.py before.json
     python tests/benchmarks/digests.py after.json --against before.json
 
-A restructuring must leave all of them as they are, bit for bit; what differs is listed, and the exit code is 1. Times
-that were measured are left out. The logs are those of SCHEDLAB_DATA, stand-ins where one is not at hand; --only takes
-some of the parts: schedules, or names of papers.
+A restructuring must leave all of them unchanged, bit for bit. Differences are listed, and the exit code is then 1.
+Measured times are left out. The logs are those of SCHEDLAB_DATA, with stand-ins for missing ones. --only selects parts:
+schedules, or names of papers.
 """
 
 import argparse
@@ -42,11 +42,11 @@ ON_TREES = (
     ("count", "block"),
     ("kill", KILL_BACKFILLED),
 )
-TAKE_TIME = ("effort", "decision_times")  # figures, of times that were measured
+TAKE_TIME = ("effort", "decision_times")  # figures of measured times
 
 
 def digest(*values) -> str:
-    """Give a digest of arrays, tables and plain values."""
+    """Return a digest of arrays, tables and plain values."""
     sha = hashlib.sha256()
     for value in values:
         if isinstance(value, pd.DataFrame):
@@ -60,7 +60,7 @@ def digest(*values) -> str:
 
 
 def schedules():
-    """Give name and digest of schedules of all families, under all conventions that they know."""
+    """Return name and digest of schedules of all families, under all conventions that they support."""
     for log in LOGS:
         trace = sl.load_trace(log, or_standin=True).head(JOBS)
         for scheme, events, overrun in product(RIGID, ("batched", "each"), ("kill", "extend", KEEP)):
@@ -98,7 +98,7 @@ def _named(trace, scheme, **settings):
 
 
 def paper(module):
-    """Give name and digest of the data of each quick figure of a paper, and the measured values of its ledger."""
+    """Return name and digest of the data of each quick figure of a paper, and the measured values of its ledger."""
     name = module.__name__.rpartition(".")[2]
     for function in module.FIGURES:
         if function.__name__ not in TAKE_TIME:

@@ -1,4 +1,4 @@
-"""How like their logs the stand-ins are: the tables of data/README.md.
+"""How similar the stand-ins are to their logs: the tables of data/README.md.
 
     python -m tests.benchmarks.likeness [--part marginals|rhythm|easy|starts|schemes ...] [--seeds 3]
 
@@ -24,14 +24,14 @@ CLOSE = 0.25
 
 
 def distance(one, other):
-    """Give the Kolmogorov-Smirnov distance of two samples: the largest difference of their distributions."""
+    """Return the Kolmogorov-Smirnov distance of two samples: the largest difference of their distributions."""
     values = np.union1d(one, other)
     shares = [np.searchsorted(np.sort(sample), values, side="right") / len(sample) for sample in (one, other)]
     return np.abs(shares[0] - shares[1]).max()
 
 
 def repeats(jobs):
-    """Give the share of jobs whose user sent the same size and estimate last, and of these with a like run time."""
+    """Return the share of jobs with size and estimate of the user's last job, and of these that of like run time."""
     last = jobs.groupby("user_id")[["requested_procs", "requested_time", "run_time"]].shift()
     same = (last["requested_procs"] == jobs["requested_procs"]) & (last["requested_time"] == jobs["requested_time"])
     alike = (jobs["run_time"] - last["run_time"]).abs() * standin.ALIKE <= last["run_time"]
@@ -39,7 +39,7 @@ def repeats(jobs):
 
 
 def marginals(name, real, fake):
-    """Compare what jobs are like, whenever they come."""
+    """Compare the jobs' properties, regardless of when they arrive."""
     kinds = {
         "size": lambda jobs: jobs["requested_procs"],
         "run time": lambda jobs: jobs["run_time"],
@@ -66,7 +66,7 @@ def pair(values):
 
 
 def series(trace, width, end):
-    """Give the jobs, and the work in processor-seconds, that arrive in each window."""
+    """Return the jobs, and the work in processor-seconds, that arrive in each window."""
     jobs = trace.table
     window = jobs["submit_time"].to_numpy() // width
     work = (jobs["run_time"] * jobs["requested_procs"]).to_numpy()
@@ -74,7 +74,7 @@ def series(trace, width, end):
 
 
 def rhythm(name, real, fake):
-    """Compare when jobs come: autocorrelation from one window to the next, and log against stand-in by window."""
+    """Compare arrivals: autocorrelation from one window to the next, and log against stand-in by window."""
     end = int(max(real.table["submit_time"].max(), fake.table["submit_time"].max()))
     for window, width in WINDOWS.items():
         both = [series(trace, width, end) for trace in (real, fake)]
@@ -94,7 +94,7 @@ def significant(one, other):
 
 
 def conclusions(name, real, fake):
-    """Compare what follows for the schemes: wait, bounded slowdown, and which scheme waits less than which."""
+    """Compare results of the schemes: wait, bounded slowdown, and which scheme waits less than which."""
     for load in LOADS:
         schedules = [{one: sl.simulate(trace.scale_load(load), one) for one in SCHEMES} for trace in (real, fake)]
         waits = [{one: run.metrics()["wait_time"] for one, run in runs.items()} for runs in schedules]
@@ -129,18 +129,18 @@ def easy(name, real, fakes):
 
 
 def crowded(trace):
-    """Tell which jobs run, by the log, at a time when more processors are in use than there are."""
+    """Tell which jobs run, according to the log, while more processors are in use than the machine has."""
     start, procs = trace.table["submit_time"].to_numpy(), trace.table["requested_procs"].to_numpy()
     end = start + trace.table["run_time"].to_numpy()
     times, change = np.concatenate([end, start]), np.concatenate([-procs, procs])
     order = np.lexsort((change, times))
     times, used = times[order], np.cumsum(change[order])
-    over = np.append(0, np.cumsum(np.diff(times) * (used > trace.procs)[:-1]))  # seconds of that up to each time
+    over = np.append(0, np.cumsum(np.diff(times) * (used > trace.procs)[:-1]))  # seconds of overuse up to each time
     return over[np.searchsorted(times, end)] > over[np.searchsorted(times, start)]
 
 
 def starts(name, real, fakes):
-    """Compare EASY's mean wait where submit times are starts, without the jobs that the log cannot have run so."""
+    """Compare EASY's mean wait if submit times are starts, also without the jobs that the log cannot have run so."""
     ours = crowded(real)
     kept = replace(real, table=real.table[~ours])
     for load in LOADS:

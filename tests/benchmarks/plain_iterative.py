@@ -1,6 +1,6 @@
-"""The iterative scheme written straightforwardly: the whole conservative schedule is made anew for every candidate.
+"""The iterative scheme written straightforwardly: the whole conservative schedule is rebuilt for every candidate.
 
-It shares nothing with the kernel. A test compares the schedules where many jobs wait, for which the naive twin is too
+It shares no code with the kernel. A test compares the two schedules when many jobs wait, where the naive twin is too
 slow.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @numba.njit
 def speedup(a, b, n):
-    """Give Downey's speedup."""
+    """Return Downey's speedup."""
     if b <= 1:
         if n <= a:
             return a * n / (a + b * (n - 1) / 2)
@@ -25,13 +25,13 @@ def speedup(a, b, n):
 
 @numba.njit
 def lasts(work, a, b, n):
-    """Give the duration of a job on n processors."""
+    """Return the duration of a job on n processors."""
     return max(1, math.ceil(work / speedup(a, b, n) * (1 - 1e-12)))
 
 
 @numba.njit
 def hold(time, free, count, start, end, width):
-    """Take processors out of a profile on [start, end); give the number of its steps."""
+    """Take processors out of a profile on [start, end); return the number of its steps."""
     for instant in (start, end):
         place = 0
         while place < count and time[place] < instant:
@@ -51,7 +51,7 @@ def hold(time, free, count, start, end, width):
 
 @numba.njit
 def earliest(time, free, count, width, seconds):
-    """Find the first time from which so many processors stay free for so many seconds."""
+    """Find the first time from which `width` processors stay free for `seconds`."""
     start = -1
     for i in range(count):
         if free[i] < width:
@@ -66,7 +66,7 @@ def earliest(time, free, count, width, seconds):
 
 @numba.njit
 def place_all(base_time, base_free, base, time, free, width, duration, start, m):
-    """Place all waiting jobs in the order of the queue; give the sum of their completions."""
+    """Place all waiting jobs in the order of the queue; return the sum of their completions."""
     time[:base] = base_time[:base]
     free[:base] = base_free[:base]
     count, total = base, 0
@@ -79,7 +79,7 @@ def place_all(base_time, base_free, base, time, free, width, duration, start, m)
 
 @numba.njit(cache=True)
 def iterative(submit, run, estimate, procs, machine, a, b):
-    """Simulate; give start times, widths, and how many passes, tries and placements that took."""
+    """Simulate; return start times, widths, and how many passes, tries and placements that took."""
     n = submit.size
     start, width = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     end, expected = np.zeros(n, np.int64), np.zeros(n, np.int64)

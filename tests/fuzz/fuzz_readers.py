@@ -2,14 +2,14 @@
 
     python -m tests.fuzz.fuzz_readers --seconds 30 --seed 1
 
-Small sound files (SWF with rich headers, the same gzipped, what sacct writes, tables of Jann's model, tables of the
-cache) are mutated: bytes, fields, lines, header lines, pieces of other files. Each is read strictly and leniently, and
-what was read is used: shown, dated, cut, measured, written and read back, simulated.
+Small valid files (SWF with rich headers, the same gzipped, output of sacct, tables of Jann's model, cached tables) are
+mutated: bytes, fields, lines, header lines, pieces of other files. Each is read strictly and leniently, and the result
+is used: shown, dated, cut, measured, written and read back, simulated.
 
-A failure is an error of any other type than the documented ones, an error that does not name the file, a message that
-controls the terminal, a warning, a written log that is not read back the same, an altered table of the cache that is
-believed, and whatever takes more than some seconds of computing. Each kind of failure is printed once, with the input;
-``--only N`` runs the N-th input of a seed again. The exit code is 1 where there was any.
+These are failures: an error of an undocumented type, an error that does not name the file, a message with control
+characters, a warning, a written log that reads back differently, an altered cached table that is accepted, and more
+than a few seconds of computing. Each kind of failure is printed once, with the input; ``--only N`` runs the N-th input
+of a seed again. The exit code is 1 if there was any failure.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from schedlab.workload.sacct import example_path
 LIMIT = 5  # seconds of computing for one input
 STUCK = 120  # seconds after which even a kernel that cannot be interrupted is given up
 FEW = 60  # jobs that are simulated
-DEEP = 0.2  # share of the inputs that are not only read, but used
+DEEP = 0.2  # share of the inputs that are also used after reading
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 NAMES = ("X", "a b", "=1+1", "<img src=x>", "a\x1b[2Jb", "a\nb", "\u202eb", "Umeå")
 
@@ -91,18 +91,18 @@ SACCT_VALUES = [
 
 
 class Failure(Exception):
-    """What should not happen happened; the message says what."""
+    """An input failed; the message says how."""
 
 
 class Slow(BaseException):
-    """An input takes too long: nothing may catch this."""
+    """An input takes too long. No reader may catch this."""
 
 
 # Inputs -------------------------------------------------------------------------------------------------
 
 
 def swf_text(draw: random.Random) -> bytes:
-    """Make a small sound log: jobs in order or not, some fields unknown or not whole."""
+    """Make a small valid log: jobs in order or not, some fields unknown or fractional."""
     lines = HEADER.splitlines(keepends=True)
     kept = [line for line in lines if draw.random() < 0.9 or "MaxProcs" in line]
     submit, rows = 0, []
@@ -184,7 +184,7 @@ def _line(draw, text, *_):
 
 
 def _label(draw, text, separator, values):
-    """Put in a header line of SWF: elsewhere a line like any other."""
+    """Insert an SWF header line; the other formats treat it like any other line."""
     label = draw.choice([*swf.LABELS, "Copyright"])
     line = f"; {draw.choice([label, label.lower()])}: ".encode() + _value(draw, values)
     lines = text.split(b"\n")
@@ -197,7 +197,7 @@ def _cut(draw, text, *_):
 
 
 def packed(draw: random.Random, text: bytes) -> bytes:
-    """Gzip a text, or two one after the other, and damage the stream, or not."""
+    """Gzip a text, or two in a row; damage some of the streams."""
     stream = gzip.compress(text, draw.choice([0, 1, 9]), mtime=0)
     if draw.random() < 0.1:
         stream += gzip.compress(text, mtime=0)
@@ -215,7 +215,7 @@ def packed(draw: random.Random, text: bytes) -> bytes:
 
 
 def read_swf(draw: random.Random, folder: Path, pack: bool = False) -> str:
-    """Read and use a mutated log; most only as a `Log`, which takes a tenth of the time."""
+    """Read and use a mutated log; most are only read as a `Log`, which takes a tenth of the time."""
     text = mutated(draw, swf_text(draw), b" ", VALUES)
     path = folder / f"{draw.choice(NAMES)}.swf{'.gz' * pack}"
     path.write_bytes(packed(draw, text) if pack else text)
@@ -242,7 +242,7 @@ def _read_log(path):
 
 
 def read_gzip(draw: random.Random, folder: Path) -> str:
-    """Read and use a mutated log in a gzip stream, which may be damaged itself."""
+    """Read and use a mutated log in a gzip stream that may itself be damaged."""
     return read_swf(draw, folder, pack=True)
 
 
@@ -283,7 +283,7 @@ def read_jann(draw: random.Random, folder: Path) -> str:
 
 
 def read_table(draw: random.Random, folder: Path) -> str:
-    """Alter the table that the cache keeps of a log: what is read must be the log."""
+    """Alter the cached table of a log; reading must still return the log."""
     path = folder / "X.swf"
     path.write_bytes(swf_text(draw))
     expected = swf.read_log(path)
@@ -306,7 +306,7 @@ def read_table(draw: random.Random, folder: Path) -> str:
 
 
 def _alter(draw, kept):
-    """Write a sound file with other numbers in it."""
+    """Write a valid file with other numbers in it."""
     with np.load(kept) as stored:
         content = dict(stored)
     name = draw.choice(list(content))
@@ -332,7 +332,7 @@ def _alter(draw, kept):
 
 
 def _both(draw, path, read):
-    """Read strictly and leniently; what strict reading accepts, lenient reading gives too."""
+    """Read strictly and leniently; what strict reading accepts, lenient reading must accept too."""
     strict = _documented(path, lambda: read(False))
     lenient = _documented(path, lambda: read(True))
     if strict is not None and (lenient is None or not lenient.jobs.equals(strict.jobs)):
@@ -344,7 +344,7 @@ def _both(draw, path, read):
 
 
 def _documented(path, read):
-    """Give what is read, None for a documented error: of a documented type, naming the file."""
+    """Return what is read, or None after a documented error: of a documented type, naming the file."""
     try:
         return read()
     except (sl.SWFError, sl.SacctError, ValueError) as error:
@@ -356,7 +356,7 @@ def _documented(path, read):
 
 
 def _refused(action):
-    """Give what an action gives, None where it is refused with a ValueError in words of our own."""
+    """Return the result of an action, or None if it is refused with a ValueError that this package words."""
     try:
         return action()
     except ValueError as error:
@@ -375,7 +375,7 @@ def _plain_error(error):
 
 
 def _shown(words):
-    """Check that words control no terminal; the end of a line is no control where there are several."""
+    """Check that a text holds no control characters other than line ends."""
     if any(unicodedata.category(letter) in CONTROLS for letter in words.replace("\n", "")):
         raise Failure(f"words that control a terminal: {words!r}")
 
@@ -409,7 +409,7 @@ def use(draw: random.Random, trace: sl.Trace, folder: Path) -> None:
 
 
 def _same(trace, folder):
-    """Check that a trace comes back from a file."""
+    """Check that a trace written to a file reads back the same."""
     path = folder / "again.swf"
     trace.to_swf(path)
     again = sl.read_swf(path)
@@ -426,7 +426,7 @@ WEIGHTS = (10, 5, 2, 4, 1)
 
 
 def one_input(seed: int, number: int) -> tuple[str, str, str]:
-    """Run one input; give its kind, what became of it, and a failure with the input, "" for none."""
+    """Run one input; return its kind, its outcome, and a failure with the input ("" if none)."""
     draw = random.Random(f"{seed}/{number}")
     (kind,) = draw.choices(list(KINDS), WEIGHTS)
     with tempfile.TemporaryDirectory(dir=_quick_folder()) as scratch:
@@ -446,7 +446,7 @@ def one_input(seed: int, number: int) -> tuple[str, str, str]:
 
 
 def _sort(error):
-    """Tell failures apart: by their type and where they come from."""
+    """Return what tells failures apart: their type and where they come from."""
     if isinstance(error, Failure):
         return str(error)[:60]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "schedlab" in frame.filename]
@@ -459,7 +459,7 @@ def _quick_folder():
 
 
 def _limit(seconds):
-    """Raise `Slow` after so much computing, 0 for never."""
+    """Raise `Slow` after this much computing time; 0 means never."""
     if hasattr(signal, "setitimer"):  # not on Windows
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -469,7 +469,7 @@ def _too_slow(*_):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run inputs until the time is over; give the exit code."""
+    """Run inputs until the time is over; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_readers", description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=30, help="how long to go on (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="other inputs for another one (default: 1)")
@@ -477,7 +477,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", type=int, metavar="N", help="the N-th input of the seed and no other")
     options = parser.parse_args(arguments)
     warnings.simplefilter("error")
-    warnings.simplefilter("ignore", sl.PartitionWarning)  # said in words, as documented
+    warnings.simplefilter("ignore", sl.PartitionWarning)  # a documented warning
     if hasattr(signal, "SIGPROF"):
         signal.signal(signal.SIGPROF, _too_slow)
     sl.simulate(sl.model_trace("lublin", jobs=20, procs=8), "easy").validate()  # compiles what is not in the cache

@@ -16,14 +16,14 @@ from workloads import trace_of
 import schedlab as sl
 from schedlab.schemes.orders import NAMES, OF_USERS
 
-ORDERS = [name for name in NAMES if name not in OF_USERS]  # these workloads have none
+ORDERS = [name for name in NAMES if name not in OF_USERS]  # these workloads have no users
 
-LATEST = 2**53 - 1  # seconds; more, no float64 counts
-WIDEST = 2**24  # processors; more, no trace may have
-WIDEST_BY_NODE = 2**20  # the same where a simulation keeps account of each node, or of each task on a processor
-MOST_RESERVED = 10**4  # tasks, where each has a reservation; many more take minutes, and far more are refused
+LATEST = 2**53 - 1  # seconds; float64 does not hold every larger integer
+WIDEST = 2**24  # processors; the most that a trace may have
+WIDEST_BY_NODE = 2**20  # the same if a simulation tracks each node, or each task on a processor
+MOST_RESERVED = 10**4  # tasks, if each has a reservation; many more take minutes, and far more are refused
 CHECKED = "schedule.validate().metrics()"
-COMPILING = 1200  # seconds that a run may take more in a new process, whose kernels may not be compiled yet
+COMPILING = 1200  # extra seconds for a run in a new process, whose kernels may not be compiled yet
 
 
 def seconds(r, longest):
@@ -112,7 +112,7 @@ def speedup(r):
 
 
 def tree(r, procs):
-    """Draw a tree that the jobs fit on, as text; or none, where that would have too many nodes."""
+    """Draw a tree that the jobs fit on, as text; none if it would have too many nodes."""
     k = r.choice([2, 3, 4, 8, 16, 64, max(2, procs)])
     n = 1
     while k**n < procs:
@@ -130,7 +130,7 @@ def tree(r, procs):
 
 
 def call(settings):
-    """Give settings as the arguments of a call."""
+    """Return settings as the arguments of a call."""
     return ", ".join(f"{name}={value!r}" for name, value in settings.items())
 
 
@@ -178,7 +178,7 @@ def case(seed, number):
 
 
 def simulated(lines):
-    """Run a case; give what its refusal says, or nothing; what else is raised is a failure."""
+    """Run a case; return the message of its refusal, or "". Any other exception is a failure."""
     code = "\n".join(line for line in lines if not line.startswith("import ") and not line.startswith("from "))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -204,7 +204,7 @@ def work(connection):
 
 
 class Worker:
-    """The process that runs the cases; killed where one does not end."""
+    """The process that runs the cases; it is killed if a case does not end."""
 
     def __init__(self):
         self.connection, other = multiprocessing.Pipe()
@@ -214,7 +214,7 @@ class Worker:
         self.known = set()  # schemes whose kernels have run here
 
     def run(self, lines, limit):
-        """Give how a case ended, with what it says; "hung" where it did not within its limit."""
+        """Return how a case ended, with its message; "hung" if it did not end within its limit."""
         scheme = next(line for line in lines if line.startswith("schedule =")).split("sl.")[2].split("(")[0]
         scheme += " on a tree" * ("KaryTree" in lines[5])
         self.connection.send(lines)
@@ -230,13 +230,13 @@ class Worker:
         return ended
 
     def end(self):
-        """End the process, whatever it does."""
+        """End the process, whatever it is doing."""
         self.process.kill()
         self.process.join()
 
 
 def main(arguments=None):
-    """Draw and run cases until the time is over or one fails; give the exit code."""
+    """Draw and run cases until the time is over or one fails; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_schemes", description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30, help="how long to go on (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="of all draws (default: 1)")
@@ -255,7 +255,7 @@ def main(arguments=None):
         ended, what = worker.run(lines, given.limit)
         took = time.monotonic() - started
         if len(worker.known) > known:
-            warm += took  # compiling is not what is tested
+            warm += took  # the test excludes compiling
         elif took > slowest[0]:
             slowest = took, number
         if given.verbose:

@@ -70,7 +70,7 @@ def sensitivity(size: str, progress: bool) -> tuple:
 
 
 def _beside(size, words, progress, **values):
-    """Give the runs of an experiment outside the paper's figures, as `compare` does, over all jobs."""
+    """Return the runs of an experiment outside the paper's figures, as `compare` does, over all jobs."""
     jobs, draws = grids.SIDE[size]
     return of_all(grids.compare(words, progress, jobs=jobs, draw=range(draws), **values))
 

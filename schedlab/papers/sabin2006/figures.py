@@ -23,7 +23,7 @@ charts.register(dashes={"the paper's": (1, 0), "to compare with": (2, 2)})
 
 
 def notes(size: str, logs=(LOG,)) -> tuple[str, ...]:
-    """Give the notes that most figures have, of any size."""
+    """Return the notes that most figures have, of any size."""
     return DRAWN, *standing_in(logs)
 
 

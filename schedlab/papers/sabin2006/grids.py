@@ -44,7 +44,7 @@ COLUMNS = (
 
 @remember(8)
 def first(log: str = LOG, jobs: int | None = None, machine: int | None = None) -> Trace:
-    """Give the first jobs of a log, as `workload` takes them."""
+    """Return the first jobs of a log, as `workload` takes them."""
     trace = load_trace(log, or_standin=True)
     trace = trace.with_procs(machine or (PROCS if log == LOG else trace.procs)).cut_at_estimates()
     return trace if jobs is None else trace.head(jobs)
@@ -61,7 +61,7 @@ def workload(
     load: float = BESIDE,
     draw: int = 0,
 ) -> Trace:
-    """Give the first jobs of a log, or all of it, ready to be simulated at an effective load.
+    """Return the first jobs of a log, or all of it, ready to be simulated at an effective load.
 
     The machine is the paper's for its log, else the log's own. A share of the jobs is moldable, with A and sigma as in
     `Downey`. A draw sets A and sigma and also shakes the submissions. Schedules are chaotic: without shaking, all draws
@@ -76,7 +76,7 @@ DEFAULTS = {name: [parameter.default] for name, parameter in signature(workload)
 
 @remember(16)
 def simulated(scheme: Scheme, **settings) -> Schedule:
-    """Give the schedule of a workload; the settings are those of `workload`."""
+    """Return the schedule of a workload; the settings are those of `workload`."""
     return simulate(workload(**settings), scheme)
 
 
@@ -112,7 +112,7 @@ def compare(words: str, progress: bool, columns=COLUMNS, **values) -> pd.DataFra
 
 
 def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataFrame:
-    """Give the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
+    """Return the runs behind the paper's figures, as `compare` does: all schemes on the same draws.
 
     Greedy jobs waste so much that on a whole log at high load their queue never empties, so they run on its first jobs
     only. Quick runs leave them out, since they take as long as all shares together.
@@ -126,7 +126,7 @@ def results(scenario: str, size: str, progress: bool, schemes=EVERY) -> pd.DataF
 
 
 def scalings(size: str, progress: bool) -> pd.DataFrame:
-    """Give runs under overbooked shares where all jobs speed up alike, as `compare` does."""
+    """Return runs under overbooked shares where all jobs speed up alike, as `compare` does."""
     jobs, (loads, draws) = next(iter(SAMPLES[size].items()))
     values = {"jobs": jobs, "sigma": SIGMAS, "load": loads, "draw": range(draws), "scheme": OVERBOOKED}
     return compare("overbooking", progress, **values)
@@ -138,7 +138,7 @@ def of_all(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def changes(data: pd.DataFrame, scheme: Scheme, base: Scheme, by=("jobs", "load")) -> pd.DataFrame:
-    """Give by how many percent the turnaround changes from a base to a scheme, draw by draw, for each group of jobs."""
+    """Return the change of turnaround (percent) from a base to a scheme, draw by draw, for each group of jobs."""
     one, other = (data[data["scheme"] == str(each)] for each in (scheme, base))
     return geometric_changes(one, other, "turnaround", [*by, "group"])
 

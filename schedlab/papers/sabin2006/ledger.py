@@ -43,7 +43,7 @@ REASONS = {
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of the paper's claims."""
+    """Return the ledger of the paper's claims."""
     system, random = (grids.results(scenario, size, progress, SEVEN) for scenario in grids.SCENARIOS)
     alike, trace = grids.scalings(size, progress), first().title
     behind = {"3": alike, "4": alike, **dict.fromkeys(("9", "10", "13", "14"), random)}
@@ -57,7 +57,7 @@ def claims(size: str, progress: bool) -> list[dict]:
 
 
 def _expected(system, random, alike):
-    """Give the checks of each claim on turnarounds: on runs at A = P, at A random, and where all jobs scale alike."""
+    """Return the checks of each claim on turnarounds: on runs at A = P, at A random, and where all jobs scale alike."""
     perfect, worst = (alike[alike["sigma"] == sigma] for sigma in (grids.SIGMAS[0], grids.SIGMAS[-1]))
     low, high = (perfect[perfect["load"] == load] for load in (perfect["load"].min(), perfect["load"].max()))
     more = [(scheme, OVERBOOKED[0]) for scheme in OVERBOOKED[1:]]
@@ -141,7 +141,7 @@ def _widths(data):
 
 
 def _of_jobs(count, **columns):
-    """Give the first jobs of the log with other numbers in their columns."""
+    """Return the first jobs of the log with other numbers in their columns."""
     trace = first(jobs=count)
     return replace(trace, table=trace.table.assign(**columns))
 

@@ -21,12 +21,12 @@ def at_least_one(name: str, value: int) -> int:
 
 
 def job_numbers(jobs: int) -> pd.Index:
-    """Give the index of a model's table, from 1 on."""
+    """Return the index of a model's table, from 1 on."""
     return pd.RangeIndex(1, jobs + 1, name="job_number").astype(np.int64)
 
 
 def whole_seconds(times):
-    """Make whole numbers int64; beyond what float64 holds exactly they would be no times but noise."""
+    """Convert whole-number times to int64; raise if one is too large for float64 to hold it exactly."""
     longest = float(np.asarray(times).max(initial=0))
     if not longest < EXACT:
         raise ValueError(f"a time would be {longest:g} s, expected less than 2**53")
@@ -36,8 +36,8 @@ def whole_seconds(times):
 def seconds_at(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Turn points paid since midnight into seconds since midnight.
 
-    Passing a part of the day costs its weight, so this is the inverse of the weights' running total, continued day
-    after day.
+    Passing a part of the day costs its weight in points, so this is the inverse of the weights' running total,
+    continued day after day.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Downey's workload of moldable jobs: how much work, how parallel, and when it comes.
+"""Downey's workload of moldable jobs: their work, their parallelism and their arrivals.
 
 Four quantities, each drawn for all jobs at once and from its own random stream:
 
@@ -7,11 +7,12 @@ Four quantities, each drawn for all jobs at once and from its own random stream:
 * *variance of the parallelism* sigma: uniform from 0 to 2;
 * *arrivals*: a Poisson process whose day has two parts of twelve hours, each with its own rate.
 
-A and sigma give the job's speedup S (`schedlab.workload.speedup`). A moldable job has no size of its own. For
+A and sigma determine the job's speedup S (`schedlab.workload.speedup`). A moldable job has no size of its own. For
 simulators of rigid jobs it asks for A processors, rounded to nearest and at most the machine's, and its run time is
 work / S(size).
 
-The model's own numbers for work and rates were not to be had; the defaults are this package's, and parameters.
+The paper's own numbers for work and rates were not available. The defaults are this package's choice; pass others as
+parameters.
 
 References
 ----------
@@ -50,8 +51,8 @@ def downey(
     procs : int
         Processors of the machine, at least 1.
     seed : int or numpy.random.Generator
-        Same seed, same table. With another number of jobs, the common first ones are equal. A generator is asked
-        for one number and that is the seed.
+        Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number, which is
+        the seed.
     work : (float, float)
         Least and most work of a job, in processor-seconds.
     rates : (float, float)
@@ -65,7 +66,7 @@ def downey(
         One row a job, sorted by submit time, index `job_number` from 1:
 
         ``submit_time``
-            int64, seconds since the first half of the first day began, rounded down.
+            int64, seconds since the start of the first half of the first day, rounded down.
         ``run_time``
             int64, seconds on ``requested_procs`` processors: work / S, rounded to nearest, at least 1.
         ``requested_procs``
@@ -76,7 +77,7 @@ def downey(
     Raises
     ------
     ValueError
-        For a number outside its range, or where a time would be 2**53 seconds or more.
+        For a number outside its range, or if a time would be 2**53 seconds or more.
 
     Notes
     -----
@@ -131,20 +132,20 @@ def fit_downey(trace) -> dict[str, tuple[float, float]]:
     Returns
     -------
     dict
-        ``work`` and ``rates`` for `downey`, or for ``model_trace("downey", **fit)``. The parallelism of a job
-        cannot be seen in a log of rigid jobs; it and sigma stay the model's.
+        ``work`` and ``rates`` for `downey`, or for ``model_trace("downey", **fit)``. A log of rigid jobs does not show
+        the parallelism of a job; it and sigma stay those of the model.
 
     Raises
     ------
     ValueError
-        Where the log is shorter than a day, has a job without run time, or all its jobs are of the same work.
+        If the log is shorter than a day, has a job without run time, or all its jobs have the same work.
 
     Notes
     -----
-    Work is run time x S where the table has ``parallelism`` and ``sigma``, and otherwise run time x processors, as if
-    speedup were linear: more than the work. Its bounds are those of the log-uniform law whose logarithm has the same
-    mean and variance, since the least and the most of a log are single, odd jobs. The first half of the day is the
-    twelve hours, from a whole hour of the log's clock on, in which most jobs came.
+    Work is run time x S if the table has ``parallelism`` and ``sigma``. Otherwise it is run time x processors, as if
+    speedup were linear, which overestimates the work. Its bounds are those of the log-uniform law whose logarithm has
+    the same mean and variance; the least and the most work of a log belong to single, unusual jobs. The first half of
+    the day is the twelve hours, starting at a whole hour of the log's clock, in which most jobs arrived.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def fit_downey(trace) -> dict[str, tuple[float, float]]:
 
 
 def _work(table):
-    """Give the jobs' work, float64, shape (n,), processor-seconds."""
+    """Return the jobs' work, float64, shape (n,), processor-seconds."""
     run_time, procs = (table[column].to_numpy(np.float64) for column in ("run_time", "requested_procs"))
     if "parallelism" not in table:
         return run_time * procs
@@ -181,12 +182,12 @@ def _work(table):
 
 
 def _rates(submit):
-    """Give the arrivals per hour in the busiest twelve hours of the day and in the other twelve."""
+    """Return the arrivals per hour in the busiest twelve hours of the day and in the other twelve."""
     hour = (submit // _HOUR % 24).astype(np.int64)
     by_hour = np.bincount(hour, minlength=24)
     in_window = np.array([np.roll(by_hour, -begin)[:12].sum() for begin in range(24)])
     begin = int(np.argmax(in_window))
-    # Of the log's span, the part that lay in those twelve hours of its days; the first job only opens the span.
+    # The part of the log's span, from the first to the last submission, inside those twelve hours of each day.
     ends = np.array([submit.min(), submit.max()]) - begin * _HOUR
     days, rest = np.divmod(ends, 2 * _HALF_DAY)
     inside = float(np.diff(days * _HALF_DAY + np.minimum(rest, _HALF_DAY))[0])
@@ -196,7 +197,7 @@ def _rates(submit):
 
 
 def _jobs_by_half_day(rates):
-    """Check two rates per hour; give the expected number of jobs in each half of a day."""
+    """Check two rates per hour; return the expected number of jobs in each half of a day."""
     try:
         first, second = (float(rate) for rate in rates)
     except (TypeError, ValueError):

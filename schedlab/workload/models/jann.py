@@ -1,12 +1,12 @@
 """The model of Jann et al. (1997): jobs in ranges of sizes, each with its own laws of arrivals and run times.
 
-Every range is a renewal process of its own: the times between its arrivals, the first from time 0 on, and the run
-times of its jobs each follow a hyper-Erlang law of common order, fitted to the first three moments of a log. The
-ranges are merged by time.
+Each range is a renewal process of its own, starting at time 0. Its times between arrivals and its run times each follow
+a hyper-Erlang law of common order, fitted to the first three moments of a log. The jobs of all ranges are merged by
+time.
 
-The authors' printed tables could not be had. In their place stand the same model fitted anew to the log of the same
-machine and months (``"ctc"``), and one fitted to another machine's log (``"kth"``); both are kept in the package's
-data and rebuilt by `fit_jann`. `read_jann` reads any other table.
+The authors' printed tables were not available. The package has two tables in their place: the same model fitted anew to
+the log of the same machine and months (``"ctc"``), and the model fitted to another machine's log (``"kth"``). Both are
+in the package's data, and `fit_jann` rebuilds them. `read_jann` reads any other table.
 
 References
 ----------
@@ -38,7 +38,7 @@ from .common import at_least_one, job_numbers, whole_seconds
 __all__ = ["RANGES", "HyperErlang", "JannRange", "JannTable", "fit_jann", "jann", "jann_table", "read_jann"]
 
 RANGES = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, 64), (65, 128), (129, 256), (257, 322))
-"""The authors' ranges of sizes, least and largest."""
+"""The authors' ranges of sizes: the smallest and the largest of each."""
 
 SIZES = ("uniform", "upper", "weighted")
 
@@ -52,12 +52,12 @@ _HIGHEST_ORDER = 100
 
 @dataclass(frozen=True)
 class HyperErlang:
-    """Hold a hyper-Erlang law of common order: a sum of exponentials, at one of two rates.
+    """Hold a hyper-Erlang law of common order: a sum of exponentials that all have one of two rates.
 
     Parameters
     ----------
     order : int
-        How many exponentials are added up, at least 1.
+        Number of exponentials in the sum, at least 1.
     lambda1, lambda2 : float
         The two rates, per second.
     p : float
@@ -104,7 +104,7 @@ class HyperErlang:
 
     @classmethod
     def from_moments(cls, m1: float, m2: float, m3: float) -> "HyperErlang":
-        """Give the law of the lowest order that has these three raw moments.
+        """Return the law of the lowest order that has these three raw moments.
 
         Parameters
         ----------
@@ -114,8 +114,8 @@ class HyperErlang:
         Raises
         ------
         ValueError
-            Where no law of an order up to 100 has these moments. Those of any law on positive numbers
-            that takes more than one value have m2 > m1**2 and m1 * m3 > m2**2, and an order that fits; the lower the
+            If no law of an order up to 100 has these moments. The moments of any law on positive numbers that takes
+            more than one value satisfy m2 > m1**2 and m1 * m3 > m2**2, and some order fits them; the lower the
             variation, the higher the order (cv2 > 1 / order).
 
         References
@@ -142,7 +142,7 @@ class HyperErlang:
         )
 
     def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Draw numbers, float64, shape (count,), seconds; with another count, the common first ones are equal."""
+        """Draw numbers, float64, shape (count,), seconds; a larger count begins with the same numbers."""
         branch, length = np.random.default_rng(seed).spawn(2)
         rate = np.where(branch.random(count) < self.p, self.lambda1, self.lambda2)
         return length.standard_gamma(self.order, count) / rate
@@ -150,7 +150,7 @@ class HyperErlang:
 
 @dataclass(frozen=True)
 class JannRange:
-    """Hold one range of job sizes: least and largest size, law of the times between arrivals, law of the run times."""
+    """Hold one range of job sizes: smallest and largest, and the laws of times between arrivals and of run times."""
 
     smallest: int
     largest: int
@@ -182,7 +182,7 @@ class JannTable:
     Raises
     ------
     ValueError
-        Where there is no range, or two overlap or are out of order.
+        If there is no range, or if ranges overlap or are out of order.
 
     Examples
     --------
@@ -221,13 +221,13 @@ class JannTable:
         return 1 / sum(1 / each.arrival.mean for each in self.ranges)
 
     def frame(self) -> pd.DataFrame:
-        """Give the table as columns: one row a range, int64 sizes and orders, float64 rates per second."""
+        """Return the table as columns: one row a range, int64 sizes and orders, float64 rates per second."""
         rows = [(each.smallest, each.largest, *_flat(each.arrival), *_flat(each.service)) for each in self.ranges]
         labels = pd.Index([each.label for each in self.ranges], name="range")
         return pd.DataFrame(rows, columns=list(_COLUMNS), index=labels)
 
     def on_machine(self, procs: int) -> "JannTable":
-        """Leave out the ranges that are wider than the machine, and cut at its size the one that it lies in.
+        """Leave out the ranges beyond the machine's size, and cut the range that contains this size.
 
         Parameters
         ----------
@@ -289,17 +289,18 @@ def jann(
     jobs : int
         How many jobs, at least 1.
     procs : int, optional
-        Processors of the machine: ranges wider than it are left out, see `JannTable.on_machine`. By default the
-        largest size of the table.
+        Processors of the machine; wider ranges are left out, see `JannTable.on_machine`. By default the largest size of
+        the table.
     seed : int or numpy.random.Generator
-        Same seed, same table. With another number of jobs, the common first ones are equal. A generator is asked
-        for one number and that is the seed.
+        Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number, which is
+        the seed.
     table : {"ctc", "kth"}, path or JannTable
         The parameters, see `jann_table`.
     sizes : {"uniform", "upper", "weighted"}
-        The size within its range, on which the authors' paper is not known to say anything. Each alike; the
-        largest; or the largest with the probability measured on the KTH log, 0.68 for 3-4, 0.54 for 5-8 and
-        0.36 for 9-16, else one of the others, each alike (other ranges: uniform).
+        How a size is drawn within its range; as far as is known, the authors' paper does not say. ``"uniform"``: all
+        sizes are equally likely. ``"upper"``: always the largest. ``"weighted"``: the largest with the probability
+        measured on the KTH log (0.68 for 3-4, 0.54 for 5-8 and 0.36 for 9-16), the others equally likely; other
+        ranges as with ``"uniform"``.
 
     Returns
     -------
@@ -307,7 +308,7 @@ def jann(
         One row a job, sorted by submit time, index `job_number` from 1; all int64:
 
         ``submit_time``
-            Seconds since all ranges began, rounded down.
+            Seconds since the start of all ranges, rounded down.
         ``run_time``
             Seconds, rounded to nearest, at least 1.
         ``requested_procs``
@@ -351,20 +352,20 @@ def jann(
 
 
 def jann_table(which: "str | os.PathLike | JannTable") -> JannTable:
-    """Give a table of the model's parameters.
+    """Return a table of the model's parameters.
 
     Parameters
     ----------
     which : {"ctc", "kth"}, path or JannTable
         ``"ctc"``: the model fitted to the jobs of the CTC SP2 that ended before 12 September 1996, the authors'
-        machine and months. ``"kth"``: not the authors' numbers, but the model fitted to the log of KTH's SP2, its
-        arrivals 2.6 times as fast, for the authors' rate of one job every 396.3 s; sizes up to 128. A path: see
-        `read_jann`. A table is given back.
+        machine and months. ``"kth"``: not the authors' numbers, but the model fitted to the log of KTH's SP2, with
+        arrivals 2.6 times as fast to match the authors' rate of one job every 396.3 s; sizes up to 128. A path: see
+        `read_jann`. A table is returned as it is.
 
     Raises
     ------
     ValueError
-        For an unknown name, or a file that is no such table.
+        For an unknown name, or a file that does not hold such a table.
     """
     if isinstance(which, JannTable):
         return which
@@ -440,7 +441,7 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
     trace : Trace, or DataFrame with its columns
         The log, in the order of its submit times.
     ranges : tuple of (int, int), optional
-        Least and largest size of each range. By default 1, 2, 3-4, 5-8 and so on up to the machine's size; ranges
+        Smallest and largest size of each range. By default 1, 2, 3-4, 5-8 and so on up to the machine's size. Ranges
         without jobs are left out.
     name : str, optional
         Name of the table; by default it says what it was fitted to.
@@ -453,8 +454,7 @@ def fit_jann(trace, ranges: tuple[tuple[int, int], ...] | None = None, name: str
     Raises
     ------
     ValueError
-        Where a range has too few jobs, or too regular ones, for its three moments to be fitted; where the ranges leave
-        out a job.
+        If a range has too few jobs, or too regular ones, to fit its three moments; if a job falls into no range.
 
     References
     ----------
@@ -501,7 +501,7 @@ def _arrivals(ranges, streams, jobs):
         ]
         arrival = np.concatenate(clocks)
         first = np.argsort(arrival, kind="stable")[:jobs]
-        # Only once every range was drawn beyond the last of them is none missed.
+        # None is missed once every range has been drawn beyond the last of them.
         if first.size == jobs and arrival[first[-1]] <= min(clock[-1] for clock in clocks):
             return arrival[first], np.repeat(np.arange(len(ranges)), counts)[first]
         counts *= 2
@@ -524,7 +524,7 @@ def _sizes(each, count, streams, rule):
 
 
 def _matched(order, m1, m2, m3):
-    """Give the law of this order with these moments, or None where there is none."""
+    """Return the law of this order with these moments, or None if there is none."""
     n = order
     a1, a2, a3 = m1 / n, m2 / (n * (n + 1)), m3 / (n * (n + 1) * (n + 2))
     d = a2 - a1 * a1
@@ -541,13 +541,14 @@ def _matched(order, m1, m2, m3):
     if not 0 <= p <= 1:
         return None
     law = HyperErlang(order, 1 / x, 1 / y, p)
-    # At the edge of what is feasible, rounding decides on the signs above: there the next order is as good.
+    # At the edge of the feasible moments, rounding decides the signs above. A law that misses its moments is rejected:
+    # the next order is as good there.
     close = all(math.isclose(*pair, rel_tol=1e-9) for pair in zip(law.moments, (m1, m2, m3), strict=True))
     return law if close else None
 
 
 def _fitted_laws(jobs, label):
-    """Give the laws of a range's times between arrivals and of its run times."""
+    """Return the laws of a range's times between arrivals and of its run times."""
     submit = jobs["submit_time"].to_numpy(np.float64)
     samples = {"times between arrivals": np.diff(submit), "run times": jobs["run_time"].to_numpy(np.float64)}
     laws = []
@@ -562,7 +563,7 @@ def _fitted_laws(jobs, label):
 
 
 def _moments(values):
-    """Give three raw moments. Their sums are rounded once, so that every machine finds the same bits."""
+    """Return three raw moments. Their sums are rounded once, so that every machine gets the same bits."""
     if not values.size:
         raise ValueError("no value")
     squares = values * values

@@ -1,23 +1,23 @@
-"""The Lublin-Feitelson model of rigid jobs: when they arrive, how wide they are, how long they run.
+"""The Lublin-Feitelson model of rigid jobs: their arrivals, sizes and run times.
 
 Three parts, each drawn for all jobs at once:
 
-* *size*: serial with one probability, a power of two with another, otherwise anything; log2 of the size
-  of a parallel job comes from a two-stage uniform;
+* *size*: serial with one probability, a power of two with another, otherwise any size; log2 of the size
+  of a parallel job follows a two-stage uniform distribution;
 * *run time*: exp of a hyper-gamma whose mixing probability falls with the size, so wide jobs run longer;
-* *arrivals*: a job's gap is exp(gamma) seconds' worth of points, and the 48 half hours of the day sell
-  time at different prices: few points a half hour by night, many at noon.
+* *arrivals*: a job's gap is exp(gamma) seconds' worth of points, and each of the 48 half hours of the day
+  costs points to pass: few at night, many at noon. So jobs arrive fastest around noon.
 
-The authors' program walks from half hour to half hour, job by job. As it carries points and remainder over
-from job to job, its clock is a function of the points paid so far: the inverse of the running total of the
-half hours' weights. Here that inverse is taken for all jobs at once.
+The authors' program steps from half hour to half hour, job by job. It carries unspent points and the rest of
+the half hour over to the next job, so its clock is a function of all points paid so far: the inverse of the
+running total of the half hours' weights. Here that inverse is computed for all jobs at once.
 
-One departure: the program drops the fraction of a second at every job, so the times it prints fall behind
-the daily cycle it walks through by half a second a job, 1.4 hours after 10,000 jobs. Here the clock keeps
-its fractions, and only the table holds whole seconds.
+One departure: the program drops the fraction of a second at every job, so its printed times fall behind its
+daily cycle by half a second a job: 1.4 hours after 10,000 jobs. Here the clock keeps its fractions, and only
+the table holds whole seconds.
 
-Every attribute has its own random stream, and a redraw takes the number at the same place of another
-stream. So no job's numbers depend on another job's redraws, and more jobs leave the first ones unchanged.
+Every attribute has its own random stream, and a redraw takes the number at the same position of another
+stream. So no job's numbers depend on another job's redraws, and adding jobs leaves the first ones unchanged.
 
 References
 ----------
@@ -58,17 +58,17 @@ class LublinClass:
     Parameters
     ----------
     p_serial, p_power2 : float
-        Probability that a job needs one processor, and that log2 of its size is rounded to an integer.
+        Probability that a job needs one processor; probability that log2 of its size is rounded to an integer.
     u_low, u_med, u_hi, u_prob : float
         log2 of the size of a parallel job: uniform over [u_low, u_med] with probability `u_prob`, else
         over [u_med, u_hi].
     a1, b1, a2, b2 : float
         log of the run time in seconds: gamma(a1, b1) or gamma(a2, b2).
     pa, pb : float
-        The first of them with probability ``pa * size + pb``, clipped to [0, 1].
+        The probability of gamma(a1, b1) is ``pa * size + pb``, clipped to [0, 1].
     aarr, barr, arar : float
         log of the gap between arrivals, in seconds at the mean rate: gamma(aarr * arar, barr).
-        gamma(aarr, barr) is the rush hours' gap, `arar` turns it into the gap of all hours.
+        gamma(aarr, barr) describes the gaps of the rush hours; `arar` turns it into that of all hours.
     anum, bnum : float
         The daily cycle: gamma(anum, bnum) over half hours counted from 1 at midnight, cut to 11 .. 58.
     queue : int, optional
@@ -77,8 +77,8 @@ class LublinClass:
     Raises
     ------
     ValueError
-        Where a parameter is outside its range, or so many draws would exceed the model's longest run time
-        or gap (exp 12 and exp 13 seconds) that drawing again is no longer a correction.
+        If a parameter is outside its range, or if more than half of the draws would exceed the model's longest
+        run time or gap (exp 12 and exp 13 seconds).
 
     References
     ----------
@@ -126,8 +126,8 @@ class LublinClass:
             ("a2, b2", self.a2, self.b2, _MAX_LOG_RUN),
             ("aarr * arar, barr", self.aarr * self.arar, self.barr, _MAX_LOG_GAP),
         ):
-            # The published sets redraw 0.7 % at most. Past one half this is no longer the model written down,
-            # and with nearly all draws too large the redraws would not end.
+            # The published sets redraw 0.7 % at most. If more than half were redrawn, this would no longer be the
+            # model as described; if nearly all draws were too large, the redraws would not end.
             if _gamma_cdf(limit, shape, scale) < 0.5:
                 raise ValueError(
                     f"{label}: more than half of gamma({shape:g}, {scale:g}) exceeds the model's limit of "
@@ -141,14 +141,14 @@ class LublinClass:
             )
 
     def on_machine(self, procs: int) -> "LublinClass":
-        """Give this class with its size limits set for a machine of `procs` processors.
+        """Return this class with its size limits set for a machine of `procs` processors.
 
-        The rule is UHi = log2(procs), UMed = UHi - 2.5. Two cases need a reading:
+        The rule is UHi = log2(procs), UMed = UHi - 2.5. It leaves two cases open:
 
-        * At the published 128 processors the class is returned as it is. For the typeless set that is the
-          rule itself; batch keeps its fitted UMed = 5 (the rule would say 4.5), interactive its UHi = 5.5
+        * At the published 128 processors the class is returned as it is. For the typeless set that agrees with
+          the rule; batch keeps its fitted UMed = 5 (the rule would say 4.5), interactive its UHi = 5.5
           (45 processors at most). On every other machine the rule holds for all three.
-        * Where UHi - 2.5 falls below ULow (typeless: fewer than 10 processors; batch: fewer than 13), UMed is
+        * If UHi - 2.5 falls below ULow (typeless: fewer than 10 processors; batch: fewer than 13), UMed is
           ULow, and with one processor all three are 0. Every machine works: on 2 processors jobs take 1 or 2.
 
         Parameters
@@ -183,12 +183,12 @@ def lublin_feitelson(
     procs : int
         Processors of the machine, at least 1.
     seed : int or numpy.random.Generator
-        Same seed, same table. With another number of jobs, the common first ones are equal. A generator
-        is asked for one number and that is the seed.
+        Same seed, same table. A table with more jobs begins with the same ones. A generator draws one number,
+        which is the seed.
     classes : str, LublinClass or tuple of LublinClass
         ``"typeless"``, one class fitted to all jobs together; ``"batch"``; ``"batch+interactive"``, two
-        classes with an arrival clock each, the earlier job coming first. These have their sizes set for
-        `procs`, see `LublinClass.on_machine`. Classes given as objects are taken as they stand.
+        classes, each with its own arrival clock, merged by time. The sizes of these are set for `procs`, see
+        `LublinClass.on_machine`. Classes passed as objects are used unchanged.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def lublin_feitelson(
         One row a job, sorted by submit time, index `job_number` from 1; all int64:
 
         ``submit_time``
-            Seconds since midnight of the first day, rounded down. The first job does not come at 0.
+            Seconds since midnight of the first day, rounded down. The first job does not arrive at 0.
         ``run_time``
             Seconds, rounded to nearest, 1 to 162,755.
         ``requested_procs``
@@ -211,9 +211,9 @@ def lublin_feitelson(
 
     Notes
     -----
-    The gaps do not depend on `procs`, so the offered load is what comes out (typeless on 256 processors:
-    about 0.9, for 10,000 jobs give or take 0.05): rescale it afterwards. The authors' program rounds run
-    times down, half a second less on average.
+    The gaps do not depend on `procs`, so the model does not set an offered load (typeless on 256 processors:
+    about 0.9, give or take 0.05 for 10,000 jobs). Rescale it afterwards. The authors' program rounds run times
+    down, which makes them half a second shorter on average.
 
     References
     ----------
@@ -232,7 +232,7 @@ def lublin_feitelson(
     chosen = _resolve(classes, procs)
     seed = entropy(seed)
 
-    # Nobody knows yet which class sends how many of the first jobs, but none can send more than all of them.
+    # It is not known yet how many of the first jobs each class sends, but none sends more than all of them.
     clocks = [_arrivals(cls, Streams(seed, i), jobs) for i, cls in enumerate(chosen)]
     clock_of = np.repeat(np.arange(len(chosen)), jobs)
     arrival = np.concatenate(clocks)
@@ -284,8 +284,8 @@ def _run_times(cls: LublinClass, streams: Streams, size: np.ndarray) -> np.ndarr
     p = np.clip(cls.pa * size + cls.pb, 0, 1)
 
     def log_run(again: int, n: int) -> np.ndarray:
-        # Both gammas for every job, though one is thrown away: drawn only where chosen, a job's number would
-        # depend on the choices of all the jobs before it.
+        # Both gammas are drawn for every job, and one is thrown away. If only the chosen one were drawn, a job's
+        # number would depend on the choices of all jobs before it.
         return np.where(
             streams("run mixture", again).random(n) < p[:n],
             streams("run first", again).gamma(cls.a1, cls.b1, n),
@@ -307,15 +307,15 @@ def _arrivals(cls: LublinClass, streams: Streams, n: int) -> np.ndarray:
 
 
 def _cycle(anum: float, bnum: float) -> np.ndarray:
-    """Give gamma(anum, bnum)'s probability of each half hour, midnight first, float64, shape (48,)."""
+    """Return gamma(anum, bnum)'s probability of each half hour, midnight first, float64, shape (48,)."""
     edges = np.arange(_CYCLE_START, _CYCLE_START + _BUCKETS + 1) - 0.5
     mass = np.diff([_gamma_cdf(edge, anum, bnum) for edge in edges])
-    # Counted from 1 in the fit, so the 11th half hour is bucket 10; what passes midnight comes round to 0.
+    # The fit counts half hours from 1, so the 11th is bucket 10; those past midnight wrap around to bucket 0.
     return np.roll(mass, _CYCLE_START - 1)
 
 
 def _bucket_weights(anum: float, bnum: float) -> np.ndarray:
-    """Give the half hours' weights, midnight first, float64, shape (48,), mean 1."""
+    """Return the half hours' weights, midnight first, float64, shape (48,), mean 1."""
     cycle = _cycle(anum, bnum)
     return cycle / cycle.mean()
 
@@ -326,8 +326,8 @@ def _bucket_weights(anum: float, bnum: float) -> np.ndarray:
 def _redrawn(draw: Callable[[int, int], np.ndarray], n: int, limit: float) -> np.ndarray:
     """Draw n values and replace those above `limit` until none is left.
 
-    ``draw(again, m)`` gives the first m values of round `again`. A value is replaced by the one in
-    its own place of the next round, so neighbours' redraws and the number of jobs leave it alone.
+    ``draw(again, m)`` returns the first m values of round `again`. A value is replaced by the one at the same
+    position of the next round, so it depends neither on other values' redraws nor on the number of jobs.
     """
     values = draw(0, n)
     again = 0
@@ -353,11 +353,11 @@ def _resolve(classes: str | LublinClass | tuple[LublinClass, ...], procs: int) -
 
 
 def _gamma_cdf(x: float, shape: float, scale: float) -> float:
-    """Give gamma(shape, scale)'s cumulative probability at x.
+    """Return gamma(shape, scale)'s cumulative probability at x.
 
     The regularized lower incomplete gamma function, by its power series below the mean and by the continued
     fraction above it, where the series would under- and overflow; the error is below 1e-11 for shapes up to
-    1,000. It is needed at some fifty points a class, so scipy stays out of the package.
+    1,000. Each class needs it at only about fifty points, so the package does without scipy.
 
     References
     ----------

@@ -1,21 +1,21 @@
 """The model of user estimates of Tsafrir, Etsion and Feitelson: a few round values, shared by most of the jobs.
 
-Estimates are drawn as a histogram first, and only then handed to the jobs:
+Estimates are first drawn as a histogram and then assigned to the jobs:
 
-* *how many* different values: a function of the number of jobs;
-* *head*: twenty round values carry 89 % of the jobs. The longest is the most popular; which of the others is how
-  popular is drawn from where they stood in four logs;
+* *number* of different values: a function of the number of jobs;
+* *head*: twenty round values carry 89 % of the jobs. The longest is the most popular; the popularity of the others is
+  drawn from their ranks in four logs;
 * *tail*: the other values, denser towards short times, share the other 11 % by a power law;
-* *assignment*: jobs in descending order of their run time each get one of the estimates still left that are long
-  enough, each of these as likely as any other.
+* *assignment*: jobs are taken in descending order of their run time. Each gets one of the remaining estimates that are
+  long enough, all equally likely.
 
-Where the model says nothing, this reading was taken:
+The model leaves three points open, which are settled as follows:
 
-* With a longest estimate of less than 100 minutes there are not twenty round values. The head then has as many
+* If the longest estimate is less than 100 minutes, there are fewer than twenty round values. The head then has as many
   as there are, with as many ranks of popularity, and still 89 %.
-* A value of the tail that is 0, longer than the longest estimate or there already is shifted; the shifted one must be
-  none of that either.
-* What rounding to whole jobs leaves over or lacks, a few jobs, goes to the most popular value.
+* A value of the tail that is 0, longer than the longest estimate or already taken is shifted to one that is none of
+  these.
+* Rounding to whole jobs leaves a few jobs too many or too few. The most popular value makes up the difference.
 
 References
 ----------
@@ -34,7 +34,7 @@ from .common import EXACT, at_least_one
 __all__ = ["LEAST_JOBS", "Tsafrir", "fit_tsafrir"]
 
 LEAST_JOBS = 200
-"""The model's histogram needs about so many jobs."""
+"""The model's histogram needs about this many jobs."""
 
 _MINUTE, _HOUR = 60, 3_600
 _HEAD = 20
@@ -44,7 +44,7 @@ _ROUND = tuple(_HOUR * h for h in (200, 100, 50, 10, 5, 2, 1)) + tuple(_MINUTE *
 _SHIFTS = (0, 30, -30, 20, -20, 10, -10)  # seconds
 _DISTINCT = ((0, 0), (20, 10), (200, 20), (1000, 35), (10_000, 90), (70_000, 340), (250_000, 565))
 
-# How popular the values of the head were, by time: first the longest, then the others from the shortest on. One
+# The ranks of popularity of the head's values: the longest value first, then the others from the shortest on. One
 # column for each of SDSC-SP2, CTC, KTH and SDSC-BLUE.
 _RANKS = (
     (3, 1, 1, 1), (1, 3, 4, 6), (4, 4, 10, 5), (17, 2, 14, 3), (13, 12, 20, 7), (7, 9, 2, 2), (8, 8, 3, 18),
@@ -61,12 +61,11 @@ class Tsafrir:
     Parameters
     ----------
     longest : int
-        The longest estimate, in seconds, at least an hour: what the machine's users may ask for.
+        The longest estimate, in seconds, at least an hour: the most that the machine's users may ask for.
     distinct : int, optional
-        How many different estimates there are. By default it grows with the number of jobs: 35 for 1,000, 90 for
-        10,000.
+        Number of different estimates. By default it grows with the number of jobs: 35 for 1,000, 90 for 10,000.
     head : tuple of (int, float), optional
-        The popular estimates, seconds, each with its percentage of the jobs. By default the model's own.
+        The popular estimates, in seconds, each with its percentage of the jobs. By default those of the model.
 
     Raises
     ------
@@ -107,14 +106,14 @@ class Tsafrir:
             raise ValueError(f"the percentages of head must sum up to at most 100, got {total:g}")
 
     def draw(self, jobs: int, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Draw the estimates of so many jobs, not yet given to any.
+        """Draw estimates for this many jobs, without assigning them.
 
         Parameters
         ----------
         jobs : int
             At least 200.
         seed : int or numpy.random.Generator
-            Same seed, same estimates. A generator is asked for one number and that is the seed.
+            Same seed, same estimates. A generator draws one number, which is the seed.
 
         Returns
         -------
@@ -142,12 +141,12 @@ class Tsafrir:
         return np.repeat(values[order], counts[order])
 
     def assign(self, run_time: np.ndarray, seed: int | np.random.Generator = 0) -> np.ndarray:
-        """Give every job an estimate that is no shorter than its run time.
+        """Assign each job an estimate that is no shorter than its run time.
 
         Parameters
         ----------
         run_time : array-like, int64, shape (jobs,), seconds
-            None longer than the longest estimate.
+            At most the longest estimate.
         seed : int or numpy.random.Generator
             As in `draw`.
 
@@ -158,14 +157,14 @@ class Tsafrir:
         Raises
         ------
         ValueError
-            As `draw`; and where more jobs run long than there are long estimates.
+            As `draw`; also if there are too few long estimates for the long jobs.
         """
         run_time = np.asarray(run_time)
         seed = entropy(seed)
         estimates = self.draw(run_time.size, seed)
         by_length = np.argsort(-run_time, kind="stable")
         run = run_time[by_length]
-        # For each job the last estimate that is long enough; those from its own place to there are still to be had.
+        # For each job, the last estimate that is long enough; those from its own place up to there are still available.
         last = np.searchsorted(-estimates, -run, side="right") - 1
         place = np.arange(run.size)
         self._check_feasible(run, last - place)
@@ -194,26 +193,26 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     trace : Trace, or DataFrame with its columns
         The log, with at least 200 jobs.
     popular : int
-        How many of the most popular estimates are taken over with their shares of the jobs; the rest is modelled.
+        How many of the most popular estimates keep their shares of the jobs; the others are modelled.
 
     Returns
     -------
     Tsafrir
-        The log's longest estimate, how many different ones it has, and its most popular ones: for
+        The log's longest estimate, its number of different estimates, and its most popular ones, for
         ``trace.with_estimates``.
 
     Raises
     ------
     ValueError
-        For too few jobs, or where all estimates are shorter than an hour.
+        For too few jobs, or if all estimates are shorter than an hour.
 
     Notes
     -----
-    Estimates that were filled in from run times are no users' estimates: leave such jobs out before, as
+    Estimates that were filled in from run times are not users' estimates. Leave such jobs out first, as
     ``read_swf(path, missing_estimate="drop")`` does.
 
-    Jobs that outlive their estimates may leave the fitted ones too few for the log's run times. For a log after
-    ``cut_at_estimates``, taken over whole with a large `popular`, they suffice.
+    If jobs outlive their estimates, the fitted model may have too few long estimates for the log's run times. After
+    ``cut_at_estimates``, and with a `popular` large enough to keep all estimates, there are enough.
 
     Examples
     --------
@@ -232,7 +231,7 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
     if len(table) < LEAST_JOBS:
         raise ValueError(f"the model of estimates needs at least {LEAST_JOBS} jobs, got {len(table)}")
     shares = table["requested_time"].value_counts(normalize=True)
-    # Of equally popular values the longer one goes first: the order must not hang on that of the log.
+    # Of equally popular values the longer one goes first, so that the result does not depend on the log's order.
     shares = shares.sort_index(ascending=False).sort_values(ascending=False, kind="stable")
     head = tuple((int(seconds), float(100 * share)) for seconds, share in shares.head(popular).items())
     return Tsafrir(longest=int(shares.index.max()), distinct=len(shares), head=head)
@@ -242,7 +241,7 @@ def fit_tsafrir(trace, popular: int = _HEAD) -> Tsafrir:
 
 
 def _drawn_head(longest, rng):
-    """Give the popular values, in seconds, with their percentages: the longest first, then from the shortest on."""
+    """Return the popular values, in seconds, with their percentages: the longest first, then from the shortest on."""
     values = _head_values(longest)
     ranks = _popularity(len(values), rng)
     percent = 14.0491 * np.exp(-0.177531 * np.arange(1, len(values) + 1)) + 0.462513
@@ -251,7 +250,7 @@ def _drawn_head(longest, rng):
 
 
 def _head_values(longest):
-    """Give up to twenty round values: the longest, then the others from the shortest on."""
+    """Return up to twenty round values: the longest, then the others from the shortest on."""
     values = {longest, *(value for value in _POPULAR if value < longest)}
     for unit in _ROUND:
         for value in range(longest // unit * unit, 0, -unit):
@@ -267,7 +266,7 @@ def _popularity(count, rng):
     taken, pool = [1], [rank for rank in _RANKS[0] if rank in last_row]
     for row in range(1, count):
         pool += [rank for rank in _RANKS[row] if rank in last_row]
-        # A rank that no later row brings is handed out now; so is one where a short head has emptied the pool.
+        # A rank that no later row contains is assigned now; so is one if a short head has emptied the pool.
         overdue = [rank for rank in last_row if last_row[rank] <= row]
         if overdue or not pool:
             rank = min(overdue or last_row)
@@ -280,7 +279,7 @@ def _popularity(count, rng):
 
 
 def _tail_values(longest, distinct, head):
-    """Give the values beside the head's, in seconds; fewer where no place is left for one."""
+    """Return the values outside the head, in seconds; fewer if there is no room for all."""
     count = distinct - len(head)
     a = 1 + 12.1039 * distinct**-0.6026
     taken, tail = set(head), []
@@ -295,8 +294,8 @@ def _tail_values(longest, distinct, head):
 
 
 def _tail_shares(count, percent, rng):
-    """Give the tail's shares of the jobs, in random order, float64, shape (count,), summing up to `percent`."""
-    # The model's factor, 795.6, falls out with the normalization.
+    """Return the tail's shares of the jobs, in random order, float64, shape (count,), summing up to `percent`."""
+    # The model's factor, 795.6, cancels in the normalization.
     weights = np.arange(_HEAD + 1.0, _HEAD + 1 + count) ** -2.267
     return rng.permutation(weights / weights.sum() * percent) if count else weights
 
@@ -313,7 +312,7 @@ def _counts(shares, jobs):
 
 def _swapped(estimates, chosen):
     """Swap each place, from the first on, with the one chosen for it; int64, shape (n,)."""
-    # A plain loop, as each swap needs all those before it: 1.2 s for a million jobs.
+    # A plain loop, because each swap depends on all those before it: 1.2 s for a million jobs.
     left = estimates.tolist()
     for place, other in enumerate(chosen.tolist()):
         left[place], left[other] = left[other], left[place]
