@@ -456,7 +456,7 @@ WHY = {
         "as long. For HPC2N and Sandia no reason was found."
     ),
     "ARE-2": "All cases that fail are at loads of 0.9 or 0.95; no reason was found.",
-    "ARE-3": "Half of the cases that fail are on LLNL-Thunder and LLNL-Atlas, where few jobs wait.",
+    "ARE-3": "Five of the eleven cases that fail are on LLNL-Thunder and LLNL-Atlas, where few jobs wait.",
     "ARE-4": (
         "The order of the list decides: with narrow jobs first (DPSAn) lookahead is better nearly everywhere and "
         "clearly worse nowhere, by arrival (DPSAp) it changes little, with wide jobs first (DPSAw) it is worse."
