@@ -33,7 +33,7 @@ STEP = 15  # from scheme to scheme, in pixels
 FAR = 3  # times the median of a panel: what is worse is drawn there
 SHAPES = ["circle", "triangle-right"]
 NARROW, LINE = 84, 20  # of a cell with a number in it, in pixels
-NARROWEST, BROAD = 34, 720  # of such a cell in a panel; of all panels of a row
+NARROWEST, HEADER, BROAD = 34, 96, 720  # of such a cell in a panel; of a panel's name; of all panels of a row
 UNSURE = "#737373"  # ink of a change that may be none
 LINES = "split(datum.label, ', ')"  # a name goes on in a second line behind a comma
 HEAD = 13  # letters in a line over such a cell
@@ -193,10 +193,7 @@ def against_bounds(
     layers = [one.encode(y=down, tooltip=tooltip) for one in (stems, wall, dots)]
     high = STEP * len(schemes) if height is None else height / -(-len(several) // columns)
     chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
-    facet = alt.Facet(
-        f"{panel}:N", title=None, sort=several, header=alt.Header(labelExpr=LINES, labelLimit=wide + MARGIN // 2)
-    )
-    chart = chart.facet(facet=facet, columns=columns).resolve_scale(x="independent")
+    chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns).resolve_scale(x="independent")
     said = "black line: no schedule can be further left; each panel has its own scale"
     cut = "triangles: further off than is drawn" if shown["far"].any() else ""
     return headed(chart, title, round(wide * columns), subtitle, said, cut)
@@ -271,13 +268,21 @@ def changes(
         chart = alt.layer(*layers, data=shown, width=wide, height=high)
         return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
     several = list(dict.fromkeys(shown[panel]))
-    columns = min(len(several), max(1, BROAD // max(wide, CELL)))
+    columns = min(len(several), max(1, BROAD // max(wide, HEADER)))
     wide = wide if width is None else round(width / columns)
     high = high if height is None else round(height / -(-len(several) // columns))
-    header = alt.Header(labelExpr=LINES, labelLimit=wide + MARGIN // 2)
-    facet = alt.Facet(f"{panel}:N", title=None, sort=several, header=header)
-    chart = alt.layer(*layers, data=shown, width=wide, height=high).facet(facet=facet, columns=columns)
+    chart = alt.layer(*layers, data=shown, width=wide, height=high)
+    chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns)
     return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, said)
+
+
+def _faceted(panel, names, wide):
+    """Make a panel for each name; if any has two lines, all have, so that the panels of a row are level."""
+    several = any(", " in name for name in names)
+    # In brackets: Vega-Lite puts a conditional expression in the place of datum.label.
+    lines = "(datum.label) + (indexof((datum.label), ', ') < 0 ? ', \\u00a0' : '')" if several else "datum.label"
+    header = alt.Header(labelExpr=f"split({lines}, ', ')", labelLimit=wide + MARGIN // 2)
+    return alt.Facet(f"{panel}:N", title=None, sort=names, header=header)
 
 
 def _ahead(percent):
