@@ -718,7 +718,10 @@ def _page_of(live):
         chart = charts.on_page(spec)
         hidden = "" if key == "first" else " hidden"
         drawn.append(f'<div class="live-figure" data-key="{html.escape(key)}"{hidden}>{chart}{table}</div>')
-    words = "In JupyterLab every value can be chosen, and the log is simulated again. Here one control can be changed."
+    words = (
+        "In JupyterLab every value can be chosen, and the log is simulated again. On this page one control at a time "
+        "differs from its first value: moving another one resets it."
+    )
     return f'<div class="live-page"><p>{words}</p>{"".join(controls)}{"".join(drawn)}</div>'
 
 
