@@ -1,6 +1,6 @@
 """How far lower bounds are from the optimum of small instances, and from schemes on whole logs.
 
-    python tests/benchmarks/bench_bounds.py [--instances 500] [--logs KTH-SP2-1996 SDSC-SP2-1998] [--load 0.8]
+    python tests/benchmarks/bench_bounds.py [--instances 3000] [--logs KTH-SP2-1996 SDSC-SP2-1998] [--load 0.8]
 
 For each measure and proof: the share of instances on which the bound equals the optimum, and the mean fraction of the
 optimum that it proves. Both bound and optimum count from the trivial bound (no wait; the longest job), and only
@@ -76,7 +76,7 @@ def of_logs(names, load):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--instances", type=int, default=500)
+    parser.add_argument("--instances", type=int, default=3000)
     parser.add_argument("--logs", nargs="*", default=["KTH-SP2-1996", "SDSC-SP2-1998"])
     parser.add_argument("--load", type=float, default=0.8)
     options = parser.parse_args()
