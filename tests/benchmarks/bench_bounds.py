@@ -54,6 +54,8 @@ def against_the_best(count):
             trivial = table.loc[measure, "run times"]
             for proof in ("bound", *PROOFS):
                 found = table.loc[measure, proof]
+                if found > value + 1e-6:
+                    raise AssertionError(f"{proof}: {measure} of {jobs} on {procs} is {value}, below its bound {found}")
                 proved = (max(found, trivial) - trivial) / (value - trivial) if value > trivial else np.nan
                 rows.append((measure, proof, value - found < 1e-6, proved))
     table = pd.DataFrame(rows, columns=["measure", "proof", "is the optimum", "proved"]).dropna(subset="proved")
