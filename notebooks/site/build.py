@@ -1,7 +1,7 @@
 """Build the site into build/site, with no network: `make docs`.
 
-The sources are gathered in build/site-source: the pages beside this file, the notebooks, the changelog, and a page of
-the reference for each room, made of the names that the package gives.
+The sources are gathered in build/site-source: the pages beside this file, the notebooks, the changelog, and a reference
+page for each room of `LINES`, which lists its public names.
 """
 
 import importlib
@@ -14,20 +14,20 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SITE = Path(__file__).parent
 SOURCE, OUT, KEPT = (ROOT / "build" / name for name in ("site-source", "site", "site-cache"))
-PAGE = "SCHEDLAB_PAGE"  # where charts and live figures are drawn for a page, not for JupyterLab
-LINES = {  # of rooms, for the contents of the reference
+PAGE = "SCHEDLAB_PAGE"  # set: charts and live figures are drawn for a page, not for JupyterLab
+LINES = {  # one line about each room, for the contents of the reference
     "schedlab": "the names that most notebooks need: traces, schemes, simulations, experiments",
     "charts": "table, trace or schedule in, chart out",
     "conformance": "small logs that tell conventions apart",
-    "decisions": "what schemes for moldable jobs decided",
+    "decisions": "the decisions of schemes for moldable jobs",
     "experiment": "grids, stores, sweeps",
     "gang": "gang scheduling of tasks",
     "metrics": "measures of schedules and of jobs",
     "papers": "the papers, their figures and ledgers",
-    "parts": "what compiled schemes are made of",
-    "schemes": "what schemes have in common: orders of the queue, and schemes by name",
+    "parts": "the building blocks of compiled schemes",
+    "schemes": "orders of the queue, and schemes by name",
     "statistics": "intervals and comparisons",
-    "testing": "what a policy or scheme of your own must pass",
+    "testing": "checks for a policy or scheme of your own",
     "widgets": "live figures",
 }
 
@@ -71,7 +71,7 @@ def _write_reference(folder):
     for room in [*LINES][1:]:
         module = importlib.import_module(f"schedlab.{room}")
         rooms[room] = [name for name in _names(module) if getattr(module, name) not in known]
-    lines = ["# Reference", "", "By room; each name with what it takes, what it gives, and an example.", ""]
+    lines = ["# Reference", "", "By room. The page of a name describes its parameters and results, with examples.", ""]
     lines += [f"- [{room}]({room}.md): {LINES[room]}" for room in rooms]
     hidden = ["```{toctree}", ":hidden:", "", *rooms, "```", ""]
     (folder / "index.md").write_text("\n".join([*lines, "", *hidden]), encoding="utf-8")
@@ -86,7 +86,7 @@ def _write_reference(folder):
 
 
 def _names(module):
-    """Give the public names of a room that have a docstring of their own."""
+    """Return the public names of a room that have a docstring of their own."""
     listed = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     found = []
     for name in sorted(listed):

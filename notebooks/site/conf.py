@@ -5,7 +5,7 @@ from pathlib import Path
 
 import schedlab
 
-sys.path.insert(0, str(Path(__file__).parent))  # of `pictures`
+sys.path.insert(0, str(Path(__file__).parent))  # the folder of `pictures`
 
 project = "schedlab"
 author = "The schedlab developers"
@@ -18,26 +18,26 @@ extensions = ["myst_nb", "numpydoc", "pictures", "sphinx.ext.autosummary", "sphi
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 autosummary_generate = True
-autodoc_default_options = {"members": True}  # those that have docstrings
-autodoc_typehints = "none"  # numpydoc's sections say the types
+autodoc_default_options = {"members": True}  # only members with docstrings
+autodoc_typehints = "none"  # numpydoc's sections give the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 default_role = "code"
 toc_object_entries = False
 
-# Notebooks are run while the site is built, and what they show is kept until they change.
+# Notebooks run while the site is built. Their outputs are kept until the notebooks change.
 nb_execution_mode = "cache"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 nb_output_stderr = "remove"  # progress bars
-nb_ipywidgets_js = {}  # from other hosts; live figures bring what they need
+nb_ipywidgets_js = {}  # nothing from other hosts; live figures contain all that they need
 suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "schedlab"
 html_static_path = ["_static"]
-html_js_files = [("charts.js", {"type": "module"}), "live.js"]  # a module: its names are nobody else's
+html_js_files = [("charts.js", {"type": "module"}), "live.js"]  # a module, so that its names stay its own
 html_favicon = "_static/icon.svg"
 html_context = {"default_mode": "auto"}
 html_sidebars = {"notebooks/*": [], "index": []}  # charts need the width

@@ -6,8 +6,8 @@ from io import StringIO
 
 from sphinx.util import logging
 
-CHART = "chart"  # what an example calls the picture that belongs on its page
-LATE = 600  # behind numpydoc, which writes the sections anew
+CHART = "chart"  # the variable that holds the chart of an example
+LATE = 600  # after numpydoc, which rewrites the sections
 
 
 def setup(app) -> dict:
@@ -17,7 +17,7 @@ def setup(app) -> dict:
 
 
 def draw(app, what, name, obj, options, lines) -> None:
-    """Insert the chart of a docstring's example behind its last line, in place."""
+    """Insert the chart of a docstring's example after the example, in place."""
     text = "\n".join(lines)
     if f">>> {CHART} = " not in text:
         return

@@ -26,19 +26,19 @@ from .theme import (
 )
 from .timeline import ink_on
 
-CELL, ROW = 122, 38  # of a cell with two lines in it, in pixels
-PALE = 0.25  # of the winner's colour, where others are tied with it
+CELL, ROW = 122, 38  # width and height of a cell with two lines of text, in pixels
+PALE = 0.25  # share of the winner's colour in a cell where others are tied with it
 ALL_TIED = "#D0D0D0"
 STEP = 15  # from scheme to scheme, in pixels
-FAR = 3  # times the median of a panel: what is worse is drawn there
+FAR = 3  # times the median of a panel; larger values are drawn there
 SHAPES = ["circle", "triangle-right"]
-NARROW, LINE = 84, 20  # of a cell with a number in it, in pixels
-NARROWEST, HEADER, BROAD = 34, 96, 720  # of such a cell in a panel; of a panel's name; of all panels of a row
+NARROW, LINE = 84, 20  # width and height of a cell with one number, in pixels
+NARROWEST, HEADER, BROAD = 34, 96, 720  # widths: such a cell in a panel; a panel's name; all panels of a row
 UNSURE = "#737373"  # ink of a change that may be none
-LINES = "split(datum.label, ', ')"  # a name goes on in a second line behind a comma
-HEAD = 13  # letters in a line over such a cell
+LINES = "split(datum.label, ', ')"  # start a new line after a comma in a name
+HEAD = 13  # letters in a line of the heading over such a cell
 BETTER, WORSE = "#0072B2", "#D55E00"
-FULL = 60  # percent of change from which on a colour is at its strongest
+FULL = 60  # change in percent at which a colour is strongest
 
 
 @unchecked
@@ -115,7 +115,7 @@ def against_bounds(
     width: float | None = None,
     height: float | None = None,
 ) -> alt.FacetChart:
-    """Draw what each scheme reaches, and what none can beat, on logarithmic axes.
+    """Draw the value of each scheme, and the lower bound that no schedule can beat, on logarithmic axes.
 
     A value more than three times the median of its panel is drawn at the edge of the panel, as a triangle.
 
@@ -124,7 +124,7 @@ def against_bounds(
     table : DataFrame
         Of `Arena.cells`: one row for each scheme in each panel, with value and bound.
     measure : str
-        Whose values they are.
+        The measure to which the values belong.
     panel : str
         The column with one panel for each value: "log" or "load".
     title, subtitle : str
@@ -135,7 +135,7 @@ def against_bounds(
     Raises
     ------
     ValueError
-        If several rows share their place, or a value is below 0.
+        If a scheme has several rows in one panel, or a value is below 0.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def against_bounds(
     shown = table[["scheme", panel, "value", "bound"]].assign(**{panel: table[panel].map(str)})
     if measure in IN_HOURS:
         shown[["value", "bound"]] /= 3600
-    # The bound of a panel is one, also beside schemes that may beat it.
+    # Each panel has one bound, which is also drawn for schemes that may beat it.
     shown["bound"] = shown.groupby(panel)["bound"].transform("max")
     shown["above"] = 100 * (shown["value"] / shown["bound"].where(shown["bound"] > 0) - 1)
     least = shown[["value", "bound"]].where(lambda part: part > 0).min(axis=1).groupby(shown[panel]).transform("min")
@@ -165,7 +165,7 @@ def against_bounds(
     shown["value"] = shown["value"].where(shown["value"] > 0, least / 2)
     if panel == "load":
         shown[panel] = "load " + shown[panel]
-    # A scheme that is far off would leave no room to tell the others apart.
+    # A scheme far from the others would leave no room to tell them apart.
     most = FAR * shown.groupby(panel)["value"].transform("median")
     shown["far"] = shown["value"] > most
     shown["drawn"] = shown["value"].where(~shown["far"], most)
@@ -195,7 +195,7 @@ def against_bounds(
     chart = alt.layer(*layers, data=shown, width=round(wide), height=round(high))
     chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns).resolve_scale(x="independent")
     said = "black line: no schedule can be further left; each panel has its own scale"
-    cut = "triangles: further off than is drawn" if shown["far"].any() else ""
+    cut = "triangles: values beyond the edge" if shown["far"].any() else ""
     return headed(chart, title, round(wide * columns), subtitle, said, cut)
 
 
@@ -218,7 +218,7 @@ def changes(
     Parameters
     ----------
     table : DataFrame
-        One row a cell.
+        One row per cell.
     x, y : str
         Columns that name the cell's place.
     value : str
@@ -228,7 +228,7 @@ def changes(
     interval : (str, str), optional
         The columns with the ends of each change's interval. Changes whose interval reaches 0 are grey.
     title, subtitle : str
-        The subtitle should say of what, and against what.
+        The subtitle should name the measure and the scheme compared with.
     width, height : float, optional
         Of the plot, in pixels.
 

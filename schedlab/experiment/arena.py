@@ -1,4 +1,4 @@
-"""The arena: every scheme on every log, with intervals from shaken copies, beside what no scheme can beat."""
+"""The arena: every scheme on every log, with intervals from shaken copies, and lower bounds."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -36,32 +36,31 @@ MEASURES = (
     "utilization",
     "loss_of_capacity_share",
 )  # of a whole schedule, as `Schedule.metrics` has them
-BOUNDED = ("wait_time", "turnaround", "bounded_slowdown", "makespan")  # there are lower bounds of these
-CLASSES = ("SN", "SW", "LN", "LW")  # short or long, narrow or wide: as of `metrics.classes` by "kurian"
+BOUNDED = ("wait_time", "turnaround", "bounded_slowdown", "makespan")  # measures that have lower bounds
+CLASSES = ("SN", "SW", "LN", "LW")  # short or long, narrow or wide: the classes "kurian" of `metrics.classes`
 JUDGED = (*MEASURES, "gini", "unfair", *(f"{name} {one}" for one in CLASSES for name in BOUNDED[:3]))
-BETWEEN = "; "  # names that are tied: some have commas
+BETWEEN = "; "  # separates the names of tied schemes, since some contain commas
 WON = ("winner", "value", "tied", "next", "behind", "low", "high")  # columns of `Arena.wins`
 LARGEST = ("utilization",)  # measures of which the largest is the best
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A scheme in the arena, and what it needs beside the log.
+    """A scheme in the arena, and what it needs besides the log.
 
     Attributes
     ----------
     scheme : Scheme or name
     name : str, optional
-        In tables and charts; that of the scheme by default.
+        Its name in tables and charts. Default: the name of the scheme.
     kind : str, optional
-        "rigid" competes for the wins, and is the default of a scheme on the copies as they are. Any other kind is only
-        shown: an entrant that changes the jobs or the machine, or whose scheme does, is of the kind "jobs changed" or
-        "machine changed" unless another name is given.
+        Entrants of the kind "rigid" compete for the wins; those of other kinds are only shown. Default: "jobs changed"
+        or "machine changed" if the entrant or its scheme changes the jobs or the machine, otherwise "rigid".
     change : function, optional
-        Of a trace and a seed: gives the trace that the scheme gets, such as one with moldable jobs. It must keep the
-        number of jobs and their order.
+        Takes a trace and a seed, and returns the trace that the scheme gets, such as one with moldable jobs. It must
+        keep the number of jobs and their order.
     machine : function, optional
-        Of a trace: gives the machine, such as a `KaryTree`.
+        Takes a trace, and returns the machine, such as a `KaryTree`.
 
     Examples
     --------
@@ -105,7 +104,7 @@ class Entrant:
         return self.name
 
 
-# Of the five papers and their neighbours, whatever schedules rigid jobs as they are.
+# The schemes for rigid jobs: those of the five papers, and related ones.
 ENTRANTS = (
     FCFS(),
     EASY(),
@@ -142,7 +141,7 @@ def arena(
     progress: bool = True,
     store: str | PathLike | Store | None = None,
 ) -> "Arena":
-    """Let schemes compete on logs at several loads, on the same shaken copies, beside lower bounds.
+    """Let schemes compete on the same shaken copies of logs at several loads, and compute lower bounds.
 
     Parameters
     ----------
@@ -156,20 +155,20 @@ def arena(
         One seed for each copy: submissions are moved by up to `shake` seconds (`Trace.shake`). All schemes get the same
         copies, so that they are compared pair by pair. A single copy tells no schemes apart.
     measure : str
-        What decides, unless a method is told otherwise: one of `JUDGED`, such as "wait_time", "turnaround",
-        "bounded_slowdown", or one of a class of jobs, such as "wait_time SW" (short and wide).
+        The measure that decides who wins, unless a method is given another one. One of `JUDGED`, such as "wait_time",
+        "turnaround" or "bounded_slowdown", or the measure of a class of jobs, such as "wait_time SW" (short and wide).
     rounds : int, optional
-        How long to look for good lower bounds, as in `lower_bounds`; None to do without bounds.
+        How long to look for good lower bounds, as in `lower_bounds`; None: compute no bounds.
     shake : int, seconds
-        How far submissions move at most.
+        The most that a submission moves.
     by : {"run_time", "interarrival"}
         How loads are scaled (`Trace.scale_load`).
     tau : float, seconds
-        Of the bounded slowdown.
+        Threshold of the bounded slowdown.
     confidence : float
-        Of the statement about which schemes win in a cell.
+        Confidence with which a scheme wins a cell.
     threads, progress, store
-        As of `grid`.
+        As in `grid`.
 
     Returns
     -------
@@ -204,13 +203,13 @@ def arena(
 
 
 def logs() -> list[str]:
-    """Name the logs of the archive that are at hand."""
+    """List the logs of the archive that are at hand, by name."""
     known = archive.list_traces()
     return known.loc[known["local"].ne("") & known["jobs"].notna(), "name"].tolist()
 
 
 def _called(traces):
-    """Give traces by the names that tell them apart; those of logs are loaded."""
+    """Return traces by distinct names; those given by name are loaded."""
     one = not is_several(traces) or isinstance(traces, Trace | str)
     given = [load_trace(trace) if isinstance(trace, str) else trace for trace in several("traces", traces, one)]
     for trace in given:
@@ -248,7 +247,7 @@ def _entrants(given):
 
 @dataclass(frozen=True)
 class Setting:
-    """How the traces of an arena are made: at which loads, of which seeds, shaken by how much."""
+    """How the copies of an arena are made: the loads, the seeds, and how far submissions move."""
 
     loads: tuple[float, ...]
     seeds: tuple[int, ...]
@@ -258,7 +257,7 @@ class Setting:
 
 
 def _cells(traces, setting):
-    """Give the columns and the values of each copy of each trace at each load."""
+    """Yield the columns and the values of each copy of each trace at each load."""
     for name, trace in traces.items():
         for load in setting.loads:
             for seed in setting.seeds:
@@ -268,7 +267,7 @@ def _cells(traces, setting):
 
 def _runs(traces, entrants, setting, how):
     names, runs = [], []
-    for about, values in _cells(traces, setting):  # all entrants in turn: a copy is made once for them
+    for about, values in _cells(traces, setting):  # all entrants in turn, so that each copy is made once
         for one in entrants:
             names.append(about | {"scheme": one.name, "kind": one.kind})
             runs.append(values | {"entrant": one, "tau": setting.tau})
@@ -311,7 +310,7 @@ def _measured(trace, load, seed, shake, by, entrant, tau):
 
 
 def _by_class(copy, schedule, tau):
-    """Give the means of each class of jobs, by their run times and the processors that they ask for."""
+    """Return the means of each class of jobs; classes depend on run times and requested processors."""
     asked = {"run_time": run_times(copy.table, OVERRUN[0]), "procs": copy.table["requested_procs"].to_numpy()}
     of_class = classes(pd.DataFrame(asked), "kurian").to_numpy()
     turnaround = schedule.end - schedule.submit
@@ -333,22 +332,22 @@ def _bounded(trace, load, seed, shake, by, tau, rounds):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Arena:
-    """What an `arena` found.
+    """The results of an `arena`.
 
     Attributes
     ----------
     runs : DataFrame
-        One row a run: log, load, seed, scheme, kind (of the `Entrant`), and the measures, seconds where they are times.
+        One row per run: log, load, seed, scheme, kind (of the `Entrant`), and the measures; times are in seconds.
     bounds : DataFrame
-        One row a copy: log, load, seed, and a lower bound on each of `BOUNDED`. Empty where none were asked for.
+        One row per copy: log, load, seed, and a lower bound on each of `BOUNDED`. Empty if none were requested.
     setting : Setting
     measure : str
-        What decides.
+        The measure that decides who wins.
     confidence : float
     traces : dict of str to Trace
-        By the names in `runs`; empty for kept results.
+        The traces by their names in `runs`; empty for kept results.
     load : function
-        Of a name in `runs`: gives the trace if it is needed and not in `traces`.
+        Takes a name in `runs`, and returns its trace. It is called for traces that are not in `traces`.
 
     Examples
     --------
@@ -376,7 +375,7 @@ class Arena:
         return f"<Arena: {schemes} on {logs} at {loads}, {runs}>"
 
     def judged_by(self, measure: str) -> "Arena":
-        """Give the same results, decided by another measure.
+        """Return the same results, judged by another measure.
 
         Parameters
         ----------
@@ -386,7 +385,7 @@ class Arena:
         return replace(self, measure=check_known("measure", measure, JUDGED))
 
     def of_kind(self, *kinds: str) -> "Arena":
-        """Give the results of some kinds of entrants alone.
+        """Return only the results of some kinds of entrants.
 
         Parameters
         ----------
@@ -405,9 +404,9 @@ class Arena:
         Parameters
         ----------
         *schemes : Scheme, name or Entrant
-            The newcomers. One of a name that is there already takes its place.
+            The newcomers. One with the name of an earlier entrant replaces it.
         threads, progress, store
-            As of `grid`.
+            As in `grid`.
         """
         entrants = _entrants(schemes)
         if not entrants:
@@ -435,11 +434,11 @@ class Arena:
         *traces : Trace or name
             The newcomers.
         schemes : iterable of Scheme, name or Entrant
-            Who competes on them; those that are missing there win nothing there.
+            The schemes that compete on these traces. Schemes left out here cannot win here.
         rounds : int, optional
             As in `arena`.
         threads, progress, store
-            As of `grid`.
+            As in `grid`.
         """
         called, setting = _called(traces), self.setting
         if twice := sorted(set(called) & set(self.runs["log"])):
@@ -452,18 +451,18 @@ class Arena:
         return replace(self, runs=runs, bounds=bounds, traces=self.traces | more.traces)
 
     def cells(self, measure: str | None = None) -> pd.DataFrame:
-        """Give the mean of a measure over the copies, by log, load and scheme, with the lower bound where there is one.
+        """Return the mean of a measure over the copies, by log, load and scheme, with its lower bound if there is one.
 
         Parameters
         ----------
         measure : str, optional
-            That which decides if left out.
+            Default: the measure that decides.
 
         Returns
         -------
         DataFrame
-            One row a scheme in a cell: log, load, scheme, kind, value, bound, and above (percent above the bound, nan
-            where there is none or the bound is 0).
+            One row per scheme and cell: log, load, scheme, kind, value, bound, and above (percent above the bound, nan
+            if there is no bound or it is 0).
         """
         measure = check_known("measure", measure or self.measure, JUDGED)
         by = ["log", "load", "scheme", "kind"]
@@ -472,27 +471,27 @@ class Arena:
         if measure in BOUNDED and len(self.bounds):
             least = self.bounds.groupby(["log", "load"])[measure].mean()
             table["bound"] = least.reindex(pd.MultiIndex.from_frame(table[["log", "load"]])).to_numpy()
-            # What changes the jobs or the machine may beat what bounds the schedules of these jobs on that machine.
+            # Entrants that change the jobs or the machine may beat bounds for the original jobs and machine.
             table.loc[table["kind"] != RIGID, "bound"] = np.nan
         table["above"] = 100 * (table["value"] / table["bound"].where(table["bound"] > 0) - 1)
         return table
 
     def wins(self, measure: str | None = None) -> pd.DataFrame:
-        """Tell which rigid scheme has the best mean in each cell, and which others cannot be told from it.
+        """Find the rigid scheme with the best mean in each cell, and the schemes tied with it.
 
-        A scheme is told from the winner where the interval of the ratio of their means over the copies does not reach
-        1. The intervals of a cell hold together (Bonferroni): with the stated confidence, the scheme whose true mean is
-        best is the winner or among those that are tied with it.
+        A scheme is tied with the winner if the interval of the ratio of their means over the copies contains 1. The
+        intervals of a cell hold jointly (Bonferroni): with the stated confidence, the scheme whose true mean is best is
+        the winner or among those that are tied with it.
 
         Parameters
         ----------
         measure : str, optional
-            That which decides if left out.
+            Default: the measure that decides.
 
         Returns
         -------
         DataFrame
-            One row a cell that has jobs of the measure: log, load, winner, value; tied (names, joined by "; "; with a
+            One row per cell that has jobs of the measure: log, load, winner, value; tied (names, joined by "; "; with a
             single copy all others are); next, the best of those that are not tied; behind, by how many percent next is
             worse, with low and high.
         """
@@ -568,14 +567,14 @@ class Arena:
         Parameters
         ----------
         measure : str, optional
-            That which decides if left out.
+            Default: the measure that decides.
 
         Returns
         -------
         DataFrame
-            One row a scheme, the best mean rank first: scheme, rank (mean over cells; equal values share one), best and
-            worst rank, wins (cells won alone), tied (cells in which it wins or is tied with the winner), cells (that
-            have jobs of the measure).
+            One row per scheme, the best mean rank first: scheme, rank (mean over cells; equal values share one), best
+            and worst rank, wins (cells won alone), tied (cells in which it wins or is tied with the winner), cells
+            (that have jobs of the measure).
         """
         cells = self.cells(measure)
         cells = cells[cells["kind"] == RIGID]
@@ -595,7 +594,7 @@ class Arena:
     def price(
         self, measures: str | Iterable[str] = ("max_wait_time", "gini", "loss_of_capacity_share"), base: str = "EASY"
     ) -> pd.DataFrame:
-        """Set what schemes gain beside what it costs, relative to one of them.
+        """Compare what each scheme gains with what it costs, relative to one of them.
 
         Parameters
         ----------
@@ -607,9 +606,9 @@ class Arena:
         Returns
         -------
         DataFrame
-            One row a scheme: scheme, kind, and for the measure that decides and for each cost the change against the
+            One row per scheme: scheme, kind, and for the measure that decides and for each cost the change against the
             base in percent. It is the geometric mean of the ratios over the cells in which no scheme has a mean of 0;
-            nan where there is no such cell.
+            nan if there is no such cell.
         """
         columns = {}
         check_known("base", base, self.runs["scheme"].unique())
@@ -628,10 +627,11 @@ class Arena:
 def _ratio(other, winner, confidence):
     """Compare two schemes over the copies: the ratio of their means, with its interval."""
     if (other == winner).all():
-        return 1.0, 1.0, 1.0  # one and the same
+        return 1.0, 1.0, 1.0  # equal on every copy
     if winner.any() and other.any():
         return ratio_over_seeds(other, winner, confidence)
-    # One is 0 throughout, so that no interval of a ratio is known; that of the other's mean tells whether it is not.
+    # One scheme is 0 on every copy, so their ratio has no interval. The interval of the other's mean decides instead:
+    # they differ if it excludes 0.
     values = other if other.any() else winner
     half = np.inf
     if values.size > 1:

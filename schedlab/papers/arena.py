@@ -1,4 +1,4 @@
-"""The arena: every scheme on many logs, which one wins where, what a win costs, and how far it is from the best."""
+"""The arena: which scheme wins on which log, what a win costs, and how far the schemes are from lower bounds."""
 
 import math
 from dataclasses import replace
@@ -31,15 +31,15 @@ PAPER = Paper(
     title="Rigid schemes on the logs of the archive",
     venue="this package",
     year=2026,
-    says="Four statements of three papers on backfilling, held against all logs and loads at once.",
+    says="Four statements of three papers on backfilling, tested on all logs and loads at once.",
     found=(
         ("Trying short candidates first lowers EASY's mean bounded slowdown on most logs, not on all", "ARE-1"),
         ("Long narrow jobs wait less under EASY than under conservative backfilling on most logs", "ARE-2"),
         ("Lookahead helps where narrow jobs come first; by itself it changes little", "ARE-4"),
     ),
 )
-# All logs of the archive that are at hand, one version of each. OSC's own load is 0.13: at 0.9 its jobs run seven times
-# as long.
+# One version of each archive log that we have. The original load of OSC is 0.13: at 0.9 its jobs run seven times as
+# long.
 LOGS = {
     "quick": ("KTH-SP2-1996", "CTC-SP2-1996", "SDSC-SP2-1998"),
     "full": (
@@ -60,16 +60,16 @@ LOGS = {
         "CEA-Curie-2011",
     ),
 }
-JOBS = {"quick": 5_000, "full": None}  # the first of a log
-# The first of two longer ones: conservative backfilling would take hours where thousands of jobs wait.
+JOBS = {"quick": 5_000, "full": None}  # taken from the beginning of each log; None: all
+# Only the first jobs of two long logs: conservative backfilling would take hours where thousands of jobs wait.
 PARTS = dict.fromkeys(("RICC-2010", "CEA-Curie-2011"), 30_000)
-FIRST = 3_000  # of each log, where the machine is a tree
+FIRST = 3_000  # jobs of each log for `changed`
 LOADS = {"quick": (0.7, 0.9), "full": (0.6, 0.7, 0.8, 0.9, 0.95)}
 COPIES = {"quick": 3, "full": 6}
-ROUNDS = {"quick": 20, "full": 150}  # of the search for bounds
-SHOWN = 0.9  # the load of pictures that show one
+ROUNDS = {"quick": 20, "full": 150}  # of the search for lower bounds
+SHOWN = 0.9  # the load of figures that show a single load
 BASE = "EASY"
-SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # of moldable jobs; of sweeps; of the tree
+SHARE, SWEEPS, ARITY = 0.2, 0.05, 4  # share of moldable jobs; share of sweeps; arity of the tree
 CLASSES = {"SN": "short narrow", "SW": "short wide", "LN": "long narrow", "LW": "long wide"}
 charts.register({"EASY-SAF": "#44AA99", "EASY-WFP3": "#999933", "EASY-F1": "#AA4499"})
 COSTS = {
@@ -90,12 +90,12 @@ def sweeping(trace: Trace, seed: int) -> Trace:
 
 
 def tree(trace: Trace) -> KaryTree:
-    """Give the smallest 4-ary tree that holds the machine, on which jobs need nodes of one block."""
+    """Return the smallest 4-ary tree that holds the machine, on which jobs need nodes of one block."""
     return KaryTree(ARITY, max(1, math.ceil(math.log(trace.procs, ARITY) - 1e-9)))
 
 
 LOOKAHEAD = DPSA(variant="n", budget=1_000, reservation="block")
-# What changes the jobs or the machine: out of the competition, and on the first jobs of each log.
+# Entrants that change the jobs or the machine. They do not compete for wins, and run only the first jobs of each log.
 OTHERS = (
     Entrant(FairShareMoldable(), "fair share, 20 % moldable", change=moldable),
     Entrant(Flooding(), "flooding, 5 % sweeps", change=sweeping),
@@ -109,32 +109,32 @@ OTHERS = (
 
 @remember(32)
 def log(name: str, jobs: int | None) -> Trace:
-    """Give a log, or the first jobs of it; a stand-in where it is not at hand."""
+    """Return a log or its first jobs; if the log is missing, its stand-in."""
     trace = load_trace(name, or_standin=True)
     return trace if jobs is None else trace.head(jobs)
 
 
 @remember(2)
 def part(name: str, jobs: int) -> Trace:
-    """Give the first jobs of a log, called so."""
+    """Return the first jobs of a log; the name of the trace says how many."""
     trace = log(name, jobs)
     return trace.rename(f"{trace.name}, first {jobs:,} jobs")
 
 
 def competing(size: str) -> list[Trace]:
-    """Give the logs of the arena, in a size."""
+    """Return the logs of the arena at a size."""
     parts = PARTS if size == "full" else {}
     return [part(name, parts[name]) if name in parts else log(name, JOBS[size]) for name in LOGS[size]]
 
 
 def _named(called):
-    """Give the trace that has this name in the kept results."""
+    """Return the trace that has this name in the kept results."""
     name, cut, _ = called.partition(", first ")
     return part(name, next(jobs for log, jobs in PARTS.items() if name.startswith(log))) if cut else load_trace(name)
 
 
 def results(size: str, progress: bool = True) -> Arena:
-    """Run the arena, in a size.
+    """Run the arena at a size.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def results(size: str, progress: bool = True) -> Arena:
 
 
 def kept_results() -> Arena:
-    """Give the kept results of the full size, to look at in other ways or to add schemes to.
+    """Return the kept full-size results, to judge them by other measures or to add schemes.
 
     Raises
     ------
@@ -173,18 +173,18 @@ def _notes(size):
 
 def _sample(size, jobs=None):
     jobs = jobs or JOBS[size]
-    sample = f"The first {jobs:,} jobs of each log" if jobs else f"Whole logs, but for parts of {' and '.join(PARTS)}"
+    sample = f"The first {jobs:,} jobs of each log" if jobs else f"Whole logs, but only parts of {' and '.join(PARTS)}"
     return (
-        f"{sample}; {COPIES[size]} copies at each load, whose submissions are moved by up to a minute; run times and "
-        "estimates are scaled to the load."
+        f"{sample}; {COPIES[size]} copies at each load, with submissions moved by up to a minute; run times and "
+        "estimates are scaled to reach the load."
     )
 
 
 @rebuilt("Which scheme wins where", _notes)
 def winners(size: str, progress: bool) -> tuple:
-    """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties said."""
+    """Draw which rigid scheme has the least mean bounded slowdown on each log at each load, with ties marked."""
     found = results(size, progress)
-    caption = f"With 95 % confidence the best scheme of a cell is its winner, or tied with it. {_sample(size)}"
+    caption = f"With 95 % confidence, the best scheme of a cell is its winner or tied with it. {_sample(size)}"
     return caption, found.runs, draw_winners(found), ranked(found)
 
 
@@ -200,7 +200,7 @@ def draw_winners(found: Arena) -> "alt.LayerChart":
 
 
 def ranked(found: Arena) -> pd.DataFrame:
-    """Give the ranks of the schemes, with heads to read.
+    """Return the ranks of the schemes, with readable column headings.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def ranked(found: Arena) -> pd.DataFrame:
 
 
 def words_of(measure: str) -> str:
-    """Say what a measure is, also one of a class of jobs.
+    """Describe a measure, which may be that of one class of jobs.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def bounds(size: str, progress: bool) -> tuple:
 
 
 def draw_bounds(found: Arena, log: str | None = None, load: float | None = None) -> "alt.FacetChart":
-    """Draw the measure that decides beside what no schedule can beat, of one log at all loads or of all logs at one.
+    """Draw the deciding measure beside its lower bound, for one log at all loads or for all logs at one load.
 
     Parameters
     ----------
@@ -271,14 +271,14 @@ def draw_bounds(found: Arena, log: str | None = None, load: float | None = None)
 
 @rebuilt("The price of a win", _notes)
 def price(size: str, progress: bool) -> tuple:
-    """Draw what each scheme gains in mean bounded slowdown beside what it costs, against EASY."""
+    """Draw the gain of each scheme in mean bounded slowdown, and what it costs, compared with EASY."""
     found = results(size, progress)
     data, chart = found.price(COSTS, BASE), draw_price(found)
-    return f"What is gained in the first column is paid for in the others. {_sample(size)}", data, chart
+    return f"The first column shows the gain, the others what it costs. {_sample(size)}", data, chart
 
 
 def draw_price(found: Arena) -> "alt.LayerChart":
-    """Draw the changes of the measure that decides, and of what it costs, against EASY.
+    """Draw how the deciding measure and the costs change, compared with EASY.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def draw_price(found: Arena) -> "alt.LayerChart":
 
 @rebuilt("Classes of jobs", _notes)
 def classes(size: str, progress: bool) -> tuple:
-    """Draw how the mean wait of each class of jobs changes against EASY."""
+    """Draw how the mean wait of each class of jobs changes, compared with EASY."""
     found = results(size, progress)
     data = by_class(found)
     caption = f"Short: runs for less than an hour; narrow: asks for fewer than 32 processors. {_sample(size)}"
@@ -305,7 +305,7 @@ def classes(size: str, progress: bool) -> tuple:
 
 
 def by_class(found: Arena) -> pd.DataFrame:
-    """Give by how much the mean wait of each class of jobs changes against EASY, in percent.
+    """Return by how much the mean wait of each class of jobs changes compared with EASY, in percent.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def by_class(found: Arena) -> pd.DataFrame:
 
 
 def draw_classes(found: Arena) -> "alt.LayerChart":
-    """Draw by how much the mean wait of each class of jobs changes against EASY.
+    """Draw by how much the mean wait of each class of jobs changes compared with EASY.
 
     Parameters
     ----------
@@ -340,9 +340,9 @@ def live(
     measure : str
         Deciding measure. Its mean over the copies tells who wins.
     log : str
-        Log below. Its schemes stand beside the lower bounds, at every load.
+        Log below. The lower chart shows its schemes and the lower bounds at every load.
     confidence : float
-        Confidence. The more is asked for, the more schemes are tied.
+        Confidence. The higher it is, the more schemes are tied.
     """
     found = replace(kept_results().judged_by(measure), confidence=confidence)
     lower = measure if measure in BOUNDED else "turnaround"
@@ -351,7 +351,7 @@ def live(
 
 @rebuilt("Moldable jobs, sweeps, and nodes", _notes)
 def changed(size: str, progress: bool) -> tuple:
-    """Draw the mean turnaround under schemes that are free to change jobs, or bound to nodes, against EASY."""
+    """Draw how the mean turnaround changes when schemes may change jobs or must allocate nodes, compared with EASY."""
     traces, copies = [log(name, FIRST) for name in LOGS[size]], range(COPIES[size])
     found = arena(traces, (EASY(), *OTHERS), LOADS[size], copies, rounds=None, progress=progress)
     data = found.against(BASE, "turnaround")
@@ -362,14 +362,14 @@ def changed(size: str, progress: bool) -> tuple:
     caption = (
         "The same jobs with more freedom, or with less: moldable jobs may run on other numbers of processors, the "
         f"tasks of a sweep may run apart, and nodes must lie in one block of a {ARITY}-ary tree. A grey number may be "
-        f"chance: its 95 % interval over the copies, taken in pairs, reaches 0. {_sample(size, FIRST)}"
+        f"chance: its 95 % interval, from copies compared pair by pair, contains 0. {_sample(size, FIRST)}"
     )
     return caption, data, chart
 
 
 NARROW = EASY(order="narrow")
 REBUILT = Conservative(compression="rebuild")
-# Cells that surprise, and the schemes that explain them: log, load, schemes.
+# Cells with surprising winners, and the schemes that explain them: log, load, schemes.
 SURPRISES = (
     ("Sandia-Ross-2001", 0.8, (EASY(), EASY(order="f1"), NARROW, EASY(order="saf"), EASY(order="sjf"))),
     ("LANL-CM5-1994", 0.9, (EASY(), Conservative(), REBUILT, EASY(order="sjf"))),
@@ -391,7 +391,7 @@ def explained(name: str, load: float, estimates: str, scheme: Scheme, seed: int)
 
 @rebuilt("Three cells that surprise", _notes)
 def surprises(size: str, progress: bool) -> tuple:
-    """Draw what changes in three cells where the estimates are exact, and what a win there costs."""
+    """Draw three surprising cells: what exact estimates change there, and what a win costs."""
     cases = [
         {"name": name, "load": load, "scheme": scheme, "estimates": estimates}
         for name, load, schemes in SURPRISES
@@ -409,10 +409,10 @@ def surprises(size: str, progress: bool) -> tuple:
         title, subtitle = f"{name} at an offered load of {load:g}", "change against EASY with users' estimates (%)"
         panels.append(charts.changes(shown, "column", "scheme", "change (%)", title=title, subtitle=subtitle))
     caption = (
-        "Sandia: with exact estimates the shortest jobs first wins; users' estimates say little there, and an order by "
+        "Sandia: with exact estimates, shortest job first wins; users' estimates say little there, and an order by "
         "width alone does as well as F1. LANL: the advantage of conservative backfilling comes from jobs that end "
-        "early, and goes when reservations are rebuilt in the order of the queue. BLUE: an order by length or area "
-        f"leaves more processors idle than a load of 0.95 allows. Whole logs, {COUNTED[size]}."
+        "early, and disappears when reservations are rebuilt in the order of the queue. BLUE: an order by length or "
+        f"area leaves more processors idle than a load of 0.95 allows. Whole logs, {COUNTED[size]}."
     )
     return caption, data, charts.stacked(panels)
 
@@ -421,7 +421,7 @@ FIGURES = (winners, bounds, price, classes, surprises, changed)
 
 
 def _changes(runs, scheme, base, measure):
-    """Give each run's part of the change (percent) of a measure over the copies, from one scheme to another."""
+    """Return, for each copy, its part of the change (percent) of a measure from one scheme to another."""
     by = ["log", "load"]
     new, old = (runs[runs["scheme"] == name].set_index([*by, "seed"])[measure] for name in (scheme, base))
     table = pd.DataFrame({"new": new, "old": old}).dropna().reset_index()
@@ -430,7 +430,7 @@ def _changes(runs, scheme, base, measure):
 
 @claimed
 def claims(size: str, progress: bool) -> list[dict]:
-    """Give the ledger of four statements of three papers."""
+    """Return the ledger of four statements of three papers."""
     runs, said = results(size, progress).runs, claims_of("arena")
     looked_up = {
         "ARE-1": [("EASY-SJBF", BASE, "bounded_slowdown")],
@@ -449,7 +449,7 @@ def claims(size: str, progress: bool) -> list[dict]:
     return rows
 
 
-# Where claims fail at full size.
+# Why claims fail at full size.
 WHY = {
     "ARE-1": (
         "On LLNL-Atlas at 0.8 one episode of five weeks decides, in which jobs of over half of the machine wait twice "
@@ -465,6 +465,6 @@ WHY = {
 
 
 def _traces(size):
-    """Say in short on what it was measured: the cases name the logs."""
+    """Say briefly what the claims were measured on; the cases name the logs."""
     standing = any("stand-in" in trace.title for trace in competing(size))
     return f"{len(LOGS[size])} logs{' (stand-ins)' if standing else ''}"
