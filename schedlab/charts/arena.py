@@ -268,7 +268,7 @@ def changes(
         chart = alt.layer(*layers, data=shown, width=wide, height=high)
         return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
     several = list(dict.fromkeys(shown[panel]))
-    columns = min(len(several), max(1, BROAD // max(wide, HEADER)))
+    columns = min(len(several), max(1, BROAD // max(wide, CELL)))
     wide = wide if width is None else round(width / columns)
     high = high if height is None else round(height / -(-len(several) // columns))
     chart = alt.layer(*layers, data=shown, width=wide, height=high)
