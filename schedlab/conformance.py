@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cache
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 
@@ -308,7 +309,10 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
             check_known("case", name, [case.name for case in cases()])
         if not given:
             raise ValueError("no case is given, expected the starts of one or more, by the name of the case")
-        starts = {case.name: given[case.name] for case in known if case.name in given}
+        starts = {case.name: _whole_starts(case, given[case.name]) for case in known if case.name in given}
+        if not starts:
+            names = ", ".join(case.name for case in known)
+            raise ValueError(f"none of the cases given tests {scheme}; these do: {names}")
     else:
         files = [(case, _file(Path(given), case)) for case in known]
         starts = {case.name: read_starts(path, case) for case, path in files if path is not None}
@@ -317,6 +321,20 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
             raise ValueError(f"{plain(str(given))}: no file of any case, expected such as {example}")
     rows = [_verdict(case, starts[case.name]) for case in known if case.name in starts]
     return Verdicts(rows, columns=["case", "scheme", "title", "starts", "follows", "convention", "words"])
+
+
+def _whole_starts(case, given):
+    """Return the starts of a case by job number, after a check: jobs of the case, and whole seconds."""
+    if not hasattr(given, "items"):
+        raise ValueError(f"{case.name}: the starts are {given!r}, expected the start of each job by its number")
+    jobs, starts = case.records.index.tolist(), {}
+    for job, start in given.items():
+        if job not in jobs:
+            raise ValueError(f"{case.name}: there is no job {job!r}, expected numbers of {', '.join(map(str, jobs))}")
+        if not (isinstance(start, Real) and np.isfinite(start) and abs(start - round(start)) < 0.01):
+            raise ValueError(f"{case.name}: job {job} starts at {start!r}, expected a whole number of seconds")
+        starts[job] = round(start)
+    return starts
 
 
 def _kind(scheme):

@@ -749,7 +749,7 @@ def _few(control):
         values = [control.min + step * control.step for step in range(steps + 1)]
         chosen = round((control.value - control.min) / control.step)
         values[chosen] = control.value
-        pairs = [(f"{value:.4g}", value) for value in values]
+        pairs = [(f"{value:,.7g}", value) for value in values]
     else:
         return []
     apart = max(1, -(-len(pairs) // ON_A_PAGE))

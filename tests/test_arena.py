@@ -361,3 +361,38 @@ def test_short_traces_compete(traces):
     result = sl.arena(trace_of([(0, 10, 10, 1), (50, 10, 10, 1)], 4), ["fcfs", "easy"], 0.1, range(2), progress=False)
     (row,) = result.wins().itertuples(index=False)
     assert row.tied
+
+
+def test_changes_take_any_names_of_panels_and_write_large_changes_short():
+    table = pd.DataFrame({"log": list("aabb"), "load": [0.7, 0.9] * 2, "v": [1_204.4, 26_166, -0.2, 3.2e6]})
+    chart = sl.charts.changes(table.assign(scheme="X"), "log", "scheme", "v", panel="load").to_dict()
+    (rows,) = chart["datasets"].values()
+    assert [row["text"] for row in rows] == ["+1.2k", "+26k", "0", "+3.2M"]
+    assert {row["load"] for row in rows} == {"0.7", "0.9"}
+    empty = sl.charts.changes(table.iloc[:0].assign(scheme=[]), "log", "scheme", "v", panel="load", height=100)
+    assert empty.to_dict()["columns"] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"interval": "low"}, "interval is 'low', expected the names of two columns"),
+        ({"interval": ("low",)}, "interval is .*, expected the names of two columns"),
+        ({"panel": "x"}, "x, y and panel are 'x', 'y', 'x', expected different columns"),
+    ],
+)
+def test_bad_columns_of_changes(settings, message):
+    table = pd.DataFrame({"x": ["a"], "y": ["b"], "v": [1.0], "low": [0.5], "high": [2.0]})
+    with pytest.raises(ValueError, match=message):
+        sl.charts.changes(table, "x", "y", "v", **settings)
+
+
+def test_an_unknown_interval_is_said_to_be_unknown():
+    table = pd.DataFrame({"x": ["a", "b"], "y": "c", "v": [12, 12], "low": [5, math.nan], "high": [20, math.nan]})
+    chart = sl.charts.changes(table, "x", "y", "v", interval=("low", "high")).to_dict()
+    assert "or is not known" in " ".join(chart["title"]["subtitle"])
+
+
+@pytest.mark.traces
+def test_a_part_is_as_long_as_its_name_says():
+    assert len(paper.kept_results().load("KTH-SP2-1996, first 50 jobs")) == 50

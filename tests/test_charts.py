@@ -1204,3 +1204,6 @@ def test_whole_numbers_have_no_ticks_between_them():
     drawn = {x: json.dumps(charts.lines(table, x, "value").to_dict()["layer"]) for x in ("month", "load")}
     assert '"tickCount": 2' in drawn["month"]
     assert '"tickCount": 6' in drawn["load"]
+    missing = table.astype({"month": "Int64"}).assign(month=lambda given: given["month"].where(given["month"] < 3))
+    assert charts.lines(missing, "month", "value").to_dict()
+    assert charts.lines(table.assign(month=[True, False, True], scheme=list("abc")), "month", "value").to_dict()

@@ -220,8 +220,16 @@ def test_a_case_displays_itself():
     [
         ({}, "no case is given, expected the starts of one or more, by the name of the case"),
         ({"extra-procesors": {1: 0}}, "unknown case 'extra-procesors'; known: extra-processors"),
+        ({"extra-processors": {7: 0}}, "extra-processors: there is no job 7, expected numbers of 1, 2, 3, 4"),
+        ({"extra-processors": {1: 0.5}}, "extra-processors: job 1 starts at 0.5, expected a whole number of seconds"),
+        ({"extra-processors": [0, 10]}, r"extra-processors: the starts are \[0, 10\], expected the start of each job"),
     ],
 )
 def test_starts_are_of_cases_that_there_are(given, message):
     with pytest.raises(ValueError, match=message):
         judge(given)
+
+
+def test_a_case_of_another_scheme_is_not_judged_in_silence():
+    with pytest.raises(ValueError, match="none of the cases given tests FCFS; these do: equal-submissions"):
+        judge({"extra-processors": {1: 0, 2: 10, 3: 2, 4: 3}}, "FCFS")

@@ -23,7 +23,8 @@ def draw(app, what, name, obj, options, lines) -> None:
         return
     last = max(i for i, line in enumerate(lines) if line.lstrip().startswith((">>> ", "... ")))
     end = next((i for i in range(last, len(lines)) if not lines[i].strip()), len(lines))
-    html = _html(text, name)
+    if not (html := _html(text, name)):
+        return
     lines[end:end] = ["", ".. raw:: html", "", *(f"   {line}" for line in html.splitlines()), ""]
 
 

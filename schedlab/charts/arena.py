@@ -11,6 +11,7 @@ import pandas as pd
 from ._altair import alt
 from .theme import (
     AXES,
+    CHARACTER,
     IN_HOURS,
     INK,
     MARGIN,
@@ -33,7 +34,7 @@ STEP = 15  # from scheme to scheme, in pixels
 FAR = 3  # times the median of a panel; larger values are drawn there
 SHAPES = ["circle", "triangle-right"]
 NARROW, LINE = 84, 20  # width and height of a cell with one number, in pixels
-NARROWEST, HEADER, BROAD = 34, 96, 720  # widths: such a cell in a panel; a panel's name; all panels of a row
+NARROWEST, BROAD = 34, 720  # widths: such a cell in a panel; all panels of a row
 UNSURE = "#737373"  # ink of a change that may be none
 LINES = "split(datum.label, ', ')"  # start a new line after a comma in a name
 HEAD = 13  # letters in a line of the heading over such a cell
@@ -95,7 +96,7 @@ def winners(
     cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), tooltip=tooltip)
     layers = [cells]
     for words, shift, size in (("first", -7, 11), ("second", 8, 9)):
-        letters = alt.Chart().mark_text(fontSize=size, dy=shift)
+        letters = alt.Chart().mark_text(fontSize=size, dy=shift, limit=CELL - 6)
         layers.append(letters.encode(text=f"{words}:N", color=alt.Color("ink:N", scale=None), tooltip=tooltip))
     wide = CELL * len(loads)
     layers = [one.encode(x=along, y=down) for one in layers]
@@ -242,35 +243,46 @@ def changes(
     >>> chart = sl.charts.changes(table, "load", "scheme", "change", interval=("low", "high"), title=title, width=480)
     """
     check_kind(table, pd.DataFrame)
-    places, ends = [x, y, *filter(None, [panel])], list(interval or [])
+    places, ends = [x, y, *([] if panel is None else [panel])], [] if interval is None else interval
+    if interval is not None and (isinstance(interval, str) or len(interval) != 2):
+        raise ValueError(f"interval is {interval!r}, expected the names of two columns: its low and its high ends")
+    if len({*places}) < len(places):
+        raise ValueError(f"x, y and panel are {', '.join(map(repr, places))}, expected different columns")
     check_columns(table, [*places, value, *ends])
     check_numbers(table, [value, *ends])
-    shown = table[[*places, value, *ends]].dropna(subset=value).rename(columns={value: "value"})
-    sure = (shown[ends] > 0).all(axis=1) | (shown[ends] < 0).all(axis=1)
+    shown = table[[*places, value, *ends]].dropna(subset=value)
+    shown = shown.set_axis([*places, "value", *(["low", "high"] if ends else [])], axis=1)
+    if panel is not None:
+        shown[panel] = [f"{name:g}" if isinstance(name, float) else str(name) for name in shown[panel]]
+    both = shown[["low", "high"] if ends else []]
+    sure = (both > 0).all(axis=1) | (both < 0).all(axis=1)
     shown["fill"] = [_toned(percent) for percent in shown["value"].where(sure, 0)]
     shown["ink"] = [ink_on(fill) if clear else UNSURE for fill, clear in zip(shown["fill"], sure, strict=True)]
-    shown["text"] = [f"{percent:+,.0f}" if abs(percent) >= 0.5 else "0" for percent in shown["value"]]
+    shown["text"] = [_short(percent) for percent in shown["value"]]
     shown[x] = ["\n".join(wrap(str(name), HEAD)) for name in shown[x]]
     along, down = list(dict.fromkeys(shown[x])), list(dict.fromkeys(shown[y]))
     heads = _plain(labelLimit=NARROW, labelExpr="split(datum.label, '\\n')")
     across = alt.X(f"{x}:N", title=AXES.get(x), sort=along, axis=heads)
-    place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=200))}
+    place = {"x": across, "y": alt.Y(f"{y}:N", title=None, sort=down, axis=_plain(labelLimit=280))}
     tooltip = [*(alt.Tooltip(f"{name}:N") for name in dict.fromkeys([*places[2:], y, x]))]
     tooltip += [alt.Tooltip("value:Q", title=value, format="+,.3~g")]
-    tooltip += [alt.Tooltip(f"{name}:Q", format="+,.3~g") for name in ends]
+    named = zip(both, ends, strict=True)
+    tooltip += [alt.Tooltip(f"{name}:Q", title=end, format="+,.3~g") for name, end in named]
     cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), **place)
     words = alt.Chart().mark_text(fontSize=11).encode(text="text:N", color=alt.Color("ink:N", scale=None), **place)
     layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
-    each = NARROW if panel is None else NARROWEST
+    longest = max((len(line) for name in along for line in name.split("\n")), default=0)
+    each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 4)
     wide, high = each * len(along), LINE * len(down)
-    said = "grey: the interval of the change reaches 0" if ends else ""
+    unknown = both.isna().any(axis=None)
+    said = f"grey: the interval of the change reaches 0{', or is not known' if unknown else ''}" if ends else ""
     if panel is None:
         chart = alt.layer(*layers, data=shown, width=wide, height=high)
         return headed(chart, title, max(wide, 3 * NARROW), subtitle, said, size=(width, height))
     several = list(dict.fromkeys(shown[panel]))
-    columns = min(len(several), max(1, BROAD // max(wide, CELL)))
+    columns = max(1, min(len(several), BROAD // max(wide, CELL)))
     wide = wide if width is None else round(width / columns)
-    high = high if height is None else round(height / -(-len(several) // columns))
+    high = high if height is None else round(height / max(1, -(-len(several) // columns)))
     chart = alt.layer(*layers, data=shown, width=wide, height=high)
     chart = chart.facet(facet=_faceted(panel, several, wide), columns=columns)
     return headed(chart, title, max(wide * columns, 3 * NARROW), subtitle, said)
@@ -293,6 +305,16 @@ def _ahead(percent):
 
 def _plain(**settings):
     return alt.Axis(labelAngle=0, ticks=False, domain=False, **settings)
+
+
+def _short(percent):
+    """Write a change: +12, or +1.2k from a thousand on."""
+    if abs(percent) < 0.5:
+        return "0"
+    unit = ""
+    while abs(percent) >= 999.5 and unit != "M":
+        percent, unit = percent / 1000, {"": "k", "k": "M"}[unit]
+    return f"{percent:+,.{int(bool(unit) and abs(percent) < 9.95)}f}{unit}"
 
 
 def _toned(percent):

@@ -123,8 +123,9 @@ def lines(
     columns, wide, high = panels(len(shown), width, height)
     values = [rows.values(y)] if column is None else [rows.values(y, rows.shown[column] == panel) for panel in shown]
     most = min(6, max(2, int(wide // TICK)))
-    if len(table) and not log_x and (rows.shown[x] % 1 == 0).all():
-        most = min(most, max(1, int(np.ptp(rows.shown[x]))))  # no half months
+    along = rows.shown[x].dropna().to_numpy(float)
+    if along.size and not log_x and (along % 1 == 0).all():
+        most = min(most, max(1, int(np.ptp(along))))  # no half months
     ticks = axis(tickCount=most)
     scale = alt.Scale(type="log", base=2, nice=False) if log_x else alt.Scale(zero=False)
     horizontal = alt.X(f"{x}:Q", title=AXES.get(x, x), scale=scale, axis=ticks)

@@ -129,8 +129,8 @@ def competing(size: str) -> list[Trace]:
 
 def _named(called):
     """Return the trace that has this name in the kept results."""
-    name, cut, _ = called.partition(", first ")
-    return part(name, next(jobs for log, jobs in PARTS.items() if name.startswith(log))) if cut else load_trace(name)
+    name, cut, jobs = called.removesuffix(" jobs").partition(", first ")
+    return part(name, int(jobs.replace(",", ""))) if cut else load_trace(name)
 
 
 def results(size: str, progress: bool = True) -> Arena:
