@@ -1,12 +1,14 @@
 """A Sphinx extension: run the examples of docstrings, and draw each one's `chart` below it."""
 
 import doctest
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 
 from sphinx.util import logging
 
 CHART = "chart"  # the variable that holds the chart of an example
+ASSIGNED = re.compile(rf">>> {CHART}(, \w+)* = ")
 LATE = 600  # after numpydoc, which rewrites the sections
 
 
@@ -19,7 +21,7 @@ def setup(app) -> dict:
 def draw(app, what, name, obj, options, lines) -> None:
     """Insert the chart of a docstring's example after the example, in place."""
     text = "\n".join(lines)
-    if f">>> {CHART} = " not in text:
+    if not ASSIGNED.search(text):
         return
     last = max(i for i, line in enumerate(lines) if line.lstrip().startswith((">>> ", "... ")))
     end = next((i for i in range(last, len(lines)) if not lines[i].strip()), len(lines))
