@@ -481,7 +481,7 @@ class Verdicts(pd.DataFrame):
         count, total = int((~self["follows"]).sum()), len(self)
         cases = f"{total} {'case' if total == 1 else 'cases'}"
         lines.append(
-            f"all of {cases} follow their scheme" if not count else f"{count} of {cases} do not follow their scheme"
+            f"all of {cases} follow their scheme" if not count else f"not following their scheme: {count} of {cases}"
         )
         return "\n".join(lines)
 
