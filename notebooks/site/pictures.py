@@ -3,6 +3,7 @@
 import doctest
 import re
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
 
 from sphinx.util import logging
@@ -30,6 +31,7 @@ def draw(app, what, name, obj, options, lines) -> None:
     lines[end:end] = ["", ".. raw:: html", "", *(f"   {line}" for line in html.splitlines()), ""]
 
 
+@cache  # the tables of contents ask for each docstring, too
 def _html(text, name):
     from schedlab import charts
 
@@ -39,6 +41,6 @@ def _html(text, name):
             for example in doctest.DocTestParser().get_examples(text):
                 exec(compile(example.source, f"<example of {name}>", "single"), names)
         return charts.on_page(charts.specified(names[CHART]))
-    except Exception as error:
+    except Exception as error:  # an example may raise anything; the warning names it and fails the build
         logging.getLogger(__name__).warning("the example of %s fails: %r", name, error)
         return ""
