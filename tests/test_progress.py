@@ -162,7 +162,7 @@ class Terminal(io.StringIO):
 
 
 def slow(a):
-    time.sleep(0.4)
+    time.sleep(0.12)  # a bar is drawn anew after 0.1 s at the earliest
     if a == 1:
         raise ValueError("one")
     return a
@@ -170,6 +170,7 @@ def slow(a):
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
 def test_a_terminal_gets_a_bar_and_a_file_gets_lines(monkeypatch, kind):
+    monkeypatch.setattr(progress, "SILENT", 0.15)
     monkeypatch.setattr(sys, "stderr", kind())
     sl.grid(slow, a=range(5), threads=1, words="trying", errors="keep")
     said = sys.stderr.getvalue()
@@ -187,7 +188,7 @@ def test_a_file_gets_few_lines(monkeypatch):
     monkeypatch.setattr(progress, "LINES", (0.1, 0.4))
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     begin = time.monotonic()
-    sl.grid(lambda a: time.sleep(0.01) or a, a=range(150), threads=1)
+    sl.grid(lambda a: time.sleep(0.01) or a, a=range(80), threads=1)
     took = time.monotonic() - begin
     assert 4 <= len(sys.stderr.getvalue().splitlines()) <= 4 + took / 0.4  # after 0.02, 0.1, 0.2, 0.4, 0.4 s, ...
 

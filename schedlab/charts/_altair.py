@@ -5,6 +5,7 @@ for internationalized web addresses builds its parser on import, which takes 0.8
 (``python -X importtime``). No chart contains such an address, so that module is loaded at its first use.
 """
 
+import gc
 import sys
 from contextlib import contextmanager
 from importlib import import_module
@@ -45,7 +46,19 @@ def deferred(name: str, function: str):
             del sys.modules[name]
 
 
-with deferred("rfc3987_syntax", "is_valid_syntax"):
+@contextmanager
+def uncollected():
+    """Stop the garbage collector, which would walk through all modules several times while more are loaded."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+with uncollected(), deferred("rfc3987_syntax", "is_valid_syntax"):
     import altair as alt
     from altair.utils.schemapi import debug_mode
 
