@@ -1,16 +1,20 @@
 """Compile every kernel ahead of its first use, several at once."""
 
 import gc
+import hashlib
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from numba import config
+from numba.core.registry import cpu_target
 from tqdm.auto import tqdm
 
 from . import gang
@@ -19,7 +23,7 @@ from .compiling import not_here
 from .kernels._jit import CACHE
 from .kernels.iterative import decision
 from .machine import KaryTree
-from .paths import cache_dir
+from .paths import cache_dir, replacing
 from .schemes import by_name
 from .schemes.conservative import Conservative
 from .schemes.lookahead import DPSA
@@ -121,6 +125,9 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
             f"{cache_dir('numba')}: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
         )
     names = groups()
+    done = _done(names)
+    if _still_there(done):
+        return
     # A free worker takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
     workers = Parallel(
         processes or os.cpu_count(),
@@ -130,8 +137,26 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         pre_dispatch="all",
         idle_worker_timeout=1,  # seconds; the compiler takes much memory
     )
-    done = workers(delayed(_in_a_worker)(name) for name in names)
-    list(tqdm(done, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
+    compiled = workers(delayed(_in_a_worker)(name) for name in names)
+    list(tqdm(compiled, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
+    files = {str(path.relative_to(CACHE)): path.stat().st_size for path in CACHE.rglob("*.nb[ci]")}
+    with suppress(OSError), replacing(done) as part:  # it only saves the next look at each kernel
+        part.write_text(json.dumps(files))
+
+
+def _done(names):
+    """Return the file that lists what is compiled for this Python and processor, by name and size."""
+    machine = cpu_target.target_context.codegen().magic_tuple()
+    given = repr((*names, sys.implementation.cache_tag, config.DISABLE_JIT, *machine))
+    return CACHE / f"complete-{hashlib.sha256(given.encode()).hexdigest()[:16]}.json"
+
+
+def _still_there(done):
+    """Tell whether all kernels were compiled once and their files are as they were. Running each takes seconds."""
+    try:
+        return all((CACHE / name).stat().st_size == size for name, size in json.loads(done.read_text()).items())
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _in_a_worker(group):

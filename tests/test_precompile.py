@@ -253,8 +253,32 @@ def test_every_kernel_has_a_group_with_an_expected_time():
     assert set(compiling.GROUPS.values()) <= set(compiling.SECONDS)
 
 
+def test_compiled_kernels_are_run_again_only_if_a_file_is_not_as_it_was(monkeypatch, tmp_path):
+    runs = []
+    monkeypatch.setattr(precompile, "CACHE", tmp_path)
+    monkeypatch.setattr(precompile, "Parallel", lambda *_, **__: lambda tasks: runs.append(len(list(tasks))) or [])
+    code = tmp_path / "kernels" / "easy.nbc"
+    code.parent.mkdir()
+
+    def ran():
+        runs.clear()
+        precompile.compile_kernels(progress=False)
+        return sum(runs)
+
+    for change in (lambda: code.write_bytes(b"code"), lambda: code.write_bytes(b"co"), code.unlink):
+        change()
+        assert [ran(), ran()] == [len(precompile.groups()), 0]
+    (listed,) = tmp_path.glob("complete-*.json")
+    for broken in ("", "[]", '{"kernels/easy.nbc": 4'):
+        listed.write_text(broken)
+        assert [ran(), ran()] == [len(precompile.groups()), 0]
+    monkeypatch.setattr(precompile.sys.implementation, "cache_tag", "another Python")
+    assert ran() > 0
+
+
 def test_each_group_is_compiled_from_any_folder(monkeypatch, tmp_path, capfd):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(precompile, "CACHE", tmp_path)
     monkeypatch.setattr(precompile, "groups", lambda: {"lookahead": None})
     precompile.compile_kernels(progress=False)
     assert capfd.readouterr() == ("", "")
