@@ -15,7 +15,9 @@ from multiprocessing import parent_process
 from pathlib import Path
 from threading import Lock
 
+from numba import config
 from numba.core import event
+from numba.core.registry import cpu_target
 
 from .paths import cache_dir, own_folder
 
@@ -142,3 +144,8 @@ def not_here() -> None:
 
 _listener = _Listener(_say)
 event.register("numba:compile", _listener)
+
+
+def target() -> tuple:
+    """Return what machine code depends on besides sources: Python, whether the JIT is on, and the processor."""
+    return sys.implementation.cache_tag, config.DISABLE_JIT, *cpu_target.target_context.codegen().magic_tuple()

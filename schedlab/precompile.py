@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,13 +14,11 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from numba import config
-from numba.core.registry import cpu_target
 from tqdm.auto import tqdm
 
 from . import gang
 from .bounds import lower_bounds
-from .compiling import not_here
+from .compiling import not_here, target
 from .kernels._jit import CACHE
 from .kernels.iterative import decision
 from .machine import KaryTree
@@ -138,7 +137,9 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         idle_worker_timeout=1,  # seconds; the compiler takes much memory
     )
     compiled = workers(delayed(_in_a_worker)(name) for name in names)
-    list(tqdm(compiled, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it had grown, and another takes over
+        list(tqdm(compiled, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
     files = {str(path.relative_to(CACHE)): path.stat().st_size for path in CACHE.rglob("*.nb[ci]")}
     with suppress(OSError), replacing(done) as part:  # it only saves the next look at each kernel
         part.write_text(json.dumps(files))
@@ -146,8 +147,7 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
 
 def _done(names):
     """Return the file that lists what is compiled for this Python and processor, by name and size."""
-    machine = cpu_target.target_context.codegen().magic_tuple()
-    given = repr((*names, sys.implementation.cache_tag, config.DISABLE_JIT, *machine))
+    given = repr((*names, *target()))
     return CACHE / f"complete-{hashlib.sha256(given.encode()).hexdigest()[:16]}.json"
 
 

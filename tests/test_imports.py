@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import schedlab as sl
-from schedlab.charts._altair import deferred
+from schedlab.imports import deferred
 from schedlab.schemes import classes
 
 ROOT = Path(__file__).parents[1]
@@ -21,6 +21,7 @@ PACKAGE = ROOT / "schedlab"
 # From bottom to top: a room imports from itself and from the rooms before it.
 ROOMS = (
     "paths",
+    "imports",
     "compiling",
     "streams",
     "text",
@@ -53,7 +54,7 @@ ROOMS = (
     "cli",
 )
 KERNELS_IMPORT = {"gc", "numpy", "numba", "llvmlite", "math", "typing", "hashlib", "pathlib", "contextlib"}
-KERNELS_KNOW = {("kernels._jit", "paths"), ("kernels._jit", "compiling")}
+KERNELS_KNOW = {("kernels._jit", room) for room in ("paths", "imports", "compiling")}
 WORKLOAD_IMPORTS = {"numpy", "pandas"}
 COMPILING = {"schemes", "compiling", "testing"}  # users' policies; `compiling` hears of compiled kernels
 DOWNLOADING = {"pooch", "requests", "tqdm"}
@@ -317,6 +318,22 @@ print(*({name.partition(".")[0] for name in sys.modules}))
     assert not {"altair", "jsonschema", "IPython", "ipywidgets", "anywidget", "vl_convert", "joblib"} & {
         *run(code).split()
     }
+
+
+def test_simulating_loads_no_linear_algebra_and_leaves_it_to_others():
+    pytest.importorskip("scipy.linalg")
+    code = """
+import sys
+import numba
+import numpy as np
+import schedlab as sl
+sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy")
+assert "scipy.linalg" not in sys.modules
+product = numba.njit(lambda a, b: np.dot(a, b))  # which numba leaves to SciPy's BLAS
+assert product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist() == [[11.0]]
+assert sys.modules["scipy.linalg.cython_blas"].__file__
+"""
+    assert run(code) == ""
 
 
 @pytest.mark.parametrize("room", ["charts", "widgets"])

@@ -16,9 +16,14 @@ from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 from numba.core.dispatcher import Dispatcher
 
 import schedlab.compiling  # noqa: F401 - is notified when one of these kernels is compiled
+from schedlab.imports import deferred
 from schedlab.paths import kernels_folder
 
 from ._compiler import PIECES, KernelCompiler, PieceCompiler
+
+# Numba imports this at its first compilation, and with it, if installed, SciPy's linear algebra: 0.2 s, for no kernel.
+with deferred("scipy.linalg.cython_blas"):
+    import numba.np.arraymath
 
 # An index of this type cannot count from the end, so a loop needs no check for that: entries move 5 times faster.
 U = np.uint64
