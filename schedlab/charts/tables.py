@@ -2,15 +2,18 @@
 
 import html
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from pandas.io.formats.style import Styler
 
 from schedlab.display.ledgers import VERDICTS
 
 from .theme import check_kind
+
+if TYPE_CHECKING:  # at run time it would delay the first chart by 0.1 s, in which it compiles its templates
+    from pandas.io.formats.style import Styler
 
 NUMBERS = "font-variant-numeric: tabular-nums; text-align: right; padding: .2em .6em"
 WORDS = "text-align: left; white-space: normal; padding: .2em .6em"
@@ -18,7 +21,7 @@ NAMES = "white-space: nowrap"  # otherwise the name of a log would be broken at 
 SHORT = 16  # characters in a two-word name
 
 
-def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
+def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> "Styler":
     """Style a table for a notebook, light or dark.
 
     Parameters
@@ -48,6 +51,8 @@ def table(frame: pd.DataFrame | pd.Series, caption: str = "") -> Styler:
     >>> "29,472" in shown.to_html()
     True
     """
+    from pandas.io.formats.style import Styler
+
     check_kind(frame, pd.DataFrame, pd.Series)
     if isinstance(frame, pd.Series):
         frame = frame.rename(frame.name or "value").to_frame()
