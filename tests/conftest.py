@@ -6,14 +6,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from joblib import parallel_config
-
-from schedlab import compiling, kept
-from schedlab.charts import theme
-from schedlab.experiment import memory
-
-# isort: split
-import vega_lite  # after the charts, which load Altair in half of its time
 
 pytest_plugins = ["budget", "pytester"]
 
@@ -21,10 +13,6 @@ pytest_plugins = ["budget", "pytester"]
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
 settings.load_profile("schedlab")
-
-compiling.not_here()  # tests compile what they use, without a message
-theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
-vega_lite.check_quickly()
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
 
@@ -42,7 +30,16 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Let the garbage collector pass over what is loaded by now, and come less often: it took a 20th of all time."""
+    """Prepare a process that runs tests. The one that distributes them needs no charts, and starts a second sooner."""
+    import vega_lite
+
+    from schedlab import compiling
+    from schedlab.charts import theme
+
+    compiling.not_here()  # tests compile what they use, without a message
+    theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in parts and as a whole
+    vega_lite.check_quickly()
+    # Let the garbage collector pass over what is loaded by now, and come less often: it took a 20th of all time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 20, 100)
@@ -51,6 +48,8 @@ def pytest_collection_finish():
 @pytest.fixture
 def nothing_kept(monkeypatch, tmp_path):
     """Let no full-size results be kept."""
+    from schedlab import kept
+
     monkeypatch.setattr(kept, "folder", lambda: tmp_path / "no-results")
     kept.ledger_of.cache_clear()
     yield
@@ -59,6 +58,8 @@ def nothing_kept(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def runs_of_the_file():
+    from schedlab.experiment import memory
+
     return memory.Memory()
 
 
@@ -69,6 +70,10 @@ def shared_runs(runs_of_the_file):
     Request it after the fixture that replaces the logs. Other tests neither see these runs nor lose theirs. Runs go one
     at a time: joblib checks every 10 ms whether threads are done, which is longer than a run takes.
     """
+    from joblib import parallel_config
+
+    from schedlab.experiment import memory
+
     with pytest.MonkeyPatch.context() as patch, parallel_config(n_jobs=1):
         patch.setattr(memory, "runs", runs_of_the_file)
         yield
