@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -98,6 +99,7 @@ def room_of(module):
     return module.partition(".")[0]
 
 
+@cache
 def imported(text, module, is_package=False):
     """Return what a module imports.
 

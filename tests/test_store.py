@@ -1357,11 +1357,17 @@ class Travelling:
         return Travelling, (self.log,)
 
 
-@pytest.fixture
-def dask():
+@pytest.fixture(scope="module")
+def cluster():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
+    with cluster, distributed.Client(cluster):
+        yield
+
+
+@pytest.fixture
+def dask(cluster):
+    with joblib.parallel_config("dask"):
         yield
 
 
