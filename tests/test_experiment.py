@@ -275,15 +275,6 @@ def test_a_grid_runs_on_the_backend_that_joblib_is_told(backend, jobs):
     assert (os.getpid() in set(table["pid"])) == (backend != "loky")
 
 
-def test_a_grid_runs_on_workers_of_dask():
-    distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
-        table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(6), progress=False)
-    assert table["b"].tolist() == [*range(1, 7)]
-    assert os.getpid() not in set(table["pid"])
-
-
 def test_several_rows_a_run_and_numbers_alone():
     def by_class(a):
         return pd.DataFrame({"wait": [a, 2 * a]}, index=pd.Index(["SN", "LW"], name="class"))

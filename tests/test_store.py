@@ -1330,6 +1330,7 @@ def test_a_grid_runs_on_a_cluster_of_slurm(runs, slurm, tmp_path):
 
     settings = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "queue": "short", "account": "physics"}
     settings["scheduler_options"] = {"dashboard_address": ":0"}  # as another test may have a cluster, too
+    settings["nanny"] = False  # a second process for each worker
     with SLURMCluster(**settings, local_directory=str(tmp_path), python=sys.executable) as cluster:
         cluster.scale(jobs=2)
         with Client(cluster) as client, joblib.parallel_config("dask"):
@@ -1369,6 +1370,12 @@ def cluster():
 def dask(cluster):
     with joblib.parallel_config("dask"):
         yield
+
+
+def test_a_grid_runs_on_workers_of_dask(dask):
+    table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(6), progress=False)
+    assert table["b"].tolist() == [*range(1, 7)]
+    assert os.getpid() not in set(table["pid"])
 
 
 def test_what_is_large_travels_once_to_a_worker(dask, tmp_path):
