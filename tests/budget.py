@@ -10,6 +10,7 @@ import time
 from functools import cache
 
 import numpy as np
+import processes
 import pytest
 from numba import config as numba_config
 from numba.core import event
@@ -40,7 +41,7 @@ def of(nodeid: str) -> float:
 
 def spent() -> float:
     """Return the processor's seconds of this process and of all that it waited for, without those of compiling."""
-    return sum(os.times()[:4]) - (getattr(_compiling(), "_duration", 0) if HELD else 0)
+    return sum(os.times()[:4]) + processes.seconds - (getattr(_compiling(), "_duration", 0) if HELD else 0)
 
 
 @cache

@@ -1,11 +1,10 @@
 """Schemes made of the kernels' parts: equal to the kernels, kept on disk, and with clear errors."""
 
 import os
-import subprocess
-import sys
 
 import numba
 import numpy as np
+import processes
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,10 +178,8 @@ def test_it_is_kept_until_what_it_uses_changes(tmp_path, monkeypatch):
     def told(*signs):
         """Run the scheme in a new process, with one version of its module after the other."""
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-c", SCRIPT, str(tmp_path), MINE, *signs]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        return [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+        said = processes.run(SCRIPT, tmp_path, MINE, *signs, env=environment)
+        return [line.split(maxsplit=1) for line in said.splitlines()]
 
     first, other = told("1", "1.0")  # in one process, which loads the compiler once
     assert first[1].startswith("['scheme first_fit'")

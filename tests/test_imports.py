@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+import processes
 import pytest
 
 import schedlab as sl
@@ -302,10 +303,8 @@ def test_importing_the_package_does_no_work():
 
 
 def run(code):
-    """Run Python code in a fresh process and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """Run Python code in a process and return what it prints."""
+    return processes.run(code, cwd=ROOT)
 
 
 def test_simulating_loads_nothing_that_draws():

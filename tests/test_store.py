@@ -27,6 +27,7 @@ from types import SimpleNamespace
 import joblib
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -276,16 +277,16 @@ from test_store import measures
 trace = sl.load_trace("KTH-SP2-1996", standin=True).head(100)
 order = lambda procs, estimate: procs * estimate
 schemes = [sl.EASY(), sl.EASY(order=order), sl.Conservative(compression="none"), "fcfs"]
-print(*planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys)
+keys = planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys
 """
 
 
 def test_keys_are_the_same_in_any_process():
-    code, found = KEYS.format(tests=str(Path(__file__).parent)), set()
-    for seed in ("1", "2"):
-        env = {**os.environ, "PYTHONHASHSEED": seed}
-        found.add(subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout)
-    assert len(found) == 1
+    code = KEYS.format(tests=str(Path(__file__).parent))
+    env = {**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
+    done = subprocess.run([sys.executable, "-c", f"{code}\nprint(*keys)"], env=env, check=True, capture_output=True)
+    exec(code, here := {})
+    assert done.stdout.decode().split() == here["keys"]
 
 
 def test_names_of_logs_count_by_what_they_stand_for(tmp_path, monkeypatch):
@@ -323,7 +324,7 @@ def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
 
 def test_what_only_shows_results_does_not_count():
     code = "from schedlab import digests; print(digests.sources())"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == sources()
+    assert processes.run(code).strip() == sources()
 
 
 # --- What a reviewer found ---
@@ -335,8 +336,8 @@ def test_an_edit_of_a_module_that_is_imported_within_counts(tmp_path):
     (tmp_path / "study.py").write_text(study)
     for factor in (2, 30):
         (tmp_path / "my_hlp.py").write_text(f"def f(x):\n    return {factor} * x\n")
-        command = [sys.executable, "-B", "study.py"]
-        said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        code = "import runpy; runpy.run_path('study.py', run_name='__main__')"
+        said = processes.run(code, cwd=tmp_path, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
         assert said == f"[{factor}, {2 * factor}]\n"
 
 
@@ -681,14 +682,7 @@ def study(tmp_path):
 
 def command(*arguments, cwd):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "schedlab.cli", "grid", *map(str, arguments)],
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return processes.start(processes.COMMAND, "grid", *arguments, cwd=cwd, env=environment)
 
 
 def calls(tmp_path):
