@@ -1,7 +1,6 @@
 """Python processes that start fast: forked from one that has loaded pandas and numba, but nothing of the package.
 
 A new interpreter takes 0.4 s of the processor to load these, and as much again until numba can load its first kernel.
-Start one only where that is what a test is about.
 """
 
 import atexit
@@ -29,9 +28,13 @@ def run(code, *arguments, **settings):
     return out
 
 
-def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE):
-    """Start a process that runs Python code, and return it as `subprocess` would; what it prints is text."""
-    if sys.platform == "linux":
+def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=False):
+    """Start a process that runs Python code, and return it as `subprocess` would; what it prints is text.
+
+    Forked processes have the same seed of hashes, and objects at the same addresses: take a new interpreter for one of
+    them if they have to agree on keys.
+    """
+    if sys.platform == "linux" and not new:
         return _Forked(code, arguments, cwd, env, stdout)
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=subprocess.PIPE, text=True)

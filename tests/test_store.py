@@ -284,9 +284,9 @@ keys = planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys
 def test_keys_are_the_same_in_any_process():
     code = KEYS.format(tests=str(Path(__file__).parent))
     env = {**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
-    done = subprocess.run([sys.executable, "-c", f"{code}\nprint(*keys)"], env=env, check=True, capture_output=True)
+    there = processes.run(f"{code}\nprint(*keys)", env=env, new=True).split()
     exec(code, here := {})
-    assert done.stdout.decode().split() == here["keys"]
+    assert there == here["keys"]
 
 
 def test_names_of_logs_count_by_what_they_stand_for(tmp_path, monkeypatch):
@@ -680,9 +680,9 @@ def study(tmp_path):
     return path
 
 
-def command(*arguments, cwd):
+def command(*arguments, cwd, new=False):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    return processes.start(processes.COMMAND, "grid", *arguments, cwd=cwd, env=environment)
+    return processes.start(processes.COMMAND, "grid", *arguments, cwd=cwd, env=environment, new=new)
 
 
 def calls(tmp_path):
@@ -699,7 +699,8 @@ def wait_for(tmp_path, count, process):
 
 
 def test_shards_share_a_plan_and_the_last_gives_the_table(tmp_path, study):
-    shards = [command(study, "--store", "runs", "--shard", f"{i}/3", "--out", "t.csv", cwd=tmp_path) for i in (1, 2, 3)]
+    options = ("--store", "runs", "--out", "t.csv", "--shard")
+    shards = [command(study, *options, f"{i}/3", cwd=tmp_path, new=i == 1) for i in (1, 2, 3)]
     said = [shard.communicate(timeout=120) for shard in shards]
     assert len(calls(tmp_path)) == 32
     assert sorted({(a, b) for _, a, b in calls(tmp_path)}) == [(a, b) for a in range(8) for b in range(4)]
@@ -718,7 +719,7 @@ def test_a_killed_process_loses_what_it_was_running(tmp_path, study):
         wait_for(tmp_path, wanted, running)
         running.send_signal(signal.SIGKILL)
         running.communicate()
-    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
+    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path, new=True)
     _, err = last.communicate(timeout=120)
     assert last.returncode == 1
     assert "1 run failed" in err
