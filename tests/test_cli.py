@@ -909,7 +909,7 @@ def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
         with start("simulate", "lublin", "--jobs", jobs, "--load", "90", "--scheme", scheme) as process:
             while not process.stderr.readline().startswith("Trace"):
                 assert process.poll() is None
-            time.sleep(1)
+            time.sleep(0.6)  # until the kernel runs
             sent = time.monotonic()
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)

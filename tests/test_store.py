@@ -487,6 +487,25 @@ def test_values_of_many_kinds_have_digests():
     assert digest(Base) == digest(Base)
 
 
+def test_a_process_that_has_an_older_module_is_told_of(runs, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "my_edited.py").write_text("def f(x):\n    return 2 * x\n")
+    module = import_module("my_edited")
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        get_reusable_executor().shutdown()
+        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [2, 4]
+        (tmp_path / "my_edited.py").write_text("def f(x):\n    return 30 * x + 1\n")
+        reload(module)
+        with pytest.raises(
+            ValueError, match="this worker has loaded an older version of your code; restart the workers"
+        ):
+            again(lambda x: module.f(x), x=[1, 2], store=runs)
+        get_reusable_executor().shutdown()
+        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [31, 61]
+
+
 def test_a_relative_store_stays_where_it_was(tmp_path, monkeypatch):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
@@ -509,25 +528,6 @@ def test_of_two_tables_of_a_run_one_is_taken_whole(runs):
         table = sl.store(runs).table()
         assert table.groupby("run_key").size().isin([1, 2, 4]).all()
         study.join()
-
-
-def test_a_process_that_has_an_older_module_is_told_of(runs, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "my_edited.py").write_text("def f(x):\n    return 2 * x\n")
-    module = import_module("my_edited")
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        get_reusable_executor().shutdown()
-        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [2, 4]
-        (tmp_path / "my_edited.py").write_text("def f(x):\n    return 30 * x + 1\n")
-        reload(module)
-        with pytest.raises(
-            ValueError, match="this worker has loaded an older version of your code; restart the workers"
-        ):
-            again(lambda x: module.f(x), x=[1, 2], store=runs)
-        get_reusable_executor().shutdown()
-        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [31, 61]
 
 
 def test_values_named_as_columns_are_told_before_anything_runs(runs):
