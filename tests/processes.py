@@ -31,8 +31,9 @@ def run(code, *arguments, **settings):
 def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=False):
     """Start a process that runs Python code, and return it as `subprocess` would; what it prints is text.
 
-    Forked processes have the same seed of hashes, and objects at the same addresses: take a new interpreter for one of
-    them if they have to agree on keys.
+    Forked processes have the same seed of hashes, and objects at the same addresses: let one of them be `new`, an
+    interpreter of its own, if they have to agree on keys. So must one in whose environment are settings of Python or
+    numba, which read them when they are loaded.
     """
     if sys.platform == "linux" and not new:
         return _Forked(code, arguments, cwd, env, stdout)
@@ -94,6 +95,7 @@ def _parent():
     """Start the process that is forked; return the connection to it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # each process has its own
+    env["OPENBLAS_NUM_THREADS"] = "1"  # so that NumPy starts no thread, beside which Python would not fork any more
     parent = subprocess.Popen([sys.executable, __file__, str(there.fileno())], pass_fds=[there.fileno()], env=env)
     there.close()
     atexit.register(lambda: (here.close(), parent.wait()))
@@ -163,5 +165,5 @@ if __name__ == "__main__":
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs
     gc.freeze()
-    (*given,), *streams = _serve(socket.socket(fileno=int(sys.argv[1])))
+    given, *streams = _serve(socket.socket(fileno=int(sys.argv[1])))
     _become(*given, streams)

@@ -43,9 +43,15 @@ import subprocess, sys
 def test_that_starts_another():
     subprocess.run([sys.executable, "-c", {SPIN!r}], check=True)
 """
+IN_A_FORK = f"""
+import processes
+
+def test_that_forks_another():
+    processes.run({SPIN!r})
+"""
 
 
-@pytest.mark.parametrize("tests", [SPINNING, IN_A_FIXTURE, IN_A_PROCESS])
+@pytest.mark.parametrize("tests", [SPINNING, IN_A_FIXTURE, IN_A_PROCESS, IN_A_FORK])
 def test_a_test_that_takes_too_long_fails(run, tests):
     done = run(tests)
     done.assert_outcomes(passed=1, errors=1)
