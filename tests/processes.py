@@ -17,6 +17,8 @@ from threading import Thread, Timer
 from types import ModuleType
 
 COMMAND = "import sys; from schedlab.cli import main; sys.exit(main())"
+# NumPy and Arrow start threads when they are loaded, beside which a process should not fork.
+WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 seconds = 0.0  # of the processor, of the processes that have ended
 
 
@@ -95,8 +97,8 @@ def _parent():
     """Start the process that is forked; return the connection to it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # each process has its own
-    env["OPENBLAS_NUM_THREADS"] = "1"  # so that NumPy starts no thread, beside which Python would not fork any more
-    parent = subprocess.Popen([sys.executable, __file__, str(there.fileno())], pass_fds=[there.fileno()], env=env)
+    command = [sys.executable, __file__, str(there.fileno())]
+    parent = subprocess.Popen(command, pass_fds=[there.fileno()], env=env | WITHOUT_THREADS)
     there.close()
     atexit.register(lambda: (here.close(), parent.wait()))
     return here
