@@ -755,26 +755,32 @@ def test_the_status_says_what_is_done_failed_and_running(tmp_path, study):
     assert len(calls(tmp_path)) == 10
 
 
-def test_the_status_is_of_a_plan_and_knows_what_other_processes_run(runs):
+def test_the_status_is_of_a_plan_and_knows_what_other_processes_run(runs, tmp_path):
+    over = str(tmp_path / "over")
+
     def run(a):
-        time.sleep(a)
+        while a > 0 and not os.path.exists(over):
+            time.sleep(0.02)
         return a
 
     def going_on():
         with joblib.parallel_config(backend="loky", n_jobs=2):
-            sl.grid(run, a=[0, 3, 3.5], store=runs, progress=False)
+            sl.grid(run, a=[0, 1, 2], store=runs, progress=False)
 
-    plan, other = planned(run, a=[0, 3, 3.5]), planned(run, a=[0, 9])
+    plan, other = planned(run, a=[0, 1, 2]), planned(run, a=[0, 9])
     thread = threading.Thread(target=going_on)
     thread.start()
     until = time.monotonic() + 60
     while (found := status(plan, runs))[0]["running"] < 2:
-        assert time.monotonic() < until, found
-        time.sleep(0.1)
+        if time.monotonic() > until:
+            Path(over).touch()
+            pytest.fail(str(found))
+        time.sleep(0.05)
     counts, processes, _ = found
     assert counts == {"done": 1, "failed": 0, "running": 2, "to do": 0}
-    assert sorted(run["values"] for one in processes for run in one["running"]) == ["a=3", "a=3.5"]
+    assert sorted(run["values"] for one in processes for run in one["running"]) == ["a=1", "a=2"]
     assert status(other, runs)[0] == {"done": 1, "failed": 0, "running": 0, "to do": 1}
+    Path(over).touch()
     thread.join()
     assert status(plan, runs)[0] == {"done": 3, "failed": 0, "running": 0, "to do": 0}
 
