@@ -10,6 +10,7 @@ import time
 from functools import cache
 
 import numpy as np
+import processes
 import pytest
 from numba import config as numba_config
 from numba.core import event
@@ -19,10 +20,8 @@ DEFAULT = 4
 BUDGETS = {
     "test_notebooks.py::test_runs_and_draws_and_its_ledger_is_what_is_kept": 30,  # in a kernel each, as users run them
     "test_report.py::test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page": 8,  # two papers, twice
-    "test_threads.py::test_control_c_ends_any_simulation_within_a_second": 6,  # it waits while a process simulates
-    "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes, in processes that compile them
+    "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled
     "test_testing.py::test_the_bugs_of_the_museum_are_found": 8,  # in hundreds of workloads, in plain Python
-    "test_precompile.py::test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile": 8,
 }
 # All of them: nine minutes on two cores that have two threads each and are shared with others.
 SUITE, SUITE_PATIENCE = 1_000, 2
@@ -40,7 +39,7 @@ def of(nodeid: str) -> float:
 
 def spent() -> float:
     """Return the processor's seconds of this process and of all that it waited for, without those of compiling."""
-    return sum(os.times()[:4]) - (getattr(_compiling(), "_duration", 0) if HELD else 0)
+    return sum(os.times()[:4]) + processes.seconds - (getattr(_compiling(), "_duration", 0) if HELD else 0)
 
 
 @cache

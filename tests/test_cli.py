@@ -13,6 +13,7 @@ import time
 from types import SimpleNamespace
 
 import pandas as pd
+import processes
 import pytest
 
 import schedlab as sl
@@ -858,13 +859,8 @@ def test_a_full_disk_leaves_nothing_half_written(run, monkeypatch, log, tmp_path
 
 def start(*arguments, stdout=subprocess.PIPE):
     """Start a command in a process of its own, which keeps what it prints until it ends."""
-    command = [sys.executable, "-c", "import sys; from schedlab.cli import main; sys.exit(main())", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    heeded = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C
-    try:
-        return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment)
-    finally:
-        signal.signal(signal.SIGINT, heeded)
+    return processes.start(processes.COMMAND, *arguments, env=environment, stdout=stdout)
 
 
 def test_a_closed_pipe_is_no_error():
@@ -913,7 +909,7 @@ def test_control_c_ends_a_simulation_that_would_take_minutes(monkeypatch):
         with start("simulate", "lublin", "--jobs", jobs, "--load", "90", "--scheme", scheme) as process:
             while not process.stderr.readline().startswith("Trace"):
                 assert process.poll() is None
-            time.sleep(1)
+            time.sleep(0.6)  # until the kernel runs
             sent = time.monotonic()
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)

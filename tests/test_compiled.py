@@ -1,11 +1,10 @@
 """Schemes made of the kernels' parts: equal to the kernels, kept on disk, and with clear errors."""
 
 import os
-import subprocess
-import sys
 
 import numba
 import numpy as np
+import processes
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,13 +138,20 @@ def test_what_it_uses_may_change(monkeypatch):
 
 SCRIPT = """
 import sys
+from importlib import import_module
+from pathlib import Path
 import schedlab as sl
 from schedlab import compiling
 told = []
 compiling.tell(lambda group, *_: told.append(group))
-sys.path.insert(0, {folder!r})
-from mine import first_fit
-print(sl.simulate(sl.model_trace("lublin", jobs=30, procs=16, seed=1), first_fit).start.sum(), told)
+path, text, *signs = sys.argv[1:]
+sys.path.insert(0, path)
+for sign in signs:
+    Path(path, "mine.py").write_text(text.replace("{sign}", sign))
+    sys.modules.pop("mine", None)
+    first_fit = import_module("mine").first_fit
+    print(sl.simulate(sl.model_trace("lublin", jobs=30, procs=16, seed=1), first_fit).start.sum(), told)
+    told.clear()
 """
 MINE = """
 import schedlab as sl
@@ -169,18 +175,16 @@ def first_fit(c):
 def test_it_is_kept_until_what_it_uses_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path / "cache"))
 
-    def told(sign):
-        (tmp_path / "mine.py").write_text(MINE.format(sign=sign))
+    def told(*signs, new=False):
+        """Run the scheme in a new process, with one version of its module after the other."""
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-c", SCRIPT.format(folder=str(tmp_path))]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.split(maxsplit=1)
+        said = processes.run(SCRIPT, tmp_path, MINE, *signs, env=environment, new=new)
+        return [line.split(maxsplit=1) for line in said.splitlines()]
 
-    first, again, other = told(1), told(1), told(1.0)
+    first, other = told("1", "1.0")  # in one process, which loads the compiler once
     assert first[1].startswith("['scheme first_fit'")
-    assert again == [first[0], "[]\n"]
     assert other == first
+    assert told("1", new=True) == [[first[0], "[]"]]
 
 
 # What is wrong ---------------------------------------------------------------------------------------------

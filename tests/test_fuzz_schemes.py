@@ -38,11 +38,12 @@ def test_what_is_neither_is_a_failure(line, error):
 
 
 @pytest.mark.parametrize(
-    ("line", "limit", "ended"), [("while True: pass", 2, "hung"), ("0; import os; os._exit(3)", 600, "failed")]
+    ("line", "limit", "ended"), [("while True: pass", 0.2, "hung"), ("0; import os; os._exit(3)", 600, "failed")]
 )
 def test_a_run_that_does_not_end_and_one_that_dies_are_seen(line, limit, ended):
     worker = Worker()
-    worker.known.add("FCFS")  # no extra time for compiling
     scheme = "schedule = sl.simulate(trace, sl.FCFS())"
-    assert worker.run([*JOBS, "", "", "", scheme, line], limit)[0] == ended
+    refused = "0; raise ValueError('no')"
+    assert worker.run([*JOBS, "", "", "", refused, scheme], 600) == ("done", "no")  # it has started
+    assert worker.run([*JOBS, "", "", "", line, scheme], limit)[0] == ended  # before it loads any kernel
     worker.end()

@@ -5,10 +5,12 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+import processes
 import pytest
 
 import schedlab as sl
@@ -99,6 +101,7 @@ def room_of(module):
     return module.partition(".")[0]
 
 
+@cache
 def imported(text, module, is_package=False):
     """Return what a module imports.
 
@@ -301,10 +304,8 @@ def test_importing_the_package_does_no_work():
 
 
 def run(code):
-    """Run Python code in a fresh process and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """Run Python code in a process and return what it prints."""
+    return processes.run(code, cwd=ROOT)
 
 
 def test_simulating_loads_nothing_that_draws():

@@ -6,6 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import processes
 import pytest
 
 import schedlab as sl
@@ -32,6 +33,11 @@ def installed(tmp_path_factory):
     return target
 
 
+def elsewhere(installed):
+    """Return the environment in which the installed package is the one that is found."""
+    return {**os.environ, "PYTHONPATH": str(installed)}
+
+
 def test_an_installed_package_finds_its_data_from_any_folder(installed, tmp_path):
     code = """
 import schedlab as sl
@@ -40,7 +46,7 @@ assert (data_dir() / "archive.csv").is_file()
 assert "CTC-SP2-1996-3.1-cln" in set(sl.list_traces()["name"])
 print(sl.__file__, data_dir(), sep="\\n")
 """
-    package, data = map(Path, run(code, tmp_path, PYTHONPATH=installed).splitlines())
+    package, data = map(Path, processes.run(code, cwd=tmp_path, env=elsewhere(installed)).splitlines())
     assert package == installed / "schedlab" / "__init__.py"
     assert data == installed / "schedlab" / "data"
 
@@ -56,7 +62,7 @@ def test_an_installed_package_has_its_command(installed, tmp_path):
     (entry,) = installed.glob("*.dist-info/entry_points.txt")
     assert "schedlab = schedlab.cli:main" in entry.read_text()
     code = "import sys; sys.argv = ['schedlab', '--version']; from schedlab.cli import main; sys.exit(main())"
-    assert sl.__version__ in run(code, tmp_path, PYTHONPATH=installed)
+    assert sl.__version__ in processes.run(code, cwd=tmp_path, env=elsewhere(installed))
 
 
 WORKER = """

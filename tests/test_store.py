@@ -27,6 +27,7 @@ from types import SimpleNamespace
 import joblib
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -276,16 +277,16 @@ from test_store import measures
 trace = sl.load_trace("KTH-SP2-1996", standin=True).head(100)
 order = lambda procs, estimate: procs * estimate
 schemes = [sl.EASY(), sl.EASY(order=order), sl.Conservative(compression="none"), "fcfs"]
-print(*planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys)
+keys = planned(measures, a=[1, 0.5, None, trace], scheme=schemes).keys
 """
 
 
 def test_keys_are_the_same_in_any_process():
-    code, found = KEYS.format(tests=str(Path(__file__).parent)), set()
-    for seed in ("1", "2"):
-        env = {**os.environ, "PYTHONHASHSEED": seed}
-        found.add(subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout)
-    assert len(found) == 1
+    code = KEYS.format(tests=str(Path(__file__).parent))
+    env = {**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"}
+    there = processes.run(f"{code}\nprint(*keys)", env=env, new=True).split()
+    exec(code, here := {})
+    assert there == here["keys"]
 
 
 def test_names_of_logs_count_by_what_they_stand_for(tmp_path, monkeypatch):
@@ -323,7 +324,7 @@ def test_a_variable_named_as_an_attribute_does_not_count(monkeypatch):
 
 def test_what_only_shows_results_does_not_count():
     code = "from schedlab import digests; print(digests.sources())"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == sources()
+    assert processes.run(code).strip() == sources()
 
 
 # --- What a reviewer found ---
@@ -335,8 +336,8 @@ def test_an_edit_of_a_module_that_is_imported_within_counts(tmp_path):
     (tmp_path / "study.py").write_text(study)
     for factor in (2, 30):
         (tmp_path / "my_hlp.py").write_text(f"def f(x):\n    return {factor} * x\n")
-        command = [sys.executable, "-B", "study.py"]
-        said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        code = "import runpy; runpy.run_path('study.py', run_name='__main__')"
+        said = processes.run(code, cwd=tmp_path, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
         assert said == f"[{factor}, {2 * factor}]\n"
 
 
@@ -486,6 +487,25 @@ def test_values_of_many_kinds_have_digests():
     assert digest(Base) == digest(Base)
 
 
+def test_a_process_that_has_an_older_module_is_told_of(runs, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "my_edited.py").write_text("def f(x):\n    return 2 * x\n")
+    module = import_module("my_edited")
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        get_reusable_executor().shutdown()
+        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [2, 4]
+        (tmp_path / "my_edited.py").write_text("def f(x):\n    return 30 * x + 1\n")
+        reload(module)
+        with pytest.raises(
+            ValueError, match="this worker has loaded an older version of your code; restart the workers"
+        ):
+            again(lambda x: module.f(x), x=[1, 2], store=runs)
+        get_reusable_executor().shutdown()
+        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [31, 61]
+
+
 def test_a_relative_store_stays_where_it_was(tmp_path, monkeypatch):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
@@ -508,25 +528,6 @@ def test_of_two_tables_of_a_run_one_is_taken_whole(runs):
         table = sl.store(runs).table()
         assert table.groupby("run_key").size().isin([1, 2, 4]).all()
         study.join()
-
-
-def test_a_process_that_has_an_older_module_is_told_of(runs, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "my_edited.py").write_text("def f(x):\n    return 2 * x\n")
-    module = import_module("my_edited")
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        get_reusable_executor().shutdown()
-        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [2, 4]
-        (tmp_path / "my_edited.py").write_text("def f(x):\n    return 30 * x + 1\n")
-        reload(module)
-        with pytest.raises(
-            ValueError, match="this worker has loaded an older version of your code; restart the workers"
-        ):
-            again(lambda x: module.f(x), x=[1, 2], store=runs)
-        get_reusable_executor().shutdown()
-        assert again(lambda x: module.f(x), x=[1, 2], store=runs)["value"].tolist() == [31, 61]
 
 
 def test_values_named_as_columns_are_told_before_anything_runs(runs):
@@ -679,16 +680,9 @@ def study(tmp_path):
     return path
 
 
-def command(*arguments, cwd):
+def command(*arguments, cwd, new=False):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "schedlab.cli", "grid", *map(str, arguments)],
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return processes.start(processes.COMMAND, "grid", *arguments, cwd=cwd, env=environment, new=new)
 
 
 def calls(tmp_path):
@@ -705,7 +699,8 @@ def wait_for(tmp_path, count, process):
 
 
 def test_shards_share_a_plan_and_the_last_gives_the_table(tmp_path, study):
-    shards = [command(study, "--store", "runs", "--shard", f"{i}/3", "--out", "t.csv", cwd=tmp_path) for i in (1, 2, 3)]
+    options = ("--store", "runs", "--out", "t.csv", "--shard")
+    shards = [command(study, *options, f"{i}/3", cwd=tmp_path, new=i == 1) for i in (1, 2, 3)]
     said = [shard.communicate(timeout=120) for shard in shards]
     assert len(calls(tmp_path)) == 32
     assert sorted({(a, b) for _, a, b in calls(tmp_path)}) == [(a, b) for a in range(8) for b in range(4)]
@@ -724,7 +719,7 @@ def test_a_killed_process_loses_what_it_was_running(tmp_path, study):
         wait_for(tmp_path, wanted, running)
         running.send_signal(signal.SIGKILL)
         running.communicate()
-    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path)
+    last = command(study, "--store", "runs", "--threads", "2", cwd=tmp_path, new=True)
     _, err = last.communicate(timeout=120)
     assert last.returncode == 1
     assert "1 run failed" in err
@@ -760,26 +755,32 @@ def test_the_status_says_what_is_done_failed_and_running(tmp_path, study):
     assert len(calls(tmp_path)) == 10
 
 
-def test_the_status_is_of_a_plan_and_knows_what_other_processes_run(runs):
+def test_the_status_is_of_a_plan_and_knows_what_other_processes_run(runs, tmp_path):
+    over = str(tmp_path / "over")
+
     def run(a):
-        time.sleep(a)
+        while a > 0 and not os.path.exists(over):
+            time.sleep(0.02)
         return a
 
     def going_on():
         with joblib.parallel_config(backend="loky", n_jobs=2):
-            sl.grid(run, a=[0, 3, 3.5], store=runs, progress=False)
+            sl.grid(run, a=[0, 1, 2], store=runs, progress=False)
 
-    plan, other = planned(run, a=[0, 3, 3.5]), planned(run, a=[0, 9])
+    plan, other = planned(run, a=[0, 1, 2]), planned(run, a=[0, 9])
     thread = threading.Thread(target=going_on)
     thread.start()
     until = time.monotonic() + 60
     while (found := status(plan, runs))[0]["running"] < 2:
-        assert time.monotonic() < until, found
-        time.sleep(0.1)
+        if time.monotonic() > until:
+            Path(over).touch()
+            pytest.fail(str(found))
+        time.sleep(0.05)
     counts, processes, _ = found
     assert counts == {"done": 1, "failed": 0, "running": 2, "to do": 0}
-    assert sorted(run["values"] for one in processes for run in one["running"]) == ["a=3", "a=3.5"]
+    assert sorted(run["values"] for one in processes for run in one["running"]) == ["a=1", "a=2"]
     assert status(other, runs)[0] == {"done": 1, "failed": 0, "running": 0, "to do": 1}
+    Path(over).touch()
     thread.join()
     assert status(plan, runs)[0] == {"done": 3, "failed": 0, "running": 0, "to do": 0}
 
@@ -1330,6 +1331,7 @@ def test_a_grid_runs_on_a_cluster_of_slurm(runs, slurm, tmp_path):
 
     settings = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "queue": "short", "account": "physics"}
     settings["scheduler_options"] = {"dashboard_address": ":0"}  # as another test may have a cluster, too
+    settings["nanny"] = False  # a second process for each worker
     with SLURMCluster(**settings, local_directory=str(tmp_path), python=sys.executable) as cluster:
         cluster.scale(jobs=2)
         with Client(cluster) as client, joblib.parallel_config("dask"):
@@ -1357,12 +1359,24 @@ class Travelling:
         return Travelling, (self.log,)
 
 
-@pytest.fixture
-def dask():
+@pytest.fixture(scope="module")
+def cluster():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
+    with cluster, distributed.Client(cluster):
         yield
+
+
+@pytest.fixture
+def dask(cluster):
+    with joblib.parallel_config("dask"):
+        yield
+
+
+def test_a_grid_runs_on_workers_of_dask(dask):
+    table = sl.grid(lambda a: {"b": a + 1, "pid": os.getpid()}, a=range(6), progress=False)
+    assert table["b"].tolist() == [*range(1, 7)]
+    assert os.getpid() not in set(table["pid"])
 
 
 def test_what_is_large_travels_once_to_a_worker(dask, tmp_path):

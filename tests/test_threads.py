@@ -1,13 +1,13 @@
 """Ctrl-C ends simulations within a second, wherever they run."""
 
 import signal
-import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import processes
 import pytest
 from budget import slowness
 
@@ -231,11 +231,10 @@ for name, run in runs.items():
 
 
 def test_control_c_ends_any_simulation_within_a_second():
-    late, pause = {}, 0.4
-    command = [sys.executable, "-c", LONG, str(Path(__file__).parent)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    late, pause = {}, 0.2
+    with processes.start(LONG, Path(__file__).parent) as process:
         for line in process.stdout:
-            pause = 2 * pause if line.strip() in late else 0.4
+            pause = 2 * pause if line.strip() in late else 0.2
             time.sleep(pause)
             assert process.poll() is None
             sent = time.monotonic()

@@ -602,7 +602,8 @@ class Writer:
         over = False
         while not over:
             several = [self.arrived.get()]
-            time.sleep(MOMENT)
+            if several[0] is not None:  # the end of a grid waits for nothing
+                time.sleep(MOMENT)
             with suppress(Empty):
                 while True:
                     several.append(self.arrived.get_nowait())

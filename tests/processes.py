@@ -1,0 +1,171 @@
+"""Python processes that start fast: forked from one that has loaded pandas and numba, but nothing of the package.
+
+A new interpreter takes 0.4 s of the processor to load these, and as much again until numba can load its first kernel.
+"""
+
+import atexit
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from functools import cache
+from threading import Thread, Timer
+from types import ModuleType
+
+COMMAND = "import sys; from schedlab.cli import main; sys.exit(main())"
+# NumPy and Arrow start threads when they are loaded, beside which a process should not fork.
+WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+seconds = 0.0  # of the processor, of the processes that have ended
+
+
+def run(code, *arguments, **settings):
+    """Run Python code in a process and return what it prints; a process that fails is an error."""
+    with start(code, *arguments, **settings) as process:
+        out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    return out
+
+
+def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=False):
+    """Start a process that runs Python code, and return it as `subprocess` would; what it prints is text.
+
+    Forked processes have the same seed of hashes, and objects at the same addresses: let one of them be `new`, an
+    interpreter of its own, if they have to agree on keys. So must one in whose environment are settings of Python or
+    numba, which read them when they are loaded.
+    """
+    if sys.platform == "linux" and not new:
+        return _Forked(code, arguments, cwd, env, stdout)
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=subprocess.PIPE, text=True)
+
+
+class _Forked:
+    """The part of `subprocess.Popen` that the tests use."""
+
+    def __init__(self, code, arguments, cwd, env, stdout):
+        reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)
+        self._report, self.stdout, self.stderr = map(os.fdopen, reading)
+        given = [code, [*map(str, arguments)], os.path.abspath(cwd or "."), {**(os.environ if env is None else env)}]
+        out = writing[1] if stdout == subprocess.PIPE else stdout if isinstance(stdout, int) else stdout.fileno()
+        socket.send_fds(_parent(), [json.dumps(given).encode()], [writing[0], out, writing[2]])
+        for end in writing:
+            os.close(end)
+        self.returncode, self.pid = None, int(self._report.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.wait()
+        for stream in (self.stdout, self.stderr, self._report):
+            stream.close()
+
+    def poll(self):
+        return self.wait() if select.select([self._report], [], [], 0)[0] else None
+
+    def wait(self):
+        global seconds
+        if self.returncode is None:
+            status, took = self._report.readline().split()
+            self.returncode = os.waitstatus_to_exitcode(int(status))
+            seconds += float(took)
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout=None):
+        said = []
+        late = Timer(timeout or 600, self.send_signal, [signal.SIGKILL])
+        beside = Thread(target=lambda: said.append(self.stderr.read()))
+        late.start()
+        beside.start()
+        out = self.stdout.read()
+        beside.join()
+        late.cancel()
+        self.__exit__()
+        return out, *said
+
+
+@cache
+def _parent():
+    """Start the process that is forked; return the connection to it."""
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # each process has its own
+    command = [sys.executable, __file__, str(there.fileno())]
+    parent = subprocess.Popen(command, pass_fds=[there.fileno()], env=env | WITHOUT_THREADS)
+    there.close()
+    atexit.register(lambda: (here.close(), parent.wait()))
+    return here
+
+
+def _serve(connection):
+    """Fork at each request; return in each new process, with what it shall run."""
+    while True:
+        message, files, *_ = socket.recv_fds(connection, 1 << 20, 3)
+        if not message:
+            break
+        if os.fork() == 0:
+            connection.close()
+            return json.loads(message), *_watched(*files)
+        for file in files:
+            os.close(file)
+        while _waited(os.WNOHANG):
+            pass
+    while _waited(0):
+        pass
+    sys.exit()
+
+
+def _waited(how):
+    """Tell whether a process has ended; its time counts as of this one then."""
+    try:
+        return os.waitpid(-1, how)[0]
+    except ChildProcessError:
+        return False
+
+
+def _watched(report, *streams):
+    """Fork, return in the new process, and report here how it ends."""
+    if (pid := os.fork()) == 0:
+        os.close(report)
+        return streams
+    for stream in streams:
+        os.close(stream)
+    os.write(report, f"{pid}\n".encode())
+    _, status, usage = os.wait4(pid, 0)
+    os.write(report, f"{status} {usage.ru_utime + usage.ru_stime}\n".encode())
+    os._exit(0)
+
+
+def _become(code, arguments, folder, env, streams):
+    """Make this process look as if Python had been started with the option -c."""
+    for number, (name, stream) in enumerate(zip(("stdout", "stderr"), streams, strict=True), 1):
+        os.dup2(stream, number)
+        os.close(stream)
+        setattr(sys, name, os.fdopen(number, "w", 1 if number == 2 or env.get("PYTHONUNBUFFERED") else -1))
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(env)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = ["-c", *arguments]
+    sys.path[:1] = ["", *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.dont_write_bytecode = bool(env.get("PYTHONDONTWRITEBYTECODE"))
+    sys.modules["__main__"] = main = ModuleType("__main__")
+    exec(code, vars(main))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import numba
+    import pandas  # noqa: F401
+
+    numba.njit(lambda: 0)()  # loads what any compiled function needs
+    gc.freeze()
+    given, *streams = _serve(socket.socket(fileno=int(sys.argv[1])))
+    _become(*given, streams)
