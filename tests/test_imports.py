@@ -334,7 +334,7 @@ product = numba.njit(lambda a, b: np.dot(a, b))  # which numba leaves to SciPy's
 assert product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist() == [[11.0]]
 assert sys.modules["scipy.linalg.cython_blas"].__file__
 """
-    assert run(code) == ""
+    assert processes.run(code, cwd=ROOT, new=True) == ""
 
 
 @pytest.mark.parametrize("room", ["charts", "widgets"])
