@@ -142,7 +142,8 @@ def test_an_empty_list_is_an_error(traces, name, made):
 
 def test_progress_shows_on_standard_error_where_it_takes_long(traces, monkeypatch, capsys):
     done = sweeps.simulate
-    monkeypatch.setattr(sweeps, "simulate", lambda *args, **options: time.sleep(0.55) or done(*args, **options))
+    monkeypatch.setattr(sl.experiment.progress, "SILENT", 0.2)
+    monkeypatch.setattr(sweeps, "simulate", lambda *args, **options: time.sleep(0.15) or done(*args, **options))
     for progress in (True, False):
         experiment.forget()
         sl.sweep(traces[1], ["fcfs", "easy"], threads=1, progress=progress)
