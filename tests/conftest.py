@@ -23,7 +23,7 @@ settings.load_profile("schedlab")
 
 compiling.not_here()  # tests compile what they use, without a message
 theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in its parts and as a whole
-vega_lite.check_quickly()
+vega_lite.work_quickly()
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
 
