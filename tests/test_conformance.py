@@ -148,7 +148,7 @@ def as_accasim(case, starts):
 
 @pytest.mark.parametrize("write", [as_swf, as_batsim, as_evalys, as_pairs, as_accasim])
 def test_files_of_other_simulators_are_read(tmp_path, write):
-    ours = judge(sl.EASY())
+    ours = verdicts(sl.EASY())
     for row in ours.itertuples():
         starts = dict(enumerate(row.starts, start=1))
         (tmp_path / f"{CASES[row.case].path.stem}.csv").write_text(write(CASES[row.case], starts))
