@@ -87,8 +87,8 @@ def encoding(chart):
 @pytest.mark.parametrize("column", [None, "trace"])
 def test_the_specification_is_valid(table, single, column, log):
     given = table if column else single
-    spec = charts.lines(given, "load", "wait_time", column=column, log=log, title="A", subtitle="B").to_dict()
-    alt.Chart.from_dict(spec, validate=True)  # against Altair's copy of the schema
+    chart = charts.lines(given, "load", "wait_time", column=column, log=log, title="A", subtitle="B")
+    type(chart).validate(spec := chart.to_dict())  # against Altair's copy of the schema
     assert spec["$schema"].endswith(f"vega-lite/{alt.SCHEMA_VERSION}.json")
     assert "url" not in json.dumps(spec["datasets"] if column else spec["data"])
 
@@ -221,7 +221,7 @@ def test_bars_are_changes_in_percent(table):
     assert bar["xOffset"]["field"] == "scheme"
     assert bar["color"]["scale"]["range"] == charts.colours(list(SCHEMES[1:]))
     assert drawn_by(chart, "rule")["baseline"].tolist() == [0]
-    type(chart).from_dict(chart.to_dict(), validate=True)
+    type(chart).validate(chart.to_dict())
 
 
 def test_bars_show_intervals(table):
@@ -413,7 +413,7 @@ def test_stacked(table):
     above, below = (charts.lines(table, "load", y, column="trace", title=y) for y in ("wait_time", "utilization"))
     before = above.to_dict()
     spec = charts.stacked([above, below]).to_dict()
-    alt.VConcatChart.from_dict(spec, validate=True)
+    alt.VConcatChart.validate(spec)
     assert [part["title"]["text"] for part in spec["vconcat"]] == ["wait_time", "utilization"]
     assert [part["encoding"]["y"]["field"] for part in parts(spec)] == ["wait_time"] * 2 + ["utilization"] * 2
     assert "config" in spec

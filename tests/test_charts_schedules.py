@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -104,7 +105,7 @@ CALLS = {
 def test_the_specification_is_valid_and_the_same_each_time(name, easy, shortest):
     chart = CALLS[name](easy, shortest)
     spec = chart.to_dict()
-    type(chart).from_dict(spec, validate=True)
+    type(chart).validate(spec)
     assert spec == CALLS[name](easy, shortest).to_dict()
     assert "params" not in json.dumps(spec)
     assert spec["config"]["background"] == "white"
@@ -634,21 +635,20 @@ def in_cells(easy, monkeypatch):
     return easy
 
 
+def covered(begin, end, edges):
+    """Return the share of each interval between edges that lies between begin and end."""
+    return [max(0, min(end, right) - max(begin, left)) / (right - left) for left, right in pairwise(edges)]
+
+
 def cover(schedule, window, cells, weights):
-    """Add up how much of each cell is held, job by job and cell by cell."""
-    (begin, end), (columns, rows_) = window, cells
+    """Add up how much of each cell is held, job by job."""
+    across, up = np.linspace(*window, cells[0] + 1), np.linspace(0, schedule.machine.procs, cells[1] + 1)
     offset, first, last = schedule.processors()
     held = np.zeros(cells)
     for job, (start, until) in enumerate(zip(schedule.start, schedule.end, strict=True)):
-        for low, high in zip(
-            first[offset[job] : offset[job + 1]], last[offset[job] : offset[job + 1]] + 1, strict=True
-        ):
-            for column, row in np.ndindex(*cells):
-                left, right = (begin + (end - begin) * (column + side) / columns for side in (0, 1))
-                bottom, top = (schedule.machine.procs * (row + side) / rows_ for side in (0, 1))
-                wide = max(0, min(until, right) - max(start, left)) / (right - left)
-                high_ = max(0, min(high, top) - max(low, bottom)) / (top - bottom)
-                held[column, row] += weights[job] * wide * high_
+        wide = covered(start, until, across)
+        for place in range(offset[job], offset[job + 1]):
+            held += weights[job] * np.outer(wide, covered(first[place], last[place] + 1, up))
     return held
 
 

@@ -1,6 +1,7 @@
 """The conformance suite: its answers, wrong schedulers that it catches, and the files of other simulators."""
 
 import re
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -21,12 +22,15 @@ def named(one):
     return str(one.number) if hasattr(one, "number") else one.convention
 
 
+verdicts = cache(judge)  # on all cases of a kind at once
+
+
 @pytest.mark.parametrize(("case", "answer"), OURS, ids=named)
 def test_schedlab_gives_the_answer_that_is_said_to_be_its_own(case, answer):
     settings = dict(answer.ours)
     conventions = {name: settings.pop(name) for name in ("overrun", "events") if name in settings}
     scheme = by_name()[settings.pop("scheme")](**settings)
-    found = judge(scheme, case.scheme, **conventions).set_index("case").loc[case.number]
+    found = verdicts(scheme, case.scheme, **conventions).set_index("case").loc[case.number]
     assert (found["starts"], found["convention"]) == (answer.starts, answer.convention)
 
 
@@ -144,7 +148,7 @@ def as_accasim(case, starts):
 
 @pytest.mark.parametrize("write", [as_swf, as_batsim, as_evalys, as_pairs, as_accasim])
 def test_files_of_other_simulators_are_read(tmp_path, write):
-    ours = judge(sl.EASY())
+    ours = verdicts(sl.EASY())
     for row in ours.itertuples():
         starts = dict(enumerate(row.starts, start=1))
         (tmp_path / f"{CASES[row.case].path.stem}.csv").write_text(write(CASES[row.case], starts))

@@ -292,7 +292,7 @@ def test_a_stand_in_is_not_taken_for_its_log(small, monkeypatch):
     assert set(after["trace"]) == {f"{name} (stand-in)" for name in NAMES}
 
 
-def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, monkeypatch):
+def test_a_quick_run_leaves_the_longest_logs_to_figures_3_and_4_and_says_so(small, shared_runs, monkeypatch):
     short = paper.log
     longer = sl.model_trace("lublin", jobs=400, procs=64, seed=9).scale_load(0.9)
     longer = sl.Trace(**{**vars(longer), "name": NAMES[1]})

@@ -50,13 +50,13 @@ DRAWN = {
 }
 
 
-def width_of(chart):
-    return float(re.search(r'width="([0-9.]+)"', charts.svg(chart))[1])
+def width_of(picture):
+    return float(re.search(r'width="([0-9.]+)"', picture)[1])
 
 
-def colours_of(chart):
+def colours_of(picture):
     """Return the colours of the picture that are not grey."""
-    found = set(re.findall(r"(?:fill|stroke|stop-color)=\"((?:#|rgb|hsl)[^\"]+)\"", charts.svg(chart)))
+    found = set(re.findall(r"(?:fill|stroke|stop-color)=\"((?:#|rgb|hsl)[^\"]+)\"", picture))
     parts = {
         colour: re.findall(r"\d+" if "(" in colour else "[0-9A-Fa-f]{2}" if len(colour) > 4 else "[0-9A-Fa-f]", colour)
         for colour in found
@@ -69,7 +69,7 @@ def colours_of(chart):
 def test_a_chart_is_as_wide_as_the_column_and_grey(name, table, trace):
     chart = DRAWN[name](table, trace)
     before = chart.to_json()
-    printed = charts.paper_style(chart, 1 if name != "beside a model" else 2)
+    printed = charts.svg(charts.paper_style(chart, 1 if name != "beside a model" else 2))
     expected = COLUMN if name != "beside a model" else 178 * MM
     assert expected - 3 <= width_of(printed) <= expected + 0.1  # of panels, widths are whole numbers
     assert colours_of(printed) == set()

@@ -341,7 +341,9 @@ def test_the_opening_picture_is_a_tree_that_holds_jobs(monkeypatch, tmp_path, lo
 
 
 @pytest.mark.traces
-def test_contiguity_on_hpc2n():
+def test_contiguity_on_hpc2n(monkeypatch):
+    monkeypatch.setattr(paper, "SHARES", {"quick": (0.0, 0.15, 0.3)})  # the last two around where lines cross
+    monkeypatch.setattr(paper, "COPIES", {"quick": 2})
     # The specification, section 6.5: by count 5 times the wait under EASY and 8.5 under FCFS; by block none.
     table = paper.against_speedup(paper.HPC2N, "quick", progress=False)
     at_0 = table[(table["s"] == 0) & (table["allocation"] == "contiguous") & (table["seed"] == 0)]

@@ -358,7 +358,10 @@ def test_who_fails_in_another_process_says_where(monkeypatch, tmp_path):
     assert "return 1 / 0" in lines
 
 
-FEW = (("base", "LOADS", (0.7, 0.8)), ("lelong2017", "JOBS", 1000))
+FEW = (
+    ("base", "LOADS", (0.7,)),
+    *(("lelong2017", table, value) for table, value in (("JOBS", 500), ("COPIES", 2), ("LOGS", ("KTH-SP2-1996",)))),
+)
 
 
 def test_papers_are_rebuilt_in_processes_of_their_own_to_the_same_page(monkeypatch, tmp_path):

@@ -25,11 +25,11 @@ def log(name, or_standin=True):
 def small(monkeypatch):
     """A small trace, with jobs of every class, in place of the log, and few draws and loads."""
     monkeypatch.setattr(grids, "load_trace", log)
-    samples = {"quick": {60: ((0.4, 0.8), 2)}, "full": {60: ((0.4, 0.6, 0.8), 4), None: ((0.4, 0.6), 2)}}
+    samples = {"quick": {60: ((0.4, 0.8), 2)}, "full": {60: ((0.4, 0.6, 0.8), 3), None: ((0.4, 0.6), 2)}}
     sizes = (
         (grids.SAMPLES, samples),
-        (grids.SIDE, {"quick": (60, 2), "full": (80, 3)}),
-        (beyond.READ, {"quick": (60, 3), "full": (80, 3)}),
+        (grids.SIDE, {"quick": (60, 2), "full": (80, 2)}),
+        (beyond.READ, {"quick": (60, 2), "full": (80, 2)}),
         (beyond.DECISIONS, {"quick": 10, "full": 20}),
         (beyond.INSTANCES, {"quick": 8, "full": 12}),
     )

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import schedlab as sl
@@ -766,11 +766,15 @@ def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
     assert len(read(*records, columns=columns, lenient=True)) == 2
 
 
-@given(st.text("ab|: -", max_size=12))
-@example("|||")
-def test_any_job_name_is_read(text):
+names = st.text("ab|: -", max_size=12)
+
+
+@settings(max_examples=50)
+@given(st.tuples(names, names))
+@example(("|||", "|||"))
+def test_any_job_name_is_read(texts):
     with TemporaryDirectory() as folder:
-        path = export(folder, *({"JobName": text} | record for record in (job(1), job(2))))
+        path = export(folder, *(job(number, JobName=text) for number, text in enumerate(texts, start=1)))
         assert sl.read_sacct(path).jobs.equals(two_jobs())
 
 
@@ -1018,10 +1022,10 @@ def test_the_command_line_has_the_options_of_the_reader(capsys):
     path = str(example_path())
     options = ["--partition", "short,debug", "--time-zone", "Europe/Stockholm", "--arrival", "eligible"]
     chosen = {"partition": ("short", "debug"), "time_zone": "Europe/Stockholm", "arrival": "eligible"}
-    for more, settings in (([], {}), (["--procs-of", "nodes", "--names"], {"procs_of": "nodes", "names": True})):
+    for more, asked in (([], {}), (["--procs-of", "nodes", "--names"], {"procs_of": "nodes", "names": True})):
         assert cli.main(["simulate", path, *options, *more, "--classes", "user"]) == 0
         out, err = capsys.readouterr()
-        trace = sl.read_sacct(example_path(), **chosen, **settings)
+        trace = sl.read_sacct(example_path(), **chosen, **asked)
         assert err.startswith(repr(trace).strip("<>"))
         expected = sl.simulate(trace).metrics(by="user")
         classes = [line.split() for line in out.partition("\n\n")[2].splitlines()[1:]]

@@ -29,7 +29,7 @@ LOGS = (
     "SDSC-Par-1996-3.1-cln",
     "SDSC-SP2-1998-4.2-cln",
 )
-CLOSE = ("CTC-SP2-1996", "KTH-SP2-1996", "SDSC-SP2-1998")
+CLOSE = ("CTC-SP2-1996-3.1-cln", "KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln")
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +37,12 @@ def _no_log(request, monkeypatch, tmp_path):
     if "traces" not in request.keywords:
         monkeypatch.delenv("SCHEDLAB_DATA", raising=False)
         monkeypatch.setenv("SCHEDLAB_CACHE", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def both(request):
+    """Load a log and its stand-in, once for all tests of them; pytest runs these one after the other."""
+    return [sl.load_trace(request.param, standin=one) for one in (False, True)]
 
 
 def table_of(name):
@@ -251,18 +257,18 @@ def test_two_hundred_thousand_jobs_take_less_than_two_seconds(record_property):
 
 
 @pytest.mark.traces
-@pytest.mark.parametrize("name", LOGS)
-def test_marginals_are_close(name):
-    real, fake = sl.load_trace(name).table, sl.load_trace(name, standin=True).table
+@pytest.mark.parametrize("both", LOGS, indirect=True)
+def test_marginals_are_close(both):
+    real, fake = (trace.table for trace in both)
     assert len(fake) == pytest.approx(len(real), rel=0.002)
     for field, most in (("requested_procs", 0.06), ("run_time", 0.04), ("requested_time", 0.04)):
         assert distance(real[field], fake[field]) < most, field
 
 
 @pytest.mark.traces
-@pytest.mark.parametrize("name", CLOSE)
-def test_users_share_the_jobs_and_repeat_themselves_as_in_the_log(name):
-    real, fake = sl.load_trace(name).table, sl.load_trace(name, standin=True).table
+@pytest.mark.parametrize("both", CLOSE, indirect=True)
+def test_users_share_the_jobs_and_repeat_themselves_as_in_the_log(both):
+    real, fake = (trace.table for trace in both)
     busiest = [jobs["user_id"].value_counts(normalize=True).iloc[:10].sum() for jobs in (real, fake)]
     assert busiest[1] == pytest.approx(busiest[0], abs=0.05)
     for log, ours in zip(repeats(real), repeats(fake), strict=True):
@@ -270,19 +276,16 @@ def test_users_share_the_jobs_and_repeat_themselves_as_in_the_log(name):
 
 
 @pytest.mark.traces
-@pytest.mark.parametrize("name", CLOSE)
-def test_easy_waits_as_long_as_on_the_log_within_a_quarter(name):
-    waits = [
-        sl.simulate(sl.load_trace(name, standin=one).scale_load(0.8), "easy").validate().metrics()["wait_time"]
-        for one in (False, True)
-    ]
+@pytest.mark.parametrize("both", CLOSE, indirect=True)
+def test_easy_waits_as_long_as_on_the_log_within_a_quarter(both):
+    waits = [sl.simulate(trace.scale_load(0.8), "easy").validate().metrics()["wait_time"] for trace in both]
     assert waits[1] == pytest.approx(waits[0], rel=0.25)
 
 
 @pytest.mark.traces
-@pytest.mark.parametrize("name", CLOSE)
-def test_weeks_carry_the_same_work(name):
-    real, fake = sl.load_trace(name), sl.load_trace(name, standin=True)
+@pytest.mark.parametrize("both", CLOSE, indirect=True)
+def test_weeks_carry_the_same_work(both):
+    real, fake = both
     end = real.table["submit_time"].max()
     assert fake.table["submit_time"].max() <= end + 3600
     work = [series(trace, 604_800, end + 3600)[1] for trace in (real, fake)]

@@ -47,12 +47,10 @@ NUMBER = re.compile(rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def is_record(fields):
-    if not all(NUMBER.fullmatch(field) for field in fields):
+    if not all(map(NUMBER.fullmatch, fields)):
         return False
     values = [float(field) for field in fields]
-    return all(abs(value) < 2**53 for value in values) and all(
-        values[place] >= 0 or values[place] == -1 for place in (4, 7)
-    )
+    return max(map(abs, values)) < 2**53 and all(values[place] >= 0 or values[place] == -1 for place in (4, 7))
 
 
 def value(text):
@@ -137,12 +135,11 @@ def assert_same_as_twin(log, text):
     assert log.header.lines == tuple(lines)
     columns = [*FIELDS, *(f"field_{number}" for number in range(19, len(rows[0]) + 1))]
     assert list(log.records.columns) == columns
-    assert log.records[list(FIELDS)].to_numpy(np.float64).tolist() == [row[:18] for row in rows]
     for field, column in zip(columns, zip(*rows, strict=True), strict=True):
         if str in map(type, column):
             assert pd.api.types.is_string_dtype(log.records[field])
             continue
-        whole = all(value == int(value) for value in column)
+        whole = all(map(float.is_integer, column))
         assert log.records[field].dtype == (np.int64 if whole else np.float64)
         assert log.records[field].tolist() == list(column)
     assert log.skipped["line"].tolist() == bad
@@ -452,7 +449,8 @@ def test_a_huge_line_is_an_ordinary_error(line, message):
 
 
 def test_a_file_of_blank_lines_asks_for_little_memory():
-    text = b"\n" * 500_000 + RECORD
+    text = b"\n" * 100_000 + RECORD
+    read(RECORD)  # loads the kernel
     tracemalloc.start()
     assert len(read(text).records) == 1
     assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
@@ -1024,17 +1022,19 @@ def test_a_trace_is_read_as_the_twin_reads_it(name):
 
 @pytest.mark.traces
 def test_facts_in_the_headers_of_the_traces():
-    headers = {name: read_log(trace_file(name)).header for name in TRACES}
-    ctc = headers["CTC-SP2-1996-3.1-cln"]
+    def header(name):
+        return read_log(trace_file(name)).header
+
+    ctc = header("CTC-SP2-1996-3.1-cln")
     assert ctc.get("MaxNodes") == "338 (batch partition; 512 total)"
     assert ctc.procs == ctc.integer("MaxNodes") == ctc.integer("MaxProcs") == 338
     assert ctc.queues == {1: "DSI", 2: "astro", 3: "piofs", 4: "informix"}
     assert (ctc.unix_start_time, ctc.timezone) == (835823160, "US/Eastern")
-    datastar = headers["SDSC-DS-2004-2.1-cln"]
+    datastar = header("SDSC-DS-2004-2.1-cln")
     assert datastar.procs == 1664
     assert datastar.get("Copyright").splitlines()[-1].startswith("this data is properly referenced")
     assert datastar.queues[1] == "express          (p655 /  2hr /   8nodes / weekdays)"
-    curie = headers["CEA-Curie-2011-2.1-cln"]
+    curie = header("CEA-Curie-2011-2.1-cln")
     assert (curie.procs, curie.installation, curie.acknowledge) == (
         *(93312, "CEA Curie Cluster", "Joseph Emeras, CEA/CNRS"),
     )
@@ -1044,11 +1044,10 @@ def test_facts_in_the_headers_of_the_traces():
         "see: http://www-hpc.cea.fr/en/complexe/tgcc-curie.htm"
     )
     assert len(curie.partitions) == 33
-    queues = headers["SDSC-Par-1996-3.1-cln"].queues
+    queues = header("SDSC-Par-1996-3.1-cln").queues
     assert len(queues) == 34
     assert (queues[0], queues[1], queues[6], queues[33]) == ("interactive", "q4t", "qf16s", "test")
-    assert len(headers["SDSC-BLUE-2000-4.2-cln"].all("Information")) == 7
-    assert headers["Sandia-Ross-2001-1.1-cln"].integer("MaxRuntime") is None
-    assert headers["lublin_256"].procs == 256
-    assert "NASA-iPSC-1993-3.1-cln" in headers
-    assert headers["NASA-iPSC-1993-3.1-cln"].all("Note")[1] == ("group 1 is normal users\ngroup 2 is system personnel")
+    assert len(header("SDSC-BLUE-2000-4.2-cln").all("Information")) == 7
+    assert header("Sandia-Ross-2001-1.1-cln").integer("MaxRuntime") is None
+    assert header("lublin_256").procs == 256
+    assert header("NASA-iPSC-1993-3.1-cln").all("Note")[1] == ("group 1 is normal users\ngroup 2 is system personnel")

@@ -34,7 +34,7 @@ def no_calls():
 def drawing(load=0.8, scheme="easy"):
     """Draw a point, and note that it was drawn."""
     calls.append((load, scheme))
-    points = alt.Chart(pd.DataFrame({"load": [load]})).mark_point().encode(x="load:Q")
+    points = alt.Chart(pd.DataFrame({"load": [load]})).mark_point().encode(alt.X("load:Q"))
     return points.properties(title=scheme, height=120)
 
 

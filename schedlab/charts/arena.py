@@ -186,7 +186,9 @@ def against_bounds(
         alt.Tooltip("above:Q", title="above it by (%)", format=",.3~g"),
     ]
     colour = alt.Color("colour:N", scale=None)
-    stems = alt.Chart().mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("from:Q"), x2="drawn", color=colour)
+    stems = (
+        alt.Chart().mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("from:Q"), x2=alt.X2("drawn"), color=colour)
+    )
     dots = alt.Chart().mark_point(size=55, opacity=1, filled=True).encode(x=along, color=colour)
     dots = dots.encode(shape=alt.Shape("far:N", legend=None, scale=alt.Scale(domain=[False, True], range=SHAPES)))
     wall = alt.Chart().mark_tick(thickness=2, size=STEP, color=INK).encode(x=alt.X("bound:Q"))

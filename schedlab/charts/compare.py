@@ -325,7 +325,7 @@ def scatter(
         )
     )
     diagonal = alt.Chart(pd.DataFrame({"x": ends["scale"].domain, "y": ends["scale"].domain}))
-    diagonal = diagonal.mark_line(color=INK, strokeWidth=1, strokeDash=[4, 3]).encode(x="x:Q", y="y:Q")
+    diagonal = diagonal.mark_line(color=INK, strokeWidth=1, strokeDash=[4, 3]).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     chart = alt.layer(points, diagonal, width=SQUARE, height=SQUARE)
     return headed(
         chart,

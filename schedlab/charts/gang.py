@@ -78,7 +78,7 @@ def slices(
     lanes = alt.Scale(domain=list(range(pes)), paddingInner=0.12)
     where = {
         "x": alt.X("begin:Q", **along),
-        "x2": "end",
+        "x2": alt.X2("end"),
         "y": alt.Y("pe:O", title="PE", scale=lanes, axis=alt.Axis(labelOverlap=True)),
     }
     legend = alt.Legend(orient="bottom", columns=8, titleLimit=WIDE)
@@ -104,11 +104,7 @@ def slices(
             legend=alt.Legend(orient="bottom", values=[LOCAL], symbolType="square", symbolFillColor="transparent"),
         ),
         tooltip=[
-            "pe:O",
-            "job:N",
-            "rank:O",
-            "what:N",
-            "chosen:N",
+            *map(alt.Tooltip, ("pe:O", "job:N", "rank:O", "what:N", "chosen:N")),
             alt.Tooltip("row:Q", title="current row"),
             alt.Tooltip("begin:Q", title="from (s)", format=".6f"),
             alt.Tooltip("end:Q", title="until (s)", format=".6f"),
@@ -117,7 +113,7 @@ def slices(
     rows = _current_rows(log, *shown, config.slice)
     rules = alt.Chart(rows).mark_rule(color=INK, strokeDash=[2, 2]).encode(x=alt.X("begin:Q", **along))
     words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
-    words = words.encode(x=alt.X("middle:Q", **along), y=alt.value(0), text="words:N")
+    words = words.encode(x=alt.X("middle:Q", **along), y=alt.value(0), text=alt.Text("words:N"))
     said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; white: idle"
     said += "; pale: spinning" if color == "job" else ""
     chart = alt.layer(marks, rules, words, width=WIDE, height=high)

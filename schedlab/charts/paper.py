@@ -5,8 +5,10 @@ import re
 from numbers import Real
 from textwrap import wrap
 
+import vl_convert
+
 from ._altair import alt, debug_mode
-from .theme import INK, svg
+from .theme import INK
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
 COLUMN, GUTTER = 85.0, 8.0  # columns of a two-column page, in millimetres
@@ -20,7 +22,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
 NESTED = ("layer", "vconcat", "hconcat", "concat")
 STROKE = 20  # length of a line in a legend, in points
-ROUNDS = 6  # iterations to find the width of the plots: the axis labels change with it
+ROUNDS = 5  # attempts, after the first, to find the width of the plots: the axis labels change with it
 STAND_IN = "stand-in"
 HEX = re.compile("#[0-9a-fA-F]{6}")
 HSL = re.compile(r"hsl\((\d+), (\d+)%, (\d+)%\)")
@@ -97,7 +99,9 @@ def paper_style(
         _encode(view, grey, thin)
     if grey:
         _without_colours(spec)
-    return _fitted(spec, (columns * column_width + (columns - 1) * gutter) * MM, font_size)
+    _fit(spec, (columns * column_width + (columns - 1) * gutter) * MM, font_size)
+    with debug_mode(False):
+        return type(chart).from_dict(spec)
 
 
 def _look(font, size):
@@ -249,7 +253,7 @@ def _lightness(colour):
 # -- size ------------------------------------------------------------------------------------------------
 
 
-def _fitted(spec, width, size):
+def _fit(spec, width, size):
     """Make the whole chart as wide as requested: fit legends and labels first, then the plots."""
     for view in _views(spec):
         _break_titles(view, width, size)
@@ -261,25 +265,20 @@ def _fitted(spec, width, size):
                     given["legend"]["orient"] = "top"
         if "facet" in view and view.get("columns", 1) > 1:
             view["columns"] = max(1, min(view["columns"], int(width // (NARROWEST + 4 * size))))
+    missing = width - _width(spec)
     for _ in range(ROUNDS):
-        chart = _made(spec)
-        missing = width - _width(chart)
         if 0 <= missing < _across(spec) or abs(missing) < 0.1:
-            return chart
+            break
         _widen(spec, missing)
-    if missing < 0:
+        missing = width - _width(spec)
+    if missing <= -0.1:
         found = f"{(width - missing) / MM:.0f} mm, expected at most {width / MM:.0f} mm"
         raise ValueError(f"the chart needs {found}: give it more columns, a smaller font, or fewer panels")
-    return chart
 
 
-def _made(spec):
-    with debug_mode(False):
-        return alt.Chart.from_dict(spec)
-
-
-def _width(chart):
-    return float(re.search(r'width="([0-9.]+)"', svg(chart))[1])
+def _width(spec):
+    as_drawn = alt.utils.update_nested(alt.theme.get()(), spec, copy=True)
+    return float(re.search(r'width="([0-9.]+)"', vl_convert.vegalite_to_svg(as_drawn))[1])
 
 
 def _widen(spec, missing):

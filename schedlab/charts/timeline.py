@@ -333,9 +333,9 @@ class _Gantt:
             .mark_rect(strokeWidth=0.3)
             .encode(
                 x=clock.x("begin", labels=last),
-                x2="end",
+                x2=alt.X2("end"),
                 y=self._upward("low"),
-                y2="high",
+                y2=alt.Y2("high"),
                 color=encoded,
                 stroke=border,
                 tooltip=[
@@ -410,9 +410,9 @@ class _Gantt:
             .mark_rect()
             .encode(
                 x=self.clock.x("begin"),
-                x2="end",
+                x2=alt.X2("end"),
                 y=self._upward("low"),
-                y2="high",
+                y2=alt.Y2("high"),
                 color=encoded,
                 opacity=alt.Opacity("held:Q", scale=alt.Scale(domain=[0, 1], range=[0.05, 1]), legend=None),
                 tooltip=[alt.Tooltip("held:Q", title="held", format=".1%"), "color"],

@@ -624,6 +624,7 @@ def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
     before = [("IO/Msg", "IO"), ("IO/BSP", "IO"), ("IO/Msg/Emb", "IO/Msg"), ("IO/BSP/Emb", "IO/BSP")]
     with_msg = [("IO/BSP", "IO/Msg"), ("IO/BSP/Emb", "IO/Msg/Emb")]
     parts = _parts_of_gains(data)
+    means = {measure: cases(data, measure, ["mix", "pes", "scheduler"]) for measure in WORDS}
     found = {
         "SIL-2": [_ratio_is(gains[io], UTILIZATION, "within", _near(2)), _gains_less(parts, ("IO",))],
         "SIL-3": [Check("share of one-task jobs", shares, "within", (0.4, 0.6), form="{:.2f}")],
@@ -631,7 +632,7 @@ def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
             Check("gain, of that of the mix before", _compared(parts, before), "lower", 1.0, form="{:.2f}"),
             Check("gain with BSP, of that with Msg", _compared(parts, with_msg), "within", _near(1), form="{:.2f}"),
         ],
-        "SIL-5": [_mean_is(data, mix, pes, WITHOUT, UTILIZATION, old[1]) for mix, pes, _, old in TABLES.values()],
+        "SIL-5": [_mean_is(means, mix, pes, WITHOUT, UTILIZATION, old[1]) for mix, pes, _, old in TABLES.values()],
         "SIL-6": [_ratio_is(spun, JOBS, "higher", 1.0), _ratio_is(spun, UTILIZATION, "within", (1 - CLOSE, 1))],
         "SIL-7": [
             *(_ratio_is(gains[without_io], name, "within", _near(1)) for name in WORDS),
@@ -643,7 +644,7 @@ def checks(data: pd.DataFrame) -> dict[str, list[Check]]:
         own, own_checks = gains[(gains["mix"] == mix) & (gains["pes"] == pes)], []
         for measure, with_, without in zip((JOBS, UTILIZATION), new, old, strict=True):
             for scheduler, published in ((WITH, with_), (WITHOUT, without)):
-                own_checks.append(_mean_is(data, mix, pes, scheduler, measure, published))
+                own_checks.append(_mean_is(means, mix, pes, scheduler, measure, published))
             own_checks.append(_ratio_is(own, measure, "within", _near(with_ / without)))
         found[f"SIL-T{number}"] = own_checks
     return found
@@ -653,12 +654,12 @@ def _near(published):
     return published * (1 - CLOSE), published * (1 + CLOSE)
 
 
-def _mean_is(data, mix, pes, scheduler, measure, published):
+def _mean_is(means, mix, pes, scheduler, measure, published):
     """Check that a mean is near the published one."""
-    runs = data[(data["mix"] == mix) & (data["pes"] == pes) & (data["scheduler"] == scheduler)]
+    found = means[measure]
+    found = found[(found["mix"] == mix) & (found["pes"] == pes) & (found["scheduler"] == scheduler)]
     form = "{:.1f}" if measure == JOBS else "{:.2f}"
-    means = cases(runs, measure, ["mix", "pes", "scheduler"])
-    return Check(WORDS[measure], means, "within", _near(published), form=form)
+    return Check(WORDS[measure], found, "within", _near(published), form=form)
 
 
 def _ratio_is(found, measure, expectation, expected):
