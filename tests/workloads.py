@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from unittest import mock
 
 import numpy as np
@@ -25,14 +26,18 @@ def among(*values):
     return st.sampled_from(values)
 
 
-@once
-def at_least(shortest, lengths):
-    return lengths.filter(lambda length: length >= shortest)
+def row(draw, *columns):
+    """Draw a value of each column, all by one number: the time of a draw hardly depends on how much it decides."""
+    place = draw(integers(0, prod(map(len, columns)) - 1))
+    drawn = []
+    for values in columns:
+        place, i = divmod(place, len(values))
+        drawn.append(values[i])
+    return drawn
 
 
-MACHINES = st.integers(1, 6)
-INSTANTS = st.integers(0, 12)
-LENGTHS = st.one_of(st.integers(0, 8), st.sampled_from([0, 1, 4, 8]))
+INSTANTS = range(13)
+LENGTHS = (*range(9), *[0, 1, 4, 8] * 2)
 
 
 def examples(many):
@@ -46,14 +51,14 @@ def workloads(draw, shortest=0, most=14, exact=False, overrun=False):
 
     With `overrun` some jobs outlive their estimates.
     """
-    overs = among(0, 0, 1, 3, 8, *[-1, -3, -8] * overrun)
-    procs = draw(MACHINES)
+    overs = (0,) if exact else (0, 0, 1, 3, 8, *[-1, -3, -8] * overrun)
+    lengths = [length for length in LENGTHS if length >= shortest]
+    procs = draw(integers(1, 6))
+    widths = (*range(1, procs + 1), *[1, procs] * procs)
     jobs = []
     for _ in range(draw(integers(1, most))):
-        run = draw(at_least(shortest, LENGTHS))
-        over = 0 if exact else draw(overs)
-        width = draw(among(1, procs, draw(integers(1, procs))))
-        jobs.append(Job(draw(INSTANTS), run, max(0, run + over), width))
+        run, over, width, submit = row(draw, lengths, overs, widths, INSTANTS)
+        jobs.append(Job(submit, run, max(0, run + over), width))
     return sorted(jobs, key=lambda job: job.submit), procs
 
 
