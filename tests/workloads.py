@@ -17,7 +17,7 @@ from schedlab.testing import trace_of  # noqa: F401 - tests take it from here
 
 # Making a strategy takes longer than drawing from it, so `draw` always gets the same ones.
 once = lru_cache(maxsize=None, typed=True)
-integers, one_of, booleans, lists = once(st.integers), once(st.one_of), once(st.booleans), once(st.lists)
+integers, one_of, booleans = once(st.integers), once(st.one_of), once(st.booleans)
 
 
 @once
@@ -26,14 +26,22 @@ def among(*values):
     return st.sampled_from(values)
 
 
-def row(draw, *columns):
-    """Draw a value of each column, all by one number: the time of a draw hardly depends on how much it decides."""
+def pick(draw, *columns):
+    """Draw a value of each column, all by one number: the time of a draw hardly depends on how much it decides.
+
+    Jobs take two, one of them for submission and width: hypothesis likes to repeat draws, and equal jobs show little.
+    """
     place = draw(integers(0, prod(map(len, columns)) - 1))
     drawn = []
     for values in columns:
         place, i = divmod(place, len(values))
         drawn.append(values[i])
     return drawn
+
+
+def named(draw, **columns):
+    """Draw a value of each column, as `pick` does; return them by name."""
+    return dict(zip(columns, pick(draw, *columns.values()), strict=True))
 
 
 INSTANTS = range(13)
@@ -57,7 +65,7 @@ def workloads(draw, shortest=0, most=14, exact=False, overrun=False):
     widths = (*range(1, procs + 1), *[1, procs] * procs)
     jobs = []
     for _ in range(draw(integers(1, most))):
-        run, over, width, submit = row(draw, lengths, overs, widths, INSTANTS)
+        (submit, width), (run, over) = pick(draw, INSTANTS, widths), pick(draw, lengths, overs)
         jobs.append(Job(submit, run, max(0, run + over), width))
     return sorted(jobs, key=lambda job: job.submit), procs
 
