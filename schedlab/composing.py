@@ -6,6 +6,7 @@ tests simulate all combinations, and expect the table's error wherever one is no
 
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 
 import pandas as pd
 
@@ -150,6 +151,11 @@ def small(scheme: Scheme) -> Trace:
     ----------
     scheme : Scheme
     """
+    return _small(scheme.needs)
+
+
+@cache
+def _small(needs):
     submit = range(0, 60, 5)
     jobs = {
         "submit": submit,
@@ -161,6 +167,6 @@ def small(scheme: Scheme) -> Trace:
     }
     named = {name: name for name in ("submit", "run", "estimate", "procs", "user")} | {"partition": "where"}
     trace = from_frame(pd.DataFrame(jobs), machine=PROCS, name="a few jobs", **named)
-    if scheme.needs == "speedup":
+    if needs == "speedup":
         return trace.with_speedup(Downey())
-    return trace.with_sweeps(0.5, min_procs=2) if scheme.needs == "sweeps" else trace
+    return trace.with_sweeps(0.5, min_procs=2) if needs == "sweeps" else trace
