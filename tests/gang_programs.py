@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 from twin_gang import Job, Settings
-from workloads import among, booleans, integers, lists, one_of
+from workloads import among, integers, named, one_of, pick
 
 SCHEDULERS = ("gang", "priority", "spin-block")
 
@@ -20,70 +20,73 @@ DEEDS = {
 ALL_DEEDS = ("io", "message", "barrier", "think")
 
 
-@st.composite
+def some(draw, fewest, most):
+    """Draw a number, many more often than few."""
+    return max(pick(draw, *[range(fewest, most + 1)] * 2))
+
+
 def gang_settings(draw, schedulers=SCHEDULERS, slices=12):
     """Draw `Settings` in which slices, switches and messages take a few ns, over at most `slices` slices."""
-    length = draw(among(8, 12, 20, 40))
-    alpha, beta = draw(among((2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5)))
-    return Settings(
-        pes=draw(among(2, 1, 2, 3, 4)),
-        horizon=draw(one_of(integers(1, slices * length), among(slices * length - 1, slices * length))),
-        scheduler=draw(among(*schedulers)),
-        slice=length,
-        switch=draw(integers(1, 4)),
-        latency=draw(integers(1, 2)),
-        overhead=draw(integers(1, 2)),
-        delta=draw(among(1, 2, 4, 8)),
-        alpha=alpha,
-        beta=beta,
-        max_tasks=draw(among(1, 2, 3, 10)),
-        statements=draw(integers(1, 3)),
-        floor=draw(among(0.001, 0.05)),
-        both=draw(booleans()),
+    drawn = named(
+        draw,
+        pes=(2, 1, 2, 3, 4),
+        scheduler=schedulers,
+        slice=(8, 12, 20, 40),
+        switch=range(1, 5),
+        latency=(1, 2),
+        overhead=(1, 2),
+        delta=(1, 2, 4, 8),
+        thresholds=((2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5)),
+        max_tasks=(1, 2, 3, 10),
+        statements=(1, 2, 3),
+        floor=(0.001, 0.05),
+        both=(False, True),
     )
+    alpha, beta = drawn.pop("thresholds")
+    end = slices * drawn["slice"]
+    return Settings(horizon=draw(one_of(integers(1, end), among(end - 1, end))), alpha=alpha, beta=beta, **drawn)
 
 
-@st.composite
 def gang_job(draw, arrival, pes, length, kinds=tuple(DEEDS), most=8):
     """Draw a `Job` that does at most `most` things, all in one global order, so that it cannot deadlock."""
-    kind = draw(among(*kinds))
-    size = draw(one_of(integers(1, pes), among(pes)))
-    everything = draw(integers(0, 3)) == 0 and set(kinds) == set(DEEDS)
-    deeds = ALL_DEEDS if everything else DEEDS[kind]
+    sizes = (*range(1, pes + 1), *[pes] * pes)
+    kind, size, everything = pick(draw, kinds, sizes, (False, False, False, True))
+    deeds = ALL_DEEDS if everything and set(kinds) == set(DEEDS) else DEEDS[kind]
     if size == 1:
         deeds = tuple(deed for deed in deeds if deed != "message")
-    times = one_of(among(1, 2, 4, 8), among(length // 2, length - 4, length, 2 * length))
+    times = (1, 2, 4, 8, length // 2, length - 4, length, 2 * length)
 
     programs = [[] for _ in range(size)]
     received = [0] * size
-    for deed in draw(lists(among(*deeds), min_size=draw(integers(0, most)), max_size=most)) if deeds else ():
-        rank = draw(integers(0, size - 1))
+    for _ in range(some(draw, 0, most) if deeds else 0):
+        deed, rank, further, compute, lasting = pick(draw, deeds, range(size), range(1, max(2, size)), times, times)
         if deed == "message":
-            to_rank = (rank + draw(integers(1, size - 1))) % size
-            programs[rank].append((draw(times), ("send", to_rank, received[to_rank])))
-            programs[to_rank].append((draw(times), ("recv", received[to_rank])))
+            to_rank = (rank + further) % size
+            programs[rank].append((compute, ("send", to_rank, received[to_rank])))
+            programs[to_rank].append((lasting, ("recv", received[to_rank])))
             received[to_rank] += 1
         elif deed == "barrier":
-            for program in programs:
-                program.append((draw(times), ("barrier",)))
+            for program, each in zip(programs, pick(draw, *[times] * size), strict=True):
+                program.append((each, ("barrier",)))
         else:
-            programs[rank].append((draw(times), (deed, draw(times))))
+            programs[rank].append((compute, (deed, lasting)))
     for program in programs:
-        if program and program[-1][1][0] in ("io", "think") and draw(booleans()):
+        compute, at_once = pick(draw, times, (False, True))
+        if program and program[-1][1][0] in ("io", "think") and at_once:
             compute, operation = program.pop()
             program.append((compute, (*operation, "end")))
         else:
-            program.append((draw(times), ("end",)))
+            program.append((compute, ("end",)))
     return Job(arrival, kind, programs)
 
 
 @st.composite
 def gang_workloads(draw, schedulers=SCHEDULERS, kinds=tuple(DEEDS), fewest=0, most=6, slices=12):
     """Draw (settings, jobs): the jobs in order of arrival, with ties, all of which fit on the machine."""
-    settings = draw(gang_settings(schedulers, slices))
+    settings = gang_settings(draw, schedulers, slices)
     unit = settings.slice // 4
-    arrivals = draw(lists(integers(0, 16), min_size=draw(integers(fewest, most)), max_size=most))
-    jobs = [draw(gang_job(unit * arrival, settings.pes, settings.slice, kinds)) for arrival in sorted(arrivals)]
+    arrivals = sorted(draw(integers(0, 16)) for _ in range(some(draw, fewest, most)))
+    jobs = [gang_job(draw, unit * arrival, settings.pes, settings.slice, kinds) for arrival in arrivals]
     return settings, jobs
 
 

@@ -15,7 +15,7 @@ from gang_programs import SCHEDULERS, crowded, gang_workloads
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from twin_gang import joined
-from workloads import among, booleans, examples, integers, one_of
+from workloads import examples, integers, named, pick
 
 import schedlab as sl
 from schedlab import metrics, statistics
@@ -134,44 +134,41 @@ def twin_jobs(rules, jobs, listed=1 << 14):
 @st.composite
 def cases(draw, schedulers=SCHEDULERS, kinds=tuple(NAMES), most=7, laws=(0, 1, 1, 2)):
     """Draw (rules, jobs) full of ties."""
-    pes = draw(integers(1, 6))
-    length = draw(among(8, 12, 20, 40))
-    few = among(1, 2, 3, 4, 8)
-    alpha, beta = draw(among((2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5), (2.0, 0.0)))
-    scheduler = draw(among(*schedulers))
-    chosen = rules(
-        pes,
-        draw(integers(1, 14 * length)),
-        scheduler,
-        slice=length,
-        switch=draw(integers(1, 4)),
-        latency=draw(integers(1, 2)),
-        overhead=draw(integers(1, 2)),
-        delta=draw(among(0, 1, 2, 4, 8)),
-        alpha=alpha,
-        beta=beta,
-        max_tasks=draw(among(1, 2, 3, 10)),
-        statements=draw(integers(1, 3)),
-        floor=draw(among(0.0, 0.001, 0.05)),
-        both=draw(booleans()),
-        law=draw(among(*laws)),
-        imbalance=draw(among(0.0, 0.0, 0.5)),
-        packing=draw(among(state.FIRST_FIT, state.FIRST_FIT, state.BEST_FIT, state.BUDDY)),
-        unify=draw(booleans()),
-        alternate=draw(booleans()),
-        reclaim=scheduler == "priority" and draw(booleans()),
-        **{name: draw(few) for name in ("compute", "disk", "gap", "superstep", "react", "think")},
+    drawn = named(
+        draw,
+        pes=range(1, 7),
+        scheduler=schedulers,
+        slice=(8, 12, 20, 40),
+        switch=range(1, 5),
+        latency=(1, 2),
+        overhead=(1, 2),
+        delta=(0, 1, 2, 4, 8),
+        max_tasks=(1, 2, 3, 10),
+        statements=(1, 2, 3),
+        thresholds=((2.0, 0.3), (2.0, 0.3), (2.0, 0.9), (1.0, 0.5), (2.0, 0.0)),
     )
-    jobs = [
-        (
-            draw(integers(0, 16)) * (length // 4),
-            draw(one_of(integers(1, pes), among(pes))),
-            draw(among(*kinds)),
-            draw(one_of(integers(1, 4 * length), among(1, 4, length - chosen.switch, length))),
-            draw(integers(0, 2**32 - 1)),
-        )
-        for _ in range(draw(integers(0, most)))
-    ]
+    drawn |= named(
+        draw,
+        floor=(0.0, 0.001, 0.05),
+        both=(False, True),
+        law=laws,
+        imbalance=(0.0, 0.0, 0.5),
+        packing=(state.FIRST_FIT, state.FIRST_FIT, state.BEST_FIT, state.BUDDY),
+        unify=(False, True),
+        alternate=(False, True),
+        reclaim=(False, True),
+    )
+    drawn |= named(draw, **dict.fromkeys(("compute", "disk", "gap", "superstep", "react", "think"), (1, 2, 3, 4, 8)))
+    alpha, beta = drawn.pop("thresholds")
+    drawn["reclaim"] &= drawn["scheduler"] == "priority"
+    pes, length = drawn["pes"], drawn["slice"]
+    chosen = rules(horizon=draw(integers(1, 14 * length)), alpha=alpha, beta=beta, **drawn)
+    widths = (*range(1, pes + 1), *[pes] * pes)
+    demands = (*range(1, 4 * length + 1), *[1, 4, length - chosen.switch, length] * length)
+    jobs = []
+    for _ in range(draw(integers(0, most))):
+        (arrival, width), (kind, demand) = pick(draw, range(17), widths), pick(draw, kinds, demands)
+        jobs.append((arrival * (length // 4), width, kind, demand, draw(integers(0, 2**32 - 1))))
     return chosen, sorted(jobs, key=lambda job: job[0])
 
 

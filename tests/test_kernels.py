@@ -124,7 +124,7 @@ def test_dpsa_is_its_twin(workload, variant, order, depth, events):
 
 
 @examples(1_000)
-@given(workloads(), VARIANTS, st.one_of(st.none(), st.integers(0, 30)), EVENTS)
+@given(workloads(), VARIANTS, st.one_of(st.none(), st.integers(1, 6), st.integers(0, 30)), EVENTS)
 def test_the_search_of_dpsa_is_its_twin_within_any_budget(workload, variant, budget, events):
     jobs, procs = workload
     searching = sl.DPSA(variant=variant, search="depth-first", budget=budget)

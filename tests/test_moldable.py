@@ -10,7 +10,7 @@ import twin_moldable as twin
 from benchmarks import plain_iterative
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import among, booleans, changed, examples, integers, one_of, trace_of
+from workloads import INSTANTS, among, changed, examples, integers, pick, trace_of
 
 import schedlab as sl
 from schedlab.kernels.iterative import decision
@@ -51,20 +51,20 @@ def twin_of_amdahl(serial):
 def curves(draw, law, jobs, procs):
     """Draw a model, the columns of its jobs, and the (speedup, slope) of each for the twin."""
     if law == "downey":
-        A = st.sampled_from([1, 1.5, 2, 3, 4.7, 8, 16])
-        columns = {
-            "parallelism": [float(draw(A)) for _ in jobs],
-            "sigma": [float(draw(among(0, 0.5, 1, 1.3, 2))) for _ in jobs],
-        }
-        return sl.Downey(), columns, [twin.downey(*one) for one in zip(*columns.values(), strict=True)]
+        drawn = [pick(draw, (1.0, 1.5, 2.0, 3.0, 4.7, 8.0, 16.0), (0.0, 0.5, 1.0, 1.3, 2.0)) for _ in jobs]
+        parallelism, sigma = map(list, zip(*drawn, strict=True))
+        return sl.Downey(), {"parallelism": parallelism, "sigma": sigma}, [twin.downey(*one) for one in drawn]
     if law == "amdahl":
-        serial = [draw(among(0.0, 0.1, 0.25, 0.5, 1.0)) for _ in jobs]
+        serial = pick(draw, *[(0.0, 0.1, 0.25, 0.5, 1.0)] * len(jobs))
         return sl.Amdahl(), {"serial_share": serial}, [twin_of_amdahl(one) for one in serial]
-    steps = st.sampled_from([0, 0, 0.25, 0.5, 1, 2.5])
-    table = [np.cumsum([1.0, *(draw(steps) for _ in range(procs - 1))]) for _ in range(procs)]
+    steps = [(0, 0, 0.25, 0.5, 1, 2.5)] * (procs - 1)
+    table = [np.cumsum([1.0, *pick(draw, *steps)]) for _ in range(procs)]
     model = sl.Speedup(lambda n, asked: curve_of(table[asked - 1], n))
     sizes = [float(width) for *_, width in jobs]
     return model, {"curve": sizes}, [twin_of_table(table[int(size) - 1]) for size in sizes]
+
+
+RUNS = (*range(1, 21), *[1, 4, 8, 12] * 5)
 
 
 @st.composite
@@ -73,13 +73,13 @@ def workloads(draw, most=9, rigid=True):
     procs = draw(integers(1, 8))
     jobs = []
     for _ in range(draw(integers(1, most))):
-        run = draw(one_of(integers(1, 20), among(1, 4, 8, 12)))
-        over = draw(among(0, 0, 1, 3, 20))
-        jobs.append((draw(integers(0, 12)), run, run + over, draw(integers(1, procs))))
+        submit, width = pick(draw, INSTANTS, range(1, procs + 1))
+        run, over = pick(draw, RUNS, (0, 0, 1, 3, 20))
+        jobs.append((submit, run, run + over, width))
     jobs.sort(key=lambda job: job[0])
     model, columns, laws = draw(curves(draw(among("downey", "amdahl", "table")), jobs, procs))
     share = draw(among(1, 1, 0.5)) if rigid else 1
-    moldable = [share == 1 or draw(booleans()) for _ in jobs]
+    moldable = [True] * len(jobs) if share == 1 else pick(draw, *[(False, True)] * len(jobs))
     trace = trace_of(jobs, procs)
     trace = replace(trace, table=trace.table.assign(moldable=moldable, **columns), speedup=model)
     return trace, [

@@ -10,7 +10,7 @@ import pytest
 import twin_tree
 from hypothesis import given
 from hypothesis import strategies as st
-from workloads import among, changed, examples, integers, trace_of
+from workloads import INSTANTS, among, changed, examples, integers, pick, trace_of
 
 import schedlab as sl
 from schedlab.kernels import tree_nodes
@@ -31,13 +31,14 @@ def tree_workloads(draw, overrun=True):
     """Draw (jobs, k, n, procs): jobs in submit order, full of ties, with estimates above and below the run times."""
     k, n = draw(TREES)
     procs = draw(integers(max(1, k**n // 2), k**n))
+    runs = (*[None] * 26, *range(13))  # None: as long as estimated
+    widths = (*range(1, procs + 1), *[1, min(2, procs), procs] * procs)
     jobs = []
     for _ in range(draw(integers(1, 14))):
-        estimate = draw(integers(0, 8))
-        run = draw(among(estimate, estimate, draw(integers(0, 12))))
-        width = draw(among(1, min(2, procs), draw(integers(1, procs)), procs))
+        (submit, width), (estimate, run) = pick(draw, INSTANTS, widths), pick(draw, range(9), runs)
+        run = estimate if run is None else run
         run = run if overrun else min(run, estimate)
-        jobs.append(twin_tree.Job(draw(integers(0, 12)), run, estimate, width))
+        jobs.append(twin_tree.Job(submit, run, estimate, width))
     return sorted(jobs, key=lambda job: job.submit), k, n, procs
 
 
@@ -46,14 +47,16 @@ def overdue_workloads(draw):
     """Draw similar workloads, rich in kills and ties: wide jobs wait while narrow ones outlive short estimates."""
     k, n = draw(among((2, 2), (2, 3), (3, 2), (4, 2)))
     procs = draw(integers(max(3, k**n - 2), k**n))
-    lengths = draw(st.lists(integers(1, 6), max_size=3))
-    jobs = [twin_tree.Job(0, length, length, draw(integers(1, 3))) for length in lengths]
+    jobs = []
+    for _ in range(draw(integers(0, 3))):
+        length, width = pick(draw, range(1, 7), range(1, 4))
+        jobs.append(twin_tree.Job(0, length, length, width))
     for _ in range(draw(integers(1, 3))):
-        jobs.append(twin_tree.Job(draw(integers(0, 4)), *[draw(integers(1, 3))] * 2, draw(integers(k, procs))))
+        submit, length, width = pick(draw, range(5), range(1, 4), range(k, procs + 1))
+        jobs.append(twin_tree.Job(submit, length, length, width))
     for _ in range(draw(integers(3, 9))):
-        estimate = draw(integers(0, 4))
-        run = draw(among(estimate, 9, 9))
-        jobs.append(twin_tree.Job(draw(integers(0, 4)), run, estimate, draw(integers(1, 3))))
+        (submit, width), (estimate, run) = pick(draw, range(5), range(1, 4)), pick(draw, range(5), (None, 9, 9))
+        jobs.append(twin_tree.Job(submit, estimate if run is None else run, estimate, width))
     return sorted(jobs, key=lambda job: job.submit), k, n, procs
 
 

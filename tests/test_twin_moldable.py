@@ -24,7 +24,7 @@ from twin_moldable import (
     iterative,
     one_decision,
 )
-from workloads import among, integers, one_of
+from workloads import INSTANTS, integers, pick
 
 CANMOVE = pytest.mark.parametrize("canmove", ["role", "literal"])
 
@@ -329,16 +329,20 @@ def test_iterative_stops_at_a_duration_that_one_more_processor_does_not_shorten(
 # --- Laws ---
 
 
+RUNS = (*range(1, 21), *[1, 4, 8, 12] * 5)
+OVERS = (0, 0, 1, 3, 20)
+PARALLELISM, SIGMA = (1, 1.5, 2, 3, 4.7, 8, 16), (0, 0.5, 1, 1.3, 2)
+
+
 @st.composite
 def workloads(draw, most=8):
     """Draw (jobs, procs): Moldables with ties and curves of all kinds, not sorted, and a machine."""
     procs = draw(integers(1, 8))
     jobs = []
     for _ in range(draw(integers(1, most))):
-        run = draw(one_of(integers(1, 20), among(1, 4, 8, 12)))
-        curve = downey(draw(among(1, 1.5, 2, 3, 4.7, 8, 16)), draw(among(0, 0.5, 1, 1.3, 2)))
-        estimate = run + draw(among(0, 0, 1, 3, 20))
-        jobs.append(Moldable(draw(integers(0, 12)), run, estimate, draw(integers(1, procs)), *curve))
+        submit, width = pick(draw, INSTANTS, range(1, procs + 1))
+        run, over, A, sigma = pick(draw, RUNS, OVERS, PARALLELISM, SIGMA)
+        jobs.append(Moldable(submit, run, run + over, width, *downey(A, sigma)))
     return jobs, procs
 
 

@@ -60,12 +60,13 @@ def bound_at_prices(jobs, capacity, slopes, free, prices, step):
     return total - capacity * step * sum(prices)
 
 
-def best(jobs, capacity, cost):
-    """Return the least cost of the starts of all schedules: jobs are placed in turn, each as early as it can start.
+def best(jobs, capacity, costs):
+    """Return the least of each cost over the starts of all schedules: jobs are placed in turn, each as early as it can.
 
     Some order of the jobs gives the best schedule, provided that a later start never costs less.
     """
-    return min(cost(_starts(jobs, capacity, order)) for order in permutations(range(len(jobs))))
+    schedules = [_starts(jobs, capacity, order) for order in permutations(range(len(jobs)))]
+    return [min(map(cost, schedules)) for cost in costs]
 
 
 def _starts(jobs, capacity, order):

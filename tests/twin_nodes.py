@@ -59,9 +59,8 @@ def conservative(
         """The entry of the job at the earliest time from now on at which the plan has nodes for it."""
         lasting = max(estimate(j), 1)
         for t in sorted([now] + [entry.until for entry in plan.values() if entry.until > now]):
-            holders = [entry for entry in plan.values() if entry.since < entry.until]
-            holders = [entry for entry in holders if entry.since < t + lasting and t < entry.until]
-            held = [v for entry in holders for v in entry.nodes]
+            holders = [entry for entry in plan.values() if entry.since < t + lasting and t < entry.until]
+            held = {v for entry in holders if entry.since < entry.until for v in entry.nodes}
             chosen = place(j, [v for v in range(installed) if v not in held])
             if chosen is not None:
                 return Entry(tuple(sorted(chosen)), t, t + estimate(j))
@@ -264,7 +263,8 @@ def rules(jobs, k, n, installed, allocation, seed, speedup, scale_estimate):
         procs = jobs[j].procs
         if allocation == "random" and procs <= len(allowed):
             return draw(allowed, procs, seed * GOLDEN + arrival.index(j) + 1)
-        rooms = [[v for v in block if v in allowed] for block in blocks_of(procs, k, n, installed, allocation)]
+        left = set(allowed)
+        rooms = [[v for v in block if v in left] for block in blocks_of(procs, k, n, installed, allocation)]
         rooms = [room for room in rooms if len(room) >= procs]
         if not rooms:
             return None

@@ -15,7 +15,7 @@ completes at the instant of its start, which is a further event of that instant.
 A running job whose estimate has expired is expected to end one second from now (1.4, point 4).
 """
 
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from math import inf, log2, log10, sqrt
 
 Job = namedtuple("Job", "submit run estimate procs")
@@ -114,14 +114,20 @@ def conservative(
         holds = [(now, end, p) for end, p in held]
         holds += [(t, t + jobs[i].estimate, jobs[i].procs) for i, t in reserved.items()]
 
-        def free_at(t):
-            return procs - sum(p for begin, end, p in holds if begin <= t < end)
-
-        def fits(t):  # processors get fewer only where a hold begins
-            return free_at(t) >= needed and all(free_at(b) >= needed for b, _, _ in holds if t < b < t + estimate)
-
-        # Processors get more only where a hold ends, so no other time can be the earliest.
-        reserved[j] = next(t for t in sorted([now] + [end for _, end, _ in holds if end > now]) if fits(t))
+        change = defaultdict(int, {now: 0})
+        for begin, end, p in holds:
+            change[begin] -= p
+            change[end] += p
+        free, start = procs, None  # since `start` enough processors have been free
+        for t in sorted(change):
+            if start is not None and start + estimate <= t:
+                break
+            free += change[t]
+            if free < needed:
+                start = None
+            elif start is None:
+                start = t
+        reserved[j] = start
         promises.setdefault(j, reserved[j])
 
     def compress(now, held):

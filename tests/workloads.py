@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from unittest import mock
 
 import numpy as np
@@ -16,7 +17,7 @@ from schedlab.testing import trace_of  # noqa: F401 - tests take it from here
 
 # Making a strategy takes longer than drawing from it, so `draw` always gets the same ones.
 once = lru_cache(maxsize=None, typed=True)
-integers, one_of, booleans, lists = once(st.integers), once(st.one_of), once(st.booleans), once(st.lists)
+integers, one_of, booleans = once(st.integers), once(st.one_of), once(st.booleans)
 
 
 @once
@@ -25,14 +26,26 @@ def among(*values):
     return st.sampled_from(values)
 
 
-@once
-def at_least(shortest, lengths):
-    return lengths.filter(lambda length: length >= shortest)
+def pick(draw, *columns):
+    """Draw a value of each column, all by one number: the time of a draw hardly depends on how much it decides.
+
+    Jobs take two, one of them for submission and width: hypothesis likes to repeat draws, and equal jobs show little.
+    """
+    place = draw(integers(0, prod(map(len, columns)) - 1))
+    drawn = []
+    for values in columns:
+        place, i = divmod(place, len(values))
+        drawn.append(values[i])
+    return drawn
 
 
-MACHINES = st.integers(1, 6)
-INSTANTS = st.integers(0, 12)
-LENGTHS = st.one_of(st.integers(0, 8), st.sampled_from([0, 1, 4, 8]))
+def named(draw, **columns):
+    """Draw a value of each column, as `pick` does; return them by name."""
+    return dict(zip(columns, pick(draw, *columns.values()), strict=True))
+
+
+INSTANTS = range(13)
+LENGTHS = (*range(9), *[0, 1, 4, 8] * 2)
 
 
 def examples(many):
@@ -46,14 +59,14 @@ def workloads(draw, shortest=0, most=14, exact=False, overrun=False):
 
     With `overrun` some jobs outlive their estimates.
     """
-    overs = among(0, 0, 1, 3, 8, *[-1, -3, -8] * overrun)
-    procs = draw(MACHINES)
+    overs = (0,) if exact else (0, 0, 1, 3, 8, *[-1, -3, -8] * overrun)
+    lengths = [length for length in LENGTHS if length >= shortest]
+    procs = draw(integers(1, 6))
+    widths = (*range(1, procs + 1), *[1, procs] * procs)
     jobs = []
     for _ in range(draw(integers(1, most))):
-        run = draw(at_least(shortest, LENGTHS))
-        over = 0 if exact else draw(overs)
-        width = draw(among(1, procs, draw(integers(1, procs))))
-        jobs.append(Job(draw(INSTANTS), run, max(0, run + over), width))
+        (submit, width), (run, over) = pick(draw, INSTANTS, widths), pick(draw, lengths, overs)
+        jobs.append(Job(submit, run, max(0, run + over), width))
     return sorted(jobs, key=lambda job: job.submit), procs
 
 

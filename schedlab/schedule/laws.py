@@ -109,13 +109,11 @@ def no_start_before_submission(schedule) -> None:
 
 def no_more_processors_than_there_are(schedule) -> None:
     """No more processors are held than the machine has, including those held by tasks and by jobs of other sites."""
-    timeline = schedule.timeline()
-    over = np.flatnonzero(timeline["used"] > schedule.machine.procs)
+    time, used, _, _ = schedule.states
+    over = np.flatnonzero(used > schedule.machine.procs)
     if over.size:
-        at = timeline.iloc[over[0]]
-        raise ScheduleError(
-            f"{at['used']:.0f} processors held at {at['time']} s, expected at most {schedule.machine.procs}"
-        )
+        at = f"{used[over[0]]:.0f} processors held at {schedule.seconds(time[over[0]])} s"
+        raise ScheduleError(f"{at}, expected at most {schedule.machine.procs}")
 
 
 def starts_in_order_of_arrival(schedule) -> None:

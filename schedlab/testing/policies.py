@@ -90,11 +90,12 @@ def check_policy(policy: Callable, what: str = "order", *, trace: Trace | None =
     row = _row(asked, trace)
     samples = list(_samples(asked, row))
     checks = [_gives_numbers(asked, samples)]
+    compiled = _compiled(asked)
     if checks[0].passed:
-        checks.append(_compiles(asked, samples))
+        checks.append(_compiles(asked, compiled, samples))
     if all(check.passed for check in checks):
-        checks.append(_repeats_itself(asked, samples))
-        checks += [_does_not_overflow(asked, samples)] if checks[-1].passed else []
+        checks.append(_repeats_itself(asked, compiled, samples))
+        checks += [_does_not_overflow(asked, compiled, samples)] if checks[-1].passed else []
         checks += [_moves_as_it_says(asked, row)] if "now" in asked.takes else []
         checks.append(_speed(policy, asked, row, trace))
     report = Report(f"{what} {asked.name}", tuple(checks))
@@ -155,10 +156,10 @@ def _gives_numbers(policy, samples):
     return Check(name, True)
 
 
-def _compiles(policy, samples):
+def _compiles(policy, compiled, samples):
     name = "compiles"
     try:
-        _compiled(policy)(samples[0])
+        compiled(samples[0])
     except Exception as error:  # numba raises nearly anything
         call = Call((), tuple((each, each, isinstance(value, int)) for each, value in samples[0].items()))
         return Check(name, False, str(policy.not_compiled(error, call)))
@@ -166,15 +167,15 @@ def _compiles(policy, samples):
 
 
 def _compiled(policy):
-    """Return the compiled policy as a function of the values by name."""
+    """Return the policy as a function of the values by name; it is compiled at the first call."""
     function = numba.njit(policy.function)
     return lambda given: float(
         function(*(given[name] if name in policy.takes else value for name, value in policy.arguments))
     )
 
 
-def _does_not_overflow(policy, samples):
-    name, compiled = "gives what exact arithmetic gives: no overflow", _compiled(policy)
+def _does_not_overflow(policy, compiled, samples):
+    name = "gives what exact arithmetic gives: no overflow"
     for given in samples:
         with np.errstate(all="ignore"):
             exact, found = float(policy(**given)), compiled(given)
@@ -186,8 +187,8 @@ def _does_not_overflow(policy, samples):
     return Check(name, True)
 
 
-def _repeats_itself(policy, samples):
-    name, compiled = "gives the same value when asked again", _compiled(policy)
+def _repeats_itself(policy, compiled, samples):
+    name = "gives the same value when asked again"
     for given in samples:
         values = compiled(given), compiled(given)
         if values[0] != values[1]:

@@ -14,6 +14,7 @@ from schedlab.workload.swf import FIELDS, Header
 from schedlab.workload.trace import Trace
 
 NAME = "a test"
+COLUMNS = pd.Index(FIELDS[1:])
 MOST_JOBS, MOST_PROCS = 12, 6
 LATEST, LONGEST = 6, 4  # seconds; small numbers make ties
 OVERS = (0, 0, 1, 3, 8)  # seconds by which estimates exceed run times
@@ -55,20 +56,20 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
     [0, 60, 20, 50]
     >>> chart = sl.charts.gantt(schedule, color="job_number", label="job_number", height=160)
     """
-    submit, run, estimate, width = np.array(jobs, dtype="int64").reshape(-1, 4).T
-    order = np.argsort(submit, kind="stable")
+    jobs = np.array(jobs, dtype="int64").reshape(-1, 4)
+    order = np.argsort(jobs[:, 0], kind="stable")
+    submit, run, estimate, width = jobs[order].T
     known = {
-        "job_number": np.arange(1, len(jobs) + 1),
         "submit_time": submit,
         "run_time": run,
         "requested_time": estimate,
         "requested_procs": width,
         "allocated_procs": width,
-        "status": np.ones(len(jobs), "int64"),
+        "status": np.ones_like(order),
     }
-    unknown = np.full(len(jobs), -1)
-    numbers = pd.Index(known["job_number"][order], name="job_number")
-    table = pd.DataFrame({field: known.get(field, unknown)[order] for field in FIELDS[1:]}, index=numbers)
+    unknown = np.full_like(order, -1)
+    values = np.array([known.get(field, unknown) for field in COLUMNS])
+    table = pd.DataFrame(values.T, pd.Index(order + 1, name="job_number"), COLUMNS)
     nothing = table.iloc[:0]
     return Trace(table, name, procs, Header(), "model", nothing, nothing, table["run_time"] * table["requested_procs"])
 
