@@ -242,7 +242,7 @@ def test_a_grid_has_a_row_for_each_combination_in_order():
 
 
 def thread_of(a):
-    time.sleep(0.05)  # so that one thread cannot have taken all runs before another begins
+    time.sleep(0.02)  # so that one thread cannot have taken all runs before another begins
     return {"thread": threading.get_ident()}
 
 

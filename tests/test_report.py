@@ -309,18 +309,18 @@ def test_a_page_that_grows_is_not_written_more_often_than_it_is_loaded(paper, tm
     monkeypatch.setattr(report, "_write", lambda *_: times.append(time.monotonic()))
 
     def slow(size, progress):
-        time.sleep(0.1)
+        time.sleep(0.05)
         return papers.Figure("late", "Late", "Last.", pd.DataFrame())
 
     paper.FIGURES = (slow,) * 8
     report.figures(tmp_path / "report.html", progress=False)
     assert len(times) == 2  # once there is a figure, and when all are done
-    monkeypatch.setattr(report, "RELOADED", 0.25)
+    monkeypatch.setattr(report, "RELOADED", 0.12)
     times.clear()
     report.figures(tmp_path / "report.html", progress=False)
     *growing, _ = times
     assert len(growing) > 1
-    assert all(later - earlier >= 0.25 for earlier, later in pairwise(growing))
+    assert all(later - earlier >= 0.12 for earlier, later in pairwise(growing))
 
 
 def test_where_a_paper_fails_the_others_are_rebuilt(paper, monkeypatch, tmp_path):
