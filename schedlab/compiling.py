@@ -149,3 +149,8 @@ event.register("numba:compile", _listener)
 def target() -> tuple:
     """Return what machine code depends on besides sources: Python, whether the JIT is on, and the processor."""
     return sys.implementation.cache_tag, config.DISABLE_JIT, *cpu_target.target_context.codegen().magic_tuple()
+
+
+def has_compiled() -> bool:
+    """Tell whether this process has compiled a kernel of the package, rather than loaded it."""
+    return bool(_listener.told)

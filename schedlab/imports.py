@@ -1,4 +1,4 @@
-"""Import large libraries without what they load in vain: some modules, and the garbage collector."""
+"""Import large libraries without the modules that are not needed, and without the garbage collector."""
 
 import gc
 import sys
@@ -20,7 +20,10 @@ def deferred(name: str, *functions: str):
     *functions : str
         The names that can be imported from it without loading it. Any other name loads it at once.
     """
-    spec = None if name in sys.modules else find_spec(name.partition(".")[0])
+    try:
+        spec = None if name in sys.modules else find_spec(name.partition(".")[0])
+    except (ImportError, ValueError):  # somebody has put something else in its place
+        spec = None
     if spec is None:
         yield
         return

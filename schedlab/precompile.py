@@ -18,7 +18,8 @@ from tqdm.auto import tqdm
 
 from . import gang
 from .bounds import lower_bounds
-from .compiling import not_here, target
+from .compiling import SECONDS, has_compiled, not_here, target
+from .digests import sources
 from .kernels._jit import CACHE
 from .kernels.iterative import decision
 from .machine import KaryTree
@@ -123,9 +124,9 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         raise OSError(
             f"{cache_dir('numba')}: compiled kernels cannot be kept there; set SCHEDLAB_CACHE to another folder"
         )
-    names = groups()
-    done = _done(names)
-    if _still_there(done):
+    names, done = groups(), _done()
+    known = names.keys() <= SECONDS.keys()  # kernels of other packages may change unseen
+    if known and _still_there(done):
         return
     # A free worker takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
     workers = Parallel(
@@ -136,18 +137,22 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
         pre_dispatch="all",
         idle_worker_timeout=1,  # seconds; the compiler takes much memory
     )
-    compiled = workers(delayed(_in_a_worker)(name) for name in names)
+    looked_at = workers(delayed(_in_a_worker)(name) for name in names)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it had grown, and another takes over
-        list(tqdm(compiled, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress))
-    files = {str(path.relative_to(CACHE)): path.stat().st_size for path in CACHE.rglob("*.nb[ci]")}
-    with suppress(OSError), replacing(done) as part:  # it only saves the next look at each kernel
+        # joblib replaces a worker that takes too much memory, and warns of it.
+        warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
+        bar = tqdm(looked_at, total=len(names), desc="compiling", unit="kernels", delay=1, disable=not progress)
+        compiled = any([*bar])
+    if compiled or not known:
+        return  # two processes that compile at a time may overwrite each other's files; the next call looks again
+    with suppress(OSError), replacing(done) as part:  # the list only saves time
+        files = {str(path.relative_to(CACHE)): path.stat().st_size for path in CACHE.rglob("*.nb[ci]")}
         part.write_text(json.dumps(files))
 
 
-def _done(names):
-    """Return the file that lists what is compiled for this Python and processor, by name and size."""
-    given = repr((*names, *target()))
+def _done():
+    """Return the file that lists what is compiled, for these sources on this machine, by name and size."""
+    given = repr((sources(), *target()))
     return CACHE / f"complete-{hashlib.sha256(given.encode()).hexdigest()[:16]}.json"
 
 
@@ -160,9 +165,11 @@ def _still_there(done):
 
 
 def _in_a_worker(group):
+    """Compile a group; tell whether this process has compiled any kernel so far."""
     gc.disable()  # the process ends soon, and the compiler's objects live until then
     try:
         compile_group(group)
+        return has_compiled()
     except Exception as error:  # joblib would not say which group failed
         raise RuntimeError(f"the kernels of {group} cannot be compiled: {error!r}") from error
 

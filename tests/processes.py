@@ -4,6 +4,7 @@ A new interpreter takes 0.4 s of the processor to load these, and as much again 
 """
 
 import atexit
+import builtins
 import gc
 import json
 import os
@@ -12,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from threading import Thread, Timer
 from types import ModuleType
@@ -20,6 +22,7 @@ COMMAND = "import sys; from schedlab.cli import main; sys.exit(main())"
 # NumPy and Arrow start threads when they are loaded, beside which a process should not fork.
 WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 seconds = 0.0  # of the processor, of the processes that have ended
+_started = set()  # and not ended
 
 
 def run(code, *arguments, **settings):
@@ -54,13 +57,15 @@ class _Forked:
         socket.send_fds(_parent(), [json.dumps(given).encode()], [writing[0], out, writing[2]])
         for end in writing:
             os.close(end)
-        self.returncode, self.pid = None, int(self._report.readline())
+        self.code, self.returncode, self.pid = code, None, int(self._report.readline())
+        _started.add(self)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.wait()
+        _started.discard(self)
         for stream in (self.stdout, self.stderr, self._report):
             stream.close()
 
@@ -79,17 +84,24 @@ class _Forked:
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def communicate(self, timeout=None):
-        said = []
-        late = Timer(timeout or 600, self.send_signal, [signal.SIGKILL])
+    def communicate(self, timeout=600):
+        said, late = [], []
+        clock = Timer(timeout, lambda: late.append(True) or self.kill())
         beside = Thread(target=lambda: said.append(self.stderr.read()))
-        late.start()
+        clock.start()
         beside.start()
         out = self.stdout.read()
         beside.join()
-        late.cancel()
+        clock.cancel()
         self.__exit__()
+        if late:
+            raise subprocess.TimeoutExpired(self.code, timeout, out, *said)
         return out, *said
+
+    def kill(self):
+        """Kill the process and those that it has started, which may hold the other ends of what is read here."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
 
 @cache
@@ -100,8 +112,16 @@ def _parent():
     command = [sys.executable, __file__, str(there.fileno())]
     parent = subprocess.Popen(command, pass_fds=[there.fileno()], env=env | WITHOUT_THREADS)
     there.close()
-    atexit.register(lambda: (here.close(), parent.wait()))
+    atexit.register(_end, here, parent)
     return here
+
+
+def _end(connection, parent):
+    """Kill what a failed test has left behind, and end the process that is forked."""
+    for process in _started:
+        process.kill()
+    connection.close()
+    parent.wait()
 
 
 def _serve(connection):
@@ -134,6 +154,7 @@ def _watched(report, *streams):
     """Fork, return in the new process, and report here how it ends."""
     if (pid := os.fork()) == 0:
         os.close(report)
+        os.setpgid(0, 0)
         return streams
     for stream in streams:
         os.close(stream)
@@ -148,7 +169,8 @@ def _become(code, arguments, folder, env, streams):
     for number, (name, stream) in enumerate(zip(("stdout", "stderr"), streams, strict=True), 1):
         os.dup2(stream, number)
         os.close(stream)
-        setattr(sys, name, os.fdopen(number, "w", 1 if number == 2 or env.get("PYTHONUNBUFFERED") else -1))
+        buffering = 1 if number == 2 or env.get("PYTHONUNBUFFERED") else -1
+        setattr(sys, name, os.fdopen(number, "w", buffering, errors="strict" if number == 1 else "backslashreplace"))
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(env)
@@ -157,6 +179,7 @@ def _become(code, arguments, folder, env, streams):
     sys.path[:1] = ["", *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
     sys.dont_write_bytecode = bool(env.get("PYTHONDONTWRITEBYTECODE"))
     sys.modules["__main__"] = main = ModuleType("__main__")
+    main.__builtins__ = builtins
     exec(code, vars(main))
 
 

@@ -1,6 +1,7 @@
 """The structure of the package: which room may import which, the cost of a bare import, and the top-level modules."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -335,6 +336,22 @@ assert product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist() == [[1
 assert sys.modules["scipy.linalg.cython_blas"].__file__
 """
     assert processes.run(code, cwd=ROOT, new=True) == ""
+
+
+def test_without_linear_algebra_others_do_as_numba_does_then(tmp_path):
+    (tmp_path / "scipy" / "linalg").mkdir(parents=True)
+    (tmp_path / "scipy" / "__init__.py").write_text("__version__ = '1.17.0'")
+    (tmp_path / "scipy" / "linalg" / "__init__.py").write_text("raise ImportError('libgfortran.so.5: cannot open')")
+    code = """
+import numba
+import numpy as np
+import schedlab as sl
+sl.simulate(sl.model_trace("lublin", jobs=50, procs=64), "easy")
+correlated = numba.njit(lambda a, b: np.correlate(a, b))  # with a product of numba's own, if there is no BLAS
+assert correlated(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist() == [11.0]
+"""
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    assert processes.run(code, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, new=True) == ""
 
 
 @pytest.mark.parametrize("room", ["charts", "widgets"])

@@ -272,26 +272,36 @@ def test_every_kernel_has_a_group_with_an_expected_time():
 
 
 def test_compiled_kernels_are_run_again_only_if_a_file_is_not_as_it_was(monkeypatch, tmp_path):
-    runs = []
+    runs, groups, compiled = [], precompile.groups(), False
     monkeypatch.setattr(precompile, "CACHE", tmp_path)
-    monkeypatch.setattr(precompile, "Parallel", lambda *_, **__: lambda tasks: runs.append(len(list(tasks))) or [])
+    monkeypatch.setattr(precompile, "groups", lambda: groups)
+    monkeypatch.setattr(
+        precompile, "Parallel", lambda *_, **__: lambda tasks: [runs.append(1) or compiled for _ in tasks]
+    )
     code = tmp_path / "kernels" / "easy.nbc"
     code.parent.mkdir()
 
     def ran():
         runs.clear()
         precompile.compile_kernels(progress=False)
-        return sum(runs)
+        return len(runs) > 0
 
     for change in (lambda: code.write_bytes(b"code"), lambda: code.write_bytes(b"co"), code.unlink):
         change()
-        assert [ran(), ran()] == [len(precompile.groups()), 0]
+        assert (ran(), ran()) == (True, False)
     (listed,) = tmp_path.glob("complete-*.json")
     for broken in ("", "[]", '{"kernels/easy.nbc": 4'):
         listed.write_text(broken)
-        assert [ran(), ran()] == [len(precompile.groups()), 0]
-    monkeypatch.setattr(precompile, "target", lambda: ("another Python",))
-    assert ran() > 0
+        assert (ran(), ran()) == (True, False)
+    for name, value in (("target", lambda: ("another Python",)), ("sources", lambda: "others")):
+        with monkeypatch.context() as patch:
+            patch.setattr(precompile, name, value)
+            compiled = True  # another process may do so at the same time, and overwrite an index
+            assert (ran(), ran()) == (True, True)
+            compiled = False
+            assert (ran(), ran()) == (True, False)
+    groups["somebody.elses"] = []
+    assert (ran(), ran()) == (True, True)
 
 
 def test_each_group_is_compiled_from_any_folder(monkeypatch, tmp_path, capfd):

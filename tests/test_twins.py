@@ -8,16 +8,33 @@ on paper from the rules in `twins`; the comments tell the story of the schedule.
 import csv
 import gzip
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from twins import Job, conservative, easy, fcfs, order_value
+from workloads import pick
 
+COLUMNS = (*[range(6)] * 4, range(4))
 BOTH = pytest.mark.parametrize("events", ["batched", "each"])
 
 
 def table(*rows):
     return [Job(*row) for row in rows]
+
+
+def test_every_value_of_each_column_is_picked():
+    counts = Counter()
+
+    @given(st.data())
+    def draws(data):
+        counts.update(enumerate(pick(data.draw, *COLUMNS)))
+
+    draws()
+    for column, values in enumerate(COLUMNS):
+        assert min(counts[column, value] for value in values) >= 100 / len(values) / 2
 
 
 # --- Orders ---

@@ -3,7 +3,7 @@
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
-from math import prod
+from math import gcd, prod
 from unittest import mock
 
 import numpy as np
@@ -31,12 +31,25 @@ def pick(draw, *columns):
 
     Jobs take two, one of them for submission and width: hypothesis likes to repeat draws, and equal jobs show little.
     """
-    place = draw(integers(0, prod(map(len, columns)) - 1))
+    many = prod(map(len, columns))
+    place = draw(integers(0, many - 1)) * _spread(many) % many
     drawn = []
     for values in columns:
         place, i = divmod(place, len(values))
         drawn.append(values[i])
     return drawn
+
+
+@once
+def _spread(many):
+    """Return a factor that permutes this many numbers, so that small ones give every value of each column.
+
+    Hypothesis draws up to 256 numbers evenly, and of more the small ones far more often.
+    """
+    factor = round(many * 0.618) if many > 256 else 1
+    while gcd(factor, many) > 1:
+        factor += 1
+    return factor
 
 
 def named(draw, **columns):

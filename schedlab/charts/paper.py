@@ -23,6 +23,7 @@ DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
 NESTED = ("layer", "vconcat", "hconcat", "concat")
 STROKE = 20  # length of a line in a legend, in points
 ROUNDS = 5  # attempts, after the first, to find the width of the plots: the axis labels change with it
+VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version with which Altair saves charts
 STAND_IN = "stand-in"
 HEX = re.compile("#[0-9a-fA-F]{6}")
 HSL = re.compile(r"hsl\((\d+), (\d+)%, (\d+)%\)")
@@ -278,7 +279,8 @@ def _fit(spec, width, size):
 
 def _width(spec):
     as_drawn = alt.utils.update_nested(alt.theme.get()(), spec, copy=True)
-    return float(re.search(r'width="([0-9.]+)"', vl_convert.vegalite_to_svg(as_drawn))[1])
+    drawn = vl_convert.vegalite_to_svg(as_drawn, vl_version=VEGA_LITE)
+    return float(re.search(r'width="([0-9.]+)"', drawn)[1])
 
 
 def _widen(spec, missing):

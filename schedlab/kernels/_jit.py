@@ -21,9 +21,21 @@ from schedlab.paths import kernels_folder
 
 from ._compiler import PIECES, KernelCompiler, PieceCompiler
 
-# Numba imports this at its first compilation, and with it, if installed, SciPy's linear algebra: 0.2 s, for no kernel.
+# Numba imports this at its first compilation. To see whether SciPy's linear algebra is there, it imports that, too,
+# which takes 0.2 s, and no kernel needs it.
 with deferred("scipy.linalg.cython_blas"):
-    import numba.np.arraymath
+    from numba.np import arraymath
+
+
+class _Asked:
+    """Numba's note of whether linear algebra is there, found out when the note is read."""
+
+    def __bool__(self):
+        return arraymath._check_blas()
+
+
+if getattr(arraymath, "_HAVE_BLAS", None) is True:
+    arraymath._HAVE_BLAS = _Asked()
 
 # An index of this type cannot count from the end, so a loop needs no check for that: entries move 5 times faster.
 U = np.uint64
