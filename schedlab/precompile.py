@@ -152,7 +152,7 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
 
 def _done():
     """Return the file that lists what is compiled, for these sources on this machine, by name and size."""
-    given = repr((sources(), *target()))
+    given = repr((sources(), Path(__file__).read_bytes(), *target()))  # this file says how kernels are called
     return CACHE / f"complete-{hashlib.sha256(given.encode()).hexdigest()[:16]}.json"
 
 
