@@ -39,7 +39,7 @@ def pytest_collection_finish():
     compiling.not_here()  # tests compile what they use, without a message
     theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in parts and as a whole
     vega_lite.work_quickly()
-    # Let the garbage collector pass over what is loaded by now, and come less often: it took a 20th of all time.
+    # Let the garbage collector pass over what is loaded by now, and come less often: it took 7 % of all time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 20, 100)

@@ -186,7 +186,7 @@ def _become(code, arguments, folder, env, streams):
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import numba
-    import pandas  # noqa: F401
+    import pandas  # noqa: F401 - for those that are forked
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs
     gc.freeze()

@@ -5,13 +5,12 @@ import json
 import os
 import re
 import socket
-import subprocess
-import sys
 from dataclasses import replace
 
 import altair as alt
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 import vl_convert
 from altair.utils.schemapi import SchemaValidationError
@@ -649,7 +648,7 @@ data, told = shell.display_formatter.format(chart)
 assert sl.charts.LAB in data and told[sl.charts.LAB]["embed_options"]["actions"] is False
 """
     environment = os.environ | {"IPYTHONDIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert processes.run(code, env=environment) == ""  # what fails in there fails here
 
 
 def test_on_a_page_a_chart_is_its_specification(single):
