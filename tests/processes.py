@@ -1,6 +1,7 @@
 """Python processes that start fast: forked from one that has loaded pandas and numba, but nothing of the package.
 
 A new interpreter takes 0.4 s of the processor to load these, and as much again until numba can load its first kernel.
+A kernel of Jupyter takes 0.5 s more to load its own modules and Altair.
 """
 
 import atexit
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from threading import Thread, Timer
 from types import ModuleType
 
@@ -33,28 +35,32 @@ def run(code, *arguments, **settings):
     return out
 
 
-def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=False):
+def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=False, loaded=()):
     """Start a process that runs Python code, and return it as `subprocess` would; what it prints is text.
+
+    It may be forked from a process that has also `loaded` other modules.
 
     Forked processes have the same seed of hashes, and objects at the same addresses: let one of them be `new`, an
     interpreter of its own, if they have to agree on keys. So must one in whose environment are settings of Python or
     numba, which read them when they are loaded.
     """
     if sys.platform == "linux" and not new:
-        return _Forked(code, arguments, cwd, env, stdout)
+        return _Forked(code, arguments, cwd, env, stdout, loaded)
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=subprocess.PIPE, text=True)
 
 
 class _Forked:
-    """The part of `subprocess.Popen` that the tests use."""
+    """The part of `subprocess.Popen` that the tests and Jupyter use."""
 
-    def __init__(self, code, arguments, cwd, env, stdout):
+    stdin = None
+
+    def __init__(self, code, arguments, cwd, env, stdout, loaded):
         reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)
         self._report, self.stdout, self.stderr = map(os.fdopen, reading)
         given = [code, [*map(str, arguments)], os.path.abspath(cwd or "."), {**(os.environ if env is None else env)}]
         out = writing[1] if stdout == subprocess.PIPE else stdout if isinstance(stdout, int) else stdout.fileno()
-        socket.send_fds(_parent(), [json.dumps(given).encode()], [writing[0], out, writing[2]])
+        socket.send_fds(_parent(*loaded), [json.dumps(given).encode()], [writing[0], out, writing[2]])
         for end in writing:
             os.close(end)
         self.code, self.returncode, self.pid = code, None, int(self._report.readline())
@@ -65,12 +71,11 @@ class _Forked:
 
     def __exit__(self, *_):
         self.wait()
-        _started.discard(self)
-        for stream in (self.stdout, self.stderr, self._report):
-            stream.close()
+        self.stdout.close()
+        self.stderr.close()
 
     def poll(self):
-        return self.wait() if select.select([self._report], [], [], 0)[0] else None
+        return self.wait() if self._report.closed or select.select([self._report], [], [], 0)[0] else None
 
     def wait(self):
         global seconds
@@ -78,6 +83,8 @@ class _Forked:
             status, took = self._report.readline().split()
             self.returncode = os.waitstatus_to_exitcode(int(status))
             seconds += float(took)
+            self._report.close()
+            _started.discard(self)
         return self.returncode
 
     def send_signal(self, number):
@@ -105,11 +112,11 @@ class _Forked:
 
 
 @cache
-def _parent():
+def _parent(*loaded):
     """Start the process that is forked; return the connection to it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # each process has its own
-    command = [sys.executable, __file__, str(there.fileno())]
+    command = [sys.executable, __file__, str(there.fileno()), *loaded]
     parent = subprocess.Popen(command, pass_fds=[there.fileno()], env=env | WITHOUT_THREADS)
     there.close()
     atexit.register(_end, here, parent)
@@ -158,6 +165,7 @@ def _watched(report, *streams):
         return streams
     for stream in streams:
         os.close(stream)
+    os.setpgid(pid, pid)  # in both, so that nobody sees it before
     os.write(report, f"{pid}\n".encode())
     _, status, usage = os.wait4(pid, 0)
     os.write(report, f"{status} {usage.ru_utime + usage.ru_stime}\n".encode())
@@ -189,6 +197,8 @@ if __name__ == "__main__":
     import pandas  # noqa: F401 - for those that are forked
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs
+    for name in sys.argv[2:]:
+        import_module(name)
     gc.freeze()
     given, *streams = _serve(socket.socket(fileno=int(sys.argv[1])))
     _become(*given, streams)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import nbformat
 import pandas as pd
+import processes
 import pytest
 from conftest import logs_at_hand
+from jupyter_client.provisioning import local_provisioner
 from nbclient import NotebookClient
 
 from schedlab import kept, papers
@@ -25,6 +27,8 @@ from schedlab.display.ledgers import Ledger
 (ledger,) = (shown for shown in Out.values() if isinstance(shown, Ledger))
 ledger.to_pickle({path!r})
 """
+LAUNCH = "import runpy; runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
+LOADED = ("altair", "ipykernel.debugger", "ipykernel.ipkernel", "ipykernel.kernelapp", "ipywidgets")
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -39,8 +43,16 @@ def test_is_committed_without_outputs(path):
             assert (cell.outputs, cell.execution_count) == ([], None)
 
 
+def kernel(command, cwd, env, **_):
+    """Start the kernel that Jupyter asks for, forked from a process that has loaded what each kernel loads."""
+    python, option, module, *arguments = command
+    assert (option, module) == ("-m", "ipykernel_launcher")
+    return processes.start(LAUNCH, *arguments, cwd=cwd, env=env, loaded=LOADED)
+
+
 @every_notebook
-def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path):
+def test_runs_and_draws_and_its_ledger_is_what_is_kept(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(local_provisioner, "launch_kernel", kernel)
     notebook = nbformat.read(path, 4)
     saved, paper = tmp_path / "ledger.pickle", PAPERS.get(path.stem)
     if paper:
