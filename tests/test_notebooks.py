@@ -45,9 +45,8 @@ def test_is_committed_without_outputs(path):
 
 def kernel(command, cwd, env, **_):
     """Start the kernel that Jupyter asks for, forked from a process that has loaded what each kernel loads."""
-    python, option, module, *arguments = command
-    assert (option, module) == ("-m", "ipykernel_launcher")
-    return processes.start(LAUNCH, *arguments, cwd=cwd, env=env, loaded=LOADED)
+    assert command[1:3] == ["-m", "ipykernel_launcher"]
+    return processes.start(LAUNCH, *command[3:], cwd=cwd, env=env, loaded=LOADED)
 
 
 @every_notebook
