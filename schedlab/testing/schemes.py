@@ -1,9 +1,7 @@
 """Checks of a scheme on thousands of small workloads; each failure comes with the smallest workload that shows it."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from numbers import Integral
 
 import numpy as np
@@ -16,7 +14,7 @@ from schedlab.simulation import simulate
 from schedlab.threads import pool
 
 from .report import Check, CheckError, Report
-from .workloads import MOST_JOBS, case_of, numbered, random_workloads, trace_of, workloads
+from .workloads import LONGEST, MOST_JOBS, case_of, numbered, random_workloads, trace_of
 
 SHIFT = 100_003  # seconds
 GAP = 10_000  # seconds, longer than any small workload
@@ -122,41 +120,37 @@ def _check(name: str, fault: Callable, drawn: Iterable) -> Check:
             break
     else:
         return Check(name, True)
-    smaller = _smallest(fault) or _fewer(fault, jobs, procs)
+    smaller = _smallest(fault, jobs, procs)
     if again := fault(*smaller):  # a scheme that uses randomness may not show it again
         (jobs, procs), found = smaller, again
     words, schedules = found
     return Check(name, False, f"{words}\n{_told(jobs, procs)}", schedules() if schedules else {})
 
 
-def _smallest(fault):
-    """Find a small workload that shows a fault; None if it is not found again, or without hypothesis."""
-    if find_spec("hypothesis") is None:  # in the extra "lab"
-        return None
-    from hypothesis import HealthCheck, Phase, find, settings
-    from hypothesis.errors import Flaky, NoSuchExample
-
-    quiet = settings(
-        max_examples=600,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    for shortest in (1, 0):  # a Gantt chart does not show jobs of no length
-        with suppress(Flaky, NoSuchExample):
-            return _fewer(fault, *find(workloads(shortest), lambda drawn: fault(*drawn) is not None, settings=quiet))
-    return None
-
-
-def _fewer(fault, jobs, procs):
-    """Leave out jobs one by one, as long as the fault remains."""
-    for job in list(jobs):
-        fewer = [other for other in jobs if other is not job]
-        if fewer and fault(fewer, procs):
-            jobs = fewer
+def _smallest(fault, jobs, procs):
+    """Simplify a workload step by step, as long as the fault remains."""
+    while simpler := next((each for each in _simpler(jobs, procs) if fault(*each)), None):
+        jobs, procs = simpler
     return jobs, procs
+
+
+def _simpler(jobs, procs):
+    """Yield workloads with a job less or smaller numbers. No chart shows a run time of 0 s, so that is the largest."""
+    without = [[*jobs[:i], *jobs[i + 1 :]] for i in range(len(jobs))]
+    yield from ((others, procs) for others in without if others)
+    for fewer in range(1, procs):
+        yield [job._replace(procs=min(job.procs, fewer)) for job in jobs], fewer
+    for sooner in range(jobs[-1].submit, 0, -1):
+        yield [job._replace(submit=max(0, job.submit - sooner)) for job in jobs], procs
+    for job, others in zip(jobs, without, strict=True):
+        over = job.estimate - job.run
+        for each in (
+            *(job._replace(submit=submit) for submit in range(job.submit)),
+            *(job._replace(run=run, estimate=run + over) for run in range(1, job.run or LONGEST)),
+            *(job._replace(estimate=job.run + less) for less in range(over)),
+            *(job._replace(procs=width) for width in range(1, job.procs)),
+        ):
+            yield sorted([*others, each], key=lambda job: job.submit), procs
 
 
 def _told(jobs, procs):

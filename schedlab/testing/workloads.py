@@ -104,7 +104,7 @@ def numbered(n_jobs: int) -> Columns:
 
 
 def random_workloads(count: int, seed: int = 1):
-    """Draw workloads like those of `workloads`, a hundred times as fast, but without shrinking to smaller examples.
+    """Draw workloads.
 
     Parameters
     ----------
@@ -129,29 +129,3 @@ def random_workloads(count: int, seed: int = 1):
             [Job(*row) for row in zip(*(each.tolist() for each in (submit, run, estimate, width)), strict=True)],
             int(procs),
         )
-
-
-def workloads(shortest: int = 0):
-    """Return the hypothesis strategy for (jobs, procs).
-
-    Parameters
-    ----------
-    shortest : int, seconds
-        The shortest run time.
-    """
-    from hypothesis import strategies as st  # from an extra, and slow to load
-
-    def rows_of(procs):
-        widths = st.one_of(st.integers(1, procs), st.just(procs))
-        row = st.tuples(st.integers(0, LATEST), st.integers(shortest, LONGEST), st.sampled_from(OVERS), widths)
-        return st.lists(row, min_size=1, max_size=MOST_JOBS)
-
-    rows = {procs: rows_of(procs) for procs in range(1, MOST_PROCS + 1)}  # making them takes longer than drawing
-
-    @st.composite
-    def drawn(draw):
-        procs = draw(st.integers(1, MOST_PROCS))
-        jobs = [Job(submit, run, run + over, width) for submit, run, over, width in draw(rows[procs])]
-        return sorted(jobs, key=lambda job: job.submit), procs
-
-    return drawn()
