@@ -82,7 +82,7 @@ def test_everything_that_can_be_installed_is_locked_and_tested():
 def test_a_worker_needs_no_notebook():
     kept_out = {"jupyterlab", "ipywidgets", "anywidget", "ipython", "distributed", "pyarrow"}
     assert set(needs()) & kept_out == set()
-    assert set(needs("lab")) - set(needs()) == {"jupyterlab", "ipywidgets", "anywidget", "hypothesis"}
+    assert set(needs("lab")) - set(needs()) == {"jupyterlab", "ipywidgets", "anywidget"}
 
 
 def test_the_lowest_versions_are_the_lower_bounds():

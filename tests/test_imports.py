@@ -65,7 +65,6 @@ PARQUET = {"pyarrow"}  # of the extra "parquet"
 STORING = {"experiment"}  # results, as Parquet
 DRAWING = {"papers", "report"}
 ALTAIR = "charts._altair"  # where rooms that draw take it from, so that it loads fast
-SHRINKING = {"hypothesis"}  # of the extra "lab"; without it, `check_scheme` shows larger workloads
 LIVE = {"anywidget", "ipywidgets", "traitlets"}  # of the extra "lab"; the rest of the package does without
 ELSEWHERE = {"jupyterlab", "distributed", "dask", "dask_jobqueue"} | PARQUET  # of extras, used by others
 # Imported here, installed as a requirement of a dependency.
@@ -198,8 +197,6 @@ def welcome(name, module):
         return room in COMPILING
     if name in LIVE:
         return room == "widgets"
-    if name in SHRINKING:
-        return room == "testing"
     if name in PARQUET and room in STORING:
         return True
     if name in ELSEWHERE:
