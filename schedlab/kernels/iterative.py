@@ -6,9 +6,11 @@ processor gets it, and all jobs are placed anew. If the sum of the estimated com
 the processor back and is not tried again. Jobs whose reservation is for now start. The next scheduling point forgets
 all other reservations, so a point at which no processor is free can be skipped.
 
-The scheme spends most of its time placing all jobs anew for each processor, although most jobs stay where they are. Two
-shortcuts:
+The scheme spends most of its time placing all jobs anew for each processor, although most jobs stay where they are.
+Four shortcuts:
 
+- As long as processors are left over by all waiting jobs together, all jobs can start now, and a job that gets one more
+  moves nobody. So jobs are placed only when none is left over.
 - Often the widened job keeps its start, one processor is free under all jobs for its whole new duration, and the time
   that it frees at its end lets no job start earlier. Checking this takes one look at the job and at each job behind it.
 - Otherwise the jobs before it stay, and those behind it are placed one after the other. A job stays if its place is
@@ -16,6 +18,8 @@ shortcuts:
   processors freed by other jobs. There is none if even a start right before the freed processors would have the job run
   just before its reservation, where too few processors are free. So one look at the profile replaces most searches. The
   attempt is abandoned as soon as it could not lower the sum even if all remaining jobs started now.
+- A job can move only jobs behind it. So the decision is made once the widths of the jobs at the head of the queue are
+  final and these jobs take all processors that are free now: the reservations of the others will be forgotten.
 
 A job that moves takes along the profile step at which it ended, if nothing else happens there. So few steps have to be
 shifted, and few steps remain at which nothing happens.
@@ -46,14 +50,20 @@ AFTER = np.iinfo(np.int64).max  # the time after the last step, at which a searc
 # such machines a simulation is abandoned after this many looks at a waiting job, which take some seconds.
 WIDE_MACHINE, MOST_LOOKS = 2**16, 5 * 10**8
 
-# Rows of Plan.jobs: the job; its processors; its duration with them, and with one more; its reservation; the profile
-# steps at which the reservation begins and ends; and the processors that are free right before it begins, under the
-# jobs before it in the queue. Then the last four of these as they were before the present attempt.
-JOB, PROCS, DURATION, SHORTER, RESERVED, BEGINS, ENDS, FREE_BEFORE, KEPT = range(9)
+# Rows of Plan.jobs: the job; its processors; its duration with them, and with one more; its reservation, and the one
+# before the present attempt.
+JOB, PROCS, DURATION, SHORTER, RESERVED, KEPT_RESERVED = range(6)
 
-# Rows of Plan.steps: a time; the processors that are free from then on; and how many waiting jobs begin or end then,
-# plus one if running jobs end. Then these three as they were before the present attempt; and scratch.
-TIME, FREE, USES, KEPT_STEPS, SCRATCH = 0, 1, 2, 3, 6
+# Rows of Plan.places: the profile steps at which a job's reservation begins and ends, and the processors that are free
+# right before it begins, under the jobs before it in the queue. Then these three as they were before the attempt.
+BEGINS, ENDS, FREE_BEFORE, KEPT_PLACES = range(4)
+
+# Rows of Plan.times: the steps' times, and those before the present attempt.
+TIME, KEPT_TIME = range(2)
+
+# Rows of Plan.steps: the processors that are free from a step on; and how many waiting jobs begin or end then, plus one
+# if running jobs end. Then these two as they were before the attempt; and scratch.
+FREE, USES, KEPT_STEPS, SCRATCH = 0, 1, 2, 4
 
 
 class Plan(NamedTuple):
@@ -61,27 +71,36 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    jobs : int64, shape (12, most_jobs)
+    jobs : int64, shape (6, most_jobs)
         The waiting jobs in queue order.
-    steps : int64, shape (7, most_steps)
-        The profile; adjacent steps may be equal.
+    places : int32, shape (6, most_jobs)
+        Their places in the profile.
+    times : int64, shape (2, most_steps)
+        When the steps of the profile begin.
+    steps : int32, shape (5, most_steps)
+        The profile; adjacent steps may be equal. A machine has at most 2**24 processors, so 32 bits are enough, and
+        an instruction works on twice as many steps.
     scalars : int64, shape (7,)
     """
 
     jobs: np.ndarray
+    places: np.ndarray
+    times: np.ndarray
     steps: np.ndarray
     scalars: np.ndarray
 
 
 @maker
-def _rows(count, length):
-    return np.empty((count, length), np.int64)
-
-
-@maker
 def _new_plan(jobs, running):
     """Allocate a plan for given numbers of waiting and running jobs."""
-    return Plan(_rows(12, jobs), _rows(7, running + 5 * jobs + SLACK + 8), np.zeros(7, np.int64))
+    steps = running + 5 * jobs + SLACK + 8
+    return Plan(
+        np.empty((6, jobs), np.int64),
+        np.empty((6, jobs), np.int32),
+        np.empty((2, steps), np.int64),
+        np.empty((5, steps), np.int32),
+        np.zeros(7, np.int64),
+    )
 
 
 @kernel
@@ -181,14 +200,14 @@ def _list_running(c, plan):
 @part
 def _open(plan, now, free):
     """Start a profile."""
-    plan.steps[TIME, 0], plan.steps[FREE, 0], plan.steps[USES, 0] = now, free, 1
+    plan.times[TIME, 0], plan.steps[FREE, 0], plan.steps[USES, 0] = now, free, 1
     plan.scalars[STEPS] = 1
 
 
 @part
 def _release(plan, instant, procs):
     """Free processors permanently, from an instant not before the last step's."""
-    time, free = plan.steps[TIME], plan.steps[FREE]
+    time, free = plan.times[TIME], plan.steps[FREE]
     steps = plan.scalars[STEPS]
     if instant > time[steps - 1]:
         time[steps], free[steps], plan.steps[USES, steps] = instant, free[steps - 1] + procs, 1
@@ -213,54 +232,107 @@ def _start_planned(c, jobs, plan, laws, queued):
 
 @routine
 def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
-    """Find width and start of each waiting job; log the attempts while the log has room."""
+    """Find width and start of each waiting job; log the attempts while the log has room.
+
+    If the log has no room at all, only the jobs that start now are sure to have their final widths and reservations.
+    """
     width, duration, shorter, scalars = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER], plan.scalars
-    scalars[TOTAL] = scalars[LOGGED] = 0
+    start, now = plan.jobs[RESERVED], plan.times[TIME, 0]
+    scalars[LOGGED] = scalars[TOTAL] = 0
     scalars[NEEDED] = scalars[STEPS]
-    plan.steps[TIME, scalars[STEPS]] = AFTER
+    plan.times[TIME, scalars[STEPS]] = AFTER
+    idle = left_over = np.int64(plan.steps[FREE, 0])
     for i in range(queued):
-        if halt[0]:
-            return
         job = plan.jobs[JOB, i]
         if laws.moldable[job]:
             width[i], duration[i] = 1, lasts(laws, job, work[job], 1)
         else:
             width[i], duration[i] = procs[job], estimate[job]
         shorter[i] = _with_one_more(plan, laws, work, machine, i)
+        start[i] = now
+        _count_completion(plan, i)
+        left_over -= width[i]
+    while left_over > 0:
+        i = _gains_most(plan, machine, queued)
+        if i < 0 or halt[0]:
+            return
+        scalars[TOTAL] -= duration[i] - shorter[i]
+        _log(plan, log, i, True, scalars[TOTAL])
+        _widen(plan, laws, work, machine, i)
+        left_over -= 1
+    scalars[TOTAL] = 0
+    for i in range(queued):
+        if halt[0]:
+            return
         first, last = _earliest(plan, width[i], duration[i], 0)
         _settle(plan, i, i, first, last, scalars[STEPS], width[i], duration[i])
         _note_before(plan, i)
-        scalars[TOTAL] += plan.jobs[RESERVED, i] + duration[i]
-        if scalars[TOTAL] >= LATER // 2:  # an attempt may add up to as much again, plus one completion
-            raise ValueError("the completions of the waiting jobs add up to more seconds than int64 can count")
+        _count_completion(plan, i)
+    final = 0  # so many jobs at the head of the queue have their final widths; they leave `idle` processors idle
     while True:
-        most = 0
-        for k in range(U(queued)):
-            most = max(most, duration[k] - shorter[k])
-        if most == 0 or halt[0]:
+        while final < queued and shorter[final] == duration[final]:
+            idle -= width[final] if start[final] == now else 0
+            final += 1
+        if idle == 0 and log.shape[0] == 0:
             return
-        i = 0
-        while duration[i] - shorter[i] < most:
-            i += 1
-        total = scalars[TOTAL] - most if _moves_nobody(plan, queued, i) else _try(plan, queued, i)
-        scalars[LOOKED] += queued
-        if machine > WIDE_MACHINE and scalars[LOOKED] > MOST_LOOKS:
-            raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
+        i = _gains_most(plan, machine, queued)
+        if i < 0 or halt[0]:
+            return
+        total = scalars[TOTAL]
+        total = total - duration[i] + shorter[i] if _moves_nobody(plan, queued, i) else _try(plan, queued, i)
         kept = total < scalars[TOTAL]
-        if scalars[LOGGED] < log.shape[0]:
-            row = log[scalars[LOGGED]]
-            row[0], row[1], row[2], row[3] = i, width[i] + 1, kept, total if total < LATER else -1
-            scalars[LOGGED] += 1
+        _log(plan, log, i, kept, total)
         if not kept:
             _give_back(plan, queued)
             shorter[i] = duration[i]  # it gains nothing any more, so it is not tried again
             continue
         scalars[TOTAL] = total
-        width[i] += 1
-        duration[i] = shorter[i]
-        shorter[i] = _with_one_more(plan, laws, work, machine, i)
-        if scalars[STEPS] > scalars[NEEDED] + 2 * queued + SLACK:
+        _widen(plan, laws, work, machine, i)
+        if scalars[STEPS] > scalars[NEEDED] + queued + SLACK:
             _forget_steps(plan, queued)
+
+
+@part
+def _count_completion(plan, i):
+    """Add a waiting job's completion to the sum."""
+    plan.scalars[TOTAL] += plan.jobs[RESERVED, i] + plan.jobs[DURATION, i]
+    if plan.scalars[TOTAL] >= LATER // 2:  # an attempt may add up to as much again, plus one completion
+        raise ValueError("the completions of the waiting jobs add up to more seconds than int64 can count")
+
+
+@routine
+def _gains_most(plan, machine, queued):
+    """Return the first of the waiting jobs that one more processor shortens most; -1 if it shortens none."""
+    duration, shorter = plan.jobs[DURATION], plan.jobs[SHORTER]
+    plan.scalars[LOOKED] += queued
+    if machine > WIDE_MACHINE and plan.scalars[LOOKED] > MOST_LOOKS:
+        raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
+    most = 0
+    for k in range(U(queued)):
+        most = max(most, duration[k] - shorter[k])
+    if most == 0:
+        return -1
+    i = 0
+    while duration[i] - shorter[i] < most:
+        i += 1
+    return i
+
+
+@part
+def _log(plan, log, i, kept, total):
+    """Log an attempt to give a job one more processor, if the log has room."""
+    if plan.scalars[LOGGED] < log.shape[0]:
+        row = log[plan.scalars[LOGGED]]
+        row[0], row[1], row[2], row[3] = i, plan.jobs[PROCS, i] + 1, kept, total if total < LATER else -1
+        plan.scalars[LOGGED] += 1
+
+
+@part
+def _widen(plan, laws, work, machine, i):
+    """Give a waiting job one more processor."""
+    plan.jobs[PROCS, i] += 1
+    plan.jobs[DURATION, i] = plan.jobs[SHORTER, i]
+    plan.jobs[SHORTER, i] = _with_one_more(plan, laws, work, machine, i)
 
 
 @part
@@ -278,10 +350,10 @@ def _with_one_more(plan, laws, work, machine, i):
 @routine
 def _moves_nobody(plan, queued, i):
     """Give a waiting job one more processor if it surely keeps its start and no other job moves; tell whether."""
-    time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
-    start, begins, before = plan.jobs[RESERVED], plan.jobs[BEGINS], plan.jobs[FREE_BEFORE]
+    time, free, uses = plan.times[TIME], plan.steps[FREE], plan.steps[USES]
+    start, begins, before = plan.jobs[RESERVED], plan.places[BEGINS], plan.places[FREE_BEFORE]
     width, duration, shorter = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER, i]
-    now, first, old = time[0], begins[i], plan.jobs[ENDS, i]
+    now, first, old = time[0], begins[i], plan.places[ENDS, i]
     end, until = start[i] + shorter, time[old]
     if first > 0 and (before[i] > width[i] or time[first - 1] - now >= shorter):
         return False  # it might start earlier
@@ -307,8 +379,8 @@ def _moves_nobody(plan, queued, i):
                 latest = min(latest, until)
             if found >= width[k] or latest - earliest >= duration[k]:
                 return False
-        behind_end += width[k] if begins[k] < last <= plan.jobs[ENDS, k] else 0
-        behind_until += width[k] if begins[k] <= old < plan.jobs[ENDS, k] else 0
+        behind_end += width[k] if begins[k] < last <= plan.places[ENDS, k] else 0
+        behind_until += width[k] if begins[k] <= old < plan.places[ENDS, k] else 0
     for k in range(U(i + 1), U(queued)):
         if start[i] < start[k] <= until:
             before[k] += width[i] if start[k] > end else -1
@@ -326,9 +398,9 @@ def _moves_nobody(plan, queued, i):
 @routine
 def _try(plan, queued, i):
     """Give a waiting job one more processor and place all anew; return the sum of completions, LATER if abandoned."""
-    scalars, start, begins, ends = plan.scalars, plan.jobs[RESERVED], plan.jobs[BEGINS], plan.jobs[ENDS]
+    scalars, start, begins, ends = plan.scalars, plan.jobs[RESERVED], plan.places[BEGINS], plan.places[ENDS]
     width, duration = plan.jobs[PROCS], plan.jobs[DURATION]
-    time, free = plan.steps[TIME], plan.steps[FREE]
+    time, free = plan.times[TIME], plan.steps[FREE]
     now = time[0]
     _keep(plan, queued)
     _lift(plan, i, queued)
@@ -340,19 +412,19 @@ def _try(plan, queued, i):
     first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], 0)
     _move(plan, queued, i, first, last, width[i] + 1, plan.jobs[SHORTER, i])
     total += start[i] + plan.jobs[SHORTER, i]
-    for k in range(i + 1, queued):
+    for k in range(U(i + 1), U(queued)):
         if total - to_gain >= scalars[TOTAL]:
             return LATER
         reserved = start[k]
         to_gain -= reserved - now
-        step = begins[k]
-        if scalars[FIRST_FREED] < step:
-            first = scalars[FIRST_FREED]
-            while first > 0 and free[first - 1] >= width[k]:
-                first -= 1
-            if free[step - 1] >= width[k] or time[first] + duration[k] <= time[step - 1]:
+        step = U(begins[k])
+        if U(scalars[FIRST_FREED]) < step:
+            first = U(scalars[FIRST_FREED])
+            while first > U(0) and free[first - U(1)] >= width[k]:
+                first -= U(1)
+            if free[step - U(1)] >= width[k] or time[first] + duration[k] <= time[step - U(1)]:
                 step = first
-        if step == begins[k]:
+        if step == U(begins[k]) and free[step] >= width[k]:
             if _take(free, step, ends[k], width[k]):
                 _note_before(plan, k)
                 continue
@@ -372,12 +444,16 @@ def _keep(plan, queued):
     """Save the plan before an attempt."""
     scalars = plan.scalars
     scalars[STEPS_BEFORE] = scalars[STEPS]
-    for row in range(3):
+    for step in range(U(scalars[STEPS])):
+        plan.times[KEPT_TIME, step] = plan.times[TIME, step]
+    for row in range(2):
         for step in range(U(scalars[STEPS])):
             plan.steps[KEPT_STEPS + row, step] = plan.steps[row, step]
-    for row in range(4):
+    for k in range(U(queued)):
+        plan.jobs[KEPT_RESERVED, k] = plan.jobs[RESERVED, k]
+    for row in range(3):
         for k in range(U(queued)):
-            plan.jobs[KEPT + row, k] = plan.jobs[RESERVED + row, k]
+            plan.places[KEPT_PLACES + row, k] = plan.places[row, k]
 
 
 @part
@@ -385,20 +461,24 @@ def _give_back(plan, queued):
     """Restore the plan from before the attempt."""
     scalars = plan.scalars
     scalars[STEPS] = scalars[STEPS_BEFORE]
-    plan.steps[TIME, scalars[STEPS]] = AFTER
-    for row in range(3):
+    plan.times[TIME, scalars[STEPS]] = AFTER
+    for step in range(U(scalars[STEPS])):
+        plan.times[TIME, step] = plan.times[KEPT_TIME, step]
+    for row in range(2):
         for step in range(U(scalars[STEPS])):
             plan.steps[row, step] = plan.steps[KEPT_STEPS + row, step]
-    for row in range(4):
+    for k in range(U(queued)):
+        plan.jobs[RESERVED, k] = plan.jobs[KEPT_RESERVED, k]
+    for row in range(3):
         for k in range(U(queued)):
-            plan.jobs[RESERVED + row, k] = plan.jobs[KEPT + row, k]
+            plan.places[row, k] = plan.places[KEPT_PLACES + row, k]
 
 
 @part
 def _lift(plan, i, queued):
     """Remove the jobs from one on from the profile."""
     free, more, width = plan.steps[FREE], plan.steps[SCRATCH], plan.jobs[PROCS]
-    begins, ends = plan.jobs[BEGINS], plan.jobs[ENDS]
+    begins, ends = plan.places[BEGINS], plan.places[ENDS]
     for step in range(U(plan.scalars[STEPS])):
         more[step] = 0
     for k in range(U(i), U(queued)):
@@ -413,8 +493,8 @@ def _lift(plan, i, queued):
 @part
 def _move(plan, queued, k, first, last, width, duration):
     """Place a waiting job anew in the present attempt, and record what that frees; see `_settle`."""
-    begins, ends, uses, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.steps[USES], plan.scalars
-    time = plan.steps[TIME]
+    begins, ends, uses, scalars = plan.places[BEGINS], plan.places[ENDS], plan.steps[USES], plan.scalars
+    time = plan.times[TIME]
     old = ends[k]
     until = time[old]
     uses[begins[k]] -= 1
@@ -433,7 +513,7 @@ def _move(plan, queued, k, first, last, width, duration):
 @routine
 def _earliest(plan, width, duration, step):
     """Return the first step, from `step` on, with enough processors for long enough, and the first step not needed."""
-    time, free = plan.steps[TIME], plan.steps[FREE]
+    time, free = plan.times[TIME], plan.steps[FREE]
     last = U(step)
     while True:
         while free[last] < width:
@@ -453,19 +533,21 @@ def _settle(plan, placed, k, first, last, old, width, duration):
     The first step that it does not need is `last`. If the job does not end there, a step is inserted: the one at which
     it ended before, `old`, if nothing else happens there. The steps of the first `placed` jobs are shifted accordingly.
     """
-    begins, ends, scalars = plan.jobs[BEGINS], plan.jobs[ENDS], plan.scalars
-    time, free, uses = plan.steps[TIME], plan.steps[FREE], plan.steps[USES]
+    begins, ends, scalars = plan.places[BEGINS], plan.places[ENDS], plan.scalars
+    time, free, uses = plan.times[TIME], plan.steps[FREE], plan.steps[USES]
     end = time[first] + duration
     uses[first] += 1
     if time[last] > end:
         if old < scalars[STEPS] and uses[old] > 0:
             old = scalars[STEPS]
         if old > last:
-            for row in (time, free, uses):
-                make_room(row, last, old)
+            make_room(time, last, old)
+            make_room(free, last, old)
+            make_room(uses, last, old)
+            low, high = np.int32(last), np.int32(old)
             for j in range(U(placed)):
-                begins[j] += (begins[j] >= last) & (begins[j] < old)
-                ends[j] += (ends[j] >= last) & (ends[j] < old)
+                begins[j] += (begins[j] >= low) & (begins[j] < high)
+                ends[j] += (ends[j] >= low) & (ends[j] < high)
             scalars[FIRST_FREED] += last <= scalars[FIRST_FREED] < old
         if old >= last:
             if old == scalars[STEPS]:
@@ -473,12 +555,15 @@ def _settle(plan, placed, k, first, last, old, width, duration):
                 time[scalars[STEPS]] = AFTER
         else:
             last -= 1
-            for row in (time, free, uses):
+            for step in range(U(old), U(last)):
+                time[step] = time[step + U(1)]
+            for row in (free, uses):
                 for step in range(U(old), U(last)):
                     row[step] = row[step + U(1)]
+            low, high = np.int32(old), np.int32(last)
             for j in range(U(placed)):
-                begins[j] -= (begins[j] > old) & (begins[j] <= last)
-                ends[j] -= (ends[j] > old) & (ends[j] <= last)
+                begins[j] -= (begins[j] > low) & (begins[j] <= high)
+                ends[j] -= (ends[j] > low) & (ends[j] <= high)
             first -= first > old
             scalars[FIRST_FREED] -= old <= scalars[FIRST_FREED] <= last
         time[last], free[last], uses[last] = end, free[last - 1], 0
@@ -492,16 +577,16 @@ def _settle(plan, placed, k, first, last, old, width, duration):
 
 @part
 def _note_before(plan, k):
-    first = plan.jobs[BEGINS, k]
-    plan.jobs[FREE_BEFORE, k] = plan.steps[FREE, first - 1] if first else 0
+    first = U(plan.places[BEGINS, k])
+    plan.places[FREE_BEFORE, k] = plan.steps[FREE, first - U(1)] if first else np.int32(0)
 
 
 @part
 def _take(free, first, last, width):
     """Take processors, or give them back if `width` is negative; tell whether there were enough."""
-    fewest = 0
+    fewest, width = np.int32(0), np.int32(width)
     for step in range(U(first), U(last)):
-        left = free[step] - width
+        left = np.int32(free[step] - width)
         free[step] = left
         fewest = min(fewest, left)
     return fewest == 0
@@ -510,7 +595,7 @@ def _take(free, first, last, width):
 @routine
 def _forget_steps(plan, queued):
     """Drop the steps at which no job begins or ends any more."""
-    time, free, uses, place = plan.steps[TIME], plan.steps[FREE], plan.steps[USES], plan.steps[SCRATCH]
+    time, free, uses, place = plan.times[TIME], plan.steps[FREE], plan.steps[USES], plan.steps[SCRATCH]
     kept = 0
     for step in range(plan.scalars[STEPS]):
         if uses[step]:
@@ -519,4 +604,4 @@ def _forget_steps(plan, queued):
     plan.scalars[STEPS] = kept
     time[kept] = AFTER
     for k in range(queued):
-        plan.jobs[BEGINS, k], plan.jobs[ENDS, k] = place[plan.jobs[BEGINS, k]], place[plan.jobs[ENDS, k]]
+        plan.places[BEGINS, k], plan.places[ENDS, k] = place[plan.places[BEGINS, k]], place[plan.places[ENDS, k]]
