@@ -1,4 +1,4 @@
-"""Checks of a scheme on thousands of small workloads; each failure comes with the smallest workload that shows it."""
+"""Checks of a scheme on thousands of small workloads; each failure comes with a small one that shows it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -44,8 +44,8 @@ def check_scheme(
     - If `like` is given: every job starts exactly when it does under that scheme. Use it to compare a compiled scheme
       with its plain form, or a scheme that claims to be EASY with EASY.
 
-    Each failed check shows the smallest workload found that breaks it, with the job and, if there is something to see,
-    the schedules as Gantt charts.
+    Each failed check shows a small workload that breaks it, with the job and, if there is something to see, the schedules
+    as Gantt charts.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def check_scheme(
 
 
 def _check(name: str, fault: Callable, drawn: Iterable) -> Check:
-    """Look for the smallest workload that shows a fault; `fault` describes it, if there is one."""
+    """Look for a small workload that shows a fault; `fault` describes it, if there is one."""
     for jobs, procs in drawn:
         if found := fault(jobs, procs):
             break
@@ -135,7 +135,7 @@ def _smallest(fault, jobs, procs):
 
 
 def _simpler(jobs, procs):
-    """Yield workloads with a job less or smaller numbers. No chart shows a run time of 0 s, so that is the largest."""
+    """Yield workloads with one job fewer or smaller numbers. A run time of 0 s, which no chart shows, comes last."""
     without = [[*jobs[:i], *jobs[i + 1 :]] for i in range(len(jobs))]
     yield from ((others, procs) for others in without if others)
     for fewer in range(1, procs):
