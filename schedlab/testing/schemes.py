@@ -44,8 +44,8 @@ def check_scheme(
     - If `like` is given: every job starts exactly when it does under that scheme. Use it to compare a compiled scheme
       with its plain form, or a scheme that claims to be EASY with EASY.
 
-    Each failed check shows a small workload that breaks it, with the job and, if there is something to see, the schedules
-    as Gantt charts.
+    Each failed check shows a small workload that breaks it, with the job and, if there is something to see, the
+    schedules as Gantt charts.
 
     Parameters
     ----------
