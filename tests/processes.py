@@ -35,7 +35,7 @@ def run(code, *arguments, **settings):
     return out
 
 
-def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=False, loaded=()):
+def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, new=False, loaded=()):
     """Start a process that runs Python code, and return it as `subprocess` would; what it prints is text.
 
     It may be forked from a process that has also `loaded` other modules.
@@ -45,9 +45,9 @@ def start(code, *arguments, cwd=None, env=None, stdout=subprocess.PIPE, new=Fals
     numba, which read them when they are loaded.
     """
     if sys.platform == "linux" and not new:
-        return _Forked(code, arguments, cwd, env, stdout, loaded)
+        return _Forked(code, arguments, cwd, env, (stdout, stderr), loaded)
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=cwd, env=env, stdout=stdout, stderr=stderr, text=True)
 
 
 class _Forked:
@@ -55,12 +55,15 @@ class _Forked:
 
     stdin = None
 
-    def __init__(self, code, arguments, cwd, env, stdout, loaded):
+    def __init__(self, code, arguments, cwd, env, outputs, loaded):
         reading, writing = zip(*(os.pipe() for _ in range(3)), strict=True)
         self._report, self.stdout, self.stderr = map(os.fdopen, reading)
         given = [code, [*map(str, arguments)], os.path.abspath(cwd or "."), {**(os.environ if env is None else env)}]
-        out = writing[1] if stdout == subprocess.PIPE else stdout if isinstance(stdout, int) else stdout.fileno()
-        socket.send_fds(_parent(*loaded), [json.dumps(given).encode()], [writing[0], out, writing[2]])
+        ends = [
+            end if output == subprocess.PIPE else output if isinstance(output, int) else output.fileno()
+            for output, end in zip(outputs, writing[1:], strict=True)
+        ]
+        socket.send_fds(_parent(*loaded), [json.dumps(given).encode()], [writing[0], *ends])
         for end in writing:
             os.close(end)
         self.code, self.returncode, self.pid = code, None, int(self._report.readline())
@@ -165,10 +168,17 @@ def _watched(report, *streams):
         return streams
     for stream in streams:
         os.close(stream)
-    os.setpgid(pid, pid)  # in both, so that nobody sees it before
+    with suppress(PermissionError):  # it has done so itself, and runs another program now
+        os.setpgid(pid, pid)  # in both, so that nobody sees it before
     os.write(report, f"{pid}\n".encode())
+    ended, poll = os.pidfd_open(pid), select.poll()
+    poll.register(ended, select.POLLIN)
+    poll.register(report, 0)  # tells of an error as soon as nobody can read what is reported
+    if ended not in dict(poll.poll()):
+        os.killpg(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
-    os.write(report, f"{status} {usage.ru_utime + usage.ru_stime}\n".encode())
+    with suppress(BrokenPipeError):
+        os.write(report, f"{status} {usage.ru_utime + usage.ru_stime}\n".encode())
     os._exit(0)
 
 
@@ -183,6 +193,7 @@ def _become(code, arguments, folder, env, streams):
     os.environ.clear()
     os.environ.update(env)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    numpy.random.seed()  # noqa: NPY002 - else each had the state of the one it is forked from
     sys.argv = ["-c", *arguments]
     sys.path[:1] = ["", *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
     sys.dont_write_bytecode = bool(env.get("PYTHONDONTWRITEBYTECODE"))
@@ -194,6 +205,7 @@ def _become(code, arguments, folder, env, streams):
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import numba
+    import numpy
     import pandas  # noqa: F401 - for those that are forked
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from workloads import INSTANTS, among, changed, examples, integers, pick, trace_of
 
 import schedlab as sl
+from schedlab.kernels import iterative
 from schedlab.kernels.iterative import decision
 from schedlab.schemes import scheme
 from schedlab.schemes.cases import case_of
@@ -328,6 +330,15 @@ def test_too_many_processors_to_give_one_by_one_are_refused():
     trace = trace_of(jobs, 2**24).with_speedup(linear(2**24))
     with pytest.raises(ValueError, match="the iterative scheme has too many processors to give one by one; set a head"):
         sl.simulate(trace, "iterative")
+
+
+@reduced
+def test_jobs_that_can_have_no_more_processors_are_not_refused(monkeypatch):
+    if not numba.config.DISABLE_JIT:
+        pytest.skip("compiled kernels have their constants built in")
+    monkeypatch.setattr(iterative, "MOST_LOOKS", 10)
+    jobs = [(0, 50, 50, 2**17 - 1), *((0, 1, 1, 2) for _ in range(40))]
+    sl.simulate(trace_of(jobs, 2**17).with_speedup(linear(2**17), share=0), "iterative").validate()
 
 
 @reduced

@@ -176,7 +176,7 @@ def test_the_bugs_of_the_museum_are_found(bug):
     assert found.name == "starts every job when EASY does"
     assert "under EASY at" in found.found
     jobs = found.found.count("\n") - 2
-    assert 2 <= jobs <= 7  # the smallest workload that shows it
+    assert 2 <= jobs <= 7  # a small workload that shows it
     page = report._repr_html_()
     assert "data:image/svg+xml" in page
     assert found.chart().to_dict()["vconcat"]

@@ -74,7 +74,7 @@ class Plan(NamedTuple):
     jobs : int64, shape (6, most_jobs)
         The waiting jobs in queue order.
     places : int32, shape (6, most_jobs)
-        Their places in the profile.
+        Their places in the profile. Routines get them in 64 bits: each other type would be compiled once more.
     times : int64, shape (2, most_steps)
         When the steps of the profile begin.
     steps : int32, shape (5, most_steps)
@@ -264,7 +264,7 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
     for i in range(queued):
         if halt[0]:
             return
-        first, last = _earliest(plan, width[i], duration[i], 0)
+        first, last = _earliest(plan, width[i], duration[i], np.int64(0))
         _settle(plan, i, i, first, last, scalars[STEPS], width[i], duration[i])
         _note_before(plan, i)
         _count_completion(plan, i)
@@ -304,14 +304,14 @@ def _count_completion(plan, i):
 def _gains_most(plan, machine, queued):
     """Return the first of the waiting jobs that one more processor shortens most; -1 if it shortens none."""
     duration, shorter = plan.jobs[DURATION], plan.jobs[SHORTER]
-    plan.scalars[LOOKED] += queued
-    if machine > WIDE_MACHINE and plan.scalars[LOOKED] > MOST_LOOKS:
-        raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
     most = 0
     for k in range(U(queued)):
         most = max(most, duration[k] - shorter[k])
     if most == 0:
         return -1
+    plan.scalars[LOOKED] += queued
+    if machine > WIDE_MACHINE and plan.scalars[LOOKED] > MOST_LOOKS:
+        raise ValueError("the iterative scheme has too many processors to give one by one; set a head")
     i = 0
     while duration[i] - shorter[i] < most:
         i += 1
@@ -353,7 +353,7 @@ def _moves_nobody(plan, queued, i):
     time, free, uses = plan.times[TIME], plan.steps[FREE], plan.steps[USES]
     start, begins, before = plan.jobs[RESERVED], plan.places[BEGINS], plan.places[FREE_BEFORE]
     width, duration, shorter = plan.jobs[PROCS], plan.jobs[DURATION], plan.jobs[SHORTER, i]
-    now, first, old = time[0], begins[i], plan.places[ENDS, i]
+    now, first, old = time[0], np.int64(begins[i]), np.int64(plan.places[ENDS, i])
     end, until = start[i] + shorter, time[old]
     if first > 0 and (before[i] > width[i] or time[first - 1] - now >= shorter):
         return False  # it might start earlier
@@ -409,7 +409,7 @@ def _try(plan, queued, i):
     for k in range(U(i + 1), U(queued)):
         to_gain += start[k] - now
     total = scalars[TOTAL] - start[i] - duration[i]
-    first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], 0)
+    first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], np.int64(0))
     _move(plan, queued, i, first, last, width[i] + 1, plan.jobs[SHORTER, i])
     total += start[i] + plan.jobs[SHORTER, i]
     for k in range(U(i + 1), U(queued)):
@@ -429,12 +429,12 @@ def _try(plan, queued, i):
                 _note_before(plan, k)
                 continue
             _take(free, step, ends[k], -width[k])
-        first, last = _earliest(plan, width[k], duration[k], step)
+        first, last = _earliest(plan, width[k], duration[k], np.int64(step))
         if first == begins[k]:
             _take(free, first, last, width[k])
             _note_before(plan, k)
             continue
-        _move(plan, queued, k, first, last, width[k], duration[k])
+        _move(plan, queued, np.int64(k), first, last, width[k], duration[k])
         total += start[k] - reserved
     return total
 
@@ -495,7 +495,7 @@ def _move(plan, queued, k, first, last, width, duration):
     """Place a waiting job anew in the present attempt, and record what that frees; see `_settle`."""
     begins, ends, uses, scalars = plan.places[BEGINS], plan.places[ENDS], plan.steps[USES], plan.scalars
     time = plan.times[TIME]
-    old = ends[k]
+    old = np.int64(ends[k])
     until = time[old]
     uses[begins[k]] -= 1
     uses[old] -= 1

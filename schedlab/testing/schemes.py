@@ -135,22 +135,25 @@ def _smallest(fault, jobs, procs):
 
 
 def _simpler(jobs, procs):
-    """Yield workloads with one job fewer or smaller numbers. A run time of 0 s, which no chart shows, comes last."""
-    without = [[*jobs[:i], *jobs[i + 1 :]] for i in range(len(jobs))]
-    yield from ((others, procs) for others in without if others)
+    """Yield workloads with one job fewer or smaller numbers, but positive run times, since charts show no others.
+
+    Jobs submitted together keep their order.
+    """
+    for i in range(len(jobs) if len(jobs) > 1 else 0):
+        yield [*jobs[:i], *jobs[i + 1 :]], procs
     for fewer in range(1, procs):
         yield [job._replace(procs=min(job.procs, fewer)) for job in jobs], fewer
     for sooner in range(jobs[-1].submit, 0, -1):
         yield [job._replace(submit=max(0, job.submit - sooner)) for job in jobs], procs
-    for job, others in zip(jobs, without, strict=True):
+    for i, job in enumerate(jobs):
         over = job.estimate - job.run
         for each in (
             *(job._replace(submit=submit) for submit in range(job.submit)),
-            *(job._replace(run=run, estimate=run + over) for run in range(1, job.run or LONGEST)),
+            *(job._replace(run=run, estimate=run + over) for run in range(1, job.run or LONGEST + 1)),
             *(job._replace(estimate=job.run + less) for less in range(over)),
             *(job._replace(procs=width) for width in range(1, job.procs)),
         ):
-            yield sorted([*others, each], key=lambda job: job.submit), procs
+            yield sorted([*jobs[:i], each, *jobs[i + 1 :]], key=lambda job: job.submit), procs
 
 
 def _told(jobs, procs):
