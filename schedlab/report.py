@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from schedlab import __version__, charts, compiling, kept, papers
-from schedlab.charts._altair import alt
+from schedlab.charts._altair import VEGA_LITE
 from schedlab.display.ledgers import LEDGER, VERDICT_STYLE, counted
 from schedlab.experiment import Store
 from schedlab.paths import kept_script, replacing
@@ -57,7 +57,6 @@ figure th, figure td { border-bottom: 1px solid #ddd; vertical-align: top; }
 """
     + VERDICT_STYLE
 )
-VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version that the charts are written in
 # A page of a hundred charts opens at once: each is drawn when it is about to come into view, or before printing.
 EMBED = """window.draw = place => {
   if (place.dataset.drawn) return;

@@ -11,4 +11,6 @@ with uncollected(), deferred("rfc3987_syntax", "is_valid_syntax"):
     import altair as alt
     from altair.utils.schemapi import debug_mode
 
-__all__ = ["alt", "debug_mode"]
+VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version that the charts are written in
+
+__all__ = ["VEGA_LITE", "alt", "debug_mode"]

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import vl_convert
 
-from ._altair import alt, debug_mode
+from ._altair import VEGA_LITE, alt, debug_mode
 from .theme import INK
 
 MM = 72 / 25.4  # points; a pixel of a chart is a point of its PDF
@@ -23,7 +23,6 @@ DRAWN_THIN = {"line", "point", "circle", "square", "trail", "rule", "tick"}
 NESTED = ("layer", "vconcat", "hconcat", "concat")
 STROKE = 20  # length of a line in a legend, in points
 ROUNDS = 5  # attempts, after the first, to find the width of the plots: the axis labels change with it
-VEGA_LITE = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # the version with which Altair saves charts
 STAND_IN = "stand-in"
 HEX = re.compile("#[0-9a-fA-F]{6}")
 HSL = re.compile(r"hsl\((\d+), (\d+)%, (\d+)%\)")

@@ -190,7 +190,7 @@ class Policy:
             "report": ctypes.CFUNCTYPE(ctypes.c_double, *kinds)(report),
         }
         taken, given = ", ".join(call.parameters), ", ".join(place for place, _ in call.places.values())
-        # Compiled code can catch either all exceptions or none.
+        # Compiled code can catch either all exceptions or none. Plain Python then says what was wrong, as for a nan.
         exec(
             f"def policy({taken}):\n"
             f"    try:\n"
