@@ -43,6 +43,10 @@ NEEDED, STEPS, STEPS_BEFORE, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
 
 SLACK = 16  # the number of superfluous steps that is tolerated
 
+# An instruction works on this many entries at once, or on twice as many. Hot loops go on to a multiple, since the
+# remaining entries, one by one, would take longer than all others. So all arrays are longer than their contents.
+LANES = 8
+
 LATER = 1 << 62  # used as infinity
 AFTER = np.iinfo(np.int64).max  # the time after the last step, at which a search stops by itself
 
@@ -81,6 +85,9 @@ class Plan(NamedTuple):
         The profile; adjacent steps may be equal. A machine has at most 2**24 processors, so 32 bits are enough, and
         an instruction works on twice as many steps.
     scalars : int64, shape (7,)
+    within : int32, shape (most_steps + LANES,)
+        All bits set, except in the last LANES entries. The entries from the n-th before these on tell which of an
+        array's entries are among n.
     """
 
     jobs: np.ndarray
@@ -88,18 +95,24 @@ class Plan(NamedTuple):
     times: np.ndarray
     steps: np.ndarray
     scalars: np.ndarray
+    within: np.ndarray
 
 
 @maker
 def _new_plan(jobs, running):
     """Allocate a plan for given numbers of waiting and running jobs."""
-    steps = running + 5 * jobs + SLACK + 8
+    jobs = np.int64(_padded(jobs))
+    steps = np.int64(_padded(running + 5 * jobs + SLACK + LANES))
+    within = np.zeros(steps + LANES, np.int32)
+    for step in range(steps):
+        within[step] = -1
     return Plan(
         np.empty((6, jobs), np.int64),
         np.empty((6, jobs), np.int32),
         np.empty((2, steps), np.int64),
         np.empty((5, steps), np.int32),
         np.zeros(7, np.int64),
+        within,
     )
 
 
@@ -264,8 +277,8 @@ def _decide(plan, laws, work, estimate, procs, machine, queued, log, halt):
     for i in range(queued):
         if halt[0]:
             return
-        first, last = _earliest(plan, width[i], duration[i], np.int64(0))
-        _settle(plan, i, i, first, last, scalars[STEPS], width[i], duration[i])
+        first, last = _earliest(plan, width[i], duration[i], U(0))
+        _settle(plan, U(i), U(i), first, last, U(scalars[STEPS]), width[i], duration[i])
         _note_before(plan, i)
         _count_completion(plan, i)
     final = 0  # so many jobs at the head of the queue have their final widths; they leave `idle` processors idle
@@ -388,7 +401,7 @@ def _moves_nobody(plan, queued, i):
         free[step] += width[i]
     uses[first] -= 1
     uses[old] -= 1
-    _settle(plan, queued, i, first, last, old, width[i] + 1, shorter)
+    _settle(plan, U(queued), U(i), U(first), U(last), U(old), width[i] + 1, shorter)
     return True
 
 
@@ -409,32 +422,32 @@ def _try(plan, queued, i):
     for k in range(U(i + 1), U(queued)):
         to_gain += start[k] - now
     total = scalars[TOTAL] - start[i] - duration[i]
-    first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], np.int64(0))
-    _move(plan, queued, i, first, last, width[i] + 1, plan.jobs[SHORTER, i])
+    first, last = _earliest(plan, width[i] + 1, plan.jobs[SHORTER, i], U(0))
+    _move(plan, queued, U(i), first, last, width[i] + 1, plan.jobs[SHORTER, i])
     total += start[i] + plan.jobs[SHORTER, i]
     for k in range(U(i + 1), U(queued)):
         if total - to_gain >= scalars[TOTAL]:
             return LATER
         reserved = start[k]
         to_gain -= reserved - now
-        step = U(begins[k])
+        step, need = U(begins[k]), np.int32(width[k])
         if U(scalars[FIRST_FREED]) < step:
             first = U(scalars[FIRST_FREED])
-            while first > U(0) and free[first - U(1)] >= width[k]:
+            while first > U(0) and free[first - U(1)] >= need:
                 first -= U(1)
-            if free[step - U(1)] >= width[k] or time[first] + duration[k] <= time[step - U(1)]:
+            if free[step - U(1)] >= need or time[first] + duration[k] <= time[step - U(1)]:
                 step = first
-        if step == U(begins[k]) and free[step] >= width[k]:
-            if _take(free, step, ends[k], width[k]):
+        if step == U(begins[k]) and free[step] >= need:
+            if _take(plan.within, free, step, ends[k], width[k]):
                 _note_before(plan, k)
                 continue
-            _take(free, step, ends[k], -width[k])
-        first, last = _earliest(plan, width[k], duration[k], np.int64(step))
-        if first == begins[k]:
-            _take(free, first, last, width[k])
+            _take(plan.within, free, step, ends[k], -width[k])
+        first, last = _earliest(plan, width[k], duration[k], step)
+        if first == U(begins[k]):
+            _take(plan.within, free, first, last, width[k])
             _note_before(plan, k)
             continue
-        _move(plan, queued, np.int64(k), first, last, width[k], duration[k])
+        _move(plan, queued, k, first, last, width[k], duration[k])
         total += start[k] - reserved
     return total
 
@@ -444,15 +457,15 @@ def _keep(plan, queued):
     """Save the plan before an attempt."""
     scalars = plan.scalars
     scalars[STEPS_BEFORE] = scalars[STEPS]
-    for step in range(U(scalars[STEPS])):
+    for step in range(_padded(scalars[STEPS])):
         plan.times[KEPT_TIME, step] = plan.times[TIME, step]
     for row in range(2):
-        for step in range(U(scalars[STEPS])):
+        for step in range(_padded(scalars[STEPS])):
             plan.steps[KEPT_STEPS + row, step] = plan.steps[row, step]
-    for k in range(U(queued)):
+    for k in range(_padded(queued)):
         plan.jobs[KEPT_RESERVED, k] = plan.jobs[RESERVED, k]
     for row in range(3):
-        for k in range(U(queued)):
+        for k in range(_padded(queued)):
             plan.places[KEPT_PLACES + row, k] = plan.places[row, k]
 
 
@@ -462,15 +475,15 @@ def _give_back(plan, queued):
     scalars = plan.scalars
     scalars[STEPS] = scalars[STEPS_BEFORE]
     plan.times[TIME, scalars[STEPS]] = AFTER
-    for step in range(U(scalars[STEPS])):
+    for step in range(_padded(scalars[STEPS])):
         plan.times[TIME, step] = plan.times[KEPT_TIME, step]
     for row in range(2):
-        for step in range(U(scalars[STEPS])):
+        for step in range(_padded(scalars[STEPS])):
             plan.steps[row, step] = plan.steps[KEPT_STEPS + row, step]
-    for k in range(U(queued)):
+    for k in range(_padded(queued)):
         plan.jobs[RESERVED, k] = plan.jobs[KEPT_RESERVED, k]
     for row in range(3):
-        for k in range(U(queued)):
+        for k in range(_padded(queued)):
             plan.places[row, k] = plan.places[KEPT_PLACES + row, k]
 
 
@@ -479,7 +492,7 @@ def _lift(plan, i, queued):
     """Remove the jobs from one on from the profile."""
     free, more, width = plan.steps[FREE], plan.steps[SCRATCH], plan.jobs[PROCS]
     begins, ends = plan.places[BEGINS], plan.places[ENDS]
-    for step in range(U(plan.scalars[STEPS])):
+    for step in range(_padded(plan.scalars[STEPS])):
         more[step] = 0
     for k in range(U(i), U(queued)):
         more[U(begins[k])] += width[k]
@@ -495,16 +508,16 @@ def _move(plan, queued, k, first, last, width, duration):
     """Place a waiting job anew in the present attempt, and record what that frees; see `_settle`."""
     begins, ends, uses, scalars = plan.places[BEGINS], plan.places[ENDS], plan.steps[USES], plan.scalars
     time = plan.times[TIME]
-    old = np.int64(ends[k])
+    began, old = U(begins[k]), U(ends[k])
     until = time[old]
-    uses[begins[k]] -= 1
+    uses[began] -= 1
     uses[old] -= 1
-    later = first > begins[k]
-    begun = _settle(plan, queued, k, first, last, old, width, duration)
+    later = first > began
+    begun = _settle(plan, U(queued), k, first, last, old, width, duration)
     _note_before(plan, k)
-    freed = begun if later else max(ends[k], begun)
+    freed = begun if later else max(U(ends[k]), begun)
     if time[freed] < until:
-        scalars[FIRST_FREED] = min(scalars[FIRST_FREED], freed)
+        scalars[FIRST_FREED] = min(U(scalars[FIRST_FREED]), freed)
 
 
 # --- The profile --------------------------------------------------------------------------------------------
@@ -514,16 +527,16 @@ def _move(plan, queued, k, first, last, width, duration):
 def _earliest(plan, width, duration, step):
     """Return the first step, from `step` on, with enough processors for long enough, and the first step not needed."""
     time, free = plan.times[TIME], plan.steps[FREE]
-    last = U(step)
+    last, need = U(step), np.int32(width)
     while True:
-        while free[last] < width:
+        while free[last] < need:
             last += U(1)
         first, end = last, time[last] + duration
         last += U(1)
-        while time[last] < end and free[last] >= width:
+        while time[last] < end and free[last] >= need:
             last += U(1)
         if time[last] >= end:
-            return np.int64(first), np.int64(last)
+            return first, last
 
 
 @routine
@@ -538,40 +551,40 @@ def _settle(plan, placed, k, first, last, old, width, duration):
     end = time[first] + duration
     uses[first] += 1
     if time[last] > end:
-        if old < scalars[STEPS] and uses[old] > 0:
-            old = scalars[STEPS]
+        if old < U(scalars[STEPS]) and uses[old] > 0:
+            old = U(scalars[STEPS])
         if old > last:
             make_room(time, last, old)
             make_room(free, last, old)
             make_room(uses, last, old)
             low, high = np.int32(last), np.int32(old)
-            for j in range(U(placed)):
+            for j in range(_padded(placed)):
                 begins[j] += (begins[j] >= low) & (begins[j] < high)
                 ends[j] += (ends[j] >= low) & (ends[j] < high)
-            scalars[FIRST_FREED] += last <= scalars[FIRST_FREED] < old
+            scalars[FIRST_FREED] += last <= U(scalars[FIRST_FREED]) < old
         if old >= last:
-            if old == scalars[STEPS]:
+            if old == U(scalars[STEPS]):
                 scalars[STEPS] += 1
-                time[scalars[STEPS]] = AFTER
+                time[old + U(1)] = AFTER
         else:
-            last -= 1
-            for step in range(U(old), U(last)):
+            last -= U(1)
+            for step in range(old, last):
                 time[step] = time[step + U(1)]
             for row in (free, uses):
-                for step in range(U(old), U(last)):
+                for step in range(old, last):
                     row[step] = row[step + U(1)]
             low, high = np.int32(old), np.int32(last)
-            for j in range(U(placed)):
+            for j in range(_padded(placed)):
                 begins[j] -= (begins[j] > low) & (begins[j] <= high)
                 ends[j] -= (ends[j] > low) & (ends[j] <= high)
-            first -= first > old
-            scalars[FIRST_FREED] -= old <= scalars[FIRST_FREED] <= last
-        time[last], free[last], uses[last] = end, free[last - 1], 0
+            first -= U(first > old)
+            scalars[FIRST_FREED] -= old <= U(scalars[FIRST_FREED]) <= last
+        time[last], free[last], uses[last] = end, free[last - U(1)], 0
     uses[last] += 1
-    begun = begins[k]
+    begun = U(begins[k])
     begins[k], ends[k] = first, last
     plan.jobs[RESERVED, k] = time[first]
-    _take(free, first, last, width)
+    _take(plan.within, free, first, last, width)
     return begun
 
 
@@ -582,13 +595,21 @@ def _note_before(plan, k):
 
 
 @part
-def _take(free, first, last, width):
+def _padded(count):
+    """Round up to a multiple of LANES."""
+    return (U(count) + U(LANES - 1)) & ~U(LANES - 1)
+
+
+@part
+def _take(within, free, first, last, width):
     """Take processors, or give them back if `width` is negative; tell whether there were enough."""
-    fewest, width = np.int32(0), np.int32(width)
-    for step in range(U(first), U(last)):
-        left = np.int32(free[step] - width)
-        free[step] = left
-        fewest = min(fewest, left)
+    fewest, width, count = np.int32(0), np.int32(width), U(last) - U(first)
+    offset = U(within.size - LANES) - count
+    for step in range(_padded(count)):
+        here = within[offset + step]
+        left = np.int32(free[U(first) + step] - (width & here))
+        free[U(first) + step] = left
+        fewest = min(fewest, np.int32(left & here))
     return fewest == 0
 
 
