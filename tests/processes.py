@@ -212,5 +212,6 @@ if __name__ == "__main__":
     for name in sys.argv[2:]:
         import_module(name)
     gc.freeze()
+    gc.set_threshold(2_000, 20, 100)  # as in the tests themselves
     given, *streams = _serve(socket.socket(fileno=int(sys.argv[1])))
     _become(*given, streams)

@@ -43,8 +43,8 @@ NEEDED, STEPS, STEPS_BEFORE, FIRST_FREED, TOTAL, LOGGED, LOOKED = range(7)
 
 SLACK = 16  # the number of superfluous steps that is tolerated
 
-# An instruction works on this many entries at once, or on twice as many. Hot loops go on to a multiple, since the
-# remaining entries, one by one, would take longer than all others. So all arrays are longer than their contents.
+# An instruction works on so many 32-bit numbers at once, or on twice as many. Hot loops go on to the next multiple,
+# since the last few entries, one by one, would take longer than all others. The arrays of a plan have room for that.
 LANES = 8
 
 LATER = 1 << 62  # used as infinity
@@ -78,7 +78,7 @@ class Plan(NamedTuple):
     jobs : int64, shape (6, most_jobs)
         The waiting jobs in queue order.
     places : int32, shape (6, most_jobs)
-        Their places in the profile. Routines get them in 64 bits: each other type would be compiled once more.
+        Their places in the profile. Routines get them as uint64: each other type would be compiled once more.
     times : int64, shape (2, most_steps)
         When the steps of the profile begin.
     steps : int32, shape (5, most_steps)
@@ -100,7 +100,10 @@ class Plan(NamedTuple):
 
 @maker
 def _new_plan(jobs, running):
-    """Allocate a plan for given numbers of waiting and running jobs."""
+    """Allocate a plan for given numbers of waiting and running jobs.
+
+    A profile has at most `running + 2 * jobs + SLACK + 1` steps, so loops may go on behind the last one.
+    """
     jobs = np.int64(_padded(jobs))
     steps = np.int64(_padded(running + 5 * jobs + SLACK + LANES))
     within = np.zeros(steps + LANES, np.int32)
@@ -544,7 +547,8 @@ def _settle(plan, placed, k, first, last, old, width, duration):
     """Take processors for a waiting job from a step on; return the step at which it began before.
 
     The first step that it does not need is `last`. If the job does not end there, a step is inserted: the one at which
-    it ended before, `old`, if nothing else happens there. The steps of the first `placed` jobs are shifted accordingly.
+    it ended before, `old`, if nothing else happens there. The steps of the first `placed` jobs are shifted accordingly,
+    perhaps with some that are still without meaning.
     """
     begins, ends, scalars = plan.places[BEGINS], plan.places[ENDS], plan.scalars
     time, free, uses = plan.times[TIME], plan.steps[FREE], plan.steps[USES]
@@ -602,7 +606,10 @@ def _padded(count):
 
 @part
 def _take(within, free, first, last, width):
-    """Take processors, or give them back if `width` is negative; tell whether there were enough."""
+    """Take processors, or give them back if `width` is negative; tell whether there were enough.
+
+    Up to `LANES - 1` steps behind are written, too, with what they held.
+    """
     fewest, width, count = np.int32(0), np.int32(width), U(last) - U(first)
     offset = U(within.size - LANES) - count
     for step in range(_padded(count)):
