@@ -425,7 +425,7 @@ def paired(a, b, measure="bounded_slowdown", confidence: float = 0.95, *, warm_u
     Law, "Simulation Modeling and Analysis", section 10.2: paired-t, common random numbers. Fieller, "Some problems in
     interval estimation", Journal of the Royal Statistical Society B 16(2), 1954.
     """
-    one, other = a.column("submit_time"), b.column("submit_time")
+    one, other = (schedule.trace.table["submit_time"] for schedule in (a, b))
     if not (one.index.equals(other.index) and one.equals(other)):
         raise ValueError(f"{a.trace.name} and {b.trace.name} are not the same jobs with the same submit times")
     x, y = (_measured(schedule, measure) for schedule in (a, b))

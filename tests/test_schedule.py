@@ -208,6 +208,30 @@ def test_allocations_come_from_arrays_of_any_order():
     assert (first.tolist(), last.tolist()) == ([0, 0], [2, 1])
 
 
+# Columns ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda: simulated("easy"),
+        lambda: simulated("easy", machine=sl.KaryTree(2, 2, allocation="contiguous")),  # has nodes
+        lambda: sl.simulate(trace_of(JOBS, 4).with_speedup(sl.Downey(A=3), seed=1), "iterative"),  # has work and waste
+        lambda: sl.simulate(trace_of(JOBS, 4).with_sweeps(1, min_procs=1), sl.OpportuneShredding()),  # in pieces
+    ],
+)
+def test_each_column_is_that_of_the_table(schedule):
+    schedule = schedule()
+    for name, column in schedule.jobs.items():
+        pd.testing.assert_series_equal(schedule.column(name), column)
+    for name in ("start_time", "submit_time"):
+        column = schedule.column(name)
+        column[:] = 1_000  # it is the caller's own
+        assert 1_000 not in schedule.column(name).tolist()
+    with pytest.raises(ValueError, match="unknown column 'wait'"):
+        schedule.column("wait")
+
+
 # Files --------------------------------------------------------------------------------------------------
 
 # The columns of Batsim's out_jobs.csv (version 4), which evalys reads.

@@ -286,25 +286,16 @@ class Schedule:
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        index, turnaround = self.trace.table.index, self.end - self.submit
-        columns = dict(self.trace.table.items()) | {
-            "logged_area": self.trace.logged_area.reindex(index),
-            "killed": self.killed,
-            "run_time": self.run,
-            "start_time": self.start,
-            "end_time": self.end,
-            "procs": self.procs,
-            "wait_time": self.start - self.submit,
-            "turnaround": turnaround,
-            "slowdown": metrics.slowdown(turnaround, self.run),
-            "bounded_slowdown": metrics.bounded_slowdown(turnaround, self.run),
-            "promised_start": self.promise,
-            **self.outcome.columns(self.seconds),
-        }
+        columns = dict(self.trace.table.items()) | {name: make(self) for name, make in RESULTS.items()} | self._own
+        return pd.DataFrame(columns, index=self.trace.table.index)  # all at once: inserting one column takes 0.2 ms
+
+    @cached_property
+    def _own(self) -> dict[str, np.ndarray]:
+        """The columns of `_table` that not every schedule has."""
+        columns = self.outcome.columns(self.seconds)
         if self._sequential_work is not None:
-            columns["sequential_work"] = self._sequential_work
-            columns["wasted"] = self.wasted
-        return pd.DataFrame(columns, index=index)  # all at once: inserting one column takes 0.2 ms
+            columns |= {"sequential_work": self._sequential_work, "wasted": self.wasted}
+        return columns
 
     @property
     def jobs(self) -> pd.DataFrame:
@@ -358,9 +349,18 @@ class Schedule:
         >>> sl.simulate(sl.testing.trace_of(jobs, procs=8), "easy").column("wait_time").tolist()
         [0, 5, 0]
         """
-        jobs = self._table if name in self._table.columns else self.jobs
-        check_known("column", name, jobs.columns)
-        return jobs[name].copy()
+        table = self.trace.table
+        if name in self._own:
+            values = self._own[name]
+        elif name in RESULTS:
+            values = RESULTS[name](self)
+        elif name in table.columns:
+            values = table[name]
+        else:
+            jobs = self.jobs
+            check_known("column", name, jobs.columns)
+            values = jobs[name]
+        return pd.Series(values, table.index, name=name, copy=True)
 
     def classes(self, by) -> pd.Series:
         """Return the class of each job.
@@ -859,6 +859,22 @@ class Schedule:
             offset, first, last = _joined(self.outcome.pieces, self.site, len(self), offset, first, last)
         interval = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return [" ".join(interval[a:b]) for a, b in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True)]
+
+
+# The columns that a simulation adds to those of the trace, or puts in their place.
+RESULTS = {
+    "logged_area": lambda schedule: schedule.trace.logged_area.reindex(schedule.trace.table.index),
+    "killed": lambda schedule: schedule.killed,
+    "run_time": lambda schedule: schedule.run,
+    "start_time": lambda schedule: schedule.start,
+    "end_time": lambda schedule: schedule.end,
+    "procs": lambda schedule: schedule.procs,
+    "wait_time": lambda schedule: schedule.start - schedule.submit,
+    "turnaround": lambda schedule: schedule.end - schedule.submit,
+    "slowdown": lambda schedule: metrics.slowdown(schedule.end - schedule.submit, schedule.run),
+    "bounded_slowdown": lambda schedule: metrics.bounded_slowdown(schedule.end - schedule.submit, schedule.run),
+    "promised_start": lambda schedule: schedule.promise,
+}
 
 
 def _fixed(array):
