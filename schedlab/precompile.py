@@ -49,7 +49,7 @@ def _trees(trace):
 
 def _plans(trace):
     for scheme in (Conservative(), DPSA(budget=10)):
-        simulate(trace, scheme, machine=KaryTree(k=4, n=2)).validate()
+        simulate(trace, scheme, machine=KaryTree(k=4, n=2))  # what validates it is compiled with the other trees
 
 
 def _others(trace):
@@ -85,9 +85,8 @@ LONGEST_FIRST = ("gang", "shredding", "moldable", "trees", "plans", "conservativ
 
 def groups() -> dict[str, list[Callable]]:
     """Return the groups that are compiled together, as calls with a trace; schemes of one module share most kernels."""
-    found = {"gang": [_gang], "trees": [_trees], "others": [_others, _bounds], "moldable": [_decision]}
-    found["conservative"] = [_reservations]  # shares most with these
-    found["plans"] = [_plans]
+    found = {"gang": [_gang], "trees": [_trees], "plans": [_plans], "others": [_others], "moldable": [_decision]}
+    found |= {"conservative": [_reservations], "rigid": [_bounds]}  # they share most with these
     for make in by_name().values():
         scheme, module = make(), make.func.__module__.removeprefix(f"{__package__}.schemes.")
         if scheme.simulated:
