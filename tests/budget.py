@@ -23,8 +23,8 @@ BUDGETS = {
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled
     "test_testing.py::test_the_bugs_of_the_museum_are_found": 8,  # in hundreds of workloads, in plain Python
 }
-# All of them: nine minutes on two cores that have two threads each and are shared with others.
-SUITE, SUITE_PATIENCE = 1_000, 2
+# All of them: four minutes on two cores that are shared with others.
+SUITE, SUITE_PATIENCE = 450, 2
 REFERENCE = 0.015  # seconds that `_errand` takes on an AMD EPYC at 2.6 GHz
 HELD = not (numba_config.DISABLE_JIT or numba_config.BOUNDSCHECK)  # budgets are those of compiled kernels
 
