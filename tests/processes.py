@@ -193,7 +193,8 @@ def _become(code, arguments, folder, env, streams):
     os.environ.clear()
     os.environ.update(env)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    numpy.random.seed()  # noqa: NPY002 - else each had the state of the one it is forked from
+    # The state that all of NumPy shares would be that of the process it is forked from. No Generator can replace it.
+    numpy.random.seed()  # noqa: NPY002
     sys.argv = ["-c", *arguments]
     sys.path[:1] = ["", *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
     sys.dont_write_bytecode = bool(env.get("PYTHONDONTWRITEBYTECODE"))
@@ -206,10 +207,9 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import numba
     import numpy
-    import pandas  # noqa: F401 - for those that are forked
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs
-    for name in sys.argv[2:]:
+    for name in ("pandas", *sys.argv[2:]):
         import_module(name)
     gc.freeze()
     gc.set_threshold(2_000, 20, 100)  # as in the tests themselves

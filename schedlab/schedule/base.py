@@ -292,10 +292,8 @@ class Schedule:
     @cached_property
     def _own(self) -> dict[str, np.ndarray]:
         """The columns of `_table` that not every schedule has."""
-        columns = self.outcome.columns(self.seconds)
-        if self._sequential_work is not None:
-            columns |= {"sequential_work": self._sequential_work, "wasted": self.wasted}
-        return columns
+        work = {"sequential_work": self._sequential_work, "wasted": self.wasted}
+        return self.outcome.columns(self.seconds) | (work if self.trace.has_speedup else {})
 
     @property
     def jobs(self) -> pd.DataFrame:
