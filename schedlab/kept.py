@@ -62,7 +62,6 @@ def kernels_of(paper: str) -> dict[str, str]:
     return {name: digest for name in sorted(used) if (digest := kernel_digest(name)) is not None}
 
 
-@cache  # every figure in a notebook asks for it
 def kernel_digest(name: str) -> str | None:
     """Digest the code of a kernel module and of the modules that it imports; None if there is no such module.
 
@@ -72,26 +71,28 @@ def kernel_digest(name: str) -> str | None:
     while left:
         one = left.pop()
         if one not in found and (source := _source(one)) is not None:
-            tree = ast.parse(source)
-            found[one] = _without_docstrings(tree)
-            left += _imported(tree, one)
+            found[one], imported = source
+            left += imported
     return hashlib.sha256("\n".join(found[one] for one in sorted(found)).encode()).hexdigest()[:16] if found else None
 
 
+@cache  # every figure in a notebook asks for it, and kernels share most modules
 def _source(name):
-    """Return the source of a kernel module; None for other modules and for those that only compile kernels."""
+    """Return the code of a kernel module and what it imports; None for other modules and for those that compile."""
     folder, own = Path(__file__).parent / "kernels", name.removeprefix(f"{KERNELS}.").replace(".", "/")
     if not name.startswith(f"{KERNELS}.") or own in COMPILING:
         return None
     paths = (folder / f"{own}.py", folder / own / "__init__.py")
-    return next((path.read_text(encoding="utf-8") for path in paths if path.is_file()), None)
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        return None
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    return _told(_without_docstrings(tree)), tuple(_imported(tree, package))
 
 
-def _imported(tree, name):
-    """Return what a module imports from other modules, whether modules or names in them."""
-    package = (
-        name if (Path(__file__).parent / "kernels" / name.rpartition(".")[2]).is_dir() else name.rpartition(".")[0]
-    )
+def _imported(tree, package):
+    """Return what a module of a package imports from other modules, whether modules or names in them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             origin = resolve_name("." * node.level + (node.module or ""), package)
@@ -102,7 +103,20 @@ def _without_docstrings(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.dump(tree)
+    return tree
+
+
+def _told(part):
+    """Write a part of a syntax tree; unlike `ast.dump`, in the same way with any version of Python.
+
+    Each version adds fields, which are empty in the code of older ones.
+    """
+    if isinstance(part, list):
+        return f"[{', '.join(map(_told, part))}]"
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    fields = (f"{name}={_told(value)}" for name, value in ast.iter_fields(part) if value is not None and value != [])
+    return f"{type(part).__name__}({', '.join(fields)})"
 
 
 def keep(paper: str, ledger: pd.DataFrame, quick: pd.DataFrame, figures: Iterable, seconds: float) -> None:

@@ -1,5 +1,6 @@
 """The ledger: the rule that makes verdicts, and how a ledger is shown and kept."""
 
+import ast
 import base64
 import inspect
 import json
@@ -455,7 +456,7 @@ def test_the_digest_of_a_kernel_counts_what_it_does_and_what_it_imports(tmp_path
     def digests(changed=None, text=None):
         for name, usual in texts.items():
             (kernels / name).write_text(text if name == changed else usual)
-        kept.kernel_digest.cache_clear()
+        kept._source.cache_clear()
         return [kept.kernel_digest(f"schedlab.kernels.{name}") for name in ("fcfs", "gang.slices", "cluster")]
 
     usual = digests()
@@ -471,7 +472,15 @@ def test_the_digest_of_a_kernel_counts_what_it_does_and_what_it_imports(tmp_path
     for (name, text), moved in changes.items():
         assert [one != other for one, other in zip(digests(name, text), usual, strict=True)] == moved
     assert kept.kernel_digest("schedlab.kernels.nothing") is None
-    kept.kernel_digest.cache_clear()
+    kept._source.cache_clear()
+
+
+def test_the_digest_of_a_kernel_is_the_same_with_any_python():
+    code = "def f(a):\n    return [a.b, None]\n"
+    assert kept._told(ast.parse(code)) == (  # ast.dump has more or fewer fields in each version
+        "Module(body=[FunctionDef(name='f', args=arguments(args=[arg(arg='a')]), body=[Return(value=List(elts=["
+        "Attribute(value=Name(id='a', ctx=Load()), attr='b', ctx=Load()), Constant()], ctx=Load()))])])"
+    )
 
 
 def test_the_full_size_stands_beside_this_run(folder):
