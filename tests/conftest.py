@@ -2,6 +2,7 @@
 
 import gc
 import os
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,12 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 20, 100)
+
+
+def pytest_sessionfinish():
+    """Kill what is left of joblib's workers: to let them end takes a second."""
+    for process in active_children():
+        process.kill()
 
 
 @pytest.fixture
