@@ -76,6 +76,13 @@ def test_the_bound_at_given_prices_is_its_twins(instance, step, data):
     assert found == pytest.approx(twin.bound_at_prices(jobs, procs, slopes, free, prices, step))
 
 
+def test_the_search_for_the_best_start_goes_on_where_a_price_changes_at_the_end_of_the_job():
+    # The start at 4 is better than those before, and that at 19 better still; random instances hardly ever have that.
+    jobs, prices, one = [(1, 6, 3)], [3.0, 1.0, 3.0, 1.0, 0.0, 3.0], np.ones(1)
+    found = raise_prices(*columns(jobs), 3, one, np.zeros(1, np.int64), np.array(prices), 5, 1, 0.0, GO_ON)
+    assert found == pytest.approx(twin.bound_at_prices(jobs, 3, one, [0], prices, 5))
+
+
 @examples(100)
 @given(instances(most=6, shortest=1))
 def test_prices_that_are_found_give_the_bound_that_is_told(instance):
