@@ -328,7 +328,7 @@ def test_a_run_that_fails_is_named_and_may_be_kept():
 def fails_at_once_or_waits(place):
     if place == 0:
         raise ValueError("the first fails")
-    time.sleep(0.1)
+    time.sleep(0.05)
     return place
 
 
@@ -344,7 +344,7 @@ def test_a_grid_that_ends_early_leaves_nothing_behind(run, progress):
         warnings.simplefilter("always")
         with pytest.raises(sl.RunError, match="the first fails"):
             sl.grid(run, threads=2, progress=progress, **values)
-        time.sleep(0.4)  # longer than all other runs would take
+        time.sleep(0.2)  # longer than all other runs would take
         gc.collect()
     assert [str(one.message) for one in warned] == []
 

@@ -231,10 +231,10 @@ for name, run in runs.items():
 
 
 def test_control_c_ends_any_simulation_within_a_second():
-    late, pause = {}, 0.2
+    late, pause = {}, 0.1
     with processes.start(LONG, Path(__file__).parent) as process:
         for line in process.stdout:
-            pause = 2 * pause if line.strip() in late else 0.2
+            pause = 2 * pause if line.strip() in late else 0.1
             time.sleep(pause)
             assert process.poll() is None
             sent = time.monotonic()
