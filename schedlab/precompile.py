@@ -128,15 +128,17 @@ def compile_kernels(processes: int | None = None, progress: bool = True) -> None
     if known and _still_there(done):
         return
     # A free worker takes the next group. An interpreter compiles one kernel at a time, and shared pieces once for all.
+    processes = processes or os.cpu_count()
     workers = Parallel(
-        processes or os.cpu_count(),
+        processes,
         return_as="generator_unordered",
         backend="loky",
         batch_size=1,
         pre_dispatch="all",
         idle_worker_timeout=1,  # seconds; the compiler takes much memory
     )
-    looked_at = workers(delayed(_in_a_worker)(name) for name in names)
+    look_at = _in_a_worker if processes > 1 else _looked_at  # joblib takes a single one to be this process
+    looked_at = workers(delayed(look_at)(name) for name in names)
     with warnings.catch_warnings():
         # joblib replaces a worker that takes too much memory, and warns of it.
         warnings.filterwarnings("ignore", "A worker stopped", UserWarning)
@@ -163,14 +165,20 @@ def _still_there(done):
         return False
 
 
-def _in_a_worker(group):
-    """Compile a group, in a process for nothing else; tell whether it has compiled any kernel so far."""
-    gc.disable()  # the process ends soon, and the compiler's objects live until then
+def _looked_at(group):
+    """Compile a group; tell whether this process has compiled any kernel so far."""
     try:
         compile_group(group)
         return has_compiled()
     except Exception as error:  # joblib would not say which group failed
         raise RuntimeError(f"the kernels of {group} cannot be compiled: {error!r}") from error
+
+
+def _in_a_worker(group):
+    """Compile a group, in a process for nothing else."""
+    gc.disable()  # the process ends soon, and the compiler's objects live until then
+    try:
+        return _looked_at(group)
     finally:
         gc.freeze()  # joblib and, at its end, Python collect all the same: on these objects, a tenth of all time
 

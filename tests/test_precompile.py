@@ -1,5 +1,6 @@
 """Compiling ahead of time leaves nothing to compile."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -318,3 +319,11 @@ def test_what_cannot_be_compiled_is_said(monkeypatch):
     monkeypatch.setattr(precompile, "groups", lambda: {"nonsense": None})
     with pytest.raises(RuntimeError, match=r"the kernels of nonsense cannot be compiled: KeyError\('nonsense'\)"):
         precompile.compile_kernels(progress=False)
+
+
+def test_who_compiles_in_this_process_leaves_its_garbage_collector_alone(monkeypatch, tmp_path):
+    monkeypatch.setattr(precompile, "CACHE", tmp_path)
+    monkeypatch.setattr(precompile, "groups", lambda: {"none": []})
+    before = gc.isenabled(), gc.get_freeze_count()
+    precompile.compile_kernels(processes=1, progress=False)
+    assert (gc.isenabled(), gc.get_freeze_count()) == before
