@@ -21,6 +21,8 @@ import schedlab as sl
 from schedlab import compiling, precompile
 from schedlab.kernels._jit import CACHE, kernel
 
+compiles = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
 
 def entry_points():
     """Return the compiled functions that Python calls: those cached on disk."""
@@ -77,7 +79,7 @@ assert not [each for each in compiled if (each.__module__ or "").startswith("sch
 """
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@compiles
 def test_another_checkout_of_the_same_sources_compiles_nothing(tmp_path):
     precompile.compile_group("rigid")
     package = Path(sl.__file__).parent
@@ -87,7 +89,7 @@ def test_another_checkout_of_the_same_sources_compiles_nothing(tmp_path):
     in_a_process(f"{NOTHING_COMPILED}\nassert schedlab.__file__.startswith({str(tmp_path)!r})", tmp_path)
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@compiles
 def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
     precompile.compile_group("rigid")
     here = Path(sl.__file__).parents[1]
@@ -96,7 +98,7 @@ def test_kernels_of_somebody_one_trusts_are_taken_over(tmp_path):
     assert [each.name for each in (tmp_path / "numba").iterdir()] == [CACHE.name]
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@compiles
 def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
     trace = sl.model_trace("lublin", jobs=30, procs=16)
     trace.to_swf(tmp_path / "log.swf")
@@ -116,7 +118,7 @@ def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
     assert out == f"{trace.jobs['submit_time'].tolist()}\n"
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@compiles
 def test_numbas_rules_are_its_own_again_once_a_kernel_is_compiled():
     ask = types.Function.get_call_type
 
@@ -149,7 +151,7 @@ while not list(CACHE.rglob("priority*.nbc")):  # not used here
 """
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@compiles
 def test_who_waits_for_a_kernel_is_told_once_and_others_are_compiled_meanwhile(tmp_path):
     for group in ("rigid", "moldable"):
         precompile.compile_group(group)
@@ -204,7 +206,7 @@ def test_compiling_ahead_takes_nothing_from_the_users_folder(monkeypatch, tmp_pa
     assert [each.name for each in tmp_path.iterdir()] == ["numpy.py"]
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@compiles
 @pytest.mark.parametrize(("suffix", "left"), [("nbi", 0), ("nbc", -10)])
 def test_a_broken_file_of_a_kernel_is_written_anew(tmp_path, suffix, left):
     precompile.compile_group("others")
