@@ -10,7 +10,7 @@ If there is reason to doubt an interval, its notes say why, and the call warns o
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import cos, inf, nan, pi, sin, sqrt, tan
 from numbers import Integral
 from statistics import NormalDist
@@ -516,12 +516,14 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
         raise ValueError(f"by is {missing[0] if missing else by!r}, expected columns of the table: {known}")
     measures = [name for name in table.select_dtypes("number").columns if name not in (*by, "seed")]
     groups = table.groupby(by, sort=False, dropna=False)
-    mean, error = groups[measures].mean(), groups[measures].sem()
-    half = error * groups[measures].count().map(lambda seeds: _half(confidence, seeds))  # a run may lack a measure
-    columns = {"seeds": groups.size()}
-    for name in measures:
-        columns |= {name: mean[name], f"{name}_low": mean[name] - half[name], f"{name}_high": mean[name] + half[name]}
-    return pd.DataFrame(columns).reset_index()
+    seeds, values = groups.size(), groups[measures]
+    known = values.count().to_numpy()  # a run may lack a measure
+    means, errors = (part.to_numpy("float64", na_value=nan) for part in (values.mean(), values.sem()))
+    halves = errors * np.vectorize(partial(_half, confidence), otypes=[float])(known)
+    columns = {"seeds": seeds.to_numpy()}
+    for name, mean, half in zip(measures, means.T, halves.T, strict=True):
+        columns |= {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
+    return pd.DataFrame(columns, seeds.index).reset_index()
 
 
 def ratios_of_means(table: pd.DataFrame, new: str, old: str, by: list[str]) -> pd.Series:

@@ -1,5 +1,6 @@
 """What all tests share: hypothesis without deadlines, a cache of their own, and the logs if available."""
 
+import atexit
 import gc
 import os
 from multiprocessing import active_children
@@ -44,6 +45,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 20, 100)
+    atexit.register(gc.freeze)
 
 
 def pytest_sessionfinish():

@@ -6,6 +6,7 @@ omitted record and each filled-in value has a row, with the reason, in the table
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -139,18 +140,18 @@ def usable(
     for field, whole in WHOLE.items():
         if records[field].dtype.kind == "f":
             rounded = whole(records[field].where(kept, 0))  # omitted records may have invalid values
-            repairs.append(_fill(records, field, kept & (rounded != records[field]), rounded, ROUNDED))
+            repairs += _fill(records, field, kept & (rounded != records[field]), rounded, ROUNDED)
             records[field] = records[field].where(kept, 0).astype("int64")
     size = _size(records)
     for field in SIZES:
-        repairs.append(_fill(records, field, kept & (records[field] <= 0), size, OTHER_SIZE))
+        repairs += _fill(records, field, kept & (records[field] <= 0), size, OTHER_SIZE)
     unknown = kept & (records["requested_time"] <= 0)
     if missing_estimate == "run":
-        repairs.append(_fill(records, "requested_time", unknown, records["run_time"], RUN_TAKEN))
+        repairs += _fill(records, "requested_time", unknown, records["run_time"], RUN_TAKEN)
     elif missing_estimate != "drop":
         number = pd.Series(int(np.ceil(missing_estimate)), index=records.index)
-        repairs.append(_fill(records, "requested_time", unknown, number, NUMBER_TAKEN))
-    repaired = pd.concat([_no_repairs(), *(table for table in repairs if len(table))], ignore_index=True)
+        repairs += _fill(records, "requested_time", unknown, number, NUMBER_TAKEN)
+    repaired = pd.concat([_no_repairs(), *repairs], ignore_index=True)
     return _in_order(records, kept), dropped, repaired
 
 
@@ -166,7 +167,7 @@ def _in_order(records, kept):
         place = place[np.argsort(submit, kind="stable")]
     del submit
     index = pd.Index(records.pop("job_number").to_numpy()[place], name="job_number")
-    return pd.DataFrame({name: records.pop(name).take(place).set_axis(index) for name in list(records)}, copy=False)
+    return pd.DataFrame({name: records.pop(name).array.take(place) for name in list(records)}, index, copy=False)
 
 
 def check_missing_estimate(given) -> None:
@@ -176,16 +177,10 @@ def check_missing_estimate(given) -> None:
     raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
 
 
+@cache  # it takes longer to make than all else in a small log
 def _no_repairs():
-    return pd.DataFrame(
-        {
-            "job_number": pd.Series(dtype="int64"),
-            "field": pd.Series(dtype="str"),
-            "was": pd.Series(dtype="float64"),
-            "now": pd.Series(dtype="float64"),
-            "reason": pd.Series(dtype="str"),
-        }
-    )
+    types = {"job_number": "int64", "field": "str", "was": "float64", "now": "float64", "reason": "str"}
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in types.items()})
 
 
 def _renumber(records, part):
@@ -196,7 +191,7 @@ def _renumber(records, part):
     if not numbers[~part].duplicated().any():
         return []
     number = pd.Series(np.arange(1, len(records) + 1), index=records.index)
-    return [_fill(records, "job_number", number != numbers, number, SHARED_NUMBERS)]
+    return _fill(records, "job_number", number != numbers, number, SHARED_NUMBERS)
 
 
 def _is_part(records):
@@ -233,19 +228,19 @@ def _left_out(records, part, procs, without_estimate):
 
 
 def _fill(table, field, where, values, reason):
-    """Put `values` into a column where asked, and return the repair rows."""
+    """Put `values` into a column where asked, and return a list: a table of the repairs, or nothing."""
+    if not where.any():
+        return []
     was = table[field]
-    if where.any():
-        table[field] = was.where(~where, values)
-    return pd.DataFrame(
-        {
-            "job_number": table.loc[where, "job_number"].to_numpy(),
-            "field": field,
-            "was": was[where].to_numpy(dtype="float64"),
-            "now": table.loc[where, field].to_numpy(dtype="float64"),
-            "reason": reason,
-        }
-    )
+    table[field] = was.where(~where, values)
+    repairs = {
+        "job_number": table.loc[where, "job_number"].to_numpy(),
+        "field": field,
+        "was": was[where].to_numpy(dtype="float64"),
+        "now": table.loc[where, field].to_numpy(dtype="float64"),
+        "reason": reason,
+    }
+    return [pd.DataFrame(repairs)]
 
 
 # Assessment ---------------------------------------------------------------------------------------------

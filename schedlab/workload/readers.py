@@ -71,6 +71,9 @@ def numbered(texts: Iterable) -> tuple[np.ndarray, dict[int, str]]:
     return np.where(codes >= 0, codes + 1.0, np.nan), dict(enumerate(names, start=1))
 
 
+INSTANTS = ("submit_time", "start_time")
+
+
 def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Count submissions and starts from the first submission, and replace unknown values by SWF's -1.
 
@@ -83,13 +86,11 @@ def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """
     first = records["submit_time"].min()
     epoch = 0 if np.isnan(first) else int(np.floor(first))
-    counted = records.copy()
-    counted["submit_time"] -= epoch
+    counted = {name: column - epoch if name in INSTANTS else column for name, column in records.items()}
     for field in swf.FIELDS:
-        known = counted[field].fillna(-1)
+        known = np.where(np.isnan(counted[field]), -1, counted[field])
         counted[field] = known.astype("int64") if (known % 1 == 0).all() else known
-    counted["start_time"] -= epoch
-    return counted, epoch
+    return pd.DataFrame(counted, records.index), epoch
 
 
 def most_in_use(jobs: pd.DataFrame) -> int:

@@ -738,7 +738,10 @@ def _narrowed(column: np.ndarray) -> np.ndarray:
 
 def _skipped_table(skipped: list[tuple[int, int, str, str]]) -> pd.DataFrame:
     types = {"line": "int64", "field": "int64", "value": "str", "reason": "str"}
-    return pd.DataFrame(skipped, columns=list(types)).astype(types)
+    columns = zip(*skipped, strict=True) if skipped else [()] * len(types)
+    return pd.DataFrame(
+        {name: pd.array(column, dtype=kind) for (name, kind), column in zip(types.items(), columns, strict=True)}
+    )
 
 
 def _decoded(line: bytes) -> str:
