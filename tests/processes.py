@@ -116,13 +116,17 @@ class _Forked:
 
 @cache
 def _parent(*loaded):
-    """Start the process that is forked; return the connection to it."""
+    """Start the process that is forked, itself forked from one that has loaded less; return the connection to it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # each process has its own
-    command = [sys.executable, __file__, str(there.fileno()), *loaded]
-    parent = subprocess.Popen(command, pass_fds=[there.fileno()], env=env | WITHOUT_THREADS)
+    if loaded:
+        socket.send_fds(_parent(), [json.dumps(loaded).encode()], [there.fileno()])
+        atexit.register(here.close)
+    else:
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # each process has its own
+        command = [sys.executable, __file__, str(there.fileno())]
+        parent = subprocess.Popen(command, pass_fds=[there.fileno()], env=env | WITHOUT_THREADS)
+        atexit.register(_end, here, parent)
     there.close()
-    atexit.register(_end, here, parent)
     return here
 
 
@@ -136,13 +140,19 @@ def _end(connection, parent):
 
 def _serve(connection):
     """Fork at each request; return in each new process, with what it shall run."""
+    gc.freeze()
     while True:
         message, files, *_ = socket.recv_fds(connection, 1 << 20, 3)
         if not message:
             break
         if os.fork() == 0:
             connection.close()
-            return json.loads(message), *_watched(*files)
+            given, (one, *streams) = json.loads(message), files
+            if streams:
+                return given, *_watched(one, *streams)
+            for name in given:
+                import_module(name)
+            return _serve(socket.socket(fileno=one))
         for file in files:
             os.close(file)
         while _waited(os.WNOHANG):
@@ -207,11 +217,9 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import numba
     import numpy
+    import pandas  # noqa: F401 - for the processes that are forked
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs
-    for name in ("pandas", *sys.argv[2:]):
-        import_module(name)
-    gc.freeze()
     gc.set_threshold(2_000, 20, 100)  # as in the tests themselves
     given, *streams = _serve(socket.socket(fileno=int(sys.argv[1])))
     _become(*given, streams)
