@@ -118,6 +118,31 @@ def test_with_another_numba_kernels_are_compiled_in_its_usual_way(tmp_path):
     assert out == f"{trace.jobs['submit_time'].tolist()}\n"
 
 
+ON_ONE_NODE = """
+import numpy as np
+from schedlab.kernels.tree_nodes import conflict
+end = np.array([5, 9])
+given = np.array([0, 5]), end, np.array([0, 1, 2]), np.array([0, 0]), np.array([0, 0]), 1
+assert conflict(*given) == -1
+"""
+LINKED = """
+import numba
+library = conflict.overloads[conflict.signatures[0]].library
+assert library._shared_module is None  # nobody needs the bitcode
+of_users = numba.njit(lambda *given: 2 * conflict(*given))
+assert of_users(*given) == -2
+end[0] = 6
+assert (conflict(*given), of_users(*given)) == (1, 2)
+assert library._shared_module is not None
+"""
+
+
+@compiles
+def test_a_kernel_is_loaded_without_its_bitcode_and_can_be_linked_nevertheless():
+    for words in (ON_ONE_NODE, ON_ONE_NODE + LINKED):  # the first compiles it, unless it is in the cache
+        in_a_process(words, Path(sl.__file__).parents[1])
+
+
 @compiles
 def test_numbas_rules_are_its_own_again_once_a_kernel_is_compiled():
     ask = types.Function.get_call_type

@@ -19,7 +19,7 @@ import schedlab.compiling  # noqa: F401 - is notified when one of these kernels 
 from schedlab.imports import deferred
 from schedlab.paths import kernels_folder
 
-from ._compiler import PIECES, KernelCompiler, PieceCompiler
+from ._compiler import PIECES, KernelCompiler, KernelStore, PieceCompiler
 
 # Numba imports this at its first compilation. To see whether SciPy's linear algebra is there, it imports that, too,
 # which takes 0.2 s, and no kernel needs it.
@@ -60,6 +60,8 @@ class Locator(UserProvidedCacheLocator):
 
 class KernelCache(FunctionCache):
     """Numba's cache, except that a broken file, for example after a full disk, counts as missing and is rewritten."""
+
+    _impl_class = KernelStore if PIECES else FunctionCache._impl_class
 
     def load_overload(self, sig, target_context):
         """Return the compiled code for a signature; None if it cannot be read."""
