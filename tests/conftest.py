@@ -45,7 +45,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(2_000, 20, 100)
-    atexit.register(gc.freeze)
+    atexit.register(gc.freeze)  # nor need it look for garbage when the interpreter ends
 
 
 def pytest_sessionfinish():
