@@ -518,11 +518,10 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     groups = table.groupby(by, sort=False, dropna=False)
     seeds, values = groups.size(), groups[measures]
     known = values.count().to_numpy()  # a run may lack a measure
-    means, errors = (part.to_numpy("float64", na_value=nan) for part in (values.mean(), values.sem()))
-    halves = errors * np.vectorize(partial(_half, confidence), otypes=[float])(known)
-    columns = {"seeds": seeds.to_numpy()}
-    for name, mean, half in zip(measures, means.T, halves.T, strict=True):
-        columns |= {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
+    mean, half = values.mean(), values.sem() * np.vectorize(partial(_half, confidence), otypes=[float])(known)
+    parts = {"": mean, "_low": mean - half, "_high": mean + half}
+    columns = {"seeds": seeds.array}
+    columns |= {f"{name}{end}": part[name].array for name in measures for end, part in parts.items()}
     return pd.DataFrame(columns, seeds.index).reset_index()
 
 

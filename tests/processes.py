@@ -116,7 +116,7 @@ class _Forked:
 
 @cache
 def _parent(*loaded):
-    """Start the process that is forked, itself forked from one that has loaded less; return the connection to it."""
+    """Start the process that is forked and return the connection to it; one that has `loaded` more is itself forked."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if loaded:
         socket.send_fds(_parent(), [json.dumps(loaded).encode()], [there.fileno()])
@@ -139,7 +139,7 @@ def _end(connection, parent):
 
 
 def _serve(connection):
-    """Fork at each request; return in each new process, with what it shall run."""
+    """Fork at each request. A new process returns, with what it shall run, or loads modules and serves in turn."""
     gc.freeze()
     while True:
         message, files, *_ = socket.recv_fds(connection, 1 << 20, 3)
@@ -217,7 +217,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import numba
     import numpy
-    import pandas  # noqa: F401 - for the processes that are forked
+    import pandas  # noqa: F401 - so that forked processes have it
 
     numba.njit(lambda: 0)()  # loads what any compiled function needs
     gc.set_threshold(2_000, 20, 100)  # as in the tests themselves

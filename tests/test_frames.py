@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -557,3 +558,11 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     (folder / "c.parquet").write_bytes(b"no such thing")
     with pytest.raises(TableError, match="kestrel: not a Parquet file, or a damaged one"):
         sl.read_table(folder, **columns)
+
+
+def test_a_column_of_ones_own_keeps_its_type_in_any_order_of_the_rows():
+    frame = pd.DataFrame({"submit": [5, 0, 9], "run": [1, 2, 3], "procs": 1})
+    frame["due"] = pd.Series([datetime(2020, 1, 1), None, datetime(2020, 1, 2)], dtype=object)
+    for rows in (frame, frame.sort_values("submit")):
+        due = sl.from_frame(rows, submit="submit", run="run", procs="procs", machine=4).jobs["due"]
+        assert (due.dtype, due.tolist()) == (object, [None, datetime(2020, 1, 1), datetime(2020, 1, 2)])

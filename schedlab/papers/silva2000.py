@@ -133,9 +133,9 @@ def results(mix: str, size: str, progress: bool = True) -> pd.DataFrame:
 def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFrame:
     """Compare two schedulers over the same seeds: a row for each mix, fit, machine and measure (of `WORDS`)."""
     rows = []
-    for case, part in data.sort_values("seed", kind="stable").groupby(["mix", "fit", "pes"], sort=False):
-        one, other = (part.loc[part["scheduler"] == name, list(WORDS)] for name in (new, old))
-        rows += [(*case, measure, *ratio_over_seeds(one[measure], other[measure])) for measure in WORDS]
+    for case, part in data.groupby(["mix", "fit", "pes"], sort=False):
+        by = part.pivot_table(index="seed", columns="scheduler", values=list(WORDS))
+        rows += [(*case, measure, *ratio_over_seeds(by[measure][new], by[measure][old])) for measure in WORDS]
     return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", *RATIO])
 
 

@@ -6,7 +6,6 @@ omitted record and each filled-in value has a row, with the reason, in the table
 """
 
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -167,7 +166,7 @@ def _in_order(records, kept):
         place = place[np.argsort(submit, kind="stable")]
     del submit
     index = pd.Index(records.pop("job_number").to_numpy()[place], name="job_number")
-    return pd.DataFrame({name: records.pop(name).array.take(place) for name in list(records)}, index, copy=False)
+    return pd.DataFrame({name: records.pop(name).take(place).set_axis(index) for name in list(records)}, copy=False)
 
 
 def check_missing_estimate(given) -> None:
@@ -177,10 +176,9 @@ def check_missing_estimate(given) -> None:
     raise ValueError(f'missing_estimate is {given!r}, expected "run", "drop" or a positive number of seconds')
 
 
-@cache  # it takes longer to make than all else in a small log
 def _no_repairs():
     types = {"job_number": "int64", "field": "str", "was": "float64", "now": "float64", "reason": "str"}
-    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in types.items()})
+    return pd.DataFrame({name: pd.array([], dtype=kind) for name, kind in types.items()})
 
 
 def _renumber(records, part):
@@ -228,7 +226,7 @@ def _left_out(records, part, procs, without_estimate):
 
 
 def _fill(table, field, where, values, reason):
-    """Put `values` into a column where asked, and return a list: a table of the repairs, or nothing."""
+    """Put `values` into a column where asked, and return a list of one table of repairs, or of none."""
     if not where.any():
         return []
     was = table[field]

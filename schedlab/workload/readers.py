@@ -89,7 +89,7 @@ def on_the_clock_of_the_log(records: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     counted = {name: column - epoch if name in INSTANTS else column for name, column in records.items()}
     for field in swf.FIELDS:
         known = np.where(np.isnan(counted[field]), -1, counted[field])
-        counted[field] = known.astype("int64") if (known % 1 == 0).all() else known
+        counted[field] = known.astype("int64") if np.isfinite(known).all() and (known % 1 == 0).all() else known
     return pd.DataFrame(counted, records.index), epoch
 
 
