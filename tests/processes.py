@@ -217,8 +217,8 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import numba
     import numpy
-    import pandas  # noqa: F401 - so that forked processes have it
 
+    import_module("pandas")
     numba.njit(lambda: 0)()  # loads what any compiled function needs
     gc.set_threshold(2_000, 20, 100)  # as in the tests themselves
     given, *streams = _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -131,7 +131,7 @@ happened, rebuild, make = [], _compiler.KernelStore.rebuild, _compiler._LoadedLi
 
 def with_a_start(self, context, stored):  # as a kernel has that calls a user's parallel function
     symbols, result = stored
-    result = (*result[:7], [lambda: happened.append("started")], *result[8:])
+    result = (*result[:7], [lambda: happened.append("started")], *result[8:])  # numba's reload_init
     return rebuild(self, context, (symbols, result))
 
 def noted(self, *given):
@@ -141,23 +141,23 @@ def noted(self, *given):
 _compiler.KernelStore.rebuild, _compiler._LoadedLibrary.__init__ = with_a_start, noted
 """
 LINKED = """
-assert happened == ["started", "loaded"], happened
 import numba
 library = conflict.overloads[conflict.signatures[0]].library
-assert library._shared_module is None  # nobody needs the bitcode
+print(happened, "parsed:", library._shared_module is not None)
 of_users = numba.njit(lambda *given: 2 * conflict(*given))
-assert of_users(*given) == -2
+print(of_users(*given), "parsed:", library._shared_module is not None)
 end[0] = 6
-assert (conflict(*given), of_users(*given)) == (1, 2)
-assert library._shared_module is not None
+print(conflict(*given), of_users(*given))
 """
 
 
 @compiles
 @pytest.mark.skipif(not PIECES or CACHE is None, reason="kernels are loaded as numba does it, or not kept")
 def test_a_kernel_is_loaded_without_its_bitcode_and_can_still_be_linked():
-    for words in (ON_ONE_NODE, LOADED + ON_ONE_NODE + LINKED):  # the first compiles it, unless it is in the cache
-        in_a_process(words, Path(sl.__file__).parents[1])
+    here = Path(sl.__file__).parents[1]
+    in_a_process(ON_ONE_NODE, here)  # compiles it, unless it is in the cache
+    said, _ = in_a_process(LOADED + ON_ONE_NODE + LINKED, here)
+    assert said.splitlines() == ["['started', 'loaded'] parsed: False", "-2 parsed: True", "1 2"]
 
 
 @compiles
