@@ -377,6 +377,7 @@ def _globals(code):
     return own.union(*map(_globals, _inner(code)))
 
 
+@functools.lru_cache(1024)
 def _imports(code):
     """Return the modules that code imports, relative ones with their dots, and what it imports from them."""
     steps, found = list(dis.get_instructions(code)), set()

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._jit import kernel, maker, part, routine
+from ._jit import U, kernel, maker, part, routine
 from .cluster import (
     ARRIVED,
     BEGUN,
@@ -236,13 +236,13 @@ def _simulated(c, p, reservation, order, veto, score, shortest):
         if not stands or newcomers > 1 or veto.moving:
             place, last = front(c.queue) + 1, NEVER
         else:
-            last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else -1
-            place = last
+            place = last = place_in_queue(c, c.clock[NEWCOMER]) if newcomers else back(c.queue)
         # By counts, no job longer than this can be advanced, and often enough the reservation is for now.
         longest = reservation[SHADOW] - c.clock[NOW]
         if p.rule == BY_BLOCK or (p.rule == BY_COUNT and longest >= shortest):
-            while place <= last and place < back(c.queue) and c.clock[FREE] > 0 and not c.halt[0]:
-                place = _try_to_advance(c, p, reservation, veto, place)
+            place = _next_candidate(c, p, reservation, place)
+            while place <= last and place < back(c.queue) and not c.halt[0]:
+                place = _next_candidate(c, p, reservation, _try_to_advance(c, p, reservation, veto, place))
         ended = front(c.ends)
     return False
 
@@ -288,13 +288,29 @@ def start(c, p, place, block, open_only):
     return begin(c, place)
 
 
+@routine
+def _next_candidate(c, p, reservation, place):
+    """Find the first job, from a place of the queue on, that may be advanced by its width and its estimate."""
+    item, procs, estimate = c.queue.item, c.jobs.procs, c.jobs.estimate
+    free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
+    if p.rule == BY_COUNT:
+        extra = 0
+    elif not p.allocation.whole:
+        extra = free
+    place, end = U(place), U(back(c.queue))
+    while place < end:
+        job = U(item[place])
+        if procs[job] <= free and (procs[job] <= extra or estimate[job] <= longest):
+            break
+        place += U(1)
+    return np.int64(place)
+
+
 @part
 def _try_to_advance(c, p, reservation, veto, place):
-    """Start a job behind the head, if it may start; return the place of its successor."""
+    """Start a job behind the head, if there is a block for it; return the place of its successor."""
     job = c.queue.item[place]
     lasts = outlasts(c, reservation, job)
-    if c.jobs.procs[job] > c.clock[FREE]:
-        return place + 1
     block = block_beside(c, p, reservation, job, lasts)
     if block == NOWHERE or is_vetoed(c, veto, job):
         return place + 1

@@ -12,6 +12,7 @@ from ._jit import U, kernel, maker, part, routine
 
 NOBODY = -1
 NOWHERE = -1
+TOGETHER = 16  # blocks that are compared before a branch, so that the processor compares several at once
 
 # Lehmer's generator (Park and Miller 1988, multiplier of 1993): its products fit int64.
 MODULUS, MULTIPLIER = 2**31 - 1, 48_271
@@ -142,28 +143,55 @@ def find(base, counts, bound, stage, procs, best):
 
     Call it only if `bound` allows such a block: most attempts end at that test, which is cheaper than a call.
     """
-    found, most = NOWHERE, 0
-    for block in range(base[stage], base[stage + 1]):
-        count = counts[block]
-        most = max(most, count)
-        if count >= procs and (found == NOWHERE or count < counts[found]):
-            found = block
-            if not best:
-                return found
-    bound[stage] = most
+    first, last = U(base[stage]), U(base[stage + 1])
+    found = _fullest(counts, first, last, procs) if best else _first(counts, first, last, procs)
+    if found == NOWHERE:
+        most = 0
+        for block in range(first, last):
+            most = max(most, counts[block])
+        bound[stage] = most
+    return found
+
+
+@part
+def _first(counts, block, last, procs):
+    while block + U(TOGETHER) <= last:
+        suitable = 0
+        for i in range(U(TOGETHER)):
+            suitable += counts[block + i] >= procs
+        if suitable:
+            break
+        block += U(TOGETHER)
+    while block < last:
+        if counts[block] >= procs:
+            return np.int64(block)
+        block += U(1)
+    return NOWHERE
+
+
+@part
+def _fullest(counts, first, last, procs):
+    found, least = NOWHERE, 0
+    for block in range(first, last):
+        if counts[block] >= procs and (found == NOWHERE or counts[block] < least):
+            found, least = np.int64(block), counts[block]
     return found
 
 
 @routine
 def shift(counts, base, size, first, last, amount):
     """Add an amount to the blocks of a stage for each of their nodes in a range; return the largest sum."""
-    block, begin, most = first // size, first, 0
-    while begin <= last:
-        end = min(last + 1, (block + 1) * size)
-        place = base + block
-        counts[place] += amount * (end - begin)
-        most = max(most, counts[place])
-        block, begin = block + 1, end
+    block, final = U(first) // U(size), U(last) // U(size)
+    place, end = U(base) + block, U(base) + final
+    if block == final:
+        counts[place] += amount * (last - first + 1)
+        return counts[place]
+    counts[place] += amount * (np.int64(block + U(1)) * size - first)
+    counts[end] += amount * (last + 1 - np.int64(final) * size)
+    most = max(counts[place], counts[end])
+    for between in range(place + U(1), end):
+        counts[between] += amount * size
+        most = max(most, counts[between])
     return most
 
 
@@ -183,15 +211,15 @@ def take(nodes, ranges, job, procs, block, open_only, seed):
     node = border = first
     while left > 0:
         if seed:
-            suits = nodes.owner[node] == job
+            suits = nodes.owner[U(node)] == job
         else:
             if node == border:
                 node = _after_full_blocks(nodes, node)
                 border = node + nodes.size[1]
-            suits = nodes.owner[node] == NOBODY and not (open_only and nodes.held[node])
+            suits = nodes.owner[U(node)] == NOBODY and not (open_only and nodes.held[U(node)])
         if suits:
             left -= 1
-            nodes.owner[node] = job
+            nodes.owner[U(node)] = job
             if node != high + 1 or low < 0:
                 _close(nodes, ranges, low, high)
                 low = node
@@ -207,17 +235,18 @@ def take(nodes, ranges, job, procs, block, open_only, seed):
 
 @part
 def _after_full_blocks(nodes, node):
-    """Skip the largest block without free nodes that begins at a node, if one does, and all such blocks after it."""
-    while nodes.free[nodes.base[1] + node // nodes.size[1]] == 0:
-        stage = 1
-        while (
-            stage + 1 < nodes.size.size
-            and node % nodes.size[stage + 1] == 0
-            and nodes.free[nodes.base[stage + 1] + node // nodes.size[stage + 1]] == 0
-        ):
-            stage += 1
-        node += nodes.size[stage]
-    return node
+    """Return the first node, from one that begins a block of stage 1 on, of such a block with free nodes."""
+    free, base, arity = nodes.free, nodes.base, U(nodes.size[1])
+    stage, block = U(1), U(node) // arity
+    while free[U(base[stage]) + block] == 0:
+        block += U(1)
+        while block % arity == 0 and stage + U(1) < U(nodes.size.size):
+            stage, block = stage + U(1), block // arity
+    while stage > U(1):
+        stage, block = stage - U(1), block * arity
+        while free[U(base[stage]) + block] == 0:
+            block += U(1)
+    return np.int64(block * arity)
 
 
 @part
@@ -266,9 +295,10 @@ def end_of_range(nodes, ranges, node):
     """Return the end of the run of nodes, from a node on, that have the same owner or are free."""
     owner = nodes.owner[node]
     if owner == NOBODY:
-        while node < nodes.owner.size and nodes.owner[node] == NOBODY:
-            node += 1
-        return node
+        end = U(node)
+        while end < U(nodes.owner.size) and nodes.owner[end] == NOBODY:
+            end += U(1)
+        return np.int64(end)
     place = ranges.begin[owner]
     while ranges.last[place] < node:
         place += 1
@@ -305,7 +335,7 @@ def release(nodes, ranges, job):
     """Release the nodes of a job."""
     for place in range(ranges.begin[job], ranges.begin[job] + ranges.count[job]):
         first, last = ranges.first[place], ranges.last[place]
-        for node in range(first, last + 1):
+        for node in range(U(first), U(last + 1)):
             nodes.owner[node] = NOBODY
         for stage in range(1, nodes.size.size):
             most = shift(nodes.free, nodes.base[stage], nodes.size[stage], first, last, 1)

@@ -134,8 +134,9 @@ def ratios(data: pd.DataFrame, new: str = WITH, old: str = WITHOUT) -> pd.DataFr
     """Compare two schedulers over the same seeds: a row for each mix, fit, machine and measure (of `WORDS`)."""
     rows = []
     for case, part in data.groupby(["mix", "fit", "pes"], sort=False):
-        by = part.pivot_table(index="seed", columns="scheduler", values=list(WORDS))
-        rows += [(*case, measure, *ratio_over_seeds(by[measure][new], by[measure][old])) for measure in WORDS]
+        by = part.set_index(["scheduler", "seed"])[list(WORDS)]
+        these, those = by.loc[new].align(by.loc[old])  # seed by seed
+        rows += [(*case, measure, *ratio_over_seeds(these[measure], those[measure])) for measure in WORDS]
     return pd.DataFrame(rows, columns=["mix", "fit", "pes", "measure", *RATIO])
 
 

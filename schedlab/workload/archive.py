@@ -190,17 +190,24 @@ def meaning(word: str) -> str:
     str
         Equal for the same jobs, on any machine; empty for a word that names no log.
     """
-    if word.casefold() not in _names():
+    if word.casefold() not in _names() or (known := _known(word)) is None:
         return ""
-    try:
-        name = resolve(word)
-    except TraceNotFound:  # it fits several
-        return ""
+    name, checksum = known
     _, path = _locate(name)
     if path is not None:
-        return catalogue().loc[name, "sha256"] or f"{name} {path.stat().st_size}"
+        return checksum or f"{name} {path.stat().st_size}"
     table = standin_table(name)
     return f"stand-in {hashlib.sha256(table.read_bytes()).hexdigest()}" if table.is_file() else f"{name} is not at hand"
+
+
+@cache  # a digest asks again for each label of each run
+def _known(word):
+    """Return the official name and the checksum of the log that a word names; None if it fits several."""
+    try:
+        name = resolve(word)
+    except TraceNotFound:
+        return None
+    return name, catalogue().loc[name, "sha256"]
 
 
 @cache
