@@ -1,6 +1,7 @@
 """The command line: `schedlab traces | show | simulate | compare | grid | figures | claims | compile`."""
 
 import argparse
+import gc
 import math
 import os
 import re
@@ -81,6 +82,9 @@ TRACE_HELP = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 3 trace not found."""
+    if arguments is None:
+        # Python would look for garbage in all modules, now and then and again as it ends: a third of a short command.
+        gc.freeze()
     try:
         try:
             options = _parser().parse_args(arguments)
