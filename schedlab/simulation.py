@@ -355,7 +355,7 @@ def machine_for(machine: Flat | KaryTree | Partitions | Mapping | int | None, tr
         machine = machine.holding(trace.procs)
     if not isinstance(machine, Flat | KaryTree):
         raise TypeError(f"machine is {machine!r}, expected processors or a machine such as Flat(128)")
-    widest = trace.table["requested_procs"].max()
+    widest = trace.table["requested_procs"].to_numpy().max(initial=0)
     if widest > machine.procs:
         raise ValueError(
             f"{trace.name} has a job of {widest} processors, the machine {machine.procs}: "

@@ -71,7 +71,8 @@ def trace_of(jobs: Sequence[tuple[int, int, int, int]], procs: int, name: str = 
     values = np.array([known.get(field, unknown) for field in COLUMNS])
     table = pd.DataFrame(values.T, pd.Index(order + 1, name="job_number"), COLUMNS)
     nothing = table.iloc[:0]
-    return Trace(table, name, procs, Header(), "model", nothing, nothing, table["run_time"] * table["requested_procs"])
+    area = pd.Series(run * width, table.index)
+    return Trace(table, name, procs, Header(), "model", nothing, nothing, area)
 
 
 def case_of(jobs: Sequence[Job], procs: int, again: int = 1) -> Case:
