@@ -44,7 +44,7 @@ def pytest_collection_finish():
     # Let the garbage collector pass over what is loaded by now, and come less often: it took 7 % of all time.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(2_000, 20, 100)
+    gc.set_threshold(30_000, 20, 100)
     atexit.register(gc.freeze)  # nor need it look for garbage when the interpreter ends
 
 
