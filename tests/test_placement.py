@@ -1,10 +1,12 @@
 """Jobs on the nodes of a k-ary n-tree: the kernel against its naive twin, the laws, and small cases worked by hand."""
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
 
+import numba
 import numpy as np
 import pytest
 import twin_tree
@@ -506,3 +508,16 @@ def test_without_a_topology_both_rules_are_the_same():
     trace = trace_of([(0, 10, 10, 2), (1, 5, 5, 3), (2, 90, 90, 1), (2, 90, 90, 1)], 4)
     one, other = (sl.simulate(trace, sl.EASY(reservation=rule)).validate() for rule in ("count", "block"))
     assert one.start.tolist() == other.start.tolist()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the time of compiled kernels is measured")
+def test_a_queue_is_not_walked_through_while_the_machine_is_full():
+    trace = trace_of([(0, 10, 10, 2)] * 50_000, 2)
+
+    def seconds(machine):
+        begin = time.process_time()
+        sl.simulate(trace, "easy", machine=machine)
+        return time.process_time() - begin
+
+    flat, tree = (min(seconds(machine) for _ in range(4)) for machine in (2, sl.KaryTree(2, 1)))
+    assert tree < 10 * flat  # at each pass a walk would take 100 times as long

@@ -293,6 +293,8 @@ def _next_candidate(c, p, reservation, place):
     """Find the first job, from a place of the queue on, that may be advanced by its width and its estimate."""
     item, procs, estimate = c.queue.item, c.jobs.procs, c.jobs.estimate
     free, extra, longest = c.clock[FREE], reservation[EXTRA], reservation[SHADOW] - c.clock[NOW]
+    if free == 0:
+        return back(c.queue)
     if p.rule == BY_COUNT:
         extra = 0
     elif not p.allocation.whole:

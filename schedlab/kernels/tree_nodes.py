@@ -180,7 +180,7 @@ def _fullest(counts, first, last, procs):
 
 @routine
 def shift(counts, base, size, first, last, amount):
-    """Add an amount to the blocks of a stage for each of their nodes in a range; return the largest sum."""
+    """Add an amount to the blocks of a stage for each node of a range, which has some; return the largest sum."""
     block, final = U(first) // U(size), U(last) // U(size)
     place, end = U(base) + block, U(base) + final
     if block == final:
