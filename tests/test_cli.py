@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -627,7 +626,6 @@ def test_traces_are_fetched(run, monkeypatch):
 # What ends a command
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_terminal_or_a_batch_job_is_answered_as_control_c(run, monkeypatch, number):
     before = signal.signal(number, signal.SIG_DFL)  # under nohup, SIGHUP is ignored, and so it stays
