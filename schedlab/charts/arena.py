@@ -94,10 +94,10 @@ def winners(
         alt.Tooltip("behind:Q", title="worse by (%)", format=",.3~g"),
     ]
     cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), tooltip=tooltip)
-    layers = [cells]
+    layers, ink = [cells], alt.Color("ink:N", scale=None)
     for words, shift, size in (("first", -7, 11), ("second", 8, 9)):
         letters = alt.Chart().mark_text(fontSize=size, dy=shift, limit=CELL - 6)
-        layers.append(letters.encode(text=f"{words}:N", color=alt.Color("ink:N", scale=None), tooltip=tooltip))
+        layers.append(letters.encode(text=alt.Text(f"{words}:N"), color=ink, tooltip=tooltip))
     wide = CELL * len(loads)
     layers = [one.encode(x=along, y=down) for one in layers]
     chart = alt.layer(*layers, data=shown, width=wide, height=ROW * len(logs))
@@ -271,7 +271,8 @@ def changes(
     named = zip(both, ends, strict=True)
     tooltip += [alt.Tooltip(f"{name}:Q", title=end, format="+,.3~g") for name, end in named]
     cells = alt.Chart().mark_rect(stroke="white").encode(color=alt.Color("fill:N", scale=None), **place)
-    words = alt.Chart().mark_text(fontSize=11).encode(text="text:N", color=alt.Color("ink:N", scale=None), **place)
+    words = alt.Chart().mark_text(fontSize=11)
+    words = words.encode(text=alt.Text("text:N"), color=alt.Color("ink:N", scale=None), **place)
     layers = [one.encode(tooltip=tooltip) for one in (cells, words)]
     longest = max((len(line) for name in along for line in name.split("\n")), default=0)
     each = NARROW if panel is None else max(NARROWEST, round(longest * CHARACTER) + 4)

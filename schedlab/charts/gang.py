@@ -96,7 +96,7 @@ def slices(
     marks = marks.encode(
         **where,
         color=fill,
-        opacity=alt.condition(pale, alt.value(PALE), alt.value(1)),
+        opacity=alt.OpacityValue(1, condition={"test": pale, "value": PALE}),
         stroke=alt.Stroke(
             "chosen:N",
             title=None,
@@ -113,7 +113,7 @@ def slices(
     rows = _current_rows(log, *shown, config.slice)
     rules = alt.Chart(rows).mark_rule(color=INK, strokeDash=[2, 2]).encode(x=alt.X("begin:Q", **along))
     words = alt.Chart(rows).mark_text(dy=-8, color=INK, fontSize=11)
-    words = words.encode(x=alt.X("middle:Q", **along), y=alt.value(0), text=alt.Text("words:N"))
+    words = words.encode(x=alt.X("middle:Q", **along), y=alt.YValue(0), text=alt.Text("words:N"))
     said = f"{pes} PEs, slices of {1000 * config.slice:g} ms; white: idle"
     said += "; pale: spinning" if color == "job" else ""
     chart = alt.layer(marks, rules, words, width=WIDE, height=high)
@@ -225,7 +225,7 @@ def shares(
         y=alt.Y(f"{y}:N", title=None, sort=list(dict.fromkeys(shown[y])), axis=alt.Axis(labelLimit=WIDE // 2)),
         color=alt.Color(f"{color}:N", title=None, scale=scale, legend=alt.Legend(orient="bottom", columns=5)),
         order=alt.Order("place:Q"),
-        tooltip=[f"{y}:N", f"{color}:N", alt.Tooltip(f"{x}:Q", format=".1%")],
+        tooltip=[alt.Tooltip(f"{y}:N"), alt.Tooltip(f"{color}:N"), alt.Tooltip(f"{x}:Q", format=".1%")],
     ).properties(width=wide, height=18 * shown[y].nunique())
     if column:
         chart = chart.facet(column=alt.Column(f"{column}:N", title=None, sort=panels))

@@ -214,7 +214,7 @@ def _groups(rows, x, y, color, axes, told, form, baseline, range_label, width, *
     tooltip = [*names, alt.Tooltip(f"{y}:Q", title=told, format=form), *tips(rows, unit, form, range_label)]
     upward = alt.Y(f"{y}:Q", **axes)
     # The bars are placed side by side: JupyterLab's Vega-Lite 5 would stack them.
-    stands = {"y": across(y, upward, stack=None), "y2": alt.datum(baseline)}
+    stands = {"y": across(y, upward, stack=None), "y2": alt.Y2Datum(baseline)}
     bar = having(y).mark_bar().encode(**stands, color=coloured(color, schemes), **place)
     rule = alt.Chart(pd.DataFrame({"baseline": [baseline]})).mark_rule(color=INK).encode(y=alt.Y("baseline:Q"))
     layers = [bar.encode(tooltip=tooltip), rule, *range_layers(rows, range_label, upward, **place)]

@@ -209,7 +209,7 @@ def _mosaic(cells, words, x, y, width, height):
         legend=alt.Legend(orient="bottom", titleLimit=WIDE),
     )
     rectangles = alt.Chart().mark_rect(stroke="white").encode(color=shade)
-    number = alt.condition(dark, alt.value("white"), alt.value("black"))
+    number = alt.ColorValue("black", condition={"test": dark, "value": "white"})
     text = alt.Chart().mark_text(fontSize=11).encode(text=alt.Text("text:N"), color=number)
     layers = [one.encode(x=x, y=y) for one in (rectangles, text)]
     return alt.layer(*layers, data=cells, width=width, height=height)

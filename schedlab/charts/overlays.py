@@ -210,7 +210,7 @@ def range_layers(rows: Rows, label: str, y: alt.Y, **where) -> list[alt.Chart]:
 
 def _rules(ends, strokes, y, **where):
     """Draw a rule between two ends, once for each colour and width."""
-    base, drawn = having(*ends), {"y": across(ends[0], y), "y2": ends[1], **where}
+    base, drawn = having(*ends), {"y": across(ends[0], y), "y2": alt.Y2(ends[1]), **where}
     return [base.mark_rule(color=colour, strokeWidth=width).encode(**drawn) for colour, width in strokes.items()]
 
 
@@ -264,7 +264,7 @@ def published_layers(rows: Rows, y: alt.Y, tooltip: list, **where) -> tuple[list
         under = [*_box(ends, INK, y, **where), *(caps.encode(y=across(end, y), **drawn) for end in ends)]
     elif ends:
         band = known(*ends).mark_rect(fill=INK, fillOpacity=0.08, strokeWidth=1)
-        under = [band.encode(y=across(ends[0], y), y2=ends[1], **drawn)]
+        under = [band.encode(y=across(ends[0], y), y2=alt.Y2(ends[1]), **drawn)]
     if numbers:
         base = known(PUBLISHED)
         mark = base.mark_point(**DIAMOND) if where else base.mark_rule(strokeWidth=EDGE)

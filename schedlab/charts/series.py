@@ -154,11 +154,11 @@ def lines(
         shade = having(low, high_end).mark_area(opacity=0.2)
         # JupyterLab's Vega-Lite 5 would stack areas of several colours, or along x if y is logarithmic.
         flat = {"x": across(x, horizontal, stack=None), "y": across(low, vertically, stack=None)}
-        shade = shade.encode(**flat, y2=high_end, color=colour)
-        layers.insert(0, shade.encode(detail=f"{dash}:N") if dash else shade)
+        shade = shade.encode(**flat, y2=alt.Y2(high_end), color=colour)
+        layers.insert(0, shade.encode(detail=alt.Detail(f"{dash}:N")) if dash else shade)
     if rows.published:
         keys = [name for name in (color, x) if name in rows.keys]
-        told = published_tips(rows, keys, AXES.get(y, y), ",.4~g")
+        told = published_tips(rows, [*map(alt.Tooltip, keys)], AXES.get(y, y), ",.4~g")
         under, over = published_layers(rows, vertically, told, **({"x": horizontal} if x in keys else {}))
         layers += [*under, *over]
         if {color, x} <= rows.keys and PUBLISHED in rows.published and len(names) > 1:
@@ -234,7 +234,7 @@ def points(
         alt.Chart()
         .mark_text(fontSize=11, **SIDES[side])
         .transform_filter(f"datum.side == '{side}'")
-        .encode(x=along, y=upward, text=f"{label}:N")
+        .encode(x=along, y=upward, text=alt.Text(f"{label}:N"))
         for side in dict.fromkeys(rows.shown["side"])
     ]
     overlays = [*range_layers(rows, range_label, upward, x=along), *interval_layers(rows, upward, x=along)]

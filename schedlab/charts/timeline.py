@@ -320,11 +320,9 @@ class _Gantt:
         # A border would hide a rectangle narrower than three pixels.
         pixel = np.ptp(clock.values(np.array(self.window))) / WIDE, (self.high - self.low) / height
         wide = f"datum.end - datum.begin > {3 * pixel[0]} && datum.high - datum.low > {3 * pixel[1]}"
-        border = alt.condition(wide, alt.value("white"), alt.value("transparent"))
-        tips = []
+        rules, tips = [{"test": wide, "value": "white"}], []
         if self.apart:
-            rules = [{"test": "datum.tasks > 0", "value": INK}, {"test": wide, "value": "white"}]
-            border = alt.StrokeValue("transparent", condition=rules)
+            rules.insert(0, {"test": "datum.tasks > 0", "value": INK})
             tips = [alt.Tooltip("site:Q", title="submitted at site"), alt.Tooltip("tasks:Q", title="tasks at once")]
             table["site"] = jobs["home_site"].to_numpy()[self.row]
             table["tasks"] = self.tasks[self.row]
@@ -337,7 +335,7 @@ class _Gantt:
                 y=self._upward("low"),
                 y2=alt.Y2("high"),
                 color=encoded,
-                stroke=border,
+                stroke=alt.StrokeValue("transparent", condition=rules),
                 tooltip=[
                     alt.Tooltip("job:Q"),
                     alt.Tooltip("user:Q"),
@@ -362,7 +360,7 @@ class _Gantt:
         text = text.encode(
             x=clock.x("middle", labels=last),
             y=self._upward("center"),
-            text="words:N",
+            text=alt.Text("words:N"),
             color=alt.Color("ink:N", scale=None),
         )
         return alt.layer(chart, text, width=WIDE, height=height)
@@ -444,7 +442,7 @@ def _with_grey(chart, table):
     """Add the marks without a number, which Vega-Lite leaves out."""
     if not table["color"].isna().any():
         return chart
-    return alt.layer(chart, chart.transform_filter("!isValid(datum.color)").encode(color=alt.value(GREY)))
+    return alt.layer(chart, chart.transform_filter("!isValid(datum.color)").encode(color=alt.ColorValue(GREY)))
 
 
 def _add_corners(layers, layer, across, up, weights=1.0):

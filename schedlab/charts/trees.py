@@ -94,7 +94,7 @@ def tree(
         .encode(
             x=alt.X("middle:Q", **along),
             y=alt.Y("center:Q", **down),
-            text="job:N",
+            text=alt.Text("job:N"),
             size=alt.Size("size:Q", scale=None),
             color=alt.Color("ink:N", scale=None),
         )
