@@ -6,6 +6,7 @@ import os
 import re
 import socket
 from dataclasses import replace
+from unittest import mock
 
 import altair as alt
 import numpy as np
@@ -426,7 +427,8 @@ def test_stacked(table):
 
 def test_drawing_makes_altair_look_up_no_classes(single, monkeypatch):
     """It would take 2 to 7 ms for each encoding that is given as text or as a dictionary."""
-    monkeypatch.setattr(schemapi, "_FromDict", None)
+    looked_up = mock.Mock(wraps=schemapi._FromDict)
+    monkeypatch.setattr(schemapi, "_FromDict", looked_up)
     ends = {"wait_time_low": single["wait_time"] - 60, "wait_time_high": single["wait_time"] + 60}
     table = single.assign(**ends, wait_time_range_low=0.0, wait_time_range_high=9e5)
     trace = sl.model_trace("lublin", jobs=60, procs=64)
@@ -437,6 +439,9 @@ def test_drawing_makes_altair_look_up_no_classes(single, monkeypatch):
     charts.gantt(sl.simulate(trace), label="job_number")
     charts.gantt(sl.simulate(trace), color="killed")
     charts.tree(sl.simulate(trace, machine=sl.KaryTree(k=4, n=3)))
+    looked_up.assert_not_called()
+    alt.Chart().encode(y2="high")
+    looked_up.assert_called_once()  # so it would have been noticed
 
 
 # Sizes
