@@ -11,10 +11,12 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["budget", "pytester"]
 
-# A deadline would time the compiler. The same examples in every run; --hypothesis-profile=search looks for new ones.
-settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("schedlab", parent=settings.get_profile("search"), derandomize=True)
-settings.load_profile("schedlab")
+# A deadline would time the compiler. The same examples in every run, fewer in `make test` ("quick") than in `.ci/run`
+# ("ci"); --hypothesis-profile=search looks for new ones.
+settings.register_profile("search", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("search"), max_examples=100, derandomize=True)
+settings.register_profile("quick", parent=settings.get_profile("ci"), max_examples=50)
+settings.load_profile("quick")
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
 

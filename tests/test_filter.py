@@ -6,9 +6,9 @@ from math import ceil, floor, inf, nan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import among, booleans, integers
+from workloads import among, booleans, examples, integers
 
 import schedlab as sl
 from schedlab.workload.filter import account, in_one_line, usable
@@ -121,7 +121,7 @@ def test_the_filter_is_its_twin(rows, procs, missing):
     pd.testing.assert_frame_equal(records, before)
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(logs(), MISSING)
 def test_every_record_is_accounted_for_and_repairs_can_be_undone(rows, missing):
     jobs, dropped, repaired = usable(pd.DataFrame(rows), 3, missing)

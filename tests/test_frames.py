@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from workloads import examples
 
 import schedlab as sl
 from schedlab.workload import swf
@@ -291,7 +292,7 @@ whole = st.integers(0, 10**6)
 runs = st.integers(1, 10**6)
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(st.lists(st.tuples(whole, runs, st.integers(1, 64), whole, st.integers(-1, 9)), min_size=1))
 def test_tables_with_the_columns_of_swf_need_no_words(rows):
     columns = ["submit_time", "run_time", "requested_procs", "wait_time", "user_id"]

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from workloads import examples
 
 import schedlab as sl
 
@@ -277,7 +278,7 @@ PIECES = sl.from_frame(
 masks = st.lists(st.booleans(), min_size=len(PIECES), max_size=len(PIECES))
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(masks.filter(lambda mask: 0 < sum(mask) < len(mask)))
 def test_two_parts_of_a_log_put_together_are_the_log(mask):
     mask = np.array(mask)

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
+from workloads import examples
 
 from schedlab.streams import Streams
 from schedlab.workload.models import lublin
@@ -419,7 +420,7 @@ def test_the_table():
     assert (jobs["submit_time"] == np.floor(exact)).all()
 
 
-@settings(deadline=None, max_examples=60)
+@examples(120)
 @given(
     jobs=st.integers(1, 60),
     procs=st.one_of(st.integers(1, 20), st.integers(1, 2**21), st.sampled_from([127, 128, 129])),

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import trace_of, workloads
+from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab import metrics
@@ -17,7 +17,7 @@ from schedlab import metrics
 pytestmark = [pytest.mark.reduced, pytest.mark.tables]
 
 SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
-FEW = settings(max_examples=40)  # drawing a schedule is slow
+FEW = examples(80)  # drawing a schedule is slow
 PER_JOB = ["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown"]
 
 

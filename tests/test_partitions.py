@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from workloads import examples
 
 import schedlab as sl
 from schedlab.workload.sacct import example_path
@@ -30,7 +31,7 @@ def trace_of(rows, **more):
     return sl.from_frame(table, machine=12, **columns | more)
 
 
-@settings(max_examples=20)
+@examples(40)
 @given(jobs, st.sampled_from(SCHEMES))
 def test_each_partition_is_simulated_as_if_it_were_alone(rows, scheme):
     trace = trace_of(rows)
@@ -46,7 +47,7 @@ def test_each_partition_is_simulated_as_if_it_were_alone(rows, scheme):
         pd.testing.assert_series_equal(schedule.partitions[name].metrics(), alone.metrics(), rtol=1e-12)
 
 
-@settings(max_examples=20)
+@examples(40)
 @given(jobs)
 def test_processors_of_partitions_lie_side_by_side(rows):
     schedule = sl.simulate(trace_of(rows), "easy", machine=SIZES)

@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from workloads import examples
 
 import schedlab as sl
 from schedlab import cli
@@ -769,7 +770,7 @@ def test_bars_in_two_texts_of_one_line_are_an_error_that_names_the_line(read):
 names = st.text("ab|: -", max_size=12)
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(st.tuples(names, names))
 @example(("|||", "|||"))
 def test_any_job_name_is_read(texts):

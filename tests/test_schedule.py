@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import changed, integers, trace_of, workloads
+from workloads import changed, examples, integers, trace_of, workloads
 
 import schedlab as sl
 from schedlab.kernels.processors import assign_processors
@@ -168,7 +168,7 @@ def packings(draw):
     return sl.simulate(trace_of(sorted(jobs), machine), draw(SCHEMES))
 
 
-@settings(max_examples=60)
+@examples(120)
 @given(packings())
 def test_processors_are_the_lowest_free_ones_and_never_shared(schedule):
     jobs, sets = schedule.jobs, [numbers(text) for text in schedule.allocations()]
@@ -182,7 +182,7 @@ def test_processors_are_the_lowest_free_ones_and_never_shared(schedule):
                 assert not set(sets[i]) & set(sets[j])
 
 
-@settings(max_examples=30)
+@examples(60)
 @given(packings())
 def test_intervals_are_as_few_as_can_be(schedule):
     for text in schedule.allocations():
@@ -261,7 +261,7 @@ def test_csv_lists_processors_as_intervals(tmp_path):
     assert table["allocated_resources"].tolist() == ["0", "1", "2", "3-4", "1 3-4", ""]
 
 
-@settings(max_examples=25)
+@examples(50)
 @given(workload=workloads(shortest=1), scheme=SCHEMES, overrun=st.sampled_from(["kill", "extend"]))
 def test_a_simulated_log_is_read_back(tmp_path_factory, workload, scheme, overrun):
     jobs, procs = workload

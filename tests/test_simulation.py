@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import trace_of, workloads
+from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab.schemes.conservative import COMPRESSION
@@ -175,7 +175,7 @@ def test_schemes_go_by_their_names():
 
 
 @pytest.mark.reduced
-@settings(max_examples=40)
+@examples(80)
 @given(workloads(), st.sampled_from(SCHEMES), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_is_irrelevant_where_submissions_differ(workload, scheme, random):
     jobs, procs = workload

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from workloads import trace_of, workloads
+from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab import metrics, statistics
@@ -19,7 +19,7 @@ from schedlab.workload.trace import WEEK
 
 pytestmark = pytest.mark.tables
 
-FEW = settings(max_examples=40)
+FEW = examples(80)
 SCHEMES = st.sampled_from(["fcfs", "easy", "easy-sjf", "conservative"])
 RUNS = st.tuples(st.integers(0, 10**6), st.integers(2, 3000), st.sampled_from([0.0, 0.5, 0.95]))
 MEASURES = ["wait_time", "turnaround", "slowdown", "bounded_slowdown", "per_processor_slowdown"]
@@ -560,7 +560,7 @@ def log(weeks, rest=0, gap=40_000):
     return replace(trace, table=table, logged_area=area)
 
 
-@settings(max_examples=30)
+@examples(60)
 @given(st.integers(3, 9), st.integers(0, WEEK - 1), st.integers(1, 3), st.integers(0, 999))
 def test_a_bootstrapped_log_is_made_of_blocks_of_weeks(weeks, rest, length, seed):
     trace = log(weeks + length - 1, rest)

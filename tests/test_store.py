@@ -29,9 +29,10 @@ import numpy as np
 import pandas as pd
 import processes
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib.externals.loky import get_reusable_executor
+from workloads import examples
 
 import schedlab as sl
 from schedlab import experiment
@@ -175,7 +176,7 @@ def test_all_runs_of_a_table_without_rows_are_kept(runs, made, lines):
         max_size=6,
     )
 )
-@settings(max_examples=30)
+@examples(60)
 def test_any_measures_come_back(tmp_path_factory, given_back):
     folder = tmp_path_factory.mktemp("any")
 

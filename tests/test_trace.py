@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import LOGS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from workloads import trace_of, workloads
+from workloads import examples, trace_of, workloads
 
 import schedlab as sl
 from schedlab.workload.archive import TraceNotFound
@@ -254,7 +254,7 @@ def test_offered_load_is_what_the_loop_says(workload):
     assert trace.offered_load("extend") == pytest.approx(naive_load(jobs, procs, kill=False), rel=1e-12)
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(workloads(shortest=1), st.floats(0.1, 20), st.sampled_from(["kill", "extend"]))
 def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, overrun):
     jobs, procs = workload
@@ -275,7 +275,7 @@ def test_scaled_run_times_reach_the_load_within_their_rounding(workload, load, o
     assert abs(scaled.offered_load(overrun) - load) <= allowed + 1e-9
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(workloads(shortest=1), st.floats(0.01, 2), st.sampled_from(["kill", "extend"]), st.integers(0, 10**9))
 def test_scaled_interarrival_times_reach_the_load_within_their_rounding(workload, load, overrun, first):
     jobs, procs = workload
@@ -486,7 +486,7 @@ def test_an_estimate_factor_is_a_positive_number(trace, factor):
 
 
 @pytest.mark.reduced
-@settings(max_examples=30)
+@examples(60)
 @given(workloads())
 def test_cut_at_estimates_is_what_the_kill_does(workload):
     jobs, procs = workload
@@ -531,7 +531,7 @@ def log_file(folder, *lines, header=("; MaxProcs: 8",), name="X.swf"):
     return path
 
 
-@settings(max_examples=20)
+@examples(40)
 @given(workloads(shortest=1), st.sampled_from(["swf", "swf.gz"]))
 def test_a_written_trace_is_read_back(workload, ending):
     jobs, procs = workload

@@ -9,10 +9,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from workloads import trace_of
+from workloads import examples, trace_of
 
 import schedlab as sl
 from schedlab.streams import Streams
@@ -191,7 +191,7 @@ def test_counts():
         tsafrir._counts(np.full(4, 0.25), 3)
 
 
-@settings(max_examples=50)
+@examples(100)
 @given(st.integers(HOUR, 400 * HOUR), st.integers(200, 3000), st.integers(0, 10**9))
 def test_any_histogram_is_whole(longest, jobs, seed):
     estimates = Tsafrir(longest=longest).draw(jobs, seed)
@@ -221,7 +221,7 @@ def literal_assignment(run_times, estimates, uniform):
     return [given_[job] for job in range(len(run_times))]
 
 
-@settings(max_examples=40)
+@examples(80)
 @given(st.integers(200, 300), st.integers(0, 10**9), st.floats(0.2, 1.1))
 def test_assignment_follows_the_recipe(jobs, seed, reach):
     model = Tsafrir(longest=18 * HOUR)

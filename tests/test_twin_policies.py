@@ -11,10 +11,11 @@ from math import inf, log
 import pytest
 import twin_policies
 import twins
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from twin_policies import easy, near_tie, usage
 from twins import Job
+from workloads import examples
 
 BOTH = pytest.mark.parametrize("events", ["batched", "each"])
 
@@ -246,7 +247,7 @@ def of_view(function):
 
 
 @given(workloads(), st.sampled_from([None, *FUNCTIONS]), st.sampled_from([None, *FUNCTIONS]), EVENTS)
-@settings(max_examples=200)
+@examples(400)
 def test_equals_easy(workload, order, backfill, events):
     jobs, procs = workload
     expected = twins.easy(jobs, procs, order=order or "fcfs", backfill=backfill, events=events)
@@ -257,7 +258,7 @@ CASES = [(None, "each"), *((order, "batched") for order in [None, *FUNCTIONS])]
 
 
 @given(workloads(least=1, overs=(0, 0, 1, 3, 8)), st.sampled_from(CASES))
-@settings(max_examples=200)
+@examples(400)
 def test_with_a_reservation_for_every_job_equals_conservative(workload, case):
     # Not for other orders with events="each": of the jobs that start in one decision, the first to start, and so the
     # first to complete, is the first of the queue here and the first submitted in `twins.conservative`.

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins import Job, conservative, easy, fcfs, order_value
 from workloads import pick
@@ -28,13 +28,14 @@ def table(*rows):
 def test_every_value_of_each_column_is_picked():
     counts = Counter()
 
+    @settings(max_examples=400)
     @given(st.data())
     def draws(data):
         counts.update(enumerate(pick(data.draw, *COLUMNS)))
 
     draws()
     for column, values in enumerate(COLUMNS):
-        assert min(counts[column, value] for value in values) >= 100 / len(values) / 2
+        assert min(counts[column, value] for value in values) >= 400 / len(values) / 2
 
 
 # --- Orders ---
