@@ -20,8 +20,8 @@ BUDGETS = {
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled
     "test_testing.py::test_the_bugs_of_the_museum_are_found": 8,  # in hundreds of workloads, in plain Python
 }
-# All of them: four minutes on two cores that are shared with others.
-SUITE, SUITE_PATIENCE = 450, 2
+# All of them: three and a half minutes on two cores.
+SUITE, SUITE_PATIENCE = 420, 2
 REFERENCE = 0.015  # seconds that `_errand` takes on an AMD EPYC at 2.6 GHz
 # Budgets are those of compiled kernels. The process that distributes the tests loads neither Numba nor NumPy.
 HELD = all(os.environ.get(f"NUMBA_{mode}", "") in ("", "0") for mode in ("DISABLE_JIT", "BOUNDSCHECK"))

@@ -35,13 +35,14 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Prepare a process that runs tests. The one that distributes them needs no charts, and starts a second sooner."""
-    import vega_lite
-
     from schedlab import compiling
     from schedlab.charts import theme
 
     compiling.not_here()  # tests compile what they use, without a message
     theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in parts and as a whole
+
+    import vega_lite  # after schedlab, which loads Altair sooner than it loads by itself
+
     vega_lite.work_quickly()
     # Let the garbage collector pass over what is loaded by now, and come less often: it took 7 % of all time.
     gc.collect()
