@@ -20,7 +20,7 @@ BUDGETS = {
     "test_compiled.py::test_it_is_kept_until_what_it_uses_changes": 8,  # two schemes are compiled
     "test_testing.py::test_the_bugs_of_the_museum_are_found": 8,  # in hundreds of workloads, in plain Python
 }
-# All of them: three and a half minutes on two cores.
+# All of them, as `make test` runs them: three and a half minutes on two cores.
 SUITE, SUITE_PATIENCE = 420, 2
 REFERENCE = 0.015  # seconds that `_errand` takes on an AMD EPYC at 2.6 GHz
 # Budgets are those of compiled kernels. The process that distributes the tests loads neither Numba nor NumPy.

@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["budget", "pytester"]
 
-# A deadline would time the compiler. The same examples in every run, fewer in `make test` ("quick") than in `.ci/run`
-# ("ci"); --hypothesis-profile=search looks for new ones.
-settings.register_profile("search", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", parent=settings.get_profile("search"), max_examples=100, derandomize=True)
-settings.register_profile("quick", parent=settings.get_profile("ci"), max_examples=50)
+# A deadline would time the compiler. The same examples in every run, half as many ("quick") as in `.ci/run` ("ci");
+# --hypothesis-profile=search looks for new ones.
+default, slow = settings.get_profile("default"), [HealthCheck.too_slow]
+search = settings(default, max_examples=200, deadline=None, suppress_health_check=slow)
+settings.register_profile("search", search)
+settings.register_profile("ci", search, max_examples=100, derandomize=True)
+settings.register_profile("quick", search, max_examples=50, derandomize=True)
 settings.load_profile("quick")
 
 LOGS = os.environ.get("SCHEDLAB_DATA")
@@ -41,7 +43,7 @@ def pytest_collection_finish():
     compiling.not_here()  # tests compile what they use, without a message
     theme.CHECKED = True  # every chart that a test draws is checked against Vega-Lite's schema, in parts and as a whole
 
-    import vega_lite  # after schedlab, which loads Altair sooner than it loads by itself
+    import vega_lite  # after schedlab, which defers a parser of jsonschema: here it would take four seconds to build
 
     vega_lite.work_quickly()
     # Let the garbage collector pass over what is loaded by now, and come less often: it took 7 % of all time.

@@ -62,7 +62,7 @@ LENGTHS = (*range(9), *[0, 1, 4, 8] * 2)
 
 
 def examples(many):
-    """Draw as many in a search, half as many in `.ci/run`, and a quarter in `make test`: see tests/conftest.py."""
+    """Draw as many in a search, half as many in `.ci/run`, and a quarter otherwise: see tests/conftest.py."""
     return settings(max_examples=many * settings().max_examples // 200)
 
 
