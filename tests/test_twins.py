@@ -7,9 +7,7 @@ on paper from the rules in `twins`; the comments tell the story of the schedule.
 
 import csv
 import gzip
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -314,13 +312,9 @@ def test_conservative_compression_never_moves_a_job_back():
     ("variant", "clairvoyant", "backfill"),
     [("easy", False, None), ("easy-clairvoyant", True, None), ("easy-sjbf-clairvoyant", True, "sjf")],
 )
-def test_easy_reproduces_published_schedules(variant, clairvoyant, backfill):
+def test_easy_reproduces_published_schedules(variant, clairvoyant, backfill, reference):
     # Schedules of the predictsim study for KTH-SP2-1996, 100 processors (specification, section 10, BASE-2).
-    if "SCHEDLAB_DATA" not in os.environ:
-        pytest.skip("SCHEDLAB_DATA is not set")
-    path = Path(os.environ["SCHEDLAB_DATA"]).parent / "reference" / f"KTH-SP2-1996.{variant}.csv.gz"
-    if not path.exists():
-        pytest.skip(f"{path} is missing")
+    path = reference / f"KTH-SP2-1996.{variant}.csv.gz"
     jobs, published = [], []
     with gzip.open(path, "rt") as file:
         for row in csv.DictReader(file):
