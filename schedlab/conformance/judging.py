@@ -1,0 +1,268 @@
+"""What a simulator made of the cases: which conventions it follows, and where it follows none."""
+
+from collections.abc import Mapping
+from numbers import Real
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from schedlab.machine import Flat
+from schedlab.schemes import Scheme
+from schedlab.simulation import simulate
+from schedlab.text import check_known, plain
+from schedlab.workload.trace import read_swf
+
+from .files import read_starts
+from .suite import KINDS, NONE, Case, case, cases, folder
+
+SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
+
+
+def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], scheme: str | None = None, **conventions):
+    """Say which conventions a simulator follows.
+
+    Parameters
+    ----------
+    given : path, Scheme or mapping
+        - A folder with one file per case, named like its log (``06-candidates-against-the-head.csv``). Formats: SWF
+          with waits; the jobs file of Batsim or evalys, or any CSV with columns for the job and its start; a CSV of
+          these two columns without a header; AccaSim's dispatching plan.
+        - A schedlab scheme, which is run on the cases of its kind.
+        - The starts themselves, by name of the case and job number.
+    scheme : {"FCFS", "SJF", "EASY", "conservative"}, optional
+        Judge only the cases that test this scheme. Default: the cases that have a file; for a scheme, those of its
+        kind.
+    **conventions
+        overrun and events, as in `simulate`; only for a scheme.
+
+    Returns
+    -------
+    Verdicts
+        One row per case.
+
+    Raises
+    ------
+    ValueError
+        Names file and line of what cannot be read. Also if no case has a file, or for an unknown case.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> bool(sl.conformance.judge(sl.EASY(), events="each")["follows"].all())
+    True
+    >>> starts = {"candidates-against-the-head": {1: 0, 2: 22, 3: 2}}  # of each job, from another simulator
+    >>> sl.conformance.judge(starts)[["case", "follows", "convention"]].values.tolist()
+    [[6, False, 'whatever fits starts']]
+    """
+    if scheme is None and isinstance(given, Scheme):
+        scheme = _kind_of(given)
+    known = cases() if scheme is None else [case for case in cases() if case.scheme == _kind(scheme)]
+    if isinstance(given, Scheme):
+        starts = {case.name: _simulated(case, given, conventions) for case in known}
+    elif isinstance(given, Mapping):
+        for name in given:
+            check_known("case", name, [case.name for case in cases()])
+        if not given:
+            raise ValueError("no case is given, expected the starts of one or more, by the name of the case")
+        starts = {case.name: _whole_starts(case, given[case.name]) for case in known if case.name in given}
+        if not starts:
+            names = ", ".join(case.name for case in known)
+            raise ValueError(f"none of the cases given tests {scheme}; these do: {names}")
+    else:
+        files = [(case, _file(Path(given), case)) for case in known]
+        starts = {case.name: read_starts(path, case) for case, path in files if path is not None}
+        if not starts:
+            example = f"{known[0].path.stem}.csv"
+            raise ValueError(f"{plain(str(given))}: no file of any case, expected such as {example}")
+    rows = [_verdict(case, starts[case.name]) for case in known if case.name in starts]
+    return Verdicts(rows, columns=["case", "scheme", "title", "starts", "follows", "convention", "words"])
+
+
+def _whole_starts(case, given):
+    """Return the starts of a case by job number, after a check: jobs of the case, and whole seconds."""
+    if not hasattr(given, "items"):
+        raise ValueError(f"{case.name}: the starts are {given!r}, expected the start of each job by its number")
+    jobs, starts = case.records.index.tolist(), {}
+    for job, start in given.items():
+        if job not in jobs:
+            raise ValueError(f"{case.name}: there is no job {job!r}, expected numbers of {', '.join(map(str, jobs))}")
+        if not (isinstance(start, Real) and np.isfinite(start) and abs(start - round(start)) < 0.01):
+            raise ValueError(f"{case.name}: job {job} starts at {start!r}, expected a whole number of seconds")
+        starts[job] = round(start)
+    return starts
+
+
+def _kind(scheme):
+    return check_known("scheme", scheme, KINDS)
+
+
+def _kind_of(scheme):
+    if scheme.in_order:
+        return "FCFS"
+    if scheme.one_reservation:
+        return "EASY"
+    if scheme.promises(Flat(1)):
+        return "conservative"
+    raise ValueError(f'{scheme}: say which cases it should be judged by, with scheme="EASY"')
+
+
+def _simulated(case, scheme, conventions):
+    schedule = simulate(read_swf(case.path), scheme, **conventions)
+    return dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
+
+
+def _file(folder, case):
+    if not folder.is_dir():
+        raise ValueError(f"{plain(str(folder))}: no such folder, expected one with a file for each case")
+    found = [folder / f"{case.path.stem}{suffix}" for suffix in SUFFIXES]
+    return next((path for path in found if path.is_file()), None)
+
+
+def _verdict(case, starts):
+    starts = tuple(int(starts.get(job, NONE)) for job in case.records.index)
+    answer = next((answer for answer in case.answers if answer.starts == starts), None)
+    about = (case.number, case.scheme, case.title, starts)
+    if answer is not None:
+        return (*about, answer.follows, answer.convention, answer.words)
+    return (*about, False, "", fault(case, starts))
+
+
+def fault(case: Case, starts: tuple[int, ...]) -> str:
+    """Say in a sentence what is wrong with a schedule that follows no known convention.
+
+    Parameters
+    ----------
+    case : Case
+        The simulated log.
+    starts : tuple of int
+        Of jobs 1, 2, ...
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> sl.conformance.fault(sl.conformance.case(1), starts=(0, 20, 30, 40))
+    'job 2 is first in the queue and fits at 10, but starts at 20'
+    """
+    records = case.records
+    submit, run, procs, estimate = (
+        records[name].tolist() for name in ("submit_time", "run_time", "requested_procs", "requested_time")
+    )
+    estimate = [run[i] if estimate[i] < 0 else estimate[i] for i in range(len(run))]
+    jobs = range(len(run))
+    if missing := [i for i in jobs if starts[i] == NONE]:
+        return f"job {missing[0] + 1} never starts"
+    for i in jobs:
+        if starts[i] < submit[i]:
+            return f"job {i + 1} starts at {starts[i]}, before its submission at {submit[i]}"
+    for now in sorted({*starts}):
+        held = sum(procs[i] for i in jobs if starts[i] <= now < starts[i] + min(run[i], estimate[i]))
+        if held > case.procs:
+            return f"at {now} jobs hold {held} processors of {case.procs}"
+    order = sorted(jobs, key=lambda i: (submit[i], list(records.index)[i]))
+    for i in sorted(jobs, key=lambda i: starts[i]):
+        now = starts[i]
+        waiting = [j for j in order if submit[j] <= now < starts[j]]
+        ahead = [j for j in waiting if order.index(j) < order.index(i)]
+        if not ahead:
+            continue
+        head = ahead[0]
+        if case.scheme in ("FCFS", "SJF"):
+            return f"job {i + 1} starts at {now}, ahead of job {head + 1}, which waits since {submit[head]}"
+        others = [j for j in jobs if j != i and starts[j] <= now < starts[j] + run[j]]
+        shadow, left = _shadow(head, now, others, starts, estimate, procs, case.procs)
+        if now + estimate[i] > shadow and procs[i] > left:
+            delayed = f", and waits until {starts[head]}" if starts[head] > shadow else ""
+            return (
+                f"job {i + 1} starts at {now} and may run until {now + estimate[i]}, though job {head + 1}, the head "
+                f"of the queue, could start at {shadow}{delayed}"
+            )
+    for i in order:
+        free = [
+            now
+            for now in sorted({submit[i], *(starts[j] + run[j] for j in jobs)})
+            if submit[i] <= now < starts[i]
+            and not any(submit[j] <= now < starts[j] for j in order[: order.index(i)])
+            and case.procs - sum(procs[j] for j in jobs if starts[j] <= now < starts[j] + run[j]) >= procs[i]
+        ]
+        if free:
+            return f"job {i + 1} is first in the queue and fits at {free[0]}, but starts at {starts[i]}"
+    return "follows no known convention"
+
+
+def _shadow(head, now, running, starts, estimate, procs, machine):
+    """Return when the head of the queue could start, by running jobs' estimates, and the processors it leaves over."""
+    free = machine - sum(procs[j] for j in running)
+    shadow = now
+    ends = sorted((max(starts[j] + estimate[j], now + 1), procs[j]) for j in running)
+    for end, freed in ends:
+        if free >= procs[head] and end > shadow:
+            break
+        free, shadow = free + freed, end
+    return shadow, free - procs[head]
+
+
+class Verdicts(pd.DataFrame):
+    """The result of `judge`; it displays itself in words.
+
+    Columns: case, scheme, title, starts, follows (whether the starts follow any convention of the case's scheme),
+    convention (empty if it is unknown), and words.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> verdicts = sl.conformance.judge(sl.FCFS())
+    >>> verdicts[["case", "convention"]].values.tolist()
+    [[10, 'in the order of the log'], [11, 'nothing passes the head'], [12, 'it is left out']]
+    """
+
+    @property
+    def _constructor(self):
+        return pd.DataFrame
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case follows its scheme."""
+        return bool(self["follows"].all())
+
+    def __str__(self) -> str:
+        lines = []
+        for row in self.itertuples():
+            about = f"case {row.case} ({row.title})"
+            if row.follows:
+                lines.append(f"{row.scheme}, {about}: {row.convention}")
+            else:
+                told = f"{row.convention}. {row.words}" if row.convention else row.words
+                lines.append(f"not {row.scheme}: {about}: {told}")
+        count, total = int((~self["follows"]).sum()), len(self)
+        cases = f"{total} {'case' if total == 1 else 'cases'}"
+        lines.append(
+            f"all of {cases} follow their scheme" if not count else f"not following their scheme: {count} of {cases}"
+        )
+        return "\n".join(lines)
+
+
+def others() -> pd.DataFrame:
+    """Return the results of other simulators on the logs.
+
+    Returns
+    -------
+    DataFrame
+        One row per simulator and case: simulator, version, its scheme, case, title, convention (or what is wrong, if no
+        convention is followed), follows (whether it follows the scheme that the case tests).
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> found = sl.conformance.others()
+    >>> found.loc[found["case"] == 17, ["simulator", "follows"]].values.tolist()
+    [['predictsim', True], ['CQSim', False]]
+    """
+    rows = []
+    for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
+        about = case(int(run.case))
+        verdict = _verdict(about, dict(enumerate(map(int, run.starts.split()), start=1)))
+        told = verdict[5] or f"none: {verdict[6]}"
+        rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], told, verdict[4]))
+    return pd.DataFrame(rows, columns=["simulator", "version", "scheme", "case", "title", "convention", "follows"])

@@ -1,0 +1,244 @@
+"""The cases: small logs that each isolate one choice of a scheduler, with the schedule under each convention."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from schedlab import display
+from schedlab.paths import data_dir, replacing
+from schedlab.schedule import Schedule
+from schedlab.schemes import Scheme
+from schedlab.simulation import simulate
+from schedlab.workload import swf
+from schedlab.workload.trace import read_swf
+
+NONE = -1  # start of a job that never starts
+KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The schedule of a case under one convention.
+
+    Attributes
+    ----------
+    convention : str
+        In words.
+    starts : tuple of int
+        Of jobs 1, 2, ..., in seconds; -1 for a job that never starts.
+    words : str
+        Why.
+    follows : bool
+        Whether it is a convention of the scheme that the case tests. Otherwise it is another scheme, or a mistake.
+    ours : mapping
+        The schedlab settings that follow it: scheme, its settings, overrun and events; empty if none do.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> answer = sl.conformance.case(6).answers[1]
+    >>> answer.convention, answer.starts, answer.follows
+    ('whatever fits starts', (0, 22, 2), False)
+    """
+
+    convention: str
+    starts: tuple[int, ...]
+    words: str
+    follows: bool = True
+    ours: Mapping = field(default_factory=dict)
+
+    def __post_init__(self):
+        object.__setattr__(self, "starts", tuple(self.starts))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A log that isolates one choice.
+
+    Attributes
+    ----------
+    number : int
+    name, scheme, title, words : str
+        The scheme is "FCFS", "SJF", "EASY" or "conservative".
+    answers : tuple of Answer
+    path : Path
+        The log, in SWF.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> case = sl.conformance.case(1)
+    >>> case.title, case.procs, len(case.records)
+    ('Extra processors at the shadow time', 4, 4)
+    >>> case.schedule(case.answers[0]).jobs["start_time"].tolist()
+    [0, 10, 2, 3]
+    >>> chart = case.chart()
+    """
+
+    number: int
+    name: str
+    scheme: str
+    title: str
+    words: str
+    answers: tuple[Answer, ...]
+    path: Path
+
+    @property
+    def records(self) -> pd.DataFrame:
+        """The unmodified records of the log, by job number."""
+        return swf.read_log(self.path).records.set_index("job_number").sort_index()
+
+    @property
+    def procs(self) -> int:
+        """Processors of the machine."""
+        return swf.read_log(self.path).header.procs
+
+    def schedule(self, answer: Answer) -> Schedule:
+        """Return the schedule of an answer, for example for a Gantt chart, without the jobs that never start.
+
+        Parameters
+        ----------
+        answer : Answer
+            One of `answers`.
+        """
+        trace = read_swf(self.path)
+        trace = trace.where([answer.starts[job - 1] != NONE for job in trace.table.index])
+        begin = int(trace.table["submit_time"].iloc[0])
+        starts = tuple(answer.starts[job - 1] - begin for job in trace.table.index)
+        return simulate(trace, _Told(starts), overrun=answer.ours.get("overrun", "kill"))
+
+    def chart(self):
+        """Draw the schedules of all answers as Gantt charts below one another.
+
+        Returns
+        -------
+        altair chart
+        """
+        from schedlab.charts import gantts  # here, since Altair is slow to load
+
+        schedules = {answer.convention: self.schedule(answer) for answer in self.answers}
+        how = {"color": "job_number", "label": "job_number", "width": 480, "height": 100 * len(schedules)}
+        return gantts(schedules, title=str(self), **how)
+
+    def __str__(self) -> str:
+        return f"Case {self.number}, {self.scheme}: {self.title}"
+
+    def _repr_html_(self) -> str:
+        from schedlab.charts import svg
+
+        parts = [display.line(self.words, strong=str(self))]
+        for answer in self.answers:
+            starts = ", ".join("never" if start == NONE else str(start) for start in answer.starts)
+            parts.append(display.line(f"{answer.words} Starts: {starts}.", strong=answer.convention))
+        return display.page(*parts, display.image(svg(self.chart()), self.title))
+
+
+@dataclass(frozen=True)
+class _Told(Scheme):
+    """A schedule given as starts, not decided by a scheme."""
+
+    starts: tuple[int, ...]
+
+    overruns = ("kill", "extend", "keep")
+
+    def simulate(self, case):
+        return case.outcome(np.array(self.starts, np.int64))
+
+
+def folder() -> Path:
+    """Return the folder of the cases.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> log = sl.conformance.folder() / "06-candidates-against-the-head.swf"
+    >>> sl.read_swf(log).jobs["requested_procs"].tolist()
+    [2, 3, 2]
+    """
+    return data_dir() / "conformance"
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Return all cases.
+
+    Examples
+    --------
+    >>> from schedlab import conformance
+    >>> case = conformance.cases()[0]
+    >>> case.title, [answer.starts for answer in case.answers][0]
+    ('Extra processors at the shadow time', (0, 10, 2, 3))
+    """
+    table = tomllib.loads((folder() / "cases.toml").read_text(encoding="utf-8"))["case"]
+    return tuple(
+        Case(
+            **{each.name: row[each.name] for each in fields(Case) if each.name in row},
+            answers=tuple(Answer(**answer) for answer in row["answer"]),
+            path=folder() / f"{row['number']:02d}-{row['name']}.swf",
+        )
+        for row in table
+    )
+
+
+def case(number: int) -> Case:
+    """Return one case; it displays itself, with a Gantt chart of each answer.
+
+    Parameters
+    ----------
+    number : int
+        Counted from 1.
+
+    Raises
+    ------
+    ValueError
+        For a number without a case.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> case = sl.conformance.case(6)
+    >>> print(case)
+    Case 6, EASY: Candidates that would delay the head of the queue
+    >>> chart = case.chart()
+    """
+    known = {each.number: each for each in cases()}
+    if number not in known:
+        raise ValueError(f"unknown case {number!r}; known: 1 to {len(known)}")
+    return known[number]
+
+
+def export(to: str | PathLike) -> list[Path]:
+    """Write the logs into a folder, ready for another simulator.
+
+    Parameters
+    ----------
+    to : path
+        The folder, created if missing.
+
+    Returns
+    -------
+    list of Path
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import schedlab as sl
+    >>> with TemporaryDirectory() as folder:
+    ...     logs = sl.conformance.export(folder)
+    >>> len(logs), logs[0].name
+    (17, '01-extra-processors.swf')
+    """
+    to = Path(to)
+    to.mkdir(parents=True, exist_ok=True)
+    found = []
+    for case in cases():
+        with replacing(to / case.path.name) as part:
+            part.write_bytes(case.path.read_bytes())
+        found.append(to / case.path.name)
+    return found
