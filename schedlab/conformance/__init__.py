@@ -8,7 +8,7 @@ five jobs, with the schedule that follows from each convention, worked out by ha
 
 from .files import read_starts
 from .judging import Verdicts, fault, judge, others
-from .suite import KINDS, NONE, Answer, Case, case, cases, export, folder
+from .suite import KINDS, NONE, Answer, Case, case, cases, export, folder, mistakes
 
 __all__ = [
     "KINDS",
@@ -22,6 +22,7 @@ __all__ = [
     "fault",
     "folder",
     "judge",
+    "mistakes",
     "others",
     "read_starts",
 ]

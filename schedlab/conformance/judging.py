@@ -1,6 +1,7 @@
 """What a simulator made of the cases: which conventions it follows, and where it follows none."""
 
 from collections.abc import Mapping
+from functools import cache
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -12,11 +13,11 @@ from schedlab.machine import Flat
 from schedlab.schemes import Scheme
 from schedlab.simulation import simulate
 from schedlab.text import check_known, plain
-from schedlab.workload.trace import read_swf
 
 from .files import read_starts
-from .suite import KINDS, NONE, Case, case, cases, folder
+from .suite import KINDS, NONE, Case, case, cases, folder, mistakes
 
+MOST_NAMED = 3  # mistakes
 SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
 
 
@@ -109,7 +110,7 @@ def _kind_of(scheme):
 
 
 def _simulated(case, scheme, conventions):
-    schedule = simulate(read_swf(case.path), scheme, **conventions)
+    schedule = simulate(case.trace, scheme, **conventions)
     return dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
 
 
@@ -122,11 +123,20 @@ def _file(folder, case):
 
 def _verdict(case, starts):
     starts = tuple(int(starts.get(job, NONE)) for job in case.records.index)
-    answer = next((answer for answer in case.answers if answer.starts == starts), None)
+    answer = _answer(case, starts)
     about = (case.number, case.scheme, case.title, starts)
     if answer is not None:
         return (*about, answer.follows, answer.convention, answer.words)
-    return (*about, False, "", fault(case, starts))
+    return (*about, False, "", f"{fault(case, starts)}{_as_does(mistakes()[case.number].get(starts, ()))}")
+
+
+def _answer(case, starts):
+    return next((answer for answer in case.answers if answer.starts == starts), None)
+
+
+def _as_does(names):
+    """Name the mistakes that give the same schedule, unless there are too many to tell anything."""
+    return f"; so does a scheduler that {' or '.join(names)}" if 0 < len(names) <= MOST_NAMED else ""
 
 
 def fault(case: Case, starts: tuple[int, ...]) -> str:
@@ -168,6 +178,8 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
         if not ahead:
             continue
         head = ahead[0]
+        if case.scheme == "conservative":
+            continue
         if case.scheme in ("FCFS", "SJF"):
             return f"job {i + 1} starts at {now}, ahead of job {head + 1}, which waits since {submit[head]}"
         others = [j for j in jobs if j != i and starts[j] <= now < starts[j] + run[j]]
@@ -188,7 +200,21 @@ def fault(case: Case, starts: tuple[int, ...]) -> str:
         ]
         if free:
             return f"job {i + 1} is first in the queue and fits at {free[0]}, but starts at {starts[i]}"
-    return "follows no known convention"
+    return _first_difference(case, starts)
+
+
+def _first_difference(case, starts):
+    """Say where a schedule leaves the one that it follows longest, of those that are right."""
+    differences = []
+    for answer in case.answers:
+        if answer.follows:
+            pairs = zip(starts, answer.starts, strict=True)
+            differ = [(min(own, right), i, right) for i, (own, right) in enumerate(pairs) if own != right]
+            differences.append((*min(differ, default=(np.inf, 0, 0)), answer.convention))
+    instant, i, right, convention = max(differences, key=lambda one: one[0])
+    if instant == np.inf:
+        return "follows a known convention"
+    return f"job {i + 1} starts at {starts[i]}, but at {right} if {convention}"
 
 
 def _shadow(head, now, running, starts, estimate, procs, machine):
@@ -213,8 +239,8 @@ class Verdicts(pd.DataFrame):
     --------
     >>> import schedlab as sl
     >>> verdicts = sl.conformance.judge(sl.FCFS())
-    >>> verdicts[["case", "convention"]].values.tolist()
-    [[10, 'in the order of the log'], [11, 'nothing passes the head'], [12, 'it is left out']]
+    >>> verdicts.passed, verdicts[["case", "convention"]].values.tolist()[:2]
+    (True, [[10, 'in the order of the log'], [11, 'nothing passes the head']])
     """
 
     @property
@@ -223,8 +249,53 @@ class Verdicts(pd.DataFrame):
 
     @property
     def passed(self) -> bool:
-        """Whether every case follows its scheme."""
-        return bool(self["follows"].all())
+        """Whether every case follows its scheme, and one convention explains all cases of a scheme."""
+        return bool(self["follows"].all()) and not self.contradictions
+
+    @property
+    def conventions(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The conventions that explain all cases which follow: by scheme and choice ("EASY", "events")."""
+        return {key: names for key, (names, _) in self._common().items() if names}
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """Where no single convention explains all cases of a scheme, in a sentence each."""
+        return tuple(
+            f"{scheme}: cases {', '.join(map(str, numbers))} follow no single convention about {choice}"
+            for (scheme, choice), numbers in self._contradicted().items()
+        )
+
+    def _contradicted(self):
+        return {key: numbers for key, (names, numbers) in self._common().items() if not names}
+
+    def _common(self):
+        """Return the conventions that all answers have in common and the cases that say so, by scheme and choice."""
+        common = {}
+        for row in self[self["follows"]].itertuples():
+            answer = _answer(case(row.case), row.starts)
+            for choice, names in answer.under.items():
+                before, numbers = common.get((row.scheme, choice), (names, ()))
+                both = tuple(name for name in before if name in names)
+                common[row.scheme, choice] = both, (*numbers, row.case)
+        return common
+
+    @property
+    def mistakes(self) -> dict[str, tuple[str, ...]]:
+        """The known mistakes that explain all cases of a scheme, by scheme; only for schemes that are refused.
+
+        Cases that turn on the order of events are left out, since a mistake may come with any order.
+        """
+        explanations = {}
+        for scheme, rows in self.groupby("scheme"):
+            if rows["follows"].all() and not any(key[0] == scheme for key in self._contradicted()):
+                continue
+            names = _known_mistakes(scheme)
+            for row in rows.itertuples():
+                if not any("events" in answer.under for answer in case(row.case).answers):
+                    names = names & _mistakes_giving(case(row.case), row.starts)
+            if names:
+                explanations[scheme] = tuple(sorted(names))
+        return explanations
 
     def __str__(self) -> str:
         lines = []
@@ -235,12 +306,41 @@ class Verdicts(pd.DataFrame):
             else:
                 told = f"{row.convention}. {row.words}" if row.convention else row.words
                 lines.append(f"not {row.scheme}: {about}: {told}")
+        lines += [f"not {contradiction}" for contradiction in self.contradictions]
+        lines += [
+            f"not {scheme}: each of these cases is as from a scheduler that {' or that '.join(names)}"
+            for scheme, names in self.mistakes.items()
+            if len(names) <= MOST_NAMED
+        ]
+        lines += [f"{scheme}, {choice}: {' or '.join(names)}" for (scheme, choice), names in self.conventions.items()]
         count, total = int((~self["follows"]).sum()), len(self)
         cases = f"{total} {'case' if total == 1 else 'cases'}"
-        lines.append(
-            f"all of {cases} follow their scheme" if not count else f"not following their scheme: {count} of {cases}"
-        )
+        if count:
+            lines.append(f"not following their scheme: {count} of {cases}")
+        elif self.contradictions:
+            lines.append(f"all of {cases} follow their scheme, but not under one convention")
+        else:
+            lines.append(f"all of {cases} follow their scheme")
         return "\n".join(lines)
+
+
+@cache
+def _known_mistakes(scheme):
+    return {
+        name
+        for each in cases()
+        if each.scheme == scheme
+        for names in mistakes()[each.number].values()
+        for name in names
+    }
+
+
+def _mistakes_giving(case, starts):
+    """Return the mistakes that give this schedule of a case."""
+    wrong = mistakes()[case.number]
+    if starts == case.answers[0].starts:
+        return _known_mistakes(case.scheme) - {name for names in wrong.values() for name in names}
+    return set(wrong.get(starts, ()))
 
 
 def others() -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from schedlab.schedule import Schedule
 from schedlab.schemes import Scheme
 from schedlab.simulation import simulate
 from schedlab.workload import swf
-from schedlab.workload.trace import read_swf
+from schedlab.workload.trace import Trace, read_swf
 
 NONE = -1  # start of a job that never starts
 KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
@@ -38,6 +38,9 @@ class Answer:
         Whether it is a convention of the scheme that the case tests. Otherwise it is another scheme, or a mistake.
     ours : mapping
         The schedlab settings that follow it: scheme, its settings, overrun and events; empty if none do.
+    under : mapping of str to tuple of str
+        The conventions under which it follows, where the scheme leaves a choice: of a choice ("events", "compression"),
+        those that give this schedule. Empty if all do. Answers of one simulator must have one convention in common.
 
     Examples
     --------
@@ -52,9 +55,11 @@ class Answer:
     words: str
     follows: bool = True
     ours: Mapping = field(default_factory=dict)
+    under: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self):
         object.__setattr__(self, "starts", tuple(self.starts))
+        object.__setattr__(self, "under", {choice: tuple(names) for choice, names in self.under.items()})
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,12 @@ class Case:
     answers: tuple[Answer, ...]
     path: Path
 
-    @property
+    @cached_property
+    def trace(self) -> Trace:
+        """The log as a trace."""
+        return read_swf(self.path)
+
+    @cached_property
     def records(self) -> pd.DataFrame:
         """The unmodified records of the log, by job number."""
         return swf.read_log(self.path).records.set_index("job_number").sort_index()
@@ -97,7 +107,7 @@ class Case:
     @property
     def procs(self) -> int:
         """Processors of the machine."""
-        return swf.read_log(self.path).header.procs
+        return self.trace.procs
 
     def schedule(self, answer: Answer) -> Schedule:
         """Return the schedule of an answer, for example for a Gantt chart, without the jobs that never start.
@@ -107,8 +117,7 @@ class Case:
         answer : Answer
             One of `answers`.
         """
-        trace = read_swf(self.path)
-        trace = trace.where([answer.starts[job - 1] != NONE for job in trace.table.index])
+        trace = self.trace.where([answer.starts[job - 1] != NONE for job in self.trace.table.index])
         begin = int(trace.table["submit_time"].iloc[0])
         starts = tuple(answer.starts[job - 1] - begin for job in trace.table.index)
         return simulate(trace, _Told(starts), overrun=answer.ours.get("overrun", "kill"))
@@ -184,6 +193,25 @@ def cases() -> tuple[Case, ...]:
         )
         for row in table
     )
+
+
+@cache
+def mistakes() -> Mapping[int, Mapping[tuple[int, ...], tuple[str, ...]]]:
+    """Return what known mistakes make of the cases: for each case, the schedules and which mistakes give them.
+
+    A mistake that is not listed for a case gives the first answer there, which is right.
+
+    Examples
+    --------
+    >>> from schedlab import conformance
+    >>> "starts whatever fits: first fit" in conformance.mistakes()[6][0, 22, 2]
+    True
+    """
+    table = pd.read_csv(folder() / "mistakes.csv", dtype=str)
+    wrong = {case.number: {} for case in cases()}
+    for row in table.itertuples():
+        wrong[int(row.case)][tuple(map(int, row.starts.split()))] = tuple(row.mistakes.split("; "))
+    return wrong
 
 
 def case(number: int) -> Case:

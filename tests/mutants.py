@@ -1,0 +1,1135 @@
+"""Wrong FCFS, EASY and conservative backfilling: one plain loop, and a class for each mistake that people make.
+
+`MUTANTS` holds them by kind and by name; the name is what `schedlab.conformance` says of them ("looks at the first
+candidate only"). Each differs from a right scheduler in one method. They import nothing from the kernels; only other
+schemes altogether (k reservations, DPSA, ...) are those of schedlab. `RIGHT` holds what is right, by convention.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, product
+
+import numpy as np
+
+import schedlab as sl
+
+NEVER = -1
+
+
+class Simulation:
+    """Jobs as (submit, run, estimate, procs), what runs and what waits, and how the events of an instant are taken.
+
+    `clock` says how: "instant" (all events of the instant, then one pass), or which events come first, and whether
+    there is a pass after each completion or one after all.
+    """
+
+    def __init__(self, scheduler, jobs, procs, clock="instant"):
+        self.submit, self.run, self.estimate, self.procs = ([job[i] for job in jobs] for i in range(4))
+        self.machine = self.free = procs
+        self.start, self.queue, self.running = [NEVER] * len(jobs), [], []  # queue: first come first
+        self.now, self.arrived, self.ended = 0, [], []  # of this pass
+        self.scheduler, self.clock = scheduler, clock
+
+    def starts(self):
+        """Simulate, and return the starts; `NEVER` for a job that never starts."""
+        coming = list(range(len(self.submit)))
+        while True:
+            times = [self.submit[coming[0]]] if coming else []
+            times += [self.start[job] + self.run[job] for job in self.running]
+            times += [time for time in self.scheduler.alarms(self) if time > self.now]
+            if not times:
+                return self.start
+            self.now = min(times)
+            arrivals = [job for job in coming if self.submit[job] == self.now]
+            completions = [job for job in self.running if self.start[job] + self.run[job] == self.now]
+            coming = coming[len(arrivals) :]
+            for ended, arrived in self.rounds(completions, arrivals):
+                self.ended, self.arrived = ended, arrived
+                for job in ended:
+                    self.running.remove(job)
+                    self.free += self.procs[job]
+                self.queue += arrived
+                self.scheduler.decide(self)
+
+    def rounds(self, completions, arrivals):
+        """Return the events of an instant, by pass."""
+        if self.clock == "instant" or not (completions or arrivals):
+            return [(completions, arrivals)]
+        first, each = self.clock
+        ends = [([job], []) for job in completions] if each else [(completions, [])] * bool(completions)
+        comes = [([], [job]) for job in arrivals]
+        return ends + comes if first == "completions" else comes + ends
+
+    def begin(self, job):
+        """Start a waiting job."""
+        self.queue.remove(job)
+        self.running.append(job)
+        self.start[job] = self.now
+        self.free -= self.procs[job]
+
+    def end(self, job):
+        """Return the estimated end of a running job."""
+        return self.start[job] + self.estimate[job]
+
+
+# --- EASY backfilling ---
+
+
+class Easy:
+    """Right: heads start while they fit; then what ends by the shadow time, or needs extra processors only."""
+
+    def alarms(self, s):
+        """Return instants at which a pass is wanted."""
+        return []
+
+    def decide(self, s):
+        self.start_heads(s)
+        if s.queue:
+            self.backfill(s)
+
+    def start_heads(self, s):
+        while s.queue and s.procs[s.queue[0]] <= s.free:
+            s.begin(s.queue[0])
+
+    def backfill(self, s):
+        shadow, extra = self.reservation(s, self.head(s))
+        for job in self.candidates(s):
+            if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+                extra = self.left_over(s, job, shadow, extra)
+                s.begin(job)
+
+    def head(self, s):
+        return s.queue[0]
+
+    def candidates(self, s):
+        return [job for job in s.queue if job != self.head(s)]
+
+    def reservation(self, s, head):
+        """Return the shadow time, and the extra processors."""
+        free = s.free
+        ends = sorted((self.expected_end(s, job), s.procs[job]) for job in self.counted(s))
+        for place, (end, procs) in enumerate(ends):
+            free += procs
+            if free >= s.procs[head] and not self.more_at(ends, place):
+                return end, free - s.procs[head]
+        return s.now, s.free  # nothing that counts frees enough
+
+    def counted(self, s):
+        return s.running
+
+    def expected_end(self, s, job):
+        return s.end(job)
+
+    def more_at(self, ends, place):
+        return place + 1 < len(ends) and ends[place + 1][0] == ends[place][0]
+
+    def may_start(self, s, job, shadow, extra):
+        return self.in_time(s, job, shadow) or s.procs[job] <= extra
+
+    def in_time(self, s, job, shadow):
+        return s.now + s.estimate[job] <= shadow
+
+    def left_over(self, s, job, shadow, extra):
+        return extra if self.in_time(s, job, shadow) else extra - s.procs[job]
+
+
+class FirstCandidate(Easy):
+    """looks at the first candidate only"""
+
+    many = 1
+
+    def candidates(self, s):
+        return super().candidates(s)[: self.many]
+
+
+class TwoCandidates(FirstCandidate):
+    """looks at the first two candidates only"""
+
+    many = 2
+
+
+class TenCandidates(FirstCandidate):
+    """looks at the first ten candidates only"""
+
+    many = 10
+
+
+class LastFirst(Easy):
+    """tries the candidates from the last to the first"""
+
+    def candidates(self, s):
+        return super().candidates(s)[::-1]
+
+
+class LongestFirst(Easy):
+    """tries the longest candidates first"""
+
+    def candidates(self, s):
+        return sorted(super().candidates(s), key=lambda job: -s.estimate[job])
+
+
+class NarrowestFirst(Easy):
+    """tries the narrowest candidates first"""
+
+    def candidates(self, s):
+        return sorted(super().candidates(s), key=lambda job: s.procs[job])
+
+
+class WidestFirst(Easy):
+    """tries the widest candidates first"""
+
+    def candidates(self, s):
+        return sorted(super().candidates(s), key=lambda job: -s.procs[job])
+
+
+class SmallestAreaFirst(Easy):
+    """tries the candidates with the smallest area first"""
+
+    def candidates(self, s):
+        return sorted(super().candidates(s), key=lambda job: s.procs[job] * s.estimate[job])
+
+
+class NewcomersOnly(Easy):
+    """backfills a job only when it arrives"""
+
+    def candidates(self, s):
+        return [job for job in super().candidates(s) if job in s.arrived]
+
+
+class NoNewcomers(Easy):
+    """does not backfill a job when it arrives"""
+
+    def candidates(self, s):
+        return [job for job in super().candidates(s) if job not in s.arrived]
+
+
+class StopsWhereNothingFits(Easy):
+    """stops at the first candidate that does not fit"""
+
+    def backfill(self, s):
+        shadow, extra = self.reservation(s, s.queue[0])
+        for job in self.candidates(s):
+            if s.procs[job] > s.free:
+                break
+            if self.may_start(s, job, shadow, extra):
+                extra = self.left_over(s, job, shadow, extra)
+                s.begin(job)
+
+
+class StopsAtTheFirstRefused(Easy):
+    """stops at the first candidate that may not start"""
+
+    def backfill(self, s):
+        shadow, extra = self.reservation(s, s.queue[0])
+        for job in self.candidates(s):
+            if s.procs[job] > s.free or not self.may_start(s, job, shadow, extra):
+                break
+            extra = self.left_over(s, job, shadow, extra)
+            s.begin(job)
+
+
+class SerialOnly(Easy):
+    """backfills jobs of one processor only"""
+
+    def candidates(self, s):
+        return [job for job in super().candidates(s) if s.procs[job] == 1]
+
+
+class NarrowOnly(Easy):
+    """backfills no job wider than half the machine"""
+
+    def candidates(self, s):
+        return [job for job in super().candidates(s) if 2 * s.procs[job] <= s.machine]
+
+
+class ShortOnly(Easy):
+    """backfills no job longer than the head"""
+
+    def candidates(self, s):
+        return [job for job in super().candidates(s) if s.estimate[job] <= s.estimate[s.queue[0]]]
+
+
+class OneBackfilled(Easy):
+    """backfills one job in a pass"""
+
+    many = 1
+
+    def backfill(self, s):
+        shadow, extra = self.reservation(s, s.queue[0])
+        left = self.many
+        for job in self.candidates(s):
+            if left and s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+                extra, left = self.left_over(s, job, shadow, extra), left - 1
+                s.begin(job)
+
+
+class TwoBackfilled(OneBackfilled):
+    """backfills two jobs in a pass"""
+
+    many = 2
+
+
+class NoExtra(Easy):
+    """uses no extra processors"""
+
+    def may_start(self, s, job, shadow, extra):
+        return self.in_time(s, job, shadow)
+
+
+class OnlyExtra(Easy):
+    """backfills on extra processors only"""
+
+    def may_start(self, s, job, shadow, extra):
+        return s.procs[job] <= extra
+
+    def left_over(self, s, job, shadow, extra):
+        return extra - s.procs[job]
+
+
+class BothAsked(Easy):
+    """asks for an end by the shadow time and for extra processors at once"""
+
+    def may_start(self, s, job, shadow, extra):
+        return self.in_time(s, job, shadow) and s.procs[job] <= extra
+
+
+class ExtraNotUsedUp(Easy):
+    """never uses up the extra processors"""
+
+    def left_over(self, s, job, shadow, extra):
+        return extra
+
+
+class ExtraUsedByAll(Easy):
+    """lets jobs that end by the shadow time use up extra processors"""
+
+    def left_over(self, s, job, shadow, extra):
+        return extra - s.procs[job]
+
+
+class ExtraUsedFirst(Easy):
+    """lets jobs that end by the shadow time use up extra processors while there are enough"""
+
+    def left_over(self, s, job, shadow, extra):
+        return extra - s.procs[job] if s.procs[job] <= extra else extra
+
+
+class ExtraUsedByOne(Easy):
+    """counts one extra processor for each job, whatever its width"""
+
+    def left_over(self, s, job, shadow, extra):
+        return extra if self.in_time(s, job, shadow) else extra - 1
+
+
+class ExtraGoneAtOnce(Easy):
+    """lets the first job on extra processors use up all of them"""
+
+    def left_over(self, s, job, shadow, extra):
+        return extra if self.in_time(s, job, shadow) else 0
+
+
+class ExtraStrict(Easy):
+    """keeps one extra processor back"""
+
+    def may_start(self, s, job, shadow, extra):
+        return self.in_time(s, job, shadow) or s.procs[job] < extra
+
+
+class ExtraOfNow(Easy):
+    """takes the processors that the head lacks now for the extra ones"""
+
+    def reservation(self, s, head):
+        shadow, _ = super().reservation(s, head)
+        return shadow, max(s.procs[head] - s.free, 0)
+
+
+class ExtraOfTheMachine(Easy):
+    """counts as extra all processors of the machine that the head does not need"""
+
+    def reservation(self, s, head):
+        shadow, _ = super().reservation(s, head)
+        return shadow, s.machine - s.procs[head]
+
+
+class ExtraOfTheLastEnd(Easy):
+    """counts as extra only what the last job to end leaves over"""
+
+    def reservation(self, s, head):
+        free = s.free
+        for end, procs in sorted((s.end(job), s.procs[job]) for job in s.running):
+            if free + procs >= s.procs[head]:
+                return end, max(procs - (s.procs[head] - free) - s.free, 0)
+            free += procs
+        raise AssertionError("the head is wider than the machine")
+
+
+class WithoutTheBegun(Easy):
+    """does not count, for the shadow time, the jobs that started in the same pass"""
+
+    def counted(self, s):
+        return [job for job in s.running if s.start[job] < s.now]
+
+
+class ShadowByRunTimes(Easy):
+    """knows when running jobs will really end"""
+
+    def expected_end(self, s, job):
+        return s.start[job] + s.run[job]
+
+
+class CandidatesByRunTimes(Easy):
+    """knows how long candidates will really run"""
+
+    def in_time(self, s, job, shadow):
+        return s.now + s.run[job] <= shadow
+
+
+class AllByRunTimes(ShadowByRunTimes):
+    """knows all run times"""
+
+    def in_time(self, s, job, shadow):
+        return s.now + s.run[job] <= shadow
+
+
+class EqualEndsApart(Easy):
+    """stops counting with the job that suffices, though others end at the same time"""
+
+    def more_at(self, ends, place):
+        return False
+
+
+class ShadowOfAll(Easy):
+    """takes the end of all running jobs for the shadow time"""
+
+    def reservation(self, s, head):
+        return max(s.end(job) for job in s.running), s.machine - s.procs[head]
+
+
+class ShadowOfTheFirst(Easy):
+    """takes the next end for the shadow time"""
+
+    def reservation(self, s, head):
+        end, procs = min((s.end(job), s.procs[job]) for job in s.running)
+        return end, max(s.free + procs - s.procs[head], 0)
+
+
+class ShadowFromNow(Easy):
+    """counts the estimates of running jobs from now, not from their starts"""
+
+    def expected_end(self, s, job):
+        return s.now + s.estimate[job]
+
+
+class ShadowKept(Easy):
+    """keeps the first shadow time and extra processors of a head until it starts"""
+
+    def __init__(self):
+        self.kept = {}
+
+    def backfill(self, s):
+        head = s.queue[0]
+        shadow, extra = self.kept.get(head) or self.reservation(s, head)
+        for job in self.candidates(s):
+            if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+                extra = self.left_over(s, job, shadow, extra)
+                s.begin(job)
+        self.kept[head] = shadow, extra
+
+
+class HeadWaits(Easy):
+    """lets the head start no earlier than first promised"""
+
+    def __init__(self):
+        self.promised = {}
+
+    def alarms(self, s):
+        return self.promised.values()
+
+    def decide(self, s):
+        while s.queue and s.procs[s.queue[0]] <= s.free and self.promised.get(s.queue[0], s.now) <= s.now:
+            s.begin(s.queue[0])
+        if s.queue:
+            head = s.queue[0]
+            if head not in self.promised:
+                self.promised[head] = self.reservation(s, head)[0]
+            shadow = max(self.promised[head], s.now)
+            free = s.free + sum(s.procs[job] for job in s.running if s.end(job) <= shadow)
+            extra = free - s.procs[head]
+            for job in self.candidates(s):
+                if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+                    extra = self.left_over(s, job, shadow, extra)
+                    s.begin(job)
+
+
+class ShadowExcluded(Easy):
+    """does not backfill what ends exactly at the shadow time"""
+
+    def in_time(self, s, job, shadow):
+        return s.now + s.estimate[job] < shadow
+
+
+class ShadowPassed(Easy):
+    """backfills what ends a second after the shadow time"""
+
+    def in_time(self, s, job, shadow):
+        return s.now + s.estimate[job] <= shadow + 1
+
+
+class FromSubmission(Easy):
+    """counts the estimates of candidates from their submission"""
+
+    def in_time(self, s, job, shadow):
+        return s.submit[job] + s.estimate[job] <= shadow
+
+
+class WholeShadow(Easy):
+    """compares a candidate's estimate with the shadow time itself, not with the time until then"""
+
+    def in_time(self, s, job, shadow):
+        return s.estimate[job] <= shadow
+
+
+class NoReservation(Easy):
+    """starts whatever fits: first fit"""
+
+    def may_start(self, s, job, shadow, extra):
+        return True
+
+
+class ReservesForTheWidest(Easy):
+    """reserves for the widest waiting job, not for the first"""
+
+    def head(self, s):
+        return max(s.queue, key=lambda job: s.procs[job])
+
+    def backfill(self, s):
+        if s.procs[self.head(s)] > s.free:
+            super().backfill(s)
+
+
+class ReservesForTheLast(Easy):
+    """reserves for the last waiting job, not for the first"""
+
+    def head(self, s):
+        return s.queue[-1]
+
+    def backfill(self, s):
+        if s.procs[s.queue[-1]] > s.free:
+            super().backfill(s)
+
+
+class ReservesForTheSecond(Easy):
+    """reserves for the second waiting job, if there is one, not for the first"""
+
+    def head(self, s):
+        return s.queue[min(1, len(s.queue) - 1)]
+
+    def candidates(self, s):
+        return [job for job in s.queue[1:] if job != self.head(s)]
+
+    def backfill(self, s):
+        if s.procs[self.head(s)] > s.free:
+            super().backfill(s)
+
+
+class OneStart(Easy):
+    """starts one job in a pass"""
+
+    def decide(self, s):
+        if s.queue and s.procs[s.queue[0]] <= s.free:
+            s.begin(s.queue[0])
+        elif s.queue:
+            shadow, extra = self.reservation(s, s.queue[0])
+            for job in self.candidates(s):
+                if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+                    s.begin(job)
+                    break
+
+
+class OneHead(Easy):
+    """starts one head in a pass, and reserves for the next even if it fits"""
+
+    def decide(self, s):
+        if s.queue and s.procs[s.queue[0]] <= s.free:
+            s.begin(s.queue[0])
+        if s.queue and s.procs[s.queue[0]] > s.free:
+            self.backfill(s)
+
+
+class NoBackfillAfterHeads(Easy):
+    """does not backfill in a pass in which the head has started"""
+
+    def decide(self, s):
+        before = len(s.queue)
+        self.start_heads(s)
+        if s.queue and len(s.queue) == before:
+            self.backfill(s)
+
+
+class BackfillsFirst(Easy):
+    """backfills against the old reservation before it starts heads"""
+
+    def __init__(self):
+        self.last = None
+
+    def decide(self, s):
+        if self.last is not None and s.queue and s.queue[0] == self.last[0]:
+            _, shadow, extra = self.last
+            for job in s.queue[1:]:
+                if s.procs[job] <= s.free and self.may_start(s, job, shadow, extra):
+                    extra = self.left_over(s, job, shadow, extra)
+                    s.begin(job)
+        super().decide(s)
+        self.last = (s.queue[0], *self.reservation(s, s.queue[0])) if s.queue else None
+
+
+class AtCompletionsOnly(Easy):
+    """backfills at completions only"""
+
+    def backfill(self, s):
+        if s.ended:
+            super().backfill(s)
+
+
+class AtArrivalsOnly(Easy):
+    """backfills at arrivals only"""
+
+    def backfill(self, s):
+        if s.arrived:
+            super().backfill(s)
+
+
+class ForgetsArrivals(Easy):
+    """decides at completions only, unless the machine is idle"""
+
+    def decide(self, s):
+        if s.ended or not s.running:
+            super().decide(s)
+
+
+class ForgetsCompletions(Easy):
+    """decides at arrivals only, until nothing runs"""
+
+    def decide(self, s):
+        if s.arrived or not s.running:
+            super().decide(s)
+
+
+class ForgetsMixed(Easy):
+    """puts off its decision when jobs arrive at the instant of a completion"""
+
+    def decide(self, s):
+        if not (s.arrived and s.ended and s.running):
+            super().decide(s)
+
+
+class ForgetsTheSecondArrival(Easy):
+    """sees only the first job that arrives at an instant, and the others at the next event"""
+
+    def candidates(self, s):
+        return [job for job in super().candidates(s) if job not in s.arrived[1:]]
+
+
+# --- First come, first served ---
+
+
+class Fcfs(Easy):
+    """Right: nothing passes the first job that does not fit."""
+
+    def backfill(self, s):
+        pass
+
+
+class FcfsLast(Fcfs):
+    """serves the last that came first"""
+
+    def start_heads(self, s):
+        while s.queue and s.procs[s.queue[-1]] <= s.free:
+            s.begin(s.queue[-1])
+
+
+class FcfsSkipsOne(Fcfs):
+    """lets the second pass the first"""
+
+    def start_heads(self, s):
+        super().start_heads(s)
+        while len(s.queue) > 1 and s.procs[s.queue[1]] <= s.free:
+            s.begin(s.queue[1])
+
+
+class FcfsFirstFit(Fcfs):
+    """starts whatever fits: first fit"""
+
+    def start_heads(self, s):
+        for job in [*s.queue]:
+            if s.procs[job] <= s.free:
+                s.begin(job)
+
+
+class FcfsNewcomersFirst(Fcfs):
+    """starts a job at once if it fits when it arrives"""
+
+    def start_heads(self, s):
+        for job in s.arrived:
+            if s.procs[job] <= s.free:
+                s.begin(job)
+        super().start_heads(s)
+
+
+class FcfsOneStart(Fcfs):
+    """starts one job in a pass"""
+
+    def start_heads(self, s):
+        if s.queue and s.procs[s.queue[0]] <= s.free:
+            s.begin(s.queue[0])
+
+
+class FcfsStrict(Fcfs):
+    """keeps one processor back while others run"""
+
+    def start_heads(self, s):
+        while s.queue and (s.procs[s.queue[0]] < s.free or (not s.running and s.procs[s.queue[0]] == s.free)):
+            s.begin(s.queue[0])
+
+
+class FcfsAlone(Fcfs):
+    """runs one job at a time"""
+
+    def start_heads(self, s):
+        if s.queue and not s.running:
+            s.begin(s.queue[0])
+
+
+class FcfsForgetsArrivals(Fcfs, ForgetsArrivals):
+    """decides at completions only, unless the machine is idle"""
+
+
+class FcfsForgetsCompletions(Fcfs, ForgetsCompletions):
+    """decides at arrivals only, until nothing runs"""
+
+
+class FcfsByEstimate(Fcfs):
+    """keeps processors until the estimated end"""
+
+    def alarms(self, s):
+        return [s.start[job] + s.estimate[job] for job in range(len(s.start)) if s.start[job] != NEVER]
+
+    def start_heads(self, s):
+        while s.queue:
+            begun = [job for job in range(len(s.start)) if s.start[job] != NEVER and s.end(job) > s.now]
+            if s.machine - sum(s.procs[job] for job in begun) < s.procs[s.queue[0]]:
+                return
+            s.begin(s.queue[0])
+
+
+class FcfsShortest(Fcfs):
+    """serves the shortest first"""
+
+    def start_heads(self, s):
+        while s.queue and s.procs[shortest := min(s.queue, key=lambda job: s.estimate[job])] <= s.free:
+            s.begin(shortest)
+
+
+class FcfsNarrowest(Fcfs):
+    """serves the narrowest first"""
+
+    def start_heads(self, s):
+        while s.queue and s.procs[narrowest := min(s.queue, key=lambda job: s.procs[job])] <= s.free:
+            s.begin(narrowest)
+
+
+# --- Conservative backfilling ---
+
+
+class Conservative:
+    """Right: each job is placed where its processors are free for its estimate; early ends move reservations."""
+
+    compression, repeat, on_completion = "queue", False, False
+
+    def __init__(self):
+        self.reserved = {}
+
+    def alarms(self, s):
+        return self.reserved.values()
+
+    def decide(self, s):
+        if self.compression == "rebuild":
+            self.reserved.clear()
+            self.place(s, self.rebuilt(s))
+        else:
+            if self.moves(s):
+                self.compress(s)
+            self.place(s, s.arrived)
+        self.start_due(s)
+
+    def rebuilt(self, s):
+        return s.queue
+
+    def place(self, s, jobs):
+        for job in jobs:
+            self.reserved[job] = self.earliest(s, job)
+
+    def start_due(self, s):
+        for job in [*s.queue]:
+            if self.reserved.get(job, s.now + 1) <= s.now and s.procs[job] <= s.free:
+                s.begin(job)
+                del self.reserved[job]
+
+    def moves(self, s):
+        early = [job for job in s.ended if s.run[job] < s.estimate[job]]
+        return self.compression != "none" and bool(s.ended if self.on_completion else early)
+
+    def compress(self, s):
+        before = None
+        while before is None or (self.repeat and before != self.reserved):
+            before = dict(self.reserved)
+            for job in self.visited(s):
+                was = self.reserved.pop(job)
+                self.reserved[job] = self.moved(s, job, was)
+
+    def visited(self, s):
+        if self.compression == "reservation":
+            return sorted(self.reserved, key=lambda job: (self.reserved[job], job))
+        return [job for job in s.queue if job in self.reserved]
+
+    def moved(self, s, job, was):
+        return min(was, self.earliest(s, job))
+
+    def expected(self, s, job):
+        return s.estimate[job]
+
+    def holds(self, s):
+        """Return what is held: begin, end and processors."""
+        return [(s.now, self.free_again(s, job), s.procs[job]) for job in s.running] + [
+            (begin, begin + self.expected(s, job), s.procs[job]) for job, begin in self.reserved.items()
+        ]
+
+    def free_again(self, s, job):
+        return s.start[job] + self.expected(s, job)
+
+    def free_at(self, s, time, holds):
+        return s.machine - sum(procs for begin, end, procs in holds if begin <= time < end)
+
+    def earliest(self, s, job):
+        holds = self.holds(s)
+        for time in sorted({s.now, *(end for _, end, _ in holds if end > s.now)}):
+            if self.fits(s, job, time, holds):
+                return time
+        raise AssertionError(f"job {job} fits nowhere")
+
+    def fits(self, s, job, time, holds):
+        last = time + self.expected(s, job)
+        instants = [time, *(begin for begin, _, _ in holds if time < begin < last)]
+        return all(self.free_at(s, instant, holds) >= s.procs[job] for instant in instants)
+
+
+class StartOnly(Conservative):
+    """asks whether a new reservation fits at its start, not through its length"""
+
+    def fits(self, s, job, time, holds):
+        return self.free_at(s, time, holds) >= s.procs[job]
+
+
+class StartAndEndOnly(Conservative):
+    """asks whether a new reservation fits at its start and at its end, not in between"""
+
+    def fits(self, s, job, time, holds):
+        last = time + s.estimate[job] - 1
+        return min(self.free_at(s, time, holds), self.free_at(s, last, holds)) >= s.procs[job]
+
+
+class RunningOnly(Conservative):
+    """places new reservations around running jobs only, not around other reservations"""
+
+    def place(self, s, jobs):
+        for job in jobs:
+            others, self.reserved = self.reserved, {}
+            others[job] = self.earliest(s, job)
+            self.reserved = others
+
+
+class BehindAll(Conservative):
+    """places each new reservation no earlier than the last one"""
+
+    def place(self, s, jobs):
+        for job in jobs:
+            holds, last = self.holds(s), max(self.reserved.values(), default=s.now)
+            times = sorted({last, *(end for _, end, _ in holds if end > last)})
+            self.reserved[job] = next(time for time in times if self.fits(s, job, time, holds))
+
+
+class AtEndsOnly(Conservative):
+    """places new reservations at the ends of running jobs or now, not at the ends of reservations"""
+
+    def earliest(self, s, job):
+        holds = self.holds(s)
+        ends = {self.free_again(s, other) for other in s.running}
+        latest = max((end for _, end, _ in holds), default=s.now)
+        return next(time for time in sorted({s.now, *ends, latest}) if self.fits(s, job, time, holds))
+
+
+class FirstMovesOnly(Conservative):
+    """moves only the first waiting job when a job ends early"""
+
+    def visited(self, s):
+        return super().visited(s)[:1]
+
+
+class LastMovesFirst(Conservative):
+    """moves reservations from the last to the first"""
+
+    def visited(self, s):
+        return super().visited(s)[::-1]
+
+
+class ShortestMovesFirst(Conservative):
+    """moves the shortest job first"""
+
+    def visited(self, s):
+        return sorted(super().visited(s), key=lambda job: s.estimate[job])
+
+
+class WidestMovesFirst(Conservative):
+    """moves the widest job first"""
+
+    def visited(self, s):
+        return sorted(super().visited(s), key=lambda job: -s.procs[job])
+
+
+class MovesToNowOnly(Conservative):
+    """moves a reservation only if the job can start at once"""
+
+    def moved(self, s, job, was):
+        time = self.earliest(s, job)
+        return time if time == s.now else was
+
+
+class OwnPlaceInTheWay(Conservative):
+    """counts a job's own reservation as taken when it looks for an earlier one"""
+
+    def moved(self, s, job, was):
+        self.reserved[job] = was
+        time = self.earliest(s, job)
+        del self.reserved[job]
+        return min(was, time)
+
+
+class MovesAtArrivals(Conservative):
+    """moves reservations at arrivals, too"""
+
+    def moves(self, s):
+        return bool(s.arrived) or super().moves(s)
+
+
+class MovesAtArrivalsOnly(Conservative):
+    """moves reservations at arrivals, not when a job ends early"""
+
+    def moves(self, s):
+        return bool(s.arrived)
+
+
+class MovesOnTimeOnly(Conservative):
+    """moves reservations when a job ends on time, not when it ends early"""
+
+    def moves(self, s):
+        return bool(s.ended) and not super().moves(s)
+
+
+class MovesTogether(Conservative):
+    """moves all reservations forward by the time that the job ended early"""
+
+    def compress(self, s):
+        saved = max(s.end(job) - s.now for job in s.ended)
+        for job in self.reserved:
+            self.reserved[job] = max(self.reserved[job] - saved, s.now)
+
+    def alarms(self, s):
+        return [*self.reserved.values(), *([s.now + 1] if any(r <= s.now for r in self.reserved.values()) else [])]
+
+
+class ByRunTimes(Conservative):
+    """reserves for the true run times"""
+
+    def expected(self, s, job):
+        return s.run[job]
+
+
+class WaitingByRunTimes(Conservative):
+    """reserves for the true run times of waiting jobs, and expects running ones to end by their estimates"""
+
+    def expected(self, s, job):
+        return s.estimate[job] if job in s.running else s.run[job]
+
+
+class ASecondApart(Conservative):
+    """leaves a second between a reservation and the next"""
+
+    def expected(self, s, job):
+        return s.estimate[job] + 1
+
+
+class EstimatesKept(Conservative):
+    """keeps the processors of jobs that ended early until their estimated ends"""
+
+    compression = "none"
+
+    def holds(self, s):
+        begun = [job for job in range(len(s.start)) if s.start[job] != NEVER and s.end(job) > s.now]
+        held = [(s.now, s.end(job), s.procs[job]) for job in begun]
+        return held + [(r, r + s.estimate[job], s.procs[job]) for job, r in self.reserved.items()]
+
+
+class NewcomersFirst(Conservative):
+    """places newcomers before it moves the others"""
+
+    def decide(self, s):
+        moves = self.moves(s)
+        self.place(s, s.arrived)
+        if moves:
+            self.compress(s)
+        self.start_due(s)
+
+
+class NewcomersBackfilled(Conservative):
+    """starts a newcomer that fits at once, whatever is reserved"""
+
+    def place(self, s, jobs):
+        for job in jobs:
+            self.reserved[job] = s.now if s.procs[job] <= s.free else self.earliest(s, job)
+
+    def alarms(self, s):
+        return [*self.reserved.values(), *([s.now + 1] if any(r <= s.now for r in self.reserved.values()) else [])]
+
+
+class RebuildsShortestFirst(Conservative):
+    """makes all reservations anew, shortest first"""
+
+    compression = "rebuild"
+
+    def rebuilt(self, s):
+        return sorted(s.queue, key=lambda job: s.estimate[job])
+
+
+class OneDue(Conservative):
+    """starts one job in a pass"""
+
+    def start_due(self, s):
+        due = [job for job in s.queue if self.reserved.get(job, s.now + 1) <= s.now and s.procs[job] <= s.free]
+        if due:
+            s.begin(due[0])
+            del self.reserved[due[0]]
+
+
+# --- The library ---
+
+
+@dataclass(frozen=True)
+class ByHand(sl.Scheme):
+    """A scheduler of this file as a scheme."""
+
+    scheduler: Callable
+    clock: str | tuple = "instant"
+
+    def simulate(self, case):
+        """As of `Scheme`."""
+        jobs = list(zip(*(column.tolist() for column in case.jobs), strict=True))
+        return case.outcome(np.array(Simulation(self.scheduler(), jobs, case.machine.procs, self.clock).starts()))
+
+
+def starts_of(member, jobs, procs):
+    """Return the starts of jobs (submit, run, estimate, procs) under a member of the library; `NEVER` for none."""
+    if isinstance(member, Clocked):
+        return tuple(Simulation(member.scheduler(), jobs, procs, member.clock).starts())
+    table = np.array(jobs, np.int64).T
+    case = sl.Case(sl.schemes.Jobs(*(np.ascontiguousarray(column) for column in table)), sl.Flat(procs))
+    scheme, events = member
+    return tuple(scheme.outcome(sl.Case(case.jobs, case.machine, events=events)).start.tolist())
+
+
+@dataclass(frozen=True)
+class Clocked:
+    """A scheduler of this file under a convention about the events of an instant."""
+
+    scheduler: Callable
+    clock: str | tuple = "instant"
+
+
+def _subclasses(base):
+    for each in base.__subclasses__():
+        yield each
+        yield from _subclasses(each)
+
+
+def _by_name(base, without=()):
+    return {cls.__doc__: Clocked(cls) for cls in _subclasses(base) if not issubclass(cls, without)}
+
+
+CLOCKS = {
+    "all events of an instant, then a pass": "instant",
+    "completions, then arrivals, a pass after each": ("completions", True),
+    "arrivals and a pass, then completions and a pass": ("arrivals", False),
+    "arrivals, then completions, a pass after each": ("arrivals", True),
+}
+AS_PYSS = "as pyss: arrivals, then completions, a pass after each, and a job at its estimated end is gone before them"
+COMPRESSIONS = {
+    **{
+        f"{order}{', repeated' * repeat}{', at every completion' * (on == 'completion')}": {
+            "compression": order,
+            "repeat": repeat,
+            "compress_on": on,
+        }
+        for order, repeat, on in product(("queue", "reservation"), (False, True), ("early", "completion"))
+    },
+    "none": {"compression": "none"},
+    "rebuild": {"compression": "rebuild"},
+}
+
+_OTHERS = {
+    "is first come, first served": sl.FCFS(),
+    "is EASY": sl.EASY(),
+    "is EASY, shortest candidates first": sl.EASY(backfill="sjf"),
+    "is EASY, shortest queue first": sl.EASY(order="sjf"),
+    "is EASY with two reservations": sl.EASY(reservations=2),
+    "is EASY with three reservations": sl.EASY(reservations=3),
+    **{f"is lookahead (DPSA{variant})": sl.DPSA(variant=variant) for variant in "pnw"},
+    **{f"is conservative backfilling ({name})": sl.Conservative(**settings) for name, settings in COMPRESSIONS.items()},
+}
+
+
+def _conservative(compression, repeat=False, compress_on="early"):
+    scheduler = Conservative()
+    scheduler.compression, scheduler.repeat = compression, repeat
+    scheduler.on_completion = compress_on == "completion"
+    return scheduler
+
+
+def _others(*without):
+    return {name: (scheme, "batched") for name, scheme in _OTHERS.items() if not name.startswith(without)}
+
+
+MUTANTS = {
+    "FCFS": _by_name(Fcfs) | _others("is first come"),
+    "EASY": {name: member for name, member in (_by_name(Easy, without=Fcfs) | _others()).items() if name != "is EASY"},
+    "conservative": _by_name(Conservative)
+    | {NoReservation.__doc__: Clocked(NoReservation)}
+    | _others("is conservative"),
+}
+RIGHT = {
+    "FCFS": {name: Clocked(Fcfs, clock) for name, clock in CLOCKS.items()},
+    "EASY": {name: Clocked(Easy, clock) for name, clock in CLOCKS.items()} | {AS_PYSS: (sl.EASY(), "each")},
+    "conservative": {
+        **{
+            f"{name}; {clock_name}": Clocked(partial(_conservative, **settings), clock)
+            for (name, settings), (clock_name, clock) in product(COMPRESSIONS.items(), CLOCKS.items())
+        },
+        **{f"{name}; {AS_PYSS}": (sl.Conservative(**settings), "each") for name, settings in COMPRESSIONS.items()},
+    },
+}
+
+
+def has_ties(member, jobs, procs):
+    """Tell whether two events, arrivals or completions, fall on one instant in the schedule of a member."""
+    starts = starts_of(member, jobs, procs)
+    events = sorted([*(job[0] for job in jobs), *(start + job[1] for start, job in zip(starts, jobs, strict=True))])
+    return any(a == b for a, b in pairwise(events))
