@@ -10,6 +10,7 @@ mutants make of all cases into `data/conformance/mistakes.csv`.
 
 import json
 import sys
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -64,33 +65,34 @@ def schedules(kind, jobs, procs):
 
 def starts_in(case, member):
     """Return the starts of a case of the suite under a member of the library, as `conformance` does."""
+    return _starts_in(case.number, member)
+
+
+@cache
+def _starts_in(number, member):
+    case = conformance.case(number)
     scheme, events = (ByHand(member.scheduler, member.clock), "batched") if isinstance(member, Clocked) else member
     schedule = simulate(case.trace, scheme, events=events)
     starts = dict(zip(schedule.trace.table.index.tolist(), schedule.start.tolist(), strict=True))
     return tuple(starts.get(job, conformance.NONE) for job in case.records.index)
 
 
-def conventions_of(name):
+def conventions_of(kind, name):
     """Return the choices that the name of a right scheduler stands for: of compression, if any, and of events."""
-    *compression, events = name.split("; ", 1)
-    return dict(zip(("compression",), compression, strict=False)) | {"events": events}
+    choices = ("compression", "events") if kind == "conservative" else ("events",)
+    return dict(zip(choices, name.split("; "), strict=True))
 
 
 def under(case):
     """Return, by the starts of each right schedule of a case, which conventions give it; not where all do."""
-    names = {}
+    every, by_starts = {}, {}
     for name, member in RIGHT[case.scheme].items():
-        names.setdefault(starts_in(case, member), []).append(conventions_of(name))
-    every = [conventions_of(name) for name in RIGHT[case.scheme]]
-    choices = {
-        starts: {choice: dict.fromkeys(one[choice] for one in own) for choice in own[0]}
-        for starts, own in names.items()
-    }
+        own = by_starts.setdefault(starts_in(case, member), {})
+        for choice, convention in conventions_of(case.scheme, name).items():
+            every.setdefault(choice, {})[convention] = own.setdefault(choice, {})[convention] = None
     return {
-        starts: {
-            choice: tuple(values) for choice, values in own.items() if len(values) < len({one[choice] for one in every})
-        }
-        for starts, own in choices.items()
+        starts: {choice: tuple(own[choice]) for choice in every if len(own[choice]) < len(every[choice])}
+        for starts, own in by_starts.items()
     }
 
 

@@ -5,7 +5,9 @@ from functools import cache
 
 import pandas as pd
 import pytest
+from find_cases import conventions_of, mistakes, starts_in, under
 from museum import BUGS, ByHand
+from mutants import AS_PYSS, CLOCKS, MUTANTS, RIGHT
 
 import schedlab as sl
 from schedlab import conformance
@@ -15,6 +17,7 @@ from schedlab.workload import swf
 
 CASES = {case.number: case for case in cases()}
 ANSWERS = [(case, answer) for case in cases() for answer in case.answers]
+OF_OTHER_CHOICES = (8, 9, 10, 12)  # of overruns, missing estimates, equal submissions and zero lengths
 OURS = [(case, answer) for case, answer in ANSWERS if answer.ours]
 
 
@@ -35,10 +38,11 @@ def test_schedlab_gives_the_answer_that_is_said_to_be_its_own(case, answer):
 
 
 def test_cases_tell_conventions_apart():
-    assert [case.number for case in cases()] == [*range(1, 18)]
+    assert [case.number for case in cases()] == [*range(1, 49)]
     for case in cases():
         starts = [answer.starts for answer in case.answers]
-        assert len(set(starts)) == len(starts) >= 2, case.name
+        assert len(set(starts)) == len(starts), case.name
+        assert len(starts) + len(conformance.mistakes()[case.number]) >= 2 or case.scheme == "SJF", case.name
         assert len({answer.convention for answer in case.answers}) == len(starts)
         assert case.answers[0].follows
         assert all(len(one) == len(case.records) for one in starts)
@@ -61,7 +65,80 @@ def test_logs_are_in_the_standard_format_and_their_headers_say_what_they_ask():
         assert log.records["requested_procs"].max() <= case.procs
 
 
-# --- What is caught ---
+# --- What is refused ---
+
+
+@cache
+def made_of_the_cases(kind, member):
+    """Return what a member of the library makes of the cases of a kind, as `judge` takes it."""
+    return {
+        case.name: dict(zip(case.records.index, starts_in(case, member), strict=True))
+        for case in cases()
+        if case.scheme == kind
+    }
+
+
+WRONG = [(kind, name) for kind, members in MUTANTS.items() for name in members]
+RIGHT_ONES = [
+    (kind, name)
+    for kind, members in RIGHT.items()
+    for name in members
+    if kind != "conservative" or name.startswith("queue;") or name.endswith((AS_PYSS, next(iter(CLOCKS))))
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), WRONG)
+def test_every_mutant_is_refused_by_name(kind, name):
+    verdicts = judge(made_of_the_cases(kind, MUTANTS[kind][name]), kind)
+    assert not verdicts.passed
+    assert f"not {kind}: " in str(verdicts)
+    assert name in verdicts.mistakes[kind]
+    same = [one for one in verdicts.mistakes[kind] if not one.startswith("is ")]  # other schemes may agree everywhere
+    assert same == [name] * (not name.startswith("is "))
+    if len(verdicts.mistakes[kind]) <= 3:
+        assert f"as from a scheduler that {' or that '.join(verdicts.mistakes[kind])}" in str(verdicts)
+
+
+def test_the_library_is_of_all_kinds():
+    assert len({name for _, name in WRONG}) >= 100
+    assert min(len(members) for members in MUTANTS.values()) >= 30
+
+
+@pytest.mark.parametrize(("kind", "name"), RIGHT_ONES)
+def test_every_convention_passes_as_itself(kind, name):
+    verdicts = judge(made_of_the_cases(kind, RIGHT[kind][name]), kind)
+    assert verdicts.passed, str(verdicts)
+    for choice, own in conventions_of(kind, name).items():
+        assert own in verdicts.conventions.get((kind, choice), (own,))
+
+
+def test_what_is_written_of_conventions_is_what_the_library_gives():
+    for case in cases():
+        if case.scheme in RIGHT and case.number not in OF_OTHER_CHOICES:
+            written = {answer.starts: dict(answer.under) for answer in case.answers if answer.follows}
+            assert written == under(case), case.number
+
+
+def test_what_is_written_of_mistakes_is_what_the_library_gives():
+    written = pd.read_csv(conformance.folder() / "mistakes.csv", dtype=str)
+    pd.testing.assert_frame_equal(written, mistakes().astype(str))
+
+
+@pytest.mark.parametrize(("scheme", "claims"), [("conservative", "EASY"), ("easy", "conservative"), ("easy", "FCFS")])
+def test_a_scheme_does_not_pass_as_another(scheme, claims):
+    assert not judge(by_name()[scheme](), claims).passed
+
+
+def test_conventions_that_contradict_each_other_are_refused():
+    """One that sees early completions together, but not others, follows a convention in each case, and none in all."""
+    together, apart = (made_of_the_cases("EASY", RIGHT["EASY"][name]) for name in list(RIGHT["EASY"])[:2])
+    mixed = {"two-early-completions": together, "completions-on-time-and-early": apart}
+    verdicts = judge({name: made[name] for name, made in mixed.items()})
+    assert verdicts["follows"].all()
+    assert not verdicts.passed
+    assert verdicts.contradictions == ("EASY: cases 3, 36 follow no single convention about events",)
+    assert str(verdicts).endswith("all of 2 cases follow their scheme, but not under one convention")
+
 
 CAUGHT = {
     "first fit": "not EASY: case 6 (Candidates that would delay the head of the queue): whatever fits starts. Job 3 "
@@ -104,7 +181,9 @@ def test_schemes_that_are_right_pass_as_what_they_are():
         (2, (0, 12, 17), "job 2 is first in the queue and fits at 10, but starts at 12"),
         (11, (0, 12, 10), "job 3 starts at 10, ahead of job 2, which waits since 1"),
         (13, (0, 10, 16), "job 3 is first in the queue and fits at 15, but starts at 16"),
-        (6, (0, 10, 15), "follows no known convention"),
+        (6, (0, 10, 15), "follows a known convention"),
+        (42, (0, 4, 5, 3), "job 4 starts at 3, but at 6 if a reservation needs its processors for the whole estimate"),
+        (41, (0, 1, 5, 3), "at 3 jobs hold 7 processors of 6"),
     ],
 )  # fmt: skip
 def test_what_follows_nothing_is_told_in_a_sentence(number, starts, words):
@@ -215,7 +294,7 @@ def test_a_case_displays_itself():
     assert "Case 12, FCFS: A job of length zero" in shown
     assert "Starts: 0, never, 5." in shown
     assert "data:image/svg+xml" in shown
-    with pytest.raises(ValueError, match="unknown case 99; known: 1 to 17"):
+    with pytest.raises(ValueError, match="unknown case 99; known: 1 to 48"):
         conformance.case(99)
 
 

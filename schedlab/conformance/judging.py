@@ -363,6 +363,6 @@ def others() -> pd.DataFrame:
     for run in pd.read_csv(folder() / "others.csv", dtype=str).itertuples():
         about = case(int(run.case))
         verdict = _verdict(about, dict(enumerate(map(int, run.starts.split()), start=1)))
-        told = verdict[5] or f"none: {verdict[6]}"
+        told = verdict[5] or f"none: {fault(about, verdict[3])}"
         rows.append((run.simulator, run.version, run.scheme, *verdict[:1], *verdict[2:3], told, verdict[4]))
     return pd.DataFrame(rows, columns=["simulator", "version", "scheme", "case", "title", "convention", "follows"])
