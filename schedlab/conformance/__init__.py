@@ -8,6 +8,7 @@ five jobs, with the schedule that follows from each convention, worked out by ha
 
 from .files import read_starts
 from .judging import Verdicts, fault, judge, others
+from .logs import Difference, LogVerdict
 from .suite import KINDS, NONE, Answer, Case, case, cases, export, folder
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "NONE",
     "Answer",
     "Case",
+    "Difference",
+    "LogVerdict",
     "Verdicts",
     "case",
     "cases",
