@@ -163,11 +163,13 @@ class LogVerdict:
     @cached_property
     def why(self) -> dict[str, Why]:
         """Why the job at which they first differ waited, in ours and in theirs; empty if nothing differs."""
-        if self.first_difference is None:
+        at = self.first_difference
+        if at is None:
             return {}
-        return {
-            name: one.why(self.first_difference.job) for name, one in (("ours", self.ours), ("theirs", self.theirs))
-        }
+        place = self.ours.trace.table.index.get_loc(at.job)
+        schedules = {"ours": self.ours, "theirs": self.theirs}
+        # A job that starts before its submission did not wait.
+        return {name: one.why(at.job) for name, one in schedules.items() if one.start[place] >= one.submit[place]}
 
     def chart(self):
         """Draw both schedules around their first difference as Gantt charts below one another.
@@ -357,9 +359,15 @@ def judge_log(
     output = matched(table_of(output) if known else read_table(output), trace)
     fits = settings.fits(output.trace, output.start, kind)
     best = next(fit for fit in fits if kind in (None, fit.setting.kind))
-    theirs = theirs_on(best.setting.trace, output.start, best.setting.overrun)
+    rule = best.setting.overrun
+    theirs = theirs_on(best.setting.trace, output.start, rule)
     # Run times cut at their estimates are the shortest that a simulator may have used.
     laws = [*output.laws, *broken(theirs_on(output.trace, output.start))]
     if not laws:
-        laws = broken_as(kind or (None if fits[0].all else best.setting.kind), theirs)
+        claim = kind or (None if fits[0].all else best.setting.kind)
+        estimates = settings.estimates_of(output.trace, rule).values()
+        of_claim = [broken_as(claim, theirs_on(variant, output.start, rule)) for variant in estimates]
+        laws = (
+            of_claim[0] if all(of_claim) else []
+        )  # a promise is broken only if it is by all estimates that may be theirs
     return LogVerdict(output, tuple(fits), kind, theirs, best.setting.simulate(), tuple(laws))

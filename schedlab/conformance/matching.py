@@ -49,9 +49,14 @@ def theirs_on(trace: Trace, start: np.ndarray, overrun: str = "kill") -> Schedul
     overrun : str
         How long the jobs run, as in `simulate`.
     """
-    told = replace(trace, table=trace.table.assign(wait_time=start - trace.table["submit_time"]))
+    submit = trace.table["submit_time"].to_numpy()
+    told = replace(trace, table=trace.table.assign(wait_time=start - submit))
     case, origin = case_of(told, Theirs(), None, overrun)
-    return Schedule(told, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
+    schedule = Schedule(told, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
+    if (start < submit).any():
+        # How jobs came to start is found by repeating the schedule, in which a job cannot start before it is there.
+        schedule.__dict__["started_by"] = theirs_on(trace, np.maximum(start, submit), overrun).started_by
+    return schedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +101,7 @@ def matched(table: pd.DataFrame, trace: Trace) -> Output:
     if again.any():
         first = table["job"].to_numpy()[again][0]
         places = " and ".join(table.index[table["job"] == first][:2])
-        laws.append(f"{_jobs(pd.unique(table['job'][again]))} more than once (job {first}: {places})")
+        laws.append(f"given more than one start: {_jobs(pd.unique(table['job'][again]))}; job {first} by {places}")
     table = table[~again]
     known = table["job"].isin(numbers).to_numpy()
     if not known.any():
@@ -106,14 +111,14 @@ def matched(table: pd.DataFrame, trace: Trace) -> Output:
         strange = table["job"].to_numpy()[~known]
         left_out = np.isin(strange, trace.dropped.get("job_number", ())).all() if len(trace.dropped) else False
         why = "; they were left out when the log was read (trace.dropped)" if left_out else ""
-        notes.append(f"{_jobs(strange)} in the output, but not in {trace.name}, and not judged{why}")
+        notes.append(f"in the output, but not in {trace.name}, and not judged: {_jobs(strange)}{why}")
     table = table[known].set_index("job")
     table = table.reindex(numbers[numbers.isin(table.index)])
     submit = trace.table["submit_time"].loc[table.index].to_numpy()
     start, told = _on_the_clock(table, submit, trace, notes, laws)
     absent = numbers.difference(table.index, sort=False).append(table.index[~told])
     if len(absent):
-        laws.append(f"{_jobs(absent)} without a start")
+        laws.append(f"without a start: {_jobs(absent)}")
         notes.append(f"judged without {'it' if len(absent) == 1 else 'them'}, though others could then start otherwise")
     if not told.any():
         raise ValueError(f"no job of {trace.name} has a start in the output")
@@ -145,7 +150,7 @@ def _on_the_clock(table, submit, trace, notes, laws):
         )
     if wrong.size:
         at = f"{theirs[wrong[0]] - offset:,.0f} s, in the trace at {submit[wrong[0]]:,} s"
-        laws.append(f"{_jobs(table.index[wrong])} submitted at another time (job {table.index[wrong[0]]}: {at})")
+        laws.append(f"submitted at another time: {_jobs(table.index[wrong])}; job {table.index[wrong[0]]} at {at}")
     if offset:
         notes.append(f"the clock of the output is {offset:,.0f} s ahead of the log's, by the submissions")
     return start - offset, ~np.isnan(start)
@@ -172,8 +177,10 @@ def _origin(start, submit, trace):
 
 def _jobs(numbers):
     """Name some jobs: how many, and the first of them."""
+    if len(numbers) == 1:
+        return f"job {numbers[0]}"
     some = ", ".join(map(str, list(numbers)[:NAMED])) + (", ..." if len(numbers) > NAMED else "")
-    return f"{count(len(numbers), 'job')} ({some}) {'is' if len(numbers) == 1 else 'are'}"
+    return f"{len(numbers):,} jobs ({some})"
 
 
 def count(number, what):

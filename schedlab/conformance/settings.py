@@ -8,6 +8,7 @@ import numpy as np
 from schedlab.parts import FREE, back, begin, front
 from schedlab.schedule import Schedule
 from schedlab.schemes import DPSA, EASY, FCFS, Conservative, Scheme
+from schedlab.schemes.cases import case_of
 from schedlab.schemes.compiled import CompiledScheme
 from schedlab.schemes.orders import NAMES, OF_USERS
 from schedlab.simulation import EVENTS, simulate
@@ -79,16 +80,9 @@ class Setting:
     estimates: str
     trace: Trace
 
-    def simulate(self, part: Trace | None = None) -> Schedule:
-        """Simulate the log.
-
-        Parameters
-        ----------
-        part : Trace, optional
-            A part of the log instead of all of it.
-        """
-        trace = self.trace if part is None else part
-        return simulate(trace, self.scheme, overrun=self.overrun, events=self.events)
+    def simulate(self) -> Schedule:
+        """Simulate the log."""
+        return simulate(self.trace, self.scheme, overrun=self.overrun, events=self.events)
 
     @property
     def kind(self) -> str | None:
@@ -139,8 +133,8 @@ def estimates_of(trace: Trace, overrun: str) -> dict[str, Trace]:
     run = cut.table["run_time"].to_numpy()
     doubled = 2 * (np.maximum(given, run) if overrun == "extend" else given)
     variants = {EXACT: run, DOUBLED: doubled, TWICE_RUN: 2 * run}
-    repaired = trace.repaired
-    missing = table.index.isin(repaired.loc[repaired["field"] == "requested_time", "job_number"])
+    repaired = trace.repaired[trace.repaired["field"] == "requested_time"] if len(trace.repaired) else ()
+    missing = table.index.isin(repaired["job_number"]) if len(repaired) else np.zeros(len(table), bool)
     if missing.any() and not missing.all():
         variants[LONGEST] = np.where(missing, np.maximum(given[~missing].max(), run), given)
         variants[UNKNOWN] = np.where(missing, NO_END, given)
@@ -164,6 +158,8 @@ class Fit:
         Of the first part of the log on which it was tried.
     agree : int
         How many of these jobs start at the same time, as far as the part can tell.
+    alike : int
+        How many have the same difference, whatever it is: all of them if a schedule is that of the setting, but later.
     difference, largest : float, seconds
         Mean of the other simulator's starts minus these; the largest difference, in absolute value.
     """
@@ -171,6 +167,7 @@ class Fit:
     setting: Setting
     jobs: int
     agree: int
+    alike: int
     difference: float
     largest: int
 
@@ -202,7 +199,7 @@ def fits(trace: Trace, start: np.ndarray, kind: str | None = None) -> list[Fit]:
         if 2 * jobs > len(trace):
             jobs = len(trace)
         tried = list(_tried(waiting, jobs, submit, start))
-        tried.sort(key=lambda fit: -fit.agree)
+        tried.sort(key=lambda fit: (not fit.all, -fit.alike, -fit.agree))
         if jobs == len(trace):
             return tried + done
         last = sum(fit.all for fit in tried) + BEST
@@ -215,12 +212,18 @@ def fits(trace: Trace, start: np.ndarray, kind: str | None = None) -> list[Fit]:
 def _tried(settings, jobs, submit, start) -> Iterator[Fit]:
     until = submit[jobs] if jobs < submit.size else max(start.max(), submit[-1]) + NO_END
     theirs = np.minimum(start[:jobs], until)
-    parts = {setting.trace: setting.trace.head(jobs) for setting in settings}
+    cases = {}  # schemes share them: making one takes as long as the simulation of a few hundred jobs
+    for setting in settings:
+        key = setting.trace, setting.overrun, setting.events
+        if key not in cases:
+            cases[key] = case_of(setting.trace.head(jobs), setting.scheme, None, *key[1:])
 
     def fit(setting):
-        difference = theirs - np.minimum(setting.simulate(parts[setting.trace]).start, until)
+        case, origin = cases[setting.trace, setting.overrun, setting.events]
+        difference = theirs - np.minimum(origin + setting.scheme.outcome(case).start, until)
         agree = int((difference == 0).sum())
-        return Fit(setting, jobs, agree, float(difference.mean()), int(np.abs(difference).max()))
+        alike = max(agree, int(np.unique(difference, return_counts=True)[1].max()))
+        return Fit(setting, jobs, agree, alike, float(difference.mean()), int(np.abs(difference).max()))
 
     with pool() as threads:
         yield from threads.map(fit, settings)
