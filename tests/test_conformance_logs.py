@@ -9,6 +9,7 @@ from museum import ByHand
 from workloads import trace_of
 
 import schedlab as sl
+from schedlab import conformance
 from schedlab.cli import main
 from schedlab.conformance import judge
 from schedlab.conformance.files import read_table, table_of
@@ -161,8 +162,16 @@ def test_the_museum_is_refused_as_easy(late, bug):
         assert "the head of the queue from" in verdict.laws[0]
 
 
-def test_events_of_the_museum_are_conventions(late):
+def test_easy_by_hand_passes(late):
     assert judge(starts(sl.simulate(late, ByHand())), "EASY", trace=late).passed
+
+
+def test_the_output_of_accasim_is_not_easy():
+    log = sl.model_trace("lublin", jobs=500, procs=64, seed=1).scale_load(0.8).with_estimates("tsafrir")
+    verdict, said = refused(conformance.folder() / "accasim-easy.txt.gz", log, "EASY")
+    assert said.startswith("breaks a law: job 40, the head of the queue from 29,806 s on, could start at 29,967 s")
+    assert verdict.exact == []
+    assert "nearest of all: first_fit (events batched, estimates as given): 386 of 500 starts" in said
 
 
 def test_one_start_that_is_a_second_late_is_found(trace, easy):

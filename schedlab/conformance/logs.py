@@ -108,11 +108,11 @@ class LogVerdict:
     Examples
     --------
     >>> import schedlab as sl
-    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=3).scale_load(0.9)
-    >>> output = sl.simulate(trace, sl.Conservative(), events="each").jobs[["start_time"]]  # of another simulator
+    >>> trace = sl.model_trace("lublin", jobs=300, procs=64, seed=3).scale_load(0.9).with_estimates("tsafrir")
+    >>> output = sl.simulate(trace, sl.DPSA()).jobs[["start_time"]]  # of another simulator
     >>> verdict = sl.conformance.judge(output, trace=trace)
-    >>> verdict.passed, sorted(set(verdict.candidates.query("agree == jobs")["scheme"]))
-    (True, ['Conservative'])
+    >>> verdict.passed, verdict.candidates.query("agree == jobs")["scheme"].unique().tolist()
+    (True, ['DPSAn'])
     >>> sl.conformance.judge(output, "EASY", trace=trace).passed
     False
     """
@@ -230,6 +230,8 @@ class LogVerdict:
             f"starts ({share:.5g} %); the others differ by up to {fit.largest:,} s, and the mean wait of theirs is "
             f"{abs(fit.difference):,.4g} s {longer}"
         )
+        if (first := self.fits[0]) is not fit and not first.all:
+            yield f"    nearest of all: {self._words(first.setting)}: {first.agree:,} of {first.jobs:,} starts"
         shift = self.theirs.start - self.ours.start
         values, counts = np.unique(shift[shift != 0], return_counts=True)
         if counts.size and 2 * counts.max() > shift.size:

@@ -225,5 +225,9 @@ def _tried(settings, jobs, submit, start) -> Iterator[Fit]:
         alike = max(agree, int(np.unique(difference, return_counts=True)[1].max()))
         return Fit(setting, jobs, agree, alike, float(difference.mean()), int(np.abs(difference).max()))
 
+    for setting in settings:
+        if isinstance(setting.scheme, CompiledScheme):
+            fit(setting)  # makes its kernel here, once: several threads would make it at the same time
+            break
     with pool() as threads:
         yield from threads.map(fit, settings)
