@@ -253,6 +253,14 @@ def test_another_log_is_refused(trace, easy):
     assert matched(table_of(moved), trace).laws[0].startswith("submitted at another time: job 7; job 7 at ")
 
 
+def test_columns_that_contradict_each_other_are_a_broken_law(trace, easy):
+    table = easy.jobs[["submit_time", "wait_time", "start_time"]]
+    assert matched(table_of(table), trace).laws == ()
+    table.loc[9, "wait_time"] += 5
+    (law,) = matched(table_of(table), trace).laws
+    assert law.startswith("submission, wait and start contradict each other: job 9; the first submitted at ")
+
+
 # --- Clocks and forms ---
 
 

@@ -114,6 +114,11 @@ def matched(table: pd.DataFrame, trace: Trace) -> Output:
         notes.append(f"in the output, but not in {trace.name}, and not judged: {_jobs(strange)}{why}")
     table = table[known].set_index("job")
     table = table.reindex(numbers[numbers.isin(table.index)])
+    unlike = np.flatnonzero((table["start"] - table["submit"] - table["wait"]).abs() > 1)  # 1 s: each may be rounded
+    if unlike.size:
+        first = table.iloc[unlike[0]]
+        said = f"submitted at {first.submit:,.0f} s, waited {first.wait:,.0f} s, started at {first.start:,.0f} s"
+        laws.append(f"submission, wait and start contradict each other: {_jobs(table.index[unlike])}; the first {said}")
     submit = trace.table["submit_time"].loc[table.index].to_numpy()
     start, told = _on_the_clock(table, submit, trace, notes, laws)
     absent = numbers.difference(table.index, sort=False).append(table.index[~told])
