@@ -318,14 +318,27 @@ def _parser():
     claims.set_defaults(run=_claims)
 
     judged = commands.add_parser(
-        "conformance", help="find out which conventions a simulator follows", description=_conformance.__doc__
+        "conformance",
+        help="find out which conventions a simulator follows",
+        description=_conformance.__doc__,
+        epilog="Example: schedlab conformance --log KTH-SP2-1996 their.csv",
+        usage="%(prog)s [options] [RESULTS]",  # a list of its options would not fit the terminal
     )
-    judged.add_argument("results", nargs="?", metavar="FOLDER", help="a simulator's results, one file for each log")
+    judged.add_argument(
+        "results",
+        nargs="?",
+        metavar="RESULTS",
+        help="a simulator's results: a folder with one file for each of the small logs, or with --log one file",
+    )
+    judged.add_argument(
+        "--log", dest="trace", metavar="TRACE", help=f"judge the result of a simulator for this log: {TRACE_HELP}"
+    )
     judged.add_argument("--export", metavar="FOLDER", help="write the logs, for a simulator to run")
     judged.add_argument("--scheme", type=_scheme, metavar="SCHEME", help="judge a scheme of schedlab, such as easy")
     judged.add_argument("--of", choices=conformance.KINDS, help="only cases about this scheme (default: all)")
     _convention_arguments(judged)
-    judged.set_defaults(run=_conformance)
+    _trace_options(judged)
+    judged.set_defaults(run=_conformance, log=None)
 
     compiling = commands.add_parser("compile", help="compile all kernels now instead of at first use")
     compiling.description = _compile.__doc__
@@ -335,6 +348,16 @@ def _parser():
 
 def _trace_arguments(parser):
     parser.add_argument("trace", metavar="TRACE", help=TRACE_HELP)
+    _trace_options(parser).add_argument(
+        "--log",
+        choices=RECIPES,
+        metavar="LOG",
+        help=f"the file is one of these public logs, whose columns are known: {', '.join(RECIPES)}",
+    )
+
+
+def _trace_options(parser):
+    """Add what tells how to read a trace; return the group of options for tables."""
     parser.add_argument("--jobs", type=_count, metavar="N", help="only the first N jobs")
     parser.add_argument(
         "--between",
@@ -382,12 +405,6 @@ def _trace_arguments(parser):
         metavar="U|run=U,...",
         help=f"unit of time, for all columns or by column: {', '.join(frames.UNITS)} (default: s)",
     )
-    table.add_argument(
-        "--log",
-        choices=RECIPES,
-        metavar="LOG",
-        help=f"the file is one of these public logs, whose columns are known: {', '.join(RECIPES)}",
-    )
     slurm = parser.add_argument_group("output of Slurm's sacct")
     slurm.add_argument(
         "--partition",
@@ -404,6 +421,7 @@ def _trace_arguments(parser):
     slurm.add_argument(
         "--names", action="store_true", default=None, help="show the names of users and groups in --classes user, group"
     )
+    return table
 
 
 def _workload_arguments(parser):
@@ -848,22 +866,38 @@ def _claims(options):
 def _conformance(options):
     """Find out which conventions a simulator follows, with small logs that each isolate one choice.
 
-    Without arguments, print the cases and the schedule under each convention. Exit code 1 means that in some case the
-    simulator follows no convention of the case's scheme.
+    Without arguments, print the cases and the schedule under each convention. With --log, judge the starts of a whole
+    log: which laws they break, which settings give all of them, and where the nearest one first differs. Exit code 1
+    means that in some case the simulator follows no convention of the case's scheme, or that it breaks a law of
+    scheduling or no setting gives all its starts of the log.
     """
     if options.export:
         print("\n".join(str(path) for path in conformance.export(options.export)))
         return
     given = options.results if options.results is not None else options.scheme
+    how = {} if options.scheme is None else {"overrun": options.overrun, "events": options.events}
+    if options.trace is not None:
+        if options.results is None:
+            raise ValueError("--log needs the file with the simulator's starts: schedlab conformance --log TRACE FILE")
+        trace = _trace(options)
+        with _patience():
+            verdict = conformance.judge(options.results, options.of, trace=trace)
+            words = str(verdict)
+        print(words)
+        if not verdict.passed:
+            raise ValueError("the starts break a law, or no setting gives all of them")
+        return
+    for name in ("jobs", "between", "procs", "standin", "seed", "lenient", "columns", "unit", *SLURM):
+        if getattr(options, name):
+            raise ValueError(f"--{name.replace('_', '-')} is for a whole log, expected --log TRACE with it")
     if given is None:
         for case in conformance.cases():
             print(f"{case.number} {case.scheme}: {case.title}\n")
             _print_indented(case.words)
             for answer in case.answers:
-                _print_indented(f"{', '.join(map(str, answer.starts))}: {answer.convention}. {answer.words}")
+                _print_indented(f"{answer.told}: {answer.convention}. {answer.words}")
             print()
         return
-    how = {} if options.scheme is None else {"overrun": options.overrun, "events": options.events}
     verdicts = conformance.judge(given, options.of, **how)
     print(verdicts)
     if not verdicts.passed:

@@ -1,10 +1,15 @@
 """Read when jobs start from the output of any simulator."""
 
 import csv
-from datetime import datetime
+import gzip
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+from schedlab.schedule import Schedule
 from schedlab.text import plain
 from schedlab.workload import swf
 
@@ -12,8 +17,14 @@ from .suite import NONE, Case
 
 ACCASIM = "%Y-%m-%d %H:%M:%S"
 # Column names, in upper or lower case: those of Batsim and evalys, of schedlab and SWF, and plain ones.
-JOB = ("job_id", "job_number", "jobid", "job", "id")
-START = ("starting_time", "start_time", "start", "begin")
+NAMES = {
+    "job": ("job_id", "job_number", "jobid", "job", "id"),
+    "start": ("starting_time", "start_time", "start", "begin"),
+    "wait": ("waiting_time", "wait_time", "wait"),
+    "submit": ("submission_time", "submit_time", "submit"),
+}
+CQSIM = ("job", "procs", "procs", "estimate", "run", "wait", "submit", "start", "end")  # separated by ";", no header
+NEVER = ("", "nan", "none", "na")  # in the place of a time: the job does not start
 
 
 def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
@@ -22,7 +33,7 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     Parameters
     ----------
     path : path
-        SWF, CSV or AccaSim's dispatching plan; the content decides which.
+        SWF, CSV, CQSim's results or AccaSim's dispatching plan, also compressed (.gz); the content decides which.
     case : Case
         For submit times, if the file counts from another origin.
 
@@ -47,73 +58,187 @@ def read_starts(path: str | PathLike, case: Case) -> dict[int, int]:
     ...     sl.conformance.read_starts(f"{folder}/jobs.csv", sl.conformance.case(1))
     {1: 0, 2: 10, 3: 2, 4: 3}
     """
+    table = read_table(path)
+    jobs, submits = table["job"].to_numpy(), case.records["submit_time"]
+    if table.attrs["dated"] or table["start"].isna().all():
+        unknown = np.flatnonzero(~np.isin(jobs, submits.index))
+        if unknown.size:
+            where = table.index[unknown[0]]
+            raise ValueError(f"{where}: job {jobs[unknown[0]]} is not in case {case.number}")
+        start = submits[jobs].to_numpy() + table["wait"].to_numpy()
+    else:
+        start = table["start"].to_numpy()
+    return dict(zip(jobs.tolist(), np.where(np.isnan(start), NONE, start).astype("int64").tolist(), strict=True))
+
+
+def read_table(path: str | PathLike) -> pd.DataFrame:
+    """Read what a simulator wrote of each job.
+
+    Parameters
+    ----------
+    path : path
+        As in `read_starts`.
+
+    Returns
+    -------
+    DataFrame
+        One row per row of the file; the index says where it is (``"jobs.csv:3"``). Columns: job (int64), and submit,
+        start and wait (float64, whole seconds on the simulator's clock; nan if unknown, or if the job never starts).
+        ``attrs["dated"]`` tells whether the clock is a calendar.
+
+    Raises
+    ------
+    ValueError
+        Names file, line, field, value and what was expected.
+    """
     path = Path(path)
-    lines = [
-        (number, line.strip())
-        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
-        if line.strip() and not line.lstrip().startswith((";", "#"))
-    ]
+    opens = gzip.open if path.suffix == ".gz" else open
+    with opens(path, "rt", encoding="utf-8", errors="replace") as file:
+        lines = [
+            (number, line.strip())
+            for number, line in enumerate(file, start=1)
+            if line.strip() and not line.lstrip().startswith((";", "#"))
+        ]
+    name = plain(str(path))
     if not lines:
-        raise ValueError(f"{plain(str(path))}: no jobs in the file")
+        raise ValueError(f"{name}: no jobs in the file")
     first = lines[0][1]
     if len(first.split()) == len(swf.FIELDS):
-        read = _of_swf
+        names, rows = swf.FIELDS, [(number, line.split()) for number, line in lines]
     elif first.count(";") > 3 and "__" in first:
-        read = _of_accasim
+        return _of_accasim(name, lines)
     else:
-        return _of_csv(path, lines)
-    return dict(read(path, number, line, case) for number, line in lines)
-
-
-def _of_swf(path, number, line, case):
-    words = zip(swf.FIELDS[:3], line.split(), strict=False)
-    job, submit, wait = (_whole(path, number, name, word) for name, word in words)
-    return job, NONE if wait < 0 else submit + wait
-
-
-def _of_accasim(path, number, line, case):
-    before, *_, after = line.split("__")  # job, user, queued; nodes; start, end and more
-    (job, *_, queued), start = before.split(";"), after.split(";")[0]
-    try:
-        wait = datetime.strptime(start, ACCASIM) - datetime.strptime(queued, ACCASIM)
-    except ValueError:
-        expected = "expected a time such as 2001-01-31 12:00:00"
-        raise ValueError(f"{plain(str(path))}:{number}: start is {start!r}, {expected}") from None
-    job = _whole(path, number, "job_id", job)
-    if job not in case.records.index:
-        raise ValueError(f"{plain(str(path))}:{number}: job {job} is not in case {case.number}")
-    return job, int(case.records.loc[job, "submit_time"] + wait.total_seconds())
-
-
-def _of_csv(path, lines):
-    separator = max(",;\t", key=lines[0][1].count)
-    rows = [(number, next(csv.reader([line], delimiter=separator))) for number, line in lines]
-    names = [name.strip().casefold() for name in rows[0][1]]
-    job, start = (next((names.index(name) for name in known if name in names), None) for known in (JOB, START))
-    if job is None and start is None and len(names) == 2:  # a file without a header
-        job, start = 0, 1
-    elif job is None or start is None:
-        missing, known = ("job", JOB) if job is None else ("start", START)
-        expected = f"expected a column {known[0]} or {known[-2]}, or two columns without names"
-        raise ValueError(f"{plain(str(path))}:{rows[0][0]}: no {missing} among {', '.join(names)}; {expected}")
-    else:
-        rows = rows[1:]
-    found = {}
+        separator = max(",;\t", key=first.count)
+        rows = [(number, next(csv.reader([line], delimiter=separator))) for number, line in lines]
+        names, rows = _header(name, rows, separator)
     for number, row in rows:
-        if len(row) <= max(job, start):
-            raise ValueError(f"{plain(str(path))}:{number}: {len(row)} fields, expected {len(names)}")
-        key = _whole(path, number, names[job], row[job].rpartition("!")[2])  # Batsim's "w0!1"
-        found[key] = _whole(path, number, names[start], row[start] or str(NONE))
-    return found
+        if len(row) < len(names):
+            raise ValueError(f"{name}:{number}: {len(row)} fields, expected {len(names)}")
+    columns = {label: [row[i].strip() for _, row in rows] for i, label in enumerate(names)}
+    return _table(columns, [f"{name}:{number}" for number, _ in rows])
 
 
-def _whole(path, number, name, word):
-    """Read a number of seconds, or of a job; rounding noise such as Batsim's 10.000001 is removed."""
+def _header(name, rows, separator):
+    """Return the names of the columns, and the rows without them."""
+    number, first = rows[0]
+    labels = [label.strip() for label in first]
+    known = {label for labels in NAMES.values() for label in labels}
+    if not known & {label.casefold() for label in labels}:
+        if len(labels) == 2:
+            return ("job", "start"), rows
+        if len(labels) == len(CQSIM) and separator == ";":
+            return CQSIM, rows
+    _columns(labels, f"{name}:{number}")
+    return labels, rows[1:]
+
+
+def _columns(labels, where):
+    """Return the label of each column that is needed, by what it holds."""
+    lower = {label.strip().casefold(): label for label in reversed(labels)}
+    columns = {
+        what: lower[next(label for label in known if label in lower)]
+        for what, known in NAMES.items()
+        if any(label in lower for label in known)
+    }
+    missing = "job" if "job" not in columns else "start" if not {"start", "wait"} & columns.keys() else None
+    if missing:
+        known = NAMES[missing]
+        expected = f"expected a column {known[0]} or {known[-2]}, or two columns without names"
+        raise ValueError(f"{where}: no {missing} among {', '.join(map(str, labels))}; {expected}")
+    return columns
+
+
+def _of_accasim(name, lines):
+    columns = {what: [] for what in ("job", "submit", "start")}
+    for number, line in lines:
+        try:
+            before, *_, after = line.split("__")  # job, user, queued; nodes; start, end and more
+            (job, *_, queued), start = before.split(";"), after.split(";")[0]
+        except ValueError:
+            expected = "expected job;user;time__nodes__time;..., as in AccaSim's dispatching plan"
+            raise ValueError(f"{name}:{number}: the line is {plain(line)!r}, {expected}") from None
+        columns["job"].append(job)
+        for what, word in (("submit", queued), ("start", start)):
+            try:
+                columns[what].append(datetime.strptime(word, ACCASIM).replace(tzinfo=UTC).timestamp())
+            except ValueError:
+                expected = "expected a time such as 2001-01-31 12:00:00"
+                raise ValueError(f"{name}:{number}: {what} is {word!r}, {expected}") from None
+    return _table(columns, [f"{name}:{number}" for number, _ in lines], dated=True)
+
+
+def table_of(output: pd.DataFrame | pd.Series | Schedule) -> pd.DataFrame:
+    """Return what a simulator made of each job, in the form of `read_table`.
+
+    Parameters
+    ----------
+    output : DataFrame, Series or Schedule
+        A table with a column or an index of job numbers, and the columns that a file would have; starts by job number;
+        or a schedule.
+
+    Raises
+    ------
+    ValueError
+        Names the row, field, value and what was expected.
+    """
+    if isinstance(output, Schedule):
+        columns = {"submit": output.submit, "start": output.start}
+        output = pd.DataFrame(columns, pd.Index(output.trace.table.index, name="job"))
+    if isinstance(output, pd.Series):
+        output = output.to_frame("start")
+    if output.empty:
+        raise ValueError("the table has no rows, expected one for each job")
+    labels = [str(label) for label in output.columns]
+    if not {label.casefold() for label in labels} & {*NAMES["job"]}:
+        if isinstance(output.index, pd.RangeIndex) and output.index.name is None and output.index.start == 0:
+            raise ValueError(f"no job among {', '.join(labels)}; expected a column job_id, or an index of job numbers")
+        output = output.rename_axis("job").reset_index()
+    output = output.set_axis([str(label) for label in output.columns], axis="columns")
+    columns = {label: output[label].tolist() for label in _columns(list(output.columns), "the table").values()}
+    return _table(columns, [f"the table, row {i}" for i in range(1, len(output) + 1)])
+
+
+def _table(columns, places, dated=False):
+    """Make the table of `read_table` from columns of words or numbers."""
+    named = _columns(list(columns), places[0] if places else "the table")
+    job = [word.rpartition("!")[2] if isinstance(word, str) else word for word in columns[named["job"]]]  # "w0!1"
+    values = {"job": _whole(job, places, named["job"]).astype("int64")}
+    for what in ("submit", "start", "wait"):
+        values[what] = np.full(len(places), np.nan)
+        if what in named:
+            words = columns[named[what]]
+            never = [isinstance(word, str) and word.casefold() in NEVER for word in words]
+            never = np.array(never) | pd.isna(pd.Series(words, dtype=object)).to_numpy()
+            read = _whole(
+                [str(NONE) if not_at_all else word for word, not_at_all in zip(words, never, strict=True)],
+                places,
+                named[what],
+            )
+            values[what] = np.where(read == NONE, np.nan, read)
+    if "start" not in named:
+        values["start"] = values["submit"] + values["wait"]
+    elif "wait" not in named:
+        values["wait"] = values["start"] - values["submit"]
+    table = pd.DataFrame(values, index=places)
+    table.attrs["dated"] = dated
+    return table
+
+
+def _whole(words, places, label):
+    """Read numbers of seconds, or of jobs; rounding noise such as Batsim's 10.000001 is removed."""
     try:
-        value = float(word)
-        whole = round(value)
-        if abs(value - whole) < 0.01:
-            return whole
-    except (ValueError, OverflowError):
-        pass
-    raise ValueError(f"{plain(str(path))}:{number}: {name} is {word!r}, expected a whole number")
+        values = np.array(words, dtype="float64")
+    except (ValueError, TypeError):
+        values = np.array([_number(word) for word in words])
+    whole = np.round(values)
+    wrong = np.flatnonzero(~(np.abs(values - whole) < 0.01))
+    if wrong.size:
+        raise ValueError(f"{places[wrong[0]]}: {label} is {words[wrong[0]]!r}, expected a whole number")
+    return whole
+
+
+def _number(word):
+    try:
+        return float(word)
+    except (ValueError, TypeError):
+        return np.nan

@@ -10,18 +10,27 @@ import numpy as np
 import pandas as pd
 
 from schedlab.machine import Flat
+from schedlab.schedule import Schedule
 from schedlab.schemes import Scheme
 from schedlab.simulation import simulate
 from schedlab.text import check_known, plain
+from schedlab.workload.trace import Trace
 
 from .files import read_starts
+from .logs import judge_log
 from .suite import KINDS, NONE, Case, case, cases, folder, mistakes
 
 MOST_NAMED = 3  # mistakes
 SUFFIXES = (".swf", ".csv", ".txt", ".data", ".out")
 
 
-def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], scheme: str | None = None, **conventions):
+def judge(
+    given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]] | pd.DataFrame | pd.Series | Schedule,
+    scheme: str | None = None,
+    *,
+    trace: Trace | None = None,
+    **conventions,
+):
     """Say which conventions a simulator follows.
 
     Parameters
@@ -35,6 +44,10 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     scheme : {"FCFS", "SJF", "EASY", "conservative"}, optional
         Judge only the cases that test this scheme. Default: the cases that have a file; for a scheme, those of its
         kind.
+    trace : Trace, optional
+        Judge a whole log instead of the cases: the log that was simulated. `given` is then the simulator's output, as
+        one file in any of these formats, or of CQSim, also compressed; a table with the same columns, or with an index
+        of job numbers; a Series of starts by job number; or a `Schedule`, whose trace is the default.
     **conventions
         overrun and events, as in `simulate`; only for a scheme.
 
@@ -42,6 +55,9 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     -------
     Verdicts
         One row per case.
+    LogVerdict
+        For a whole log: the laws that the output breaks, the settings that give all its starts, and the first
+        difference from the nearest one.
 
     Raises
     ------
@@ -56,7 +72,18 @@ def judge(given: str | PathLike | Scheme | Mapping[str, Mapping[int, int]], sche
     >>> starts = {"candidates-against-the-head": {1: 0, 2: 22, 3: 2}}  # of each job, from another simulator
     >>> sl.conformance.judge(starts)[["case", "follows", "convention"]].values.tolist()
     [[6, False, 'whatever fits starts']]
+
+    A whole log, here as another simulator might give it, counted from the first submission:
+
+    >>> trace = sl.model_trace("lublin", jobs=200, procs=64, seed=3).scale_load(0.9)
+    >>> output = sl.simulate(trace, sl.EASY(backfill="sjf")).jobs[["submit_time", "start_time"]] - 1_000
+    >>> verdict = sl.conformance.judge(output, trace=trace)
+    >>> verdict.passed, verdict.candidates.loc[0, "scheme"], verdict.candidates.loc[0, "agree"].item()
+    (True, 'EASY-SJBF', 200)
     """
+    if trace is not None or isinstance(given, pd.DataFrame | pd.Series | Schedule):
+        given = given if not isinstance(given, Scheme) else simulate(trace, given, **conventions)
+        return judge_log(given, trace, scheme)
     if scheme is None and isinstance(given, Scheme):
         scheme = _kind_of(given)
     known = cases() if scheme is None else [case for case in cases() if case.scheme == _kind(scheme)]

@@ -1,4 +1,8 @@
-"""The cases: small logs that each isolate one choice of a scheduler, with the schedule under each convention."""
+"""The cases: small logs that each isolate one choice of a scheduler, with the schedule under each convention.
+
+Most have two to six jobs. A few have sixty or more, without two events at one instant: they leave nothing open, and
+refuse mistakes that need a long queue to show.
+"""
 
 import tomllib
 from collections.abc import Mapping
@@ -19,6 +23,7 @@ from schedlab.workload import swf
 from schedlab.workload.trace import Trace, read_swf
 
 NONE = -1  # start of a job that never starts
+MOST_TOLD = 10  # starts of an answer
 KINDS = ("FCFS", "SJF", "EASY", "conservative")  # kinds of schemes that the cases test
 
 
@@ -60,6 +65,12 @@ class Answer:
     def __post_init__(self):
         object.__setattr__(self, "starts", tuple(self.starts))
         object.__setattr__(self, "under", {choice: tuple(names) for choice, names in self.under.items()})
+
+    @property
+    def told(self) -> str:
+        """The starts as text; of a long case only the first."""
+        words = ["never" if start == NONE else str(start) for start in self.starts[:MOST_TOLD]]
+        return ", ".join([*words, f"... ({len(self.starts)} jobs)"] if len(self.starts) > MOST_TOLD else words)
 
 
 @dataclass(frozen=True)
@@ -143,8 +154,7 @@ class Case:
 
         parts = [display.line(self.words, strong=str(self))]
         for answer in self.answers:
-            starts = ", ".join("never" if start == NONE else str(start) for start in answer.starts)
-            parts.append(display.line(f"{answer.words} Starts: {starts}.", strong=answer.convention))
+            parts.append(display.line(f"{answer.words} Starts: {answer.told}.", strong=answer.convention))
         return display.page(*parts, display.image(svg(self.chart()), self.title))
 
 

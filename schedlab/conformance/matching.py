@@ -1,0 +1,192 @@
+"""Match what a simulator gave with the jobs of a trace: job numbers, and the clock that it counts by."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from schedlab.schedule import Schedule
+from schedlab.schemes import FromLog
+from schedlab.schemes.cases import case_of
+from schedlab.workload.trace import Trace
+
+NAMED = 3  # examples in a sentence
+DAY = 86_400  # seconds
+
+
+@dataclass(frozen=True)
+class Theirs(FromLog):
+    """The starts of another simulator, in the form of `recorded`. Any trace will do, also a model or a changed one.
+
+    The waits of the trace are theirs, and jobs run as long as the overrun rule says.
+    """
+
+    label = "theirs"
+    needs = None
+
+    @property
+    def origin(self) -> str:
+        """As of `Scheme`."""
+        return "starts as another simulator gave them"
+
+    def conventions(self, overrun: str, events: str) -> tuple[str, str]:
+        """As in `Scheme`: unchanged."""
+        return overrun, events
+
+    def simulate(self, case):
+        """As in `Scheme`."""
+        return case.outcome(case.jobs.submit + case.columns["wait_time"])
+
+
+def theirs_on(trace: Trace, start: np.ndarray, overrun: str = "kill") -> Schedule:
+    """Return the starts of another simulator as a schedule, whatever laws they break.
+
+    Parameters
+    ----------
+    trace : Trace
+        The simulated jobs.
+    start : int64, shape (n_jobs,), seconds on the clock of the log
+    overrun : str
+        How long the jobs run, as in `simulate`.
+    """
+    submit = trace.table["submit_time"].to_numpy()
+    told = replace(trace, table=trace.table.assign(wait_time=start - submit))
+    case, origin = case_of(told, Theirs(), None, overrun)
+    schedule = Schedule(told, Theirs(), case.machine, case.overrun, case.events, case.outcome(start - origin), origin)
+    if (start < submit).any():
+        # How jobs came to start is found by repeating the schedule, in which a job cannot start before it is there.
+        schedule.__dict__["started_by"] = theirs_on(trace, np.maximum(start, submit), overrun).started_by
+    return schedule
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """What another simulator gave, matched with the jobs of a trace.
+
+    Attributes
+    ----------
+    trace : Trace
+        The jobs that start in the other simulator.
+    start : int64, shape (n_jobs,), seconds on the clock of the log
+        Their starts.
+    notes : tuple of str
+        What was assumed and left out.
+    laws : tuple of str
+        What cannot be so: jobs that start twice or never, or that are submitted at another time.
+    """
+
+    trace: Trace
+    start: np.ndarray
+    notes: tuple[str, ...]
+    laws: tuple[str, ...]
+
+
+def matched(table: pd.DataFrame, trace: Trace) -> Output:
+    """Match what a simulator gave with the jobs of a trace.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `read_table` returns it.
+    trace : Trace
+        The log that was simulated.
+
+    Raises
+    ------
+    ValueError
+        If nothing can be matched: other job numbers, or other submissions.
+    """
+    notes, laws, numbers = [], [], trace.table.index
+    again = table["job"].duplicated().to_numpy()
+    if again.any():
+        first = table["job"].to_numpy()[again][0]
+        places = " and ".join(table.index[table["job"] == first][:2])
+        laws.append(f"given more than one start: {_jobs(pd.unique(table['job'][again]))}; job {first} by {places}")
+    table = table[~again]
+    known = table["job"].isin(numbers).to_numpy()
+    if not known.any():
+        theirs, ours = (f"{one.min():,} to {one.max():,}" for one in (table["job"], numbers))
+        raise ValueError(f"no job of the output is in {trace.name}: its jobs are {theirs}, those of the trace {ours}")
+    if not known.all():
+        strange = table["job"].to_numpy()[~known]
+        left_out = np.isin(strange, trace.dropped.get("job_number", ())).all() if len(trace.dropped) else False
+        why = "; they were left out when the log was read (trace.dropped)" if left_out else ""
+        notes.append(f"in the output, but not in {trace.name}, and not judged: {_jobs(strange)}{why}")
+    table = table[known].set_index("job")
+    table = table.reindex(numbers[numbers.isin(table.index)])
+    unlike = np.flatnonzero((table["start"] - table["submit"] - table["wait"]).abs() > 1)  # 1 s: each may be rounded
+    if unlike.size:
+        first = table.iloc[unlike[0]]
+        said = f"submitted at {first.submit:,.0f} s, waited {first.wait:,.0f} s, started at {first.start:,.0f} s"
+        laws.append(f"submission, wait and start contradict each other: {_jobs(table.index[unlike])}; the first {said}")
+    submit = trace.table["submit_time"].loc[table.index].to_numpy()
+    start, told = _on_the_clock(table, submit, trace, notes, laws)
+    absent = numbers.difference(table.index, sort=False).append(table.index[~told])
+    if len(absent):
+        laws.append(f"without a start: {_jobs(absent)}")
+        notes.append(f"judged without {'it' if len(absent) == 1 else 'them'}, though others could then start otherwise")
+    if not told.any():
+        raise ValueError(f"no job of {trace.name} has a start in the output")
+    if len(absent):
+        trace = trace.where(numbers.isin(table.index[told]))
+    return Output(trace, start[told].astype("int64"), tuple(notes), tuple(laws))
+
+
+def _on_the_clock(table, submit, trace, notes, laws):
+    """Return the starts on the clock of the log, and whether each job has one."""
+    start, wait, theirs = (table[name].to_numpy() for name in ("start", "wait", "submit"))
+    if np.isnan(start).all():
+        return submit + wait, ~np.isnan(wait)
+    off = theirs - submit
+    if np.isnan(off).all():
+        offset, words = _origin(start[~np.isnan(start)], submit[~np.isnan(start)], trace)
+        if words:
+            notes.append(words)
+        return start - offset, ~np.isnan(start)
+    values, counts = np.unique(off[~np.isnan(off)], return_counts=True)
+    offset = values[counts.argmax()]
+    wrong = np.flatnonzero(off != offset)
+    if 2 * wrong.size > off.size:
+        job = table.index[wrong[0]]
+        found = f"job {job} is submitted at {theirs[wrong[0]]:.0f} s, in the trace at {submit[wrong[0]]:,} s"
+        raise ValueError(
+            f"the submissions of the output are not those of {trace.name}: {found}, and no shift of the clock explains "
+            "this for most jobs; give the trace that was simulated, with its load and its changes"
+        )
+    if wrong.size:
+        at = f"{theirs[wrong[0]] - offset:,.0f} s, in the trace at {submit[wrong[0]]:,} s"
+        laws.append(f"submitted at another time: {_jobs(table.index[wrong])}; job {table.index[wrong[0]]} at {at}")
+    if offset:
+        notes.append(f"the clock of the output is {offset:,.0f} s ahead of the log's, by the submissions")
+    return start - offset, ~np.isnan(start)
+
+
+def _origin(start, submit, trace):
+    """Return how far a clock without submissions is ahead of the log's, and what to say about it."""
+    waits, epoch = start - submit, trace.header.unix_start_time
+    usual = {0: ""}
+    usual.setdefault(-int(submit[0]), "the clock of the output is taken to begin at the first submission")
+    if epoch and epoch > 0:
+        usual[int(epoch)] = "the clock of the output is taken to count from 1970"
+    rank = {offset: ((waits < offset).mean() <= 0.5, (waits == offset).sum()) for offset in usual}
+    best = max(usual, key=rank.get)
+    if not rank[best][0] or (waits - best).min() >= DAY:
+        values, counts = np.unique(waits, return_counts=True)
+        best = int(values[counts.argmax()])
+        return best, (
+            f"the clock of the output is taken to be {best:,} s ahead of the log's: most jobs then start at their "
+            "submission; a column of submissions would tell"
+        )
+    return best, usual[best]
+
+
+def _jobs(numbers):
+    """Name some jobs: how many, and the first of them."""
+    if len(numbers) == 1:
+        return f"job {numbers[0]}"
+    some = ", ".join(map(str, list(numbers)[:NAMED])) + (", ..." if len(numbers) > NAMED else "")
+    return f"{len(numbers):,} jobs ({some})"
+
+
+def count(number, what):
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
