@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import display
+from .text import suggestion
 from .workload.columns import WORDS
 
 TAU = 10.0  # seconds; Feitelson 2001
@@ -548,7 +549,7 @@ def check_classes(by: str, columns: Iterable[str]) -> None:
     columns = list(columns)
     if by not in (*CLASSES, *WORDS, *columns):
         known = f"{', '.join((*CLASSES, *WORDS))}, a column ({', '.join(columns)})"
-        raise ValueError(f"unknown classes {by!r}; known: {known}")
+        raise ValueError(f"unknown classes {by!r}; known: {known}{suggestion(by, (*CLASSES, *WORDS, *columns))}")
 
 
 def _column(jobs, name):

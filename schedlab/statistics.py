@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from . import display
-from .text import check_known
+from .text import check_known, suggestion
 
 MOST, LEAST = 40, 20  # batches
 TAIL = NormalDist().inv_cdf(0.90)  # one-sided test for correlation of batch means at 10 % (LABATCH.2)
@@ -513,7 +513,9 @@ def over_seeds(table: pd.DataFrame, by=None, confidence: float = 0.95) -> pd.Dat
     missing = [name for name in by if name not in table.columns]
     if missing or not by:
         known = ", ".join(name for name in table.columns if name != "seed")
-        raise ValueError(f"by is {missing[0] if missing else by!r}, expected columns of the table: {known}")
+        named = missing[0] if missing else by
+        known += suggestion(named, table.columns)
+        raise ValueError(f"by is {named!r}, expected columns of the table: {known}")
     measures = [name for name in table.select_dtypes("number").columns if name not in (*by, "seed")]
     groups = table.groupby(by, sort=False, dropna=False)
     seeds, values = groups.size(), groups[measures]

@@ -43,7 +43,7 @@ from .schemes import scheme as scheme_named
 from .schemes.orders import NAMES, OF_USERS
 from .simulation import simulate
 from .statistics import IntervalWarning, paired
-from .text import check_known
+from .text import check_known, suggestion
 from .workload import archive
 from .workload.trace import OVERRUN, WEEK, Trace, labels, load_trace
 
@@ -667,7 +667,8 @@ def _checked_labels(labels, known):
         raise TypeError(f"labels is {labels!r}, {expected}")
     for name in labels:
         if name not in known:
-            raise ValueError(f"labels has {name!r}, which is no parameter; known: {', '.join(known)}")
+            listed = f"{', '.join(known)}{suggestion(name, known)}"
+            raise ValueError(f"labels has {name!r}, which is no parameter; known: {listed}")
     return labels
 
 

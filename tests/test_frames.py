@@ -182,7 +182,7 @@ def test_rows_that_lack_something_are_accounted_for():
 
 
 BAD = {
-    "unknown column": ({"run": "elapsed"}, "no column 'elapsed' for run; do you mean 'Elapsed'?"),
+    "unknown column": ({"run": "elapsed"}, "no column 'elapsed' for run; columns: 'Submit', 'Start', "),
     "words for seconds": ({"run": "User"}, "row 0: column 'User' (run) is 'ann', expected seconds, or a duration"),
     "a date for a duration": (
         {"run": pd.to_datetime(JOBS["End"])},

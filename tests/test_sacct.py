@@ -1005,7 +1005,7 @@ def test_the_command_line_knows_an_export(tmp_path, capsys):
     assert is_export(example_path())
     assert cli.main(["simulate", str(example_path()), "--procs", "128"]) == 0
     err = capsys.readouterr().err.splitlines()
-    assert err[0].startswith("schedlab: sacct-example.txt: 3 partitions on one machine of 128 cpus: long uses 5")
+    assert err[0].startswith("schedlab: warning: sacct-example.txt: 3 partitions on one machine of 128 cpus: ")
     assert err[0].endswith("if each has its own, do so and simulate with --machine NAME=PROCESSORS,...")
     assert err[1].startswith("Trace sacct-example (file): 268 jobs on 128 processors")
     zipped = tmp_path / "jobs.txt.gz"

@@ -10,6 +10,7 @@ import pandas as pd
 from schedlab import metrics, statistics
 from schedlab.kernels.gang import state
 from schedlab.kernels.gang.listing import list_operations
+from schedlab.text import suggestion
 
 from . import laws
 from . import programs as tables
@@ -241,7 +242,8 @@ class GangSchedule:
             return metrics.Measures(values, dtype="float64", name=str(self.config))
         jobs = self.jobs
         if isinstance(by, str) and by != "size" and by not in jobs.columns:
-            raise ValueError(f"unknown classes {by!r}; known: size, a column ({', '.join(jobs.columns)})")
+            known = f"size, a column ({', '.join(jobs.columns)}){suggestion(by, ['size', *jobs.columns])}"
+            raise ValueError(f"unknown classes {by!r}; known: {known}")
         labels = None if by is None else metrics.classes(jobs, by)
         if ci is not None:
             done = jobs.loc[self.is_completed, list(MEANS)]

@@ -12,7 +12,7 @@ from schedlab.kernels.processors import assign_processors
 from schedlab.machine import Flat, KaryTree, Partitions
 from schedlab.schemes import Case, Outcome, Ranges, Scheme
 from schedlab.schemes.cases import case_of
-from schedlab.text import check_known
+from schedlab.text import check_known, suggestion
 from schedlab.threads import abandonable
 from schedlab.workload.copies import copied
 from schedlab.workload.trace import Trace
@@ -479,7 +479,8 @@ class Schedule:
         first, last, end = self.submit[0], self.submit[-1], self.end.max()
         windows = {"makespan": (first, end), "arrivals": (first, last)}
         if isinstance(window, str) and window not in windows:
-            raise ValueError(f"unknown window {window!r}; known: makespan, arrivals, or (begin, end) in seconds")
+            known = f"makespan, arrivals, or (begin, end) in seconds{suggestion(window, windows)}"
+            raise ValueError(f"unknown window {window!r}; known: {known}")
         lasts = np.diff(timeline["time"]).astype("float64")
         makespan, size = (end - first).item(), self.machine.procs
         lost = self._lost(timeline)

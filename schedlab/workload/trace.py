@@ -15,7 +15,7 @@ import pandas as pd
 
 from schedlab import display
 from schedlab.streams import entropy, keys, uniforms
-from schedlab.text import check_known, plain
+from schedlab.text import check_known, plain, suggestion
 
 from . import archive, swf
 from .columns import WORDS, Columns, codes_of
@@ -400,7 +400,8 @@ class Trace:
         except (
             Exception
         ) as error:  # pandas raises nearly anything for a condition: NameError, SyntaxError, TypeError, ...
-            known = ", ".join(map(str, table.columns))
+            unknown = re.search(r"name '(\w+)' is not defined", str(error))
+            known = f"{', '.join(map(str, table.columns))}{suggestion(unknown and unknown[1], table.columns)}"
             raise ValueError(f"cannot evaluate {condition!r} ({error}); columns: {known}") from None
         if not isinstance(found, pd.Series):
             raise ValueError(f"{condition!r} gives a {type(found).__name__}, expected true or false for each job")
