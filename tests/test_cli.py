@@ -215,8 +215,12 @@ def test_simulate_takes_the_first_jobs_and_another_machine(run, log):
     code, out, err = run("simulate", log, "--jobs", 20, "--procs", 4)
     assert code == 0
     assert measures(out)["jobs"] == 20
-    assert "20 jobs on 4 processors" in err
-    expected = sl.simulate(sl.read_swf(log, procs=4).head(20)).metrics()
+    warning, words, *_ = err.splitlines()
+    lost = "31.1 % of the work left out (81,000 processor-seconds; 9 jobs: wider than the machine (4 processors))"
+    assert warning == f"schedlab: warning: small: {lost}"
+    assert "20 jobs on 4 processors" in words
+    with pytest.warns(sl.LoadWarning):
+        expected = sl.simulate(sl.read_swf(log, procs=4).head(20)).metrics()
     assert measures(out)["wait_time"] == pytest.approx(expected["wait_time"], abs=0.5)
 
 

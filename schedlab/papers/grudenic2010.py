@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from schedlab import DPSA, EASY, Trace, charts, load_trace
+from schedlab import DPSA, EASY, LoadWarning, Trace, charts, load_trace
 from schedlab.display import formatted, interval
 from schedlab.experiment import grid, remember
 from schedlab.metrics import bounded_slowdown, utilization
@@ -93,7 +93,9 @@ def log(name: str, estimates: str = USERS) -> Trace | None:
         return trace.with_estimates("exact")
     if estimates == LEFT_OUT and trace is not None:
         some = 0 < without_estimate(trace) < len(trace)
-        return load_trace(name, or_standin=True, missing_estimate="drop") if some else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LoadWarning)  # the figure says how many jobs are left out
+            return load_trace(name, or_standin=True, missing_estimate="drop") if some else None
     return trace
 
 

@@ -154,6 +154,8 @@ def from_frame(
     -----
     UnitWarning
         If most jobs run far longer than their estimates.
+    LoadWarning
+        If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
 
     Raises
     ------

@@ -167,6 +167,8 @@ def read_sacct(
     -----
     PartitionWarning
         If jobs of several partitions go to one machine and `partition` does not name them.
+    LoadWarning
+        If jobs with more than 1 % of the work are left out, for example because they are wider than the machine.
 
     Raises
     ------
