@@ -198,6 +198,14 @@ def _skewness(values):
     return float((centred**3).mean() / squares**1.5) * sqrt(n * (n - 1)) / (n - 2)
 
 
+def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
+    """Raise if a warm-up is asked for without intervals, since measures are those of all jobs."""
+    if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
+        raise ValueError(
+            f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give ci= too, as ci=0.95"
+        )
+
+
 def intervals(table: pd.DataFrame, confidence: float = 0.95, classes=None, *, warm_up: int | str = 0) -> pd.DataFrame:
     """Return an interval by batch means for each column of a table, or for each class and column.
 

@@ -206,8 +206,7 @@ class GangSchedule:
             (`schedlab.statistics.batch_means`) on the means over completed jobs, in order of submission, in place of
             the measures below.
         warm_up : int or "mser"
-            Number of completed jobs to discard at the beginning of each class, or of the whole; affects the intervals
-            only.
+            Number of completed jobs to discard at the beginning of each class, or of the whole. Only for intervals.
 
         Returns
         -------
@@ -236,6 +235,7 @@ class GangSchedule:
         >>> bool(measures["utilization"] > measures["computing"])  # spinning and switching count as busy
         True
         """
+        statistics.check_warm_up(ci, warm_up)
         if by is None and ci is None:
             shares = self.times.sum(axis=1) / (self.rules.pes * self.rules.horizon)
             values = self._of_all() | {"utilization": self.utilization} | dict(zip(DOES, shares, strict=True))
