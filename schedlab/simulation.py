@@ -227,7 +227,9 @@ def simulate_sites(
         Default: each trace's own machine.
     begins : sequence of str or number, optional
         One instant per trace that all sites share as their common begin: a date at its machine, or a second on the
-        clock of its log. Default: each trace's first submission.
+        clock of its log. Default: each trace's first submission, so logs of different months run side by side;
+        `Sites.begins` and its repr say which instants are taken as the same. For logs of one clock, give each the same
+        date.
     overrun : {"kill", "extend"}
         As in `simulate`.
 
