@@ -102,7 +102,8 @@ def live(
 
         - text: the control has no effect, for this reason. It is disabled, and a line above the figure says why.
         - a number: the slider ends there.
-        - a list and a text: the menu offers these of its values only, for this reason (empty: not told).
+        - a list and a text: the menu offers these of its values only, for this reason (empty: not told). With a single
+          value it is disabled.
 
         Default: the attribute ``limits`` of `function`, if it has one.
     **controls
@@ -380,6 +381,7 @@ class _Whole:
             case (values, reason):
                 allowed = [_offered(value) for value in values]
                 options = tuple(option for option in self.options if _value_of(option) in allowed)
+                idle = len(options) == 1
         if options is not None and control.options != options:
             before, known = control.value, [_value_of(option) for option in options]
             control.options = options  # this selects the first of them
@@ -387,7 +389,7 @@ class _Whole:
         if end is not None and control.max != end:
             control.max = end
         control.disabled = self.disabled or idle
-        control.tooltip = f"No effect now: {reason}. {self.tooltip}" if idle else self.tooltip
+        control.tooltip = f"{self.tooltip} (No effect now: {reason}.)" if idle else self.tooltip
         return reason
 
 
@@ -480,9 +482,9 @@ def _bench_limits(trace, load, scheme, against, view):
     if not compared[0].simulated:
         limits["order"] = f"{FROM_LOG} is what happened, in its own order"
     if len(happened) == len(compared):
-        limits["overrun"] = f"{FROM_LOG} is what happened, whatever the rule"
+        limits["overrun"] = (rules[:1], f"{FROM_LOG} is what happened, whatever the rule")
     elif not trace.beyond_estimates()[0]:
-        limits["overrun"] = "no job outlives its estimate"
+        limits["overrun"] = (rules[:1], "no job outlives its estimate")
     return limits
 
 

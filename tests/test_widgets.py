@@ -20,6 +20,7 @@ import pytest
 
 import schedlab as sl
 from schedlab import widgets
+from schedlab.workload import swf
 
 pytestmark = pytest.mark.tables
 
@@ -444,7 +445,9 @@ def test_labels_are_words_by_parameter(labels):
 
 
 def test_a_label_of_no_parameter_is_named():
-    with pytest.raises(ValueError, match="^labels has 'lode', which is no parameter; known: load, scheme$"):
+    with pytest.raises(
+        ValueError, match="^labels has 'lode', which is no parameter; known: load, scheme; did you mean 'load'\\?$"
+    ):
         sl.widgets.live(drawing, load=(0.5, 1.0), labels={"lode": "offered load"})
     figure = sl.widgets.live(drawing, load=(0.5, 1.0), labels={"load": "offered load", "scheme": "policy"})
     assert figure.controls["load"].description == "offered load"  # though the scheme has no control
@@ -672,7 +675,7 @@ def test_reset_after_the_load_was_changed(trace):
 @pytest.mark.usefixtures("no_logs")
 @pytest.mark.parametrize("chosen", ["scheme", "against"])
 def test_explore_offers_what_both_schemes_do_with_jobs_beyond_their_estimates(trace, chosen):
-    panel = sl.widgets.explore(trace)
+    panel = sl.widgets.explore(trace.with_estimates("factor", factor=0.5))
     rules, schemes = panel.controls["overrun"], panel.controls[chosen]
     assert rules.options == ("kill", "extend", "keep")
     rules.value = "keep"
@@ -701,12 +704,84 @@ def test_a_load_that_cannot_be_is_an_error_in_place(trace):
 
 
 @pytest.mark.usefixtures("no_logs")
-def test_arrivals_of_a_trace_without_dates_tell_what_explore_can_do(trace):
+def test_explore_offers_no_arrivals_of_a_trace_without_dates(trace):
     panel = sl.widgets.explore(trace)
-    panel.controls["view"].value = "arrivals"
-    told = "has no dates (no UnixStartTime), which this view needs; choose another view"
-    assert f"ValueError: {trace.name} {told}" in panel._error.value
-    assert "start=" not in panel._error.value
+    assert panel.controls["view"].options == ("over time", "Gantt chart", "job by job")
+    assert "view: arrivals need dates, which the trace lacks" in panel._reasons.value
+    with pytest.raises(ValueError, match="has no dates .*, which this view needs; choose another view") as raised:
+        widgets.bench(trace, view="arrivals")
+    assert "start=" not in str(raised.value)
+
+
+@pytest.fixture
+def waited(trace):
+    """Return a trace of a log with waits, users and dates, some of whose jobs outlive their estimates."""
+    table = trace.jobs.assign(wait_time=60, user_id=1, submit_time=10 * trace.jobs["submit_time"])
+    table["requested_time"] = (table["run_time"] // 2).clip(lower=1)
+    header = swf.Header(("; UnixStartTime: 0", "; TimeZoneString: UTC"))
+    return replace(trace, table=table, source="file", header=header, name="waited")
+
+
+def offered(panel, name):
+    return [widgets._value_of(option) for option in panel.controls[name].options]
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_explore_offers_the_log_only_at_its_own_load(waited):
+    panel = sl.widgets.explore(waited)
+    for name in ("scheme", "against"):
+        assert "log" in offered(panel, name)
+        panel.controls[name].value = "log"
+        assert panel.controls["load"].disabled
+        assert "offered load: log is what happened at the log&#x27;s own load" in panel._reasons.value
+        assert panel._error.value == ""
+        panel.controls[name].value = "easy"
+    assert not panel.controls["load"].disabled
+    assert panel._reasons.value == ""
+    panel.controls["load"].value = 0.8  # until now, this replaced the chart of log by an error
+    assert panel.controls["load"].value == 0.8
+    for name in ("scheme", "against"):
+        assert "log" not in offered(panel, name)
+    assert "scheme, scheme to compare with: log is what happened at the log&#x27;s own load" in panel._reasons.value
+    panel.controls["load"].value = widgets.NOTHING
+    assert "log" in offered(panel, "scheme")
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_explore_does_not_offer_the_log_of_a_trace_without_waits(trace, waited):
+    panel = sl.widgets.explore(waited, trace)
+    panel.controls["scheme"].value = "log"
+    panel.controls["trace"].value = trace
+    assert "log" not in offered(panel, "scheme")
+    assert (panel.settings["scheme"], panel._error.value) == ("easy", "")
+
+
+@pytest.mark.usefixtures("no_logs")
+def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, trace):
+    def idle(panel):
+        return {name for name, control in panel.controls.items() if control.disabled}
+
+    panel = sl.widgets.explore(waited, waited.head(20).rename("a week"), trace)
+    controls = panel.controls
+    assert idle(panel) == set()
+    controls["scheme"].value = "log"
+    assert idle(panel) == {"load", "order"}
+    controls["against"].value = "log"
+    assert idle(panel) == {"load", "order", "overrun"}
+    assert controls["overrun"].tooltip.endswith("(No effect now: log is what happened, whatever the rule.)")
+    panel.reset()
+    assert idle(panel) == set()
+    assert "No effect" not in controls["overrun"].tooltip
+    controls["view"].value = "job by job"
+    assert idle(panel) == {"week", "weeks"}
+    assert "first week shown, weeks shown: this view is of the whole trace" in panel._reasons.value
+    controls["view"].value = "Gantt chart"
+    controls["trace"].value = controls["trace"].options[1][1]
+    assert idle(panel) == {"week", "weeks"}
+    assert "first week shown, weeks shown: the trace has one week" in panel._reasons.value
+    controls["trace"].value = trace
+    assert idle(panel) == {"overrun", "week", "weeks"}
+    assert "jobs beyond their estimates: no job outlives its estimate" in panel._reasons.value
 
 
 @pytest.mark.usefixtures("no_logs")
