@@ -102,8 +102,8 @@ def live(
 
         - text: the control has no effect, for this reason. It is disabled, and a line above the figure says why.
         - a number: the slider ends there.
-        - a list and a text: the menu offers these of its values only, for this reason (empty: not told). With a single
-          value it is disabled.
+        - some values and a text: the control offers only those of its own values that are among these, for this
+          reason (empty: not told). With a single value it is disabled.
 
         Default: the attribute ``limits`` of `function`, if it has one.
     **controls
@@ -380,8 +380,9 @@ class _Whole:
                 reason = f"only {end:g} is left" if idle else ""
             case (values, reason):
                 allowed = [_offered(value) for value in values]
-                options = tuple(option for option in self.options if _value_of(option) in allowed)
+                options = tuple(option for option in self.options if _value_of(option) in allowed) or self.options[-1:]
                 idle = len(options) == 1
+                reason = reason if idle or options != self.options else ""
         if options is not None and control.options != options:
             before, known = control.value, [_value_of(option) for option in options]
             control.options = options  # this selects the first of them
@@ -466,7 +467,7 @@ def _bench_limits(trace, load, scheme, against, view):
     limits = {
         "scheme": (names, other_load),
         "against": (names, other_load),
-        "overrun": (rules, "not every rule is for both schemes" if len(rules) < len(OVERRUN) else ""),
+        "overrun": (rules, "not every rule is for both schemes"),
         "order": ([name for name in NAMES if not (nobody and name in OF_USERS)], ""),
         "view": (list(VIEWS), ""),
         "week": last if last else "the trace has one week",

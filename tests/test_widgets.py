@@ -588,6 +588,107 @@ def test_a_bench_has_its_words(no_logs, trace):
     assert all(control.tooltip.startswith(f"{name} (") for name, control in controls.items())
 
 
+# limits -------------------------------------------------------------------------------------------------
+
+
+def stepping(step=1, of="ten", kind="steps", share=0.5, noise=0):
+    return drawing(step)
+
+
+def stepping_limits(of, kind):
+    limits = {
+        "step": {"ten": 10, "three": 3, "one": 1}[of],
+        "share": "steps have no shares" if kind == "steps" else None,
+    }
+    return limits | {"kind": (["steps", "both"], "one has no parts") if of == "one" else None}
+
+
+@pytest.fixture
+def limited():
+    kinds, sizes = ["steps", "parts", "both"], ["ten", "three", "one"]
+    controls = {"step": (1, 200), "of": sizes, "kind": kinds, "share": (0.0, 1.0)}
+    return sl.widgets.live(stepping, limits=stepping_limits, **controls)
+
+
+def test_a_slider_ends_where_its_effect_does(limited):
+    step = limited.controls["step"]
+    assert (step.max, step.disabled) == (10, False)
+    step.value = 7
+    limited.controls["of"].value = "three"
+    assert (step.max, step.value, limited.settings["step"]) == (3, 3, 3)
+    assert calls[-1] == (3, "easy")
+    ((_, _, field),) = fields(limited).values()
+    assert (field.max, field.value) == (3, 3)
+    limited.controls["of"].value = "one"
+    assert step.disabled
+    assert field.disabled
+    assert "step: only 1 is left" in limited._reasons.value
+    limited.controls["of"].value = "ten"
+    assert (step.max, step.disabled, field.disabled, step.value) == (10, False, False, 1)
+
+
+def test_a_control_without_effect_is_disabled_and_says_why(limited):
+    share = limited.controls["share"]
+    assert share.disabled
+    assert share.tooltip == "share (No effect now: steps have no shares.)"
+    assert "share: steps have no shares" in limited._reasons.value
+    limited.controls["kind"].value = "parts"
+    assert (share.disabled, share.tooltip, limited._reasons.value) == (False, "share", "")
+
+
+def test_a_menu_offers_what_can_be_and_says_why(limited):
+    kind = limited.controls["kind"]
+    kind.value = "parts"
+    limited.controls["of"].value = "one"
+    assert kind.options == ("steps", "both")
+    assert kind.value == "steps"  # the first value, which it began with
+    assert "kind: one has no parts" in limited._reasons.value
+    assert limited.controls["share"].disabled  # as follows from the new value
+    limited.controls["of"].value = "ten"
+    assert kind.options == ("steps", "parts", "both")
+
+
+def test_reset_goes_beyond_present_limits(limited):
+    limited.controls["step"].value = 8
+    limited._first["step"] = 8
+    limited.controls["of"].value = "one"
+    before = len(calls)
+    limited.reset()
+    assert limited.settings == {"step": 8, "of": "ten", "kind": "steps", "share": 0.5}
+    assert len(calls) == before  # drawn from memory, and once for all controls
+
+
+def test_limits_that_cannot_be_told_change_nothing(limited):
+    limited._limits = lambda of: {}[of]
+    limited.controls["of"].value = "three"
+    assert (limited.controls["step"].max, limited._error.value) == (10, "")
+
+
+def test_limits_take_the_defaults_of_what_has_no_control_and_come_with_the_function(monkeypatch):
+    monkeypatch.setattr(stepping, "limits", stepping_limits, raising=False)
+    panel = sl.widgets.live(stepping, step=(1, 200))
+    assert panel.controls["step"].max == 10
+
+
+def test_a_page_without_a_kernel_leaves_out_what_has_no_effect(limited, monkeypatch):
+    monkeypatch.setenv("SCHEDLAB_PAGE", "1")
+    page = limited._repr_mimebundle_()["text/html"]
+    assert 'name="step"' in page
+    assert 'name="share"' not in page
+
+
+def test_limits_are_a_function():
+    with pytest.raises(TypeError, match="limits is 3, expected a function; no control can have this name"):
+        sl.widgets.live(stepping, limits=3, step=(1, 5))
+
+
+def test_moves_that_limits_cause_are_drawn_once(limited):
+    limited.controls["step"].value = 10
+    before = len(calls)
+    limited.controls["of"].value = "three"
+    assert len(calls) == before + 1
+
+
 # explore ------------------------------------------------------------------------------------------------
 
 

@@ -598,6 +598,16 @@ def live(
     return chart, charts.table(pd.DataFrame(slowdowns).agg(["mean", "median"]).rename_axis("bounded slowdown"))
 
 
+def _limits(depth):
+    """Say which controls have no effect, as the limits of `widgets.live`."""
+    return (
+        {"budget": "one job is tried anyway", "variant": "sets of one job are not equally good"} if depth == 1 else {}
+    )
+
+
+live.limits = _limits
+
+
 # The ledger --------------------------------------------------------------------------------------------------
 
 LEAST, MOST, WORST = (0.1, 0.5), (36, 44), (130.5, 159.5)  # percent: what counts as the published 0.3, 40 and 145
