@@ -462,7 +462,8 @@ def _bench_limits(trace, load, scheme, against, view):
     happened = [one for one in compared if not one.simulated]
     rules = [rule for rule in OVERRUN if all(rule in one.overruns for one in compared if one.simulated)]
     names = [name for name, make in schemes.items() if make.func.simulated or (load is None and has_waits(trace))]
-    other_load = f"{FROM_LOG} is what happened at the log's own load" if load is not None and has_waits(trace) else ""
+    happening = f"“{FROM_LOG}” is what happened"
+    other_load = f"{happening}, at no other load" if load is not None and has_waits(trace) else ""
     nobody = trace.columns.is_unknown("user")
     limits = {
         "scheme": (names, other_load),
@@ -479,11 +480,11 @@ def _bench_limits(trace, load, scheme, against, view):
     if trace.header.unix_start_time is None:
         limits["view"] = ([name for name in VIEWS if name != "arrivals"], "arrivals need dates, which the trace lacks")
     if happened:
-        limits["load"] = f"{FROM_LOG} is what happened at the log's own load"
+        limits["load"] = f"{happening}, at no other load"
     if not compared[0].simulated:
-        limits["order"] = f"{FROM_LOG} is what happened, in its own order"
+        limits["order"] = f"{happening}, in its own order"
     if len(happened) == len(compared):
-        limits["overrun"] = (rules[:1], f"{FROM_LOG} is what happened, whatever the rule")
+        limits["overrun"] = (rules[:1], f"{happening}, whatever the rule")
     elif not trace.beyond_estimates()[0]:
         limits["overrun"] = (rules[:1], "no job outlives its estimate")
     return limits

@@ -834,7 +834,7 @@ def test_explore_offers_the_log_only_at_its_own_load(waited):
         assert "log" in offered(panel, name)
         panel.controls[name].value = "log"
         assert panel.controls["load"].disabled
-        assert "offered load: log is what happened at the log&#x27;s own load" in panel._reasons.value
+        assert "offered load: “log” is what happened, at no other load" in panel._reasons.value
         assert panel._error.value == ""
         panel.controls[name].value = "easy"
     assert not panel.controls["load"].disabled
@@ -843,7 +843,7 @@ def test_explore_offers_the_log_only_at_its_own_load(waited):
     assert panel.controls["load"].value == 0.8
     for name in ("scheme", "against"):
         assert "log" not in offered(panel, name)
-    assert "scheme, scheme to compare with: log is what happened at the log&#x27;s own load" in panel._reasons.value
+    assert "scheme, scheme to compare with: “log” is what happened, at no other load" in panel._reasons.value
     panel.controls["load"].value = widgets.NOTHING
     assert "log" in offered(panel, "scheme")
 
@@ -869,7 +869,7 @@ def test_controls_of_explore_without_effect_are_disabled_and_say_why(waited, tra
     assert idle(panel) == {"load", "order"}
     controls["against"].value = "log"
     assert idle(panel) == {"load", "order", "overrun"}
-    assert controls["overrun"].tooltip.endswith("(No effect now: log is what happened, whatever the rule.)")
+    assert controls["overrun"].tooltip.endswith("(No effect now: “log” is what happened, whatever the rule.)")
     panel.reset()
     assert idle(panel) == set()
     assert "No effect" not in controls["overrun"].tooltip
