@@ -199,7 +199,13 @@ def recorded(trace: Trace) -> Schedule:
 
 
 def has_waits(trace: Trace) -> bool:
-    """Tell whether a trace has waits that `recorded` can use."""
+    """Tell whether a trace has waits that `recorded` can use.
+
+    Parameters
+    ----------
+    trace : Trace
+        The workload.
+    """
     real = trace.source not in ("model", "stand-in") and not trace.altered
     return real and bool((trace.table["wait_time"] >= 0).any())
 

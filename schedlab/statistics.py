@@ -199,7 +199,19 @@ def _skewness(values):
 
 
 def check_warm_up(confidence: float | None, warm_up: int | str) -> None:
-    """Raise if a warm-up is asked for without intervals, since measures are those of all jobs."""
+    """Raise if a warm-up is asked for without intervals, since measures are those of all jobs.
+
+    Parameters
+    ----------
+    confidence : float, optional
+        Confidence of the intervals; None if there are none.
+    warm_up : int or "mser"
+        As in `batch_means`.
+
+    Raises
+    ------
+    ValueError
+    """
     if confidence is None and not (isinstance(warm_up, int | np.integer) and warm_up == 0):
         raise ValueError(
             f"warm_up is {warm_up!r}, but measures are of all jobs; for intervals give ci= too, as ci=0.95"
