@@ -214,6 +214,8 @@ def test_traces_of_jobs_that_are_not_rigid_are_refused_with_a_way_out_that_works
         sl.lower_bounds(swept)
     with pytest.raises(ValueError, match="Downey model has 30 moldable jobs"):
         sl.gaps(sl.simulate(sl.model_trace("downey", jobs=30, procs=16)))
+    with pytest.raises(ValueError, match="bounds are for rigid jobs"):  # before anything is simulated
+        sl.arena(moldable, ["easy"], loads=0.8, seeds=1)
     for trace in (moldable.with_speedup(sl.Downey(), share=0), swept.with_sweeps(0)):
         assert sl.lower_bounds(trace, rounds=0).equals(bound)
 
